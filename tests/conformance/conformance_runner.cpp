@@ -3,7 +3,7 @@
 //
 // Runs the cases of a file; the format is described in tests/conformance/README.md.
 #include "notation.hpp"
-#include "stub_world.hpp"
+#include "stub_harness.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/lang/list.hpp>
@@ -63,14 +63,14 @@ public:
             tasks.models = &models_;
             tasks.memory = &memory_;
             auto object =
-                std::make_unique<stub_world>(owner, std::move(tasks), llm_, memory_, case_);
-            world_ = object.get();
+                std::make_unique<stub_harness>(owner, std::move(tasks), llm_, memory_, case_);
+            harness_ = object.get();
             return object;
         };
         host::engine engine(loop_, std::move(parts));
         auto session = engine.new_session();
         if (!session) return "no session: " + told(session.error());
-        if (!world_->trouble.empty()) return "cannot be set up: " + world_->trouble;
+        if (!harness_->trouble.empty()) return "cannot be set up: " + harness_->trouble;
         if (const json::value* env = case_.if_contains("env")) {
             for (const auto& [name, content] : env->as_object()) {
                 (*session)->define({name.data(), name.size()},
@@ -171,7 +171,7 @@ private:
     [[nodiscard]] std::string compare_calls() const {
         const json::value* wanted = wanted_.if_contains("calls");
         if (!wanted) return {};
-        const auto& result = world_->record;
+        const auto& result = harness_->record;
         const json::array& calls = wanted->as_array();
         std::string given;
         for (const recorded_call& call : result) {
@@ -228,7 +228,7 @@ private:
     stub_llm llm_;
     stub_memory memory_;
     tasks::model_registry models_;
-    stub_world* world_ = nullptr;
+    stub_harness* harness_ = nullptr;
 };
 
 /// Counts of one area or case that is expected to fail.

@@ -39,8 +39,8 @@ std::vector<std::string> pages() {
     return found;
 }
 
-coro::task<void> evaluate(host::session* world, std::string text, result<lang::value>* ended) {
-    result<lang::value> value = co_await world->evaluate("page", std::move(text));
+coro::task<void> evaluate(host::session* harness, std::string text, result<lang::value>* ended) {
+    result<lang::value> value = co_await harness->evaluate("page", std::move(text));
     *ended = std::move(value);
 }
 
@@ -49,7 +49,7 @@ protected:
     page() {
         parts.operators = tasks::operators({});
         engine = std::make_unique<host::engine>(loop, parts);
-        world = engine->new_session().value();
+        harness = engine->new_session().value();
     }
 
     void run(const page_step& step) {
@@ -76,7 +76,7 @@ protected:
 
     void run_evaluation(const page_step& step) {
         result<lang::value> ended = lang::value();
-        coro::spawn(loop, evaluate(world.get(), step.text, &ended), [](std::exception_ptr) {});
+        coro::spawn(loop, evaluate(harness.get(), step.text, &ended), [](std::exception_ptr) {});
         context.restart();
         context.run();
         constexpr std::string_view failing = "error: ";
@@ -84,10 +84,10 @@ protected:
             ASSERT_FALSE(ended) << lang::print_value(*ended);
             EXPECT_NE(ended.error().message().find(step.expected.substr(failing.size())),
                       std::string::npos)
-                << world->render(ended.error());
+                << harness->render(ended.error());
             return;
         }
-        ASSERT_TRUE(ended) << world->render(ended.error());
+        ASSERT_TRUE(ended) << harness->render(ended.error());
         if (step.checked) {
             EXPECT_EQ(lang::print_value(*ended), step.expected);
         }
@@ -115,7 +115,7 @@ protected:
     coro::event_loop loop{context};
     host::engine_parts parts;
     std::unique_ptr<host::engine> engine;
-    std::unique_ptr<host::session> world;
+    std::unique_ptr<host::session> harness;
 };
 
 TEST_P(page, does_what_it_says) {

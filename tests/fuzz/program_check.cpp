@@ -1,6 +1,6 @@
 #include "program_check.hpp"
 
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 #include "program_generator.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -16,10 +16,10 @@ namespace {
 
 using lang::outcome;
 using lang::outcome_kind;
-using lang::testing::lang_world;
+using lang::testing::lang_harness;
 using lang::testing::schedule;
 
-constexpr std::uint64_t programs_in_a_world = 256; ///< texts and names of globals stay behind
+constexpr std::uint64_t programs_in_a_harness = 256; ///< texts and names of globals stay behind
 
 [[nodiscard]] bool has_any(std::string_view text, std::span<const std::string_view> parts) {
     return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
@@ -29,12 +29,13 @@ constexpr std::uint64_t programs_in_a_world = 256; ///< texts and names of globa
 
 /// Does the value depend on the order of events, or on what was run before?
 [[nodiscard]] bool depends_on_schedule(std::string_view text) {
-    static constexpr std::array<std::string_view, 4> world{"pause", "note", "fail-after", "gensym"};
+    static constexpr std::array<std::string_view, 4> harness{"pause", "note", "fail-after",
+                                                             "gensym"};
     static constexpr std::array<std::string_view, 8> branches{
         "map", "for-each", "filter", "parallel", "race", "hedge", "timeout", "spawn"};
     static constexpr std::array<std::string_view, 8> order{"set!",  "try",  "race",    "eval",
                                                            "hedge", "bind", "sandbox", "settled"};
-    return has_any(text, world) || (has_any(text, branches) && has_any(text, order)) ||
+    return has_any(text, harness) || (has_any(text, branches) && has_any(text, order)) ||
            (has_any(text, branches) && text.find("parallel") != std::string_view::npos &&
             text.find("define") != std::string_view::npos);
 }
@@ -60,9 +61,9 @@ program_check::program_check() = default;
 program_check::~program_check() = default;
 
 std::string program_check::run(std::span<const std::uint8_t> input) {
-    if (!world_ || programs % programs_in_a_world == 0) {
-        world_ = std::make_unique<lang_world>();
-        globals_ = world_->world.global_count();
+    if (!harness_ || programs % programs_in_a_harness == 0) {
+        harness_ = std::make_unique<lang_harness>();
+        globals_ = harness_->harness.global_count();
     }
     ++programs;
     unsigned variation = 0;
@@ -70,30 +71,30 @@ std::string program_check::run(std::span<const std::uint8_t> input) {
     const std::string program = program_of(input);
     std::string problem = check(program, variation);
     if (problem.empty()) return {};
-    world_.reset(); // whatever state it is in
+    harness_.reset(); // whatever state it is in
     return problem + "\nin the program:\n" + program + "\n";
 }
 
 std::string program_check::check(const std::string& program, unsigned variation) {
-    lang::realm& world = world_->world;
+    lang::realm& harness = harness_->harness;
     schedule plain;
     plain.steps = 20'000;
     plain.cleanup_steps = 20'000;
     plain.memory = std::size_t{4} * 1024 * 1024;
     const auto forget = [&] {
-        for (std::size_t i = globals_; i < world.global_count(); ++i)
-            world.global(static_cast<std::uint32_t>(i)) = lang::value::unbound();
-        for (const char* name : {"m0", "m1", "m2", "m3"}) world.forget_macro(name);
-        world.memory().collect_cycles();
+        for (std::size_t i = globals_; i < harness.global_count(); ++i)
+            harness.global(static_cast<std::uint32_t>(i)) = lang::value::unbound();
+        for (const char* name : {"m0", "m1", "m2", "m3"}) harness.forget_macro(name);
+        harness.memory().collect_cycles();
     };
-    (void)world_->run(program, plain);
-    if (world_->stuck) return "does not end";
+    (void)harness_->run(program, plain);
+    if (harness_->stuck) return "does not end";
     forget();
     // The names of its globals stay and count.
-    const std::size_t start = world.memory().used();
+    const std::size_t start = harness.memory().used();
     const auto leaves_something = [&](std::string_view how) -> std::string {
         forget();
-        const std::size_t now = world.memory().used();
+        const std::size_t now = harness.memory().used();
         if (now == start) return {};
         return "memory " + std::string(how) + ": " + std::to_string(start) + " bytes before, " +
                std::to_string(now) + " after";
@@ -103,12 +104,12 @@ std::string program_check::check(const std::string& program, unsigned variation)
     outcome_kind kind{};
     std::int64_t runs = 0;
     {
-        const outcome ended = world_->run(program, plain);
-        if (world_->stuck) return "does not end";
+        const outcome ended = harness_->run(program, plain);
+        if (harness_->stuck) return "does not end";
         expected = told(ended);
         limited = is_limit(ended);
         kind = ended.kind;
-        runs = world_->runs;
+        runs = harness_->runs;
     }
     if (kind == outcome_kind::done) ++values;
     // A macro stays behind where the text defines one by another name than ours.
@@ -116,7 +117,7 @@ std::string program_check::check(const std::string& program, unsigned variation)
                        program.find("defmacro m") == std::string::npos;
     if (std::string left = leaves_something("is kept"); !left.empty() && !keeps) return left;
     if (keeps) {
-        world_.reset();
+        harness_.reset();
         return {};
     }
 
@@ -133,9 +134,9 @@ std::string program_check::check(const std::string& program, unsigned variation)
                                   (how.split ? ", split" : "") + (how.moved ? ", moved" : "") +
                                   ", concurrency " + std::to_string(how.concurrency);
         {
-            const outcome ended = world_->run(program, how);
-            if (world_->stuck) return "does not end " + which;
-            if (each == 0) runs = world_->runs;
+            const outcome ended = harness_->run(program, how);
+            if (harness_->stuck) return "does not end " + which;
+            if (each == 0) runs = harness_->runs;
             if (compares && ended.kind != kind)
                 return which + " it ends with " + told(ended) + ", else with " + expected;
             if (compares && kind == outcome_kind::done && told(ended) != expected)
@@ -148,8 +149,8 @@ std::string program_check::check(const std::string& program, unsigned variation)
     ends.split = variation % 2 == 0;
     ends.cancel_at = runs <= 1 ? 0 : static_cast<std::int64_t>(variation % runs);
     {
-        const outcome ended = world_->run(program, ends);
-        if (world_->stuck) return "does not end when cancelled";
+        const outcome ended = harness_->run(program, ends);
+        if (harness_->stuck) return "does not end when cancelled";
         if (ended.kind == outcome_kind::cancelled) ++cancelled;
         if (compares && ended.kind == outcome_kind::done && told(ended) != expected)
             return "cancelled at " + std::to_string(ends.cancel_at) + " it still ends with " +

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace heddle::lang::testing {
-class lang_world;
+class lang_harness;
 }
 
 namespace heddle::fuzzing {
@@ -34,7 +34,7 @@ public:
 private:
     [[nodiscard]] std::string check(const std::string& program, unsigned variation);
 
-    std::unique_ptr<lang::testing::lang_world> world_;
+    std::unique_ptr<lang::testing::lang_harness> harness_;
     std::size_t globals_ = 0; ///< of a fresh world
 };
 

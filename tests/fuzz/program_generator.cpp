@@ -20,7 +20,7 @@ public:
               lang::map_builtins(), lang::data_builtins(), lang::regex_builtins()}) {
             for (const lang::builtin& row : family) {
                 if (row.how == lang::builtin_kind::pure && row.name.front() != '%')
-                    primitives_.push_back(&row);
+                    builtins_.push_back(&row);
             }
         }
     }
@@ -122,8 +122,8 @@ private:
         scope_.resize(outer);
     }
 
-    void primitive(int depth) {
-        const lang::builtin& row = *primitives_[choose(static_cast<unsigned>(primitives_.size()))];
+    void builtin(int depth) {
+        const lang::builtin& row = *builtins_[choose(static_cast<unsigned>(builtins_.size()))];
         unsigned count = row.min_arguments;
         const unsigned most =
             row.max_arguments == lang::builtin::any_number ? count + 2 : row.max_arguments;
@@ -419,7 +419,7 @@ private:
         case 3:
         case 4:
         case 5:
-        case 6: return primitive(depth);
+        case 6: return builtin(depth);
         case 7:
         case 8: return branching(depth);
         case 9: return bindings("let", depth, false);
@@ -448,11 +448,11 @@ private:
             return;
         default:
             if (choose(3) == 0) return nonsense(depth);
-            return primitive(depth);
+            return builtin(depth);
         }
     }
 
-    std::vector<const lang::builtin*> primitives_;
+    std::vector<const lang::builtin*> builtins_;
 };
 
 } // namespace

@@ -248,16 +248,16 @@ result<value> sandbox_host::evaluate(const std::string& text, host::slice_observ
 
 sandbox_host::state sandbox_host::look() {
     state seen;
-    lang::realm& world = session_->realm();
-    for (std::uint32_t i = 0; i < world.global_count(); ++i) {
+    lang::realm& harness = session_->realm();
+    for (std::uint32_t i = 0; i < harness.global_count(); ++i) {
         // What the program itself assigns, when a sandbox may call `store`.
-        seen.globals.push_back(world.global_name(i) == "stored" ? value() : world.global(i));
+        seen.globals.push_back(harness.global_name(i) == "stored" ? value() : harness.global(i));
     }
     std::vector<std::string> names;
-    world.collect_names(names);
+    harness.collect_names(names);
     seen.names.insert(names.begin(), names.end());
     for (const char* library : {"lists", "maps", "text", "functions", "results", "voting"})
-        seen.libraries.push_back(world.imported_library(library) != nullptr);
+        seen.libraries.push_back(harness.imported_library(library) != nullptr);
     const auto outcome = evaluate(canary);
     seen.canary = outcome ? written(*outcome) : outcome.error().message();
     return seen;
@@ -265,12 +265,12 @@ sandbox_host::state sandbox_host::look() {
 
 std::string sandbox_host::differences(const state& before) {
     const state after = look();
-    lang::realm& world = session_->realm();
+    lang::realm& harness = session_->realm();
     for (std::size_t i = 0; i < after.globals.size(); ++i) {
         const bool known = i < before.globals.size();
         if (known ? before.globals[i].identical(after.globals[i]) : after.globals[i].is_unbound())
             continue;
-        return "the global '" + std::string(world.global_name(static_cast<std::uint32_t>(i))) +
+        return "the global '" + std::string(harness.global_name(static_cast<std::uint32_t>(i))) +
                "' has changed";
     }
     for (const std::string& name : after.names) {

@@ -228,9 +228,9 @@ private:
     double longest_ = 0;
 };
 
-void measure(lang::realm& world, const sample& one) {
+void measure(lang::realm& harness, const sample& one) {
     const double megabytes = static_cast<double>(one.text.size()) / 1e6;
-    lang::heap& memory = world.memory();
+    lang::heap& memory = harness.memory();
     const double ours = best_time([&] { sink += read_ours(memory, one.text)->is_object(); });
     const double plain = best_time([&] { sink += read_tree(one.text, {}).tree.is_structured(); });
     const double tree = best_time([&] {
@@ -266,8 +266,8 @@ std::string shown(std::string text) {
     return text.size() > 76 ? text.substr(0, 73) + "..." : text;
 }
 
-std::string by_us(lang::realm& world, std::string_view text) {
-    const auto read = read_ours(world.memory(), text);
+std::string by_us(lang::realm& harness, std::string_view text) {
+    const auto read = read_ours(harness.memory(), text);
     if (!read) return "error: " + read.error().message();
     const auto written = lang::value_to_json(*read);
     return written ? *written : "a value that cannot be written";
@@ -280,7 +280,7 @@ std::string by_boost(std::string_view text) {
     return json::serialize(read.tree);
 }
 
-void compare(lang::realm& world) {
+void compare(lang::realm& harness) {
     using namespace std::string_literals;
     const std::string texts[] = {"9223372036854775807",
                                  "9223372036854775808",
@@ -314,12 +314,12 @@ void compare(lang::realm& world) {
                                  "1 2"};
     for (const std::string& text : texts) {
         std::printf("%-24s ours:  %s\n%-24s Boost: %s\n", shown(text).substr(0, 24).c_str(),
-                    shown(by_us(world, text)).c_str(), "", shown(by_boost(text)).c_str());
+                    shown(by_us(harness, text)).c_str(), "", shown(by_boost(text)).c_str());
     }
 }
 
 /// How many numbers come out as another one than the nearest.
-void compare_numbers(lang::realm& world) {
+void compare_numbers(lang::realm& harness) {
     std::mt19937_64 random(11);
     constexpr int count = 200'000;
     int ours = 0;
@@ -333,7 +333,7 @@ void compare_numbers(lang::realm& world) {
         char digits[40];
         const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
         const std::string_view text(digits, static_cast<std::size_t>(end - digits));
-        const auto read = read_ours(world.memory(), text);
+        const auto read = read_ours(harness.memory(), text);
         const double mine =
             read->is_integer() ? static_cast<double>(read->as_integer()) : read->as_real();
         const double theirs = read_tree(text, {}).tree.to_number<double>();
@@ -351,7 +351,7 @@ void compare_numbers(lang::realm& world) {
 }
 
 /// y_ must be read, n_ must not, i_ may be either.
-void run_suite(lang::realm& world, const fs::path& folder) {
+void run_suite(lang::realm& harness, const fs::path& folder) {
     std::vector<fs::path> files;
     for (const auto& each : fs::directory_iterator(folder)) files.push_back(each.path());
     std::sort(files.begin(), files.end());
@@ -361,7 +361,7 @@ void run_suite(lang::realm& world, const fs::path& folder) {
         std::ifstream in(file, std::ios::binary);
         const std::string text{std::istreambuf_iterator<char>(in), {}};
         const std::string name = file.filename().string();
-        const bool ours = read_ours(world.memory(), text).has_value();
+        const bool ours = read_ours(harness.memory(), text).has_value();
         const bool boost = !read_tree(text, {}).failed;
         const bool free = name.starts_with("i_");
         const bool must = name.starts_with("y_");
@@ -380,12 +380,12 @@ void run_suite(lang::realm& world, const fs::path& folder) {
 
 int main(int argc, char** argv) {
     using namespace heddle;
-    lang::realm world;
+    lang::realm harness;
     std::printf("%-28s %7s %6s %10s %10s %10s %9s %9s %8s\n", "MB/s", "MB", "ours", "Boost tree",
                 "monotonic", "to values", "values MB", "tree MB", "turn ms");
-    for (const sample& each : samples()) measure(world, each);
-    compare_numbers(world);
-    compare(world);
-    if (argc > 1) run_suite(world, argv[1]);
+    for (const sample& each : samples()) measure(harness, each);
+    compare_numbers(harness);
+    compare(harness);
+    if (argc > 1) run_suite(harness, argv[1]);
     return sink == 0 ? 1 : 0;
 }

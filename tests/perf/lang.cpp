@@ -71,16 +71,16 @@ public:
     void collect_names(std::vector<std::string>&) const override {}
 };
 
-[[nodiscard]] lang::function_ref compiled(lang::realm& world, const std::string& text) {
-    const std::uint32_t position = world.sources().add("bench", text);
-    auto forms = must(lang::read_all(world.memory(), text, position));
-    return must(lang::compile(world, forms));
+[[nodiscard]] lang::function_ref compiled(lang::realm& harness, const std::string& text) {
+    const std::uint32_t position = harness.sources().add("bench", text);
+    auto forms = must(lang::read_all(harness.memory(), text, position));
+    return must(lang::compile(harness, forms));
 }
 
 /// A program without effects, to its end.
-[[nodiscard]] lang::value run_alone(lang::realm& world, const lang::function_ref& code) {
+[[nodiscard]] lang::value run_alone(lang::realm& harness, const lang::function_ref& code) {
     lang::run_budget budget;
-    auto main = lang::start_fiber(world, code, lang::with_concurrency(world, {}, 64));
+    auto main = lang::start_fiber(harness, code, lang::with_concurrency(harness, {}, 64));
     for (;;) {
         lang::outcome now = lang::machine::run(*main, budget);
         if (now.kind == lang::outcome_kind::done) return now.result;
@@ -98,14 +98,14 @@ int run_workload(const char* file, const std::string& name, const std::string& s
         return 2;
     }
     small_host host;
-    lang::realm world(host);
-    if (auto loaded = lang::load_prelude(world); !loaded) give_up(loaded.error());
-    world.memory().set_limit(std::size_t{1} << 30);
-    (void)run_alone(world, compiled(world, text));
-    if (name == "rest") (void)run_alone(world, compiled(world, "(prepare-rest " + size + ")"));
-    const auto code = compiled(world, "(run-" + name + " " + size + ")");
+    lang::realm harness(host);
+    if (auto loaded = lang::load_prelude(harness); !loaded) give_up(loaded.error());
+    harness.memory().set_limit(std::size_t{1} << 30);
+    (void)run_alone(harness, compiled(harness, text));
+    if (name == "rest") (void)run_alone(harness, compiled(harness, "(prepare-rest " + size + ")"));
+    const auto code = compiled(harness, "(run-" + name + " " + size + ")");
     const double began = cpu_seconds();
-    const lang::value result = run_alone(world, code);
+    const lang::value result = run_alone(harness, code);
     const double spent = cpu_seconds() - began;
     std::printf("%s %.6f\n", lang::print_value(result).c_str(), spent);
     return 0;
@@ -128,13 +128,13 @@ class machine_fibers final : public lang::fiber_driver {
 public:
     [[nodiscard]] fiber_costs run(long count) {
         small_host host;
-        lang::realm world(host);
-        if (auto loaded = lang::load_prelude(world); !loaded) give_up(loaded.error());
-        const auto code = compiled(world, fiber_program(count));
+        lang::realm harness(host);
+        if (auto loaded = lang::load_prelude(harness); !loaded) give_up(loaded.error());
+        const auto code = compiled(harness, fiber_program(count));
         const auto slots = static_cast<std::size_t>(count);
         const double bytes_before = resident_bytes();
         const double began = cpu_seconds();
-        adopt(lang::start_fiber(world, code, lang::with_concurrency(world, {}, slots)));
+        adopt(lang::start_fiber(harness, code, lang::with_concurrency(harness, {}, slots)));
         run_ready();
         const double parked = cpu_seconds();
         const double bytes = resident_bytes() - bytes_before;

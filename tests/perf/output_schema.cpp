@@ -111,10 +111,10 @@ verdict by_plain(std::string_view schema, std::string_view answer) {
     return WTERMSIG(status) == SIGXCPU ? verdict::endless : verdict::crash;
 }
 
-verdict by_us(lang::realm& world, std::string_view schema, std::string_view answer) {
+verdict by_us(lang::realm& harness, std::string_view schema, std::string_view answer) {
     const auto code = output_schema::compile(schema);
     if (!code) return verdict::schema_refused;
-    const auto content = lang::json_to_value(world.memory(), answer);
+    const auto content = lang::json_to_value(harness.memory(), answer);
     if (!content) return verdict::answer_refused;
     const auto wrong = code->check(*content, answer);
     if (!wrong) return verdict::valid;
@@ -185,10 +185,10 @@ std::vector<sample> samples() {
     };
 }
 
-void measure(lang::realm& world, const sample& one) {
+void measure(lang::realm& harness, const sample& one) {
     const auto ours = output_schema::compile(one.schema);
     const plain_schema plain(one.schema);
-    const lang::value content = *lang::json_to_value(world.memory(), one.answer);
+    const lang::value content = *lang::json_to_value(harness.memory(), one.answer);
     if (!ours || ours->check(content, one.answer) || !plain.accepts(one.answer)) {
         std::printf("%-28s is not accepted\n", one.name);
         return;
@@ -282,17 +282,17 @@ std::vector<trial> trials() {
     };
 }
 
-void compare(lang::realm& world) {
+void compare(lang::realm& harness) {
     std::printf("\n%-30s %-16s %-16s %-16s\n", "", "by the draft", "ours", "valijson alone");
     for (const trial& each : trials()) {
-        const verdict ours = by_us(world, each.schema, each.answer);
+        const verdict ours = by_us(harness, each.schema, each.answer);
         const verdict plain = by_plain(each.schema, each.answer);
         std::printf("%-30s %-16s %-16s %-16s%s\n", each.name, name_of(each.expected), name_of(ours),
                     name_of(plain), plain == each.expected && ours == each.expected ? "" : "  *");
     }
 }
 
-void run_suite(lang::realm& world, const fs::path& folder) {
+void run_suite(lang::realm& harness, const fs::path& folder) {
     std::vector<fs::path> files;
     for (const auto& each : fs::directory_iterator(folder)) {
         if (each.is_regular_file()) files.push_back(each.path());
@@ -312,7 +312,7 @@ void run_suite(lang::realm& world, const fs::path& folder) {
                 const std::string answer = json::serialize(test.at("data"));
                 const verdict wanted =
                     test.at("valid").as_bool() ? verdict::valid : verdict::invalid;
-                const verdict ours = by_us(world, schema, answer);
+                const verdict ours = by_us(harness, schema, answer);
                 const verdict plain = by_plain(schema, answer);
                 ++cases;
                 ours_right += ours == wanted;
@@ -337,11 +337,11 @@ void run_suite(lang::realm& world, const fs::path& folder) {
 
 int main(int argc, char** argv) {
     using namespace heddle;
-    lang::realm world;
+    lang::realm harness;
     std::printf("%-28s %9s %9s %11s %11s %11s\n", "microseconds", "compile", "alone", "check",
                 "alone", "reading");
-    for (const sample& each : samples()) measure(world, each);
-    compare(world);
-    if (argc > 1) run_suite(world, argv[1]);
+    for (const sample& each : samples()) measure(harness, each);
+    compare(harness);
+    if (argc > 1) run_suite(harness, argv[1]);
     return sink == 0 ? 1 : 0;
 }

@@ -117,8 +117,8 @@ providers::limiter_settings seeded(providers::limiter_settings settings, std::ui
     return settings;
 }
 
-struct world {
-    world(const limit_scenario& of, std::uint64_t seed)
+struct harness {
+    harness(const limit_scenario& of, std::uint64_t seed)
         : scenario(of), gate(loop, seeded(of.settings, seed)), service(of.quota, loop.now()),
           random(seed), measured_from(loop.now() + of.warm_up), ends(measured_from + of.measured) {}
 
@@ -155,7 +155,7 @@ struct world {
     std::deque<clock::time_point> lately;
 };
 
-coro::task<void> wait(world* in, double span) {
+coro::task<void> wait(harness* in, double span) {
     const auto until = in->loop.now() + std::chrono::duration_cast<clock::duration>(
                                             std::chrono::duration<double>(span));
     result<void> waited = co_await coro::sleep_until(in->context(), until);
@@ -163,7 +163,7 @@ coro::task<void> wait(world* in, double span) {
 }
 
 /// One call with its tries.
-coro::task<void> call(world* in, ports::chat_request* request) {
+coro::task<void> call(harness* in, ports::chat_request* request) {
     const load_model& load = in->scenario.load;
     const double input = std::max(1.0, in->spread(load.input_tokens, load.spread));
     const double output = std::max(1.0, in->spread(load.output_tokens, load.spread));
@@ -215,7 +215,7 @@ coro::task<void> call(world* in, ports::chat_request* request) {
     }
 }
 
-coro::task<void> client(world* in, std::uint64_t flow) {
+coro::task<void> client(harness* in, std::uint64_t flow) {
     ports::chat_request request;
     request.model = "m";
     request.scheduling.flow = flow;
@@ -223,7 +223,7 @@ coro::task<void> client(world* in, std::uint64_t flow) {
 }
 
 /// Sums up what the quota was worth, and changes it.
-coro::task<void> keep_account(world* in) {
+coro::task<void> keep_account(harness* in) {
     co_await wait(in, seconds(in->scenario.warm_up));
     const double half = seconds(in->scenario.measured) / 2;
     const double share = 1 - in->scenario.quota.taken_by_others;
@@ -242,7 +242,7 @@ coro::task<void> keep_account(world* in) {
 } // namespace
 
 limit_figures simulate(const limit_scenario& scenario, std::uint64_t seed) {
-    world in(scenario, seed);
+    harness in(scenario, seed);
     const auto rethrow = [](std::exception_ptr thrown) {
         if (thrown) std::rethrow_exception(thrown);
     };

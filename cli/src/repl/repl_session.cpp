@@ -41,7 +41,7 @@ std::string name_hidden_by(const lang::value& form, lang::realm& realm) {
     if (!name.is(lang::kind::symbol)) return {};
     const auto entry = lang::describe(realm, lang::symbol_name(name));
     const bool of_language = entry && (entry->kind == lang::help_kind::special_form ||
-                                       entry->kind == lang::help_kind::primitive ||
+                                       entry->kind == lang::help_kind::builtin ||
                                        entry->kind == lang::help_kind::library_function);
     return of_language ? std::string(lang::symbol_name(name)) : std::string();
 }

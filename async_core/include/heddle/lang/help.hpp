@@ -20,7 +20,7 @@ namespace heddle::lang {
 
 enum class help_kind : std::uint8_t {
     special_form,
-    primitive,
+    builtin,
     library_function, ///< of the prelude
     function,         ///< of the program
     macro,

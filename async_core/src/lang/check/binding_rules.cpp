@@ -82,12 +82,12 @@ private:
     }
 
     void check_shadowing(const ast::variable& var) {
-        if (is_written(var) && is_primitive(var.name)) tell_shadowing(var.name, var.place);
+        if (is_written(var) && is_builtin(var.name)) tell_shadowing(var.name, var.place);
     }
 
     void check_global(const ast::node& n) {
         const std::string name(context_.realm.global_name(n.index));
-        if (!is_primitive(name)) return;
+        if (!is_builtin(name)) return;
         // The name within the definition.
         const std::string_view text = context_.realm.sources().text(n.span);
         const std::size_t blank = text.find_first_of(" \t\n");
@@ -100,7 +100,7 @@ private:
         tell_shadowing(name, place);
     }
 
-    [[nodiscard]] bool is_primitive(const std::string& name) const {
+    [[nodiscard]] bool is_builtin(const std::string& name) const {
         const realm& realm = context_.realm;
         return find_builtin(name) || realm.host().find_effect(name) ||
                realm.find_library_global(name).has_value();

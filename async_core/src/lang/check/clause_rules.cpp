@@ -73,11 +73,11 @@ private:
         if (call->kind == node_kind::sequence && call->children.size() == 2)
             call = call->children.back(); // an unknown head is looked at first
         if (call->kind == node_kind::either_call) call = call->children.front();
-        const bool primitive =
+        const bool builtin =
             call->kind == node_kind::builtin_call || call->kind == node_kind::effect_call;
         const bool named = call->kind == node_kind::call || call->kind == node_kind::clause_call;
         const bool one_part =
-            primitive ? call->children.size() == 1 : named && call->children.size() == 2;
+            builtin ? call->children.size() == 1 : named && call->children.size() == 2;
         if (!one_part || !argument.span.known()) return {};
         std::string_view text = context_.realm.sources().text(argument.span);
         if (!text.starts_with('(') && !text.starts_with('[')) return {};

@@ -97,8 +97,8 @@ void check_case(const rule_context& context, const ast::node& n) {
 }
 
 bool always_raises(const ast::node& n) {
-    const bool primitive = n.kind == node_kind::builtin_call || n.kind == node_kind::effect_call;
-    if (primitive) return n.row->name == "error";
+    const bool builtin = n.kind == node_kind::builtin_call || n.kind == node_kind::effect_call;
+    if (builtin) return n.row->name == "error";
     if (n.kind != node_kind::call) return false;
     const ast::node& callee = *n.children[0];
     return callee.kind == node_kind::constant && callee.constant.is(kind::builtin) &&

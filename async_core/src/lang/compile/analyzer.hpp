@@ -211,7 +211,7 @@ private:
                                     std::span<const std::string> inputs);
     node* by_position_if_it_reads(const form& f, node* callee);
     [[nodiscard]] bool gives_itself(const form& clause) const;
-    node* tool_behind_primitive(const form& f);
+    node* tool_behind_builtin(const form& f);
     node* positional(const form& f, node* callee);
     [[nodiscard]] bool is_known_function(std::string_view name) const;
     node* head_first(const form& f, node* callee);

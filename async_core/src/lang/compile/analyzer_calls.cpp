@@ -98,7 +98,7 @@ ast::node* analyzer::call_named(const form& f, position where) {
     if (callee->kind == node_kind::constant && callee->constant.is(kind::builtin)) {
         const builtin& row = callee->constant.as_builtin();
         if (row.how == builtin_kind::effect) {
-            if (node* tool = tool_behind_primitive(f)) return tool;
+            if (node* tool = tool_behind_builtin(f)) return tool;
         }
         const std::size_t count = f.size() - 1;
         if (row.how == builtin_kind::control || count < row.min_arguments ||
@@ -196,7 +196,7 @@ bool analyzer::gives_itself(const form& clause) const {
 
 /// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its own
 /// and they cannot all be calls of functions. Null: the primitive is meant.
-ast::node* analyzer::tool_behind_primitive(const form& f) {
+ast::node* analyzer::tool_behind_builtin(const form& f) {
     if (f.size() < 2 || request_.limits.closed) return nullptr;
     bool all_known = true;
     for (std::size_t i = 1; i < f.size(); ++i) {

@@ -179,7 +179,7 @@ ast::node* analyzer::closed_reference(std::string_view name, source_span span) {
     const name_limits& limits = request_.limits;
     if (const builtin* row = find_builtin(name)) return constant(value::of_builtin(*row), span);
     if (const builtin* row = realm_.host().find_effect(name)) {
-        if (limits.world || limits.allows(name) || name == "sleep")
+        if (limits.harness || limits.allows(name) || name == "sleep")
             return constant(value::of_builtin(*row), span);
         return out_of_reach(name, true, span);
     }

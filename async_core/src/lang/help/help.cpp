@@ -44,7 +44,7 @@ help_entry entry_of(const special_form& row) {
 
 help_entry entry_of(const builtin& row) {
     help_entry entry;
-    entry.kind = help_kind::primitive;
+    entry.kind = help_kind::builtin;
     entry.name = row.name;
     entry.usage = "(" + entry.name;
     if (!row.parameters.empty()) entry.usage += " " + std::string(row.parameters);
@@ -148,7 +148,7 @@ std::optional<help_entry> describe_given(realm& realm, std::string_view name, he
 std::string_view to_string(help_kind kind) noexcept {
     switch (kind) {
     case help_kind::special_form: return "special form";
-    case help_kind::primitive: return "primitive";
+    case help_kind::builtin: return "primitive";
     case help_kind::library_function: return "library function";
     case help_kind::function: return "function";
     case help_kind::macro: return "macro";

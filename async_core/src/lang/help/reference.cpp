@@ -75,7 +75,7 @@ std::vector<chapter> forms(realm& realm) {
     return chapters;
 }
 
-std::vector<chapter> primitives(realm& realm) {
+std::vector<chapter> builtins(realm& realm) {
     std::vector<chapter> chapters;
     for (const auto rows : builtin_families()) {
         for (const builtin& row : rows) {
@@ -183,7 +183,7 @@ result<std::vector<reference_page>> reference_pages(realm& realm) {
     page("primitives.md", "Primitives",
          "Functions that are built in. `x…` is any number of arguments, `[x]` one that may be "
          "left out.",
-         primitives(realm));
+         builtins(realm));
     page("functions.md", "Functions of the library",
          "Always there, and written in the language itself: what takes functions, and so may wait.",
          functions(realm));

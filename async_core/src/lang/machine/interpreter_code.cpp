@@ -56,7 +56,7 @@ compile_request interpreter::request_for_code() const {
     request.generated = true;
     if (const sandbox_policy* policy = sandbox()) {
         request.limits.closed = true;
-        request.limits.world = false;
+        request.limits.harness = false;
         request.limits.sandboxes = 1;
         request.limits.sandbox = policy;
     }

@@ -12,7 +12,7 @@ namespace heddle::lang {
 /// checked where it asks the host (sandbox_policy).
 struct name_limits {
     bool closed = false; ///< no globals of the program, and no tasks and tools but the allowed
-    bool world = true;   ///< of closed code: may it name builtins that reach outside?
+    bool harness = true; ///< of closed code: may it name builtins that reach outside?
     unsigned sandboxes = 0;
     const sandbox_policy* sandbox = nullptr; ///< lives as long as the rules
 

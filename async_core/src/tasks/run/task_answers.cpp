@@ -100,7 +100,7 @@ std::vector<paid_request> task_execution::paid_for(
 }
 
 /// A request without a response: what was sent, and where a budget knows more, what such a call costs.
-paid_request task_execution::least_paid() const {
+paid_request task_execution::min_paid() const {
     paid_request request;
     request.use.estimated = true;
     request.use.usage.input = session_.estimate(request_);
@@ -149,7 +149,7 @@ void task_execution::count_failure(const error& failure) {
     settle(failure);
     const std::vector<paid_request> lost = paid_for(ports::lost_with(failure));
     const paid_request last =
-        ports::is_unpaid(failure) ? paid_request{{}, 0.0} : least_paid(); // no cost is a known one
+        ports::is_unpaid(failure) ? paid_request{{}, 0.0} : min_paid(); // no cost is a known one
     session_.count_failed(attempts, attempts == 0 ? nullptr : &last.use, last.cost);
     count_lost(lost);
 }
@@ -183,7 +183,7 @@ void task_execution::settle(const error& failure) {
         return share_.settle(least + lost_cost(part->lost), attempts != 0);
     }
     const double spent =
-        ports::is_unpaid(failure) ? 0 : least_paid().cost.value_or(share_.expected());
+        ports::is_unpaid(failure) ? 0 : min_paid().cost.value_or(share_.expected());
     share_.settle(spent + lost_cost(ports::lost_with(failure)), attempts != 0);
 }
 

@@ -179,7 +179,7 @@ private:
     [[nodiscard]] paid_request paid_for_part(const ports::chat_response& part,
                                              std::uint32_t attempts) const;
     [[nodiscard]] double lost_cost(const std::vector<ports::lost_request>& lost) const;
-    [[nodiscard]] paid_request least_paid() const;
+    [[nodiscard]] paid_request min_paid() const;
     void count_lost(const std::vector<paid_request>& lost);
     [[nodiscard]] model_price price_of(std::string_view provider, std::string_view asked_model,
                                        std::string_view model) const;

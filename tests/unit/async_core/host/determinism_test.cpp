@@ -18,9 +18,9 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A session of its own on a loop whose time is virtual.
-class quick_world {
+class quick_harness {
 public:
-    quick_world() {
+    quick_harness() {
         engine_parts parts;
         parts.print = [this](std::string_view text) { printed += text; };
         parts.random_seed = 7;
@@ -47,51 +47,52 @@ private:
 };
 
 TEST(virtual_time, passes_only_while_nothing_is_ready) {
-    quick_world world;
+    quick_harness harness;
     const auto began = std::chrono::steady_clock::now();
-    const auto virtual_began = world.loop.now();
-    EXPECT_EQ(world.run("(map (lambda (i) (sleep (* i 100)) i) (range 11))"),
+    const auto virtual_began = harness.loop.now();
+    EXPECT_EQ(harness.run("(map (lambda (i) (sleep (* i 100)) i) (range 11))"),
               "(0 1 2 3 4 5 6 7 8 9 10)");
-    const auto passed = world.loop.now() - virtual_began;
+    const auto passed = harness.loop.now() - virtual_began;
     EXPECT_GE(passed, 1000s);
     EXPECT_LT(passed, 1001s);
     EXPECT_LT(std::chrono::steady_clock::now() - began, 30s); // of real time: hardly any
 }
 
 TEST(virtual_time, now_follows_it_and_begins_at_the_same_date) {
-    quick_world world;
+    quick_harness harness;
     EXPECT_EQ(
-        world.run("(let ((began (now))) (sleep 1000)"
-                  " (let ((passed (- (now) began))) (and (>= passed 1000) (< passed 1001))))"),
+        harness.run("(let ((began (now))) (sleep 1000)"
+                    " (let ((passed (- (now) began))) (and (>= passed 1000) (< passed 1001))))"),
         "true");
-    quick_world other;
+    quick_harness other;
     EXPECT_EQ(other.run("(floor (now))"), "946684800");
 }
 
 TEST(virtual_time, timers_fire_in_their_order) {
-    quick_world world;
-    EXPECT_EQ(world.run("(progn (parallel (progn (sleep 30) (print 3)) (progn (sleep 10) (print 1))"
-                        "                 (progn (sleep 20) (print 2))) nil)"),
-              "nil");
-    EXPECT_EQ(world.printed, "1\n2\n3\n");
+    quick_harness harness;
+    EXPECT_EQ(
+        harness.run("(progn (parallel (progn (sleep 30) (print 3)) (progn (sleep 10) (print 1))"
+                    "                 (progn (sleep 20) (print 2))) nil)"),
+        "nil");
+    EXPECT_EQ(harness.printed, "1\n2\n3\n");
 }
 
 TEST(virtual_time, timers_within_a_millisecond_fire_in_their_order_too) {
-    quick_world world;
+    quick_harness harness;
     std::string in_order;
     for (int i = 0; i < 30; ++i) in_order += std::to_string(i) + "\n";
-    EXPECT_EQ(world.run("(progn (for-each (lambda (i) (sleep (+ 0.02 (* i 0.0001))) (print i)) "
-                        "(range 30)) nil)"),
+    EXPECT_EQ(harness.run("(progn (for-each (lambda (i) (sleep (+ 0.02 (* i 0.0001))) (print i)) "
+                          "(range 30)) nil)"),
               "nil");
-    EXPECT_EQ(world.printed, in_order);
-    world.printed.clear();
-    EXPECT_EQ(world.run("(progn (for-each (lambda (i) (sleep 0.5) (print i)) (range 30)) nil)"),
+    EXPECT_EQ(harness.printed, in_order);
+    harness.printed.clear();
+    EXPECT_EQ(harness.run("(progn (for-each (lambda (i) (sleep 0.5) (print i)) (range 30)) nil)"),
               "nil");
-    EXPECT_EQ(world.printed, in_order);
-    EXPECT_EQ(world.run("(race (progn (sleep 0.0105) 'late) (progn (sleep 0.0101) 'early))"),
+    EXPECT_EQ(harness.printed, in_order);
+    EXPECT_EQ(harness.run("(race (progn (sleep 0.0105) 'late) (progn (sleep 0.0101) 'early))"),
               "early");
-    EXPECT_EQ(world.run("(timeout 0.0105 (progn (sleep 0.0101) 'done) 'timed-out)"), "done");
-    EXPECT_EQ(world.run("(timeout 0.0101 (progn (sleep 0.0105) 'done) 'timed-out)"), "timed-out");
+    EXPECT_EQ(harness.run("(timeout 0.0105 (progn (sleep 0.0101) 'done) 'timed-out)"), "done");
+    EXPECT_EQ(harness.run("(timeout 0.0101 (progn (sleep 0.0105) 'done) 'timed-out)"), "timed-out");
 }
 
 TEST(seeds, fix_what_branches_that_compute_for_long_make_of_a_shared_variable) {
@@ -109,10 +110,10 @@ TEST(seeds, fix_what_branches_that_compute_for_long_make_of_a_shared_variable) {
         options.schedule_seed = seed;
         for (const std::string& program : {collecting, counting}) {
             std::set<std::string> values;
-            for (int run = 0; run < 3; ++run) values.insert(quick_world().run(program, options));
+            for (int run = 0; run < 3; ++run) values.insert(quick_harness().run(program, options));
             EXPECT_EQ(values.size(), 1U) << program << " with seed " << seed;
         }
-        EXPECT_EQ(quick_world().run(combining, options), "500000");
+        EXPECT_EQ(quick_harness().run(combining, options), "500000");
     }
 }
 
@@ -124,37 +125,38 @@ TEST(seeds, fix_the_waits_of_retry_in_every_branch_whatever_the_order_of_events)
         "12))";
     std::set<std::string> waits;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        quick_world world;
+        quick_harness harness;
         run_options options;
         options.schedule_seed = seed;
         options.concurrency = 64;
-        waits.insert(world.run(program, options));
+        waits.insert(harness.run(program, options));
     }
     EXPECT_EQ(waits.size(), 1U);
     // Not all in the same moment.
-    quick_world world;
-    EXPECT_EQ(world.run("(let ((all " + program + ")) (>= (length (unique all)) 11))"), "true");
-    EXPECT_EQ(world.run("(let ((all (list " + program + " " + program +
-                        "))) (equal? (first all) "
-                        "(nth all 1)))"),
+    quick_harness harness;
+    EXPECT_EQ(harness.run("(let ((all " + program + ")) (>= (length (unique all)) 11))"), "true");
+    EXPECT_EQ(harness.run("(let ((all (list " + program + " " + program +
+                          "))) (equal? (first all) "
+                          "(nth all 1)))"),
               "false");
 }
 
 TEST(virtual_time, deadline_reaches_a_computation_that_never_waits) {
-    quick_world world;
+    quick_harness harness;
     run_options options;
-    options.until = coro::deadline(world.loop.now() + 50ms);
-    EXPECT_EQ(world.run("(while true nil)", options).substr(0, 12), "TimeoutError");
-    EXPECT_EQ(world.run("(try (with ((timeout 0.05)) (while true nil)) (catch (e) (get e 'kind)))"),
-              "\"TimeoutError\"");
+    options.until = coro::deadline(harness.loop.now() + 50ms);
+    EXPECT_EQ(harness.run("(while true nil)", options).substr(0, 12), "TimeoutError");
+    EXPECT_EQ(
+        harness.run("(try (with ((timeout 0.05)) (while true nil)) (catch (e) (get e 'kind)))"),
+        "\"TimeoutError\"");
 }
 
 TEST(virtual_time, deadline_of_a_run_that_sleeps) {
-    quick_world world;
+    quick_harness harness;
     run_options options;
-    options.until = coro::deadline(world.loop.now() + 10s);
-    EXPECT_EQ(world.run("(sleep 1000)", options).substr(0, 12), "TimeoutError");
-    EXPECT_LT(world.loop.now().time_since_epoch(), 1h + 11s);
+    options.until = coro::deadline(harness.loop.now() + 10s);
+    EXPECT_EQ(harness.run("(sleep 1000)", options).substr(0, 12), "TimeoutError");
+    EXPECT_LT(harness.loop.now().time_since_epoch(), 1h + 11s);
 }
 
 TEST(virtual_time, run_ends_when_a_coroutine_is_parked_for_good) {
@@ -182,11 +184,11 @@ constexpr const char* order_of_printing =
     "(let ((all (spawn (sleep 1)))) (map (lambda (i) (await all) (print i)) (range 6)) nil)";
 
 std::string printed_with(std::uint64_t seed) {
-    quick_world world;
+    quick_harness harness;
     run_options options;
     options.schedule_seed = seed;
-    EXPECT_EQ(world.run(order_of_printing, options), "nil");
-    return world.printed;
+    EXPECT_EQ(harness.run(order_of_printing, options), "nil");
+    return harness.printed;
 }
 
 TEST(schedule_seed, zero_is_first_come_first_served) {
@@ -258,11 +260,11 @@ constexpr invariant invariants[] = {
 TEST(schedule_seed, invariants_hold_over_200_seeds) {
     for (const invariant& each : invariants) {
         for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-            quick_world world;
+            quick_harness harness;
             run_options options;
             options.schedule_seed = seed;
             options.slice = seed % 2 == 0 ? 3 : 2000; // also cut computations short
-            ASSERT_EQ(world.run(each.program, options), each.value)
+            ASSERT_EQ(harness.run(each.program, options), each.value)
                 << each.what << ", seed " << seed;
         }
     }

@@ -59,11 +59,11 @@ constexpr shape shapes[] = {
 class without_memory : public ::testing::TestWithParam<shape> {
 protected:
     /// Permits of the semaphores that are in use: none, once a program has ended.
-    static std::size_t in_use(lang_world& world) {
+    static std::size_t in_use(lang_harness& harness) {
         std::size_t used = 0;
         for (const char* name : {"s", "t"}) {
-            if (const auto index = world.world.find_global(name))
-                used += host_as<semaphore>(world.world.global(*index))->running();
+            if (const auto index = harness.harness.find_global(name))
+                used += host_as<semaphore>(harness.harness.global(*index))->running();
         }
         return used;
     }
@@ -71,28 +71,28 @@ protected:
     /// Fails allocation after allocation, until the program comes to its end without.
     static void fail_each(const schedule& how, std::uint64_t burst) {
         const std::string program = GetParam().program;
-        lang_world world;
-        world.run("(define s (semaphore 1)) (define t (semaphore 1))");
-        const std::string expected = world.shown(program, how);
-        world.world.memory().collect_cycles();
-        const std::size_t objects = world.world.memory().live_objects();
+        lang_harness harness;
+        harness.run("(define s (semaphore 1)) (define t (semaphore 1))");
+        const std::string expected = harness.shown(program, how);
+        harness.harness.memory().collect_cycles();
+        const std::size_t objects = harness.harness.memory().live_objects();
         std::uint64_t failures = 0;
         for (std::uint64_t n = 1;; n += n < 3000 ? 1 : 97) {
             ASSERT_LT(n, 500'000U) << "it never ends";
             failing_allocations::plan(n, burst);
-            outcome ended = world.run(program, how);
+            outcome ended = harness.run(program, how);
             const bool failed = failing_allocations::failed() != 0;
             failing_allocations::plan(0);
-            ASSERT_FALSE(world.stuck) << program << ", allocation " << n;
-            ASSERT_EQ(world.permits, 0U) << program << ", allocation " << n;
-            ASSERT_EQ(in_use(world), 0U) << program << ", allocation " << n;
+            ASSERT_FALSE(harness.stuck) << program << ", allocation " << n;
+            ASSERT_EQ(harness.permits, 0U) << program << ", allocation " << n;
+            ASSERT_EQ(in_use(harness), 0U) << program << ", allocation " << n;
             ASSERT_TRUE(ended.kind == outcome_kind::done || ended.failure)
                 << program << ", allocation " << n;
             if (ended.failure && ended.failure->code() == heddle::errc::limit_exceeded) ++failures;
             ended = outcome(); // its values are alive
-            ASSERT_EQ(world.shown(program, how), expected) << "after allocation " << n;
-            world.world.memory().collect_cycles();
-            ASSERT_EQ(world.world.memory().live_objects(), objects)
+            ASSERT_EQ(harness.shown(program, how), expected) << "after allocation " << n;
+            harness.harness.memory().collect_cycles();
+            ASSERT_EQ(harness.harness.memory().live_objects(), objects)
                 << program << ", allocation " << n;
             if (!failed) break;
         }

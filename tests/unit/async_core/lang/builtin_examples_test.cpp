@@ -1,6 +1,6 @@
 // The example of every primitive, form and library function is run: the left side must equal the
 // right side.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include "lang/compile/special_form.hpp"
 
@@ -16,10 +16,10 @@ namespace {
 
 /// The errors that a check finds.
 std::string errors_in(const std::string& program) {
-    lang_world apart;
-    const std::uint32_t position = apart.world.sources().add("example", program);
+    lang_harness apart;
+    const std::uint32_t position = apart.harness.sources().add("example", program);
     std::string found;
-    for (const problem& each : check_program(apart.world, program, position)) {
+    for (const problem& each : check_program(apart.harness, program, position)) {
         if (each.level == severity::error) found += each.message + "\n";
     }
     return found;
@@ -33,12 +33,12 @@ std::size_t run_examples(std::string_view name, const std::vector<std::string>& 
             ADD_FAILURE() << name << ": " << example;
             continue;
         }
-        lang_world world;
+        lang_harness harness;
         const std::string left = example.substr(0, arrow);
         const std::string right = example.substr(arrow + 4);
         EXPECT_EQ(errors_in(left), "") << name << ": " << left;
-        EXPECT_EQ(world.shown("(eq? " + left + " " + right + ")"), "true")
-            << name << ": " << left << " gives " << world.shown(left);
+        EXPECT_EQ(harness.shown("(eq? " + left + " " + right + ")"), "true")
+            << name << ": " << left << " gives " << harness.shown(left);
     }
     return examples.size();
 }
@@ -60,12 +60,12 @@ TEST(form_examples, all_hold) {
 }
 
 TEST(library_examples, all_hold_and_every_function_has_one) {
-    lang_world world;
+    lang_harness harness;
     std::size_t count = 0;
-    for (std::uint32_t i = 0; i < world.world.global_count(); ++i) {
-        const std::string name(world.world.global_name(i));
-        if (!world.world.is_library_global(i) || name.front() == '%') continue;
-        const auto entry = describe(world.world, name, help_reach::language);
+    for (std::uint32_t i = 0; i < harness.harness.global_count(); ++i) {
+        const std::string name(harness.harness.global_name(i));
+        if (!harness.harness.is_library_global(i) || name.front() == '%') continue;
+        const auto entry = describe(harness.harness, name, help_reach::language);
         ASSERT_TRUE(entry) << name;
         EXPECT_FALSE(entry->summary.empty()) << name;
         EXPECT_FALSE(entry->examples.empty()) << name;

@@ -17,13 +17,13 @@ class check : public ::testing::Test {
 protected:
     [[nodiscard]] std::vector<std::string> problems(const std::string& text,
                                                     const check_options& options = {}) {
-        realm world;
-        EXPECT_TRUE(load_prelude(world));
-        const std::uint32_t position = world.sources().add("p", text);
+        realm harness;
+        EXPECT_TRUE(load_prelude(harness));
+        const std::uint32_t position = harness.sources().add("p", text);
         std::vector<std::string> lines;
         hints.clear();
-        for (const problem& each : check_program(world, text, position, options)) {
-            const source_location place = world.sources().locate(each.span);
+        for (const problem& each : check_program(harness, text, position, options)) {
+            const source_location place = harness.sources().locate(each.span);
             lines.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
                             std::to_string(place.column) + " " + each.message);
             hints.push_back(each.hint);
@@ -207,7 +207,7 @@ TEST_F(check, finds_bindings_that_nothing_reads) {
     EXPECT_EQ(problems("(let ((a 1)) (if))").size(), 1U) << "the form that is wrong may use it";
 }
 
-TEST_F(check, finds_hidden_primitives) {
+TEST_F(check, finds_hidden_builtins) {
     EXPECT_EQ(problems("(let ((list 1)) list)"),
               (lines{"shadowed-primitive 1:8 shadows the builtin 'list'"}));
     EXPECT_EQ(problems("(define (filter x) x)"),
@@ -321,10 +321,10 @@ TEST_F(check, says_when_there_are_too_many) {
 TEST_F(check, has_something_to_say_about_whatever_it_is_given) {
     for (std::uint32_t seed = 0; seed < 1500; ++seed) {
         const std::string text = generated_source(seed);
-        realm world;
-        ASSERT_TRUE(load_prelude(world));
-        const std::uint32_t position = world.sources().add("p", text);
-        for (const problem& each : check_program(world, text, position)) {
+        realm harness;
+        ASSERT_TRUE(load_prelude(harness));
+        const std::uint32_t position = harness.sources().add("p", text);
+        for (const problem& each : check_program(harness, text, position)) {
             EXPECT_FALSE(each.message.empty()) << text;
             EXPECT_LE(each.span.end, position + text.size()) << text;
         }

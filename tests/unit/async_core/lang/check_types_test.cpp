@@ -16,12 +16,12 @@ using lines = std::vector<std::string>;
 
 /// The problems of a program as lines "code line:column message".
 lines problems(const std::string& text) {
-    realm world;
-    EXPECT_TRUE(load_prelude(world));
-    const std::uint32_t position = world.sources().add("p", text);
+    realm harness;
+    EXPECT_TRUE(load_prelude(harness));
+    const std::uint32_t position = harness.sources().add("p", text);
     lines result;
-    for (const problem& each : check_program(world, text, position)) {
-        const source_location place = world.sources().locate(each.span);
+    for (const problem& each : check_program(harness, text, position)) {
+        const source_location place = harness.sources().locate(each.span);
         result.push_back(std::string(each.code) + " " + std::to_string(place.line) + ":" +
                          std::to_string(place.column) + " " + each.message);
     }
@@ -123,10 +123,10 @@ TEST(check_types, kinds_of_errors_that_a_retry_names) {
 }
 
 TEST(check_types, clauses_that_a_variable_is_called_with) {
-    realm world;
-    ASSERT_TRUE(load_prelude(world));
+    realm harness;
+    ASSERT_TRUE(load_prelude(harness));
     const std::string text = "(define (f ask) (ask (x 1)))";
-    const auto found = check_program(world, text, world.sources().add("p", text));
+    const auto found = check_program(harness, text, harness.sources().add("p", text));
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].hint, "if 'ask' holds a task, write (call-atomic-task ask (x …))");
 }

@@ -42,11 +42,11 @@ void on_small_stack(const std::function<void()>& work) {
 std::string run_deep(const std::string& program) {
     std::string shown;
     on_small_stack([&] {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.memory = std::size_t{4} * 1024 * 1024 * 1024;
-        shown = world.shown(program, how);
-        EXPECT_EQ(world.permits, 0U);
+        shown = harness.shown(program, how);
+        EXPECT_EQ(harness.permits, 0U);
     });
     return shown;
 }
@@ -76,10 +76,10 @@ TEST(depth, cleanups_of_nested_branches_are_held_to_their_time) {
 
 TEST(depth, an_error_comes_out_of_nested_maps_with_a_bounded_trace) {
     on_small_stack([] {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.memory = std::size_t{4} * 1024 * 1024 * 1024;
-        const outcome ended = world.run(
+        const outcome ended = harness.run(
             "(define (down n) (if (= n 0) (fail-after 1 \"deep\") (map down (list (- n 1))))) "
             "(down "
             "20000)",

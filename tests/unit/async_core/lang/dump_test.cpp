@@ -13,12 +13,12 @@ namespace {
 
 class dump : public ::testing::Test {
 protected:
-    dump() { EXPECT_TRUE(load_prelude(world)); }
+    dump() { EXPECT_TRUE(load_prelude(harness)); }
     [[nodiscard]] result<std::string> tree(const std::string& text,
                                            dump_format format = dump_format::text) {
-        return dump_ast(world, text, world.sources().add("p", text), format);
+        return dump_ast(harness, text, harness.sources().add("p", text), format);
     }
-    realm world;
+    realm harness;
 };
 
 TEST_F(dump, shows_nodes_with_places_and_homes) {
@@ -55,7 +55,7 @@ TEST_F(dump, writes_json_that_reads) {
     const auto result =
         tree("(define (f \xc3\xa9) \"a\\\"b\") (try (f 1) (catch (e) 2))", dump_format::json);
     ASSERT_TRUE(result) << result.error().message();
-    const auto read = json_to_value(world.memory(), *result);
+    const auto read = json_to_value(harness.memory(), *result);
     EXPECT_TRUE(read) << *result;
 }
 
@@ -72,7 +72,7 @@ TEST_F(dump, stands_every_program_of_the_repository) {
     for (const auto& [name, text] : repository_sources()) {
         const auto result = tree(text, dump_format::json);
         if (!result) continue; // the fuzzer's corpus holds mistakes, the prelude forms of its own
-        EXPECT_TRUE(json_to_value(world.memory(), *result, {20'000})) << name;
+        EXPECT_TRUE(json_to_value(harness.memory(), *result, {20'000})) << name;
     }
 }
 
@@ -80,7 +80,7 @@ TEST_F(dump, gives_the_errors_of_reading_and_compiling) {
     EXPECT_EQ(tree("(f").error().code(), errc::syntax);
     EXPECT_EQ(tree("(if 1)").error().code(), errc::evaluation);
     const std::string text = "(+ 1 2)";
-    const auto code = dump_code(world, text, world.sources().add("p", text));
+    const auto code = dump_code(harness, text, harness.sources().add("p", text));
     ASSERT_TRUE(code);
     EXPECT_NE(code->find("function (anonymous)"), std::string::npos);
 }

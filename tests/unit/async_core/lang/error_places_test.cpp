@@ -1,5 +1,5 @@
 // Errors inside of the prelude and the library name the program's line that led there.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/errors.hpp>
@@ -15,10 +15,10 @@ using ::testing::Not;
 
 /// What the terminal shows of the error that a program ends with.
 std::string report(const std::string& program, const schedule& how = {}) {
-    lang_world w;
+    lang_harness w;
     const outcome ended = w.run(program, how);
     if (!ended.failure) return "no error";
-    return render_diagnostic(error_kind_name(*ended.failure), *ended.failure, w.world.sources());
+    return render_diagnostic(error_kind_name(*ended.failure), *ended.failure, w.harness.sources());
 }
 
 void expect_own_lines_only(const std::string& program, const std::string& place) {
@@ -62,7 +62,7 @@ TEST(error_places, of_functions_that_the_library_calls_are_their_own) {
 
 // A loop of the program that goes through a function of the library in tail position, for ever.
 TEST(error_places, tail_calls_through_the_library_take_no_room) {
-    lang_world w;
+    lang_harness w;
     schedule how;
     how.memory = std::size_t{16} * 1024 * 1024;
     EXPECT_EQ(w.shown("(import std/functions)\n"

@@ -17,12 +17,13 @@ TEST(futures, await_gives_the_value) {
 }
 
 TEST(futures, run_side_by_side) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(let* ((a (spawn (pause 3))) (b (spawn (pause 2)))) (+ (await a) (await "
-                          "b) (pause 1)))"),
-              "6");
-    EXPECT_EQ(world.clock(), 4);
-    EXPECT_EQ(world.peak_pending, 2U);
+    lang_harness harness;
+    EXPECT_EQ(
+        harness.shown("(let* ((a (spawn (pause 3))) (b (spawn (pause 2)))) (+ (await a) (await "
+                      "b) (pause 1)))"),
+        "6");
+    EXPECT_EQ(harness.clock(), 4);
+    EXPECT_EQ(harness.peak_pending, 2U);
 }
 
 TEST(futures, each_await_raises_the_error) {
@@ -30,8 +31,8 @@ TEST(futures, each_await_raises_the_error) {
         "(define f (spawn (fail-after 1 \"no\"))) (define (get-it) (try (await f) "
         "(catch (e) (get e 'message)))) (list (get-it) (get-it))",
         "(\"no\" \"no\")");
-    lang_world world;
-    const outcome ended = world.run(
+    lang_harness harness;
+    const outcome ended = harness.run(
         "(define (work) (+ 1 (fail-after 1 \"no\")))\n"
         "(define f (spawn (work)))\n(await f)");
     ASSERT_TRUE(ended.failure);
@@ -39,7 +40,7 @@ TEST(futures, each_await_raises_the_error) {
     EXPECT_TRUE(std::any_of(trace.begin(), trace.end(), [](const trace_entry& entry) {
         return entry.what == "in a spawned computation";
     }));
-    EXPECT_EQ(world.world.sources().locate(ended.failure->info().span).line, 1U);
+    EXPECT_EQ(harness.harness.sources().locate(ended.failure->info().span).line, 1U);
 }
 
 TEST(futures, an_error_that_nobody_awaits_is_dropped) {
@@ -49,22 +50,22 @@ TEST(futures, an_error_that_nobody_awaits_is_dropped) {
 
 TEST(futures, leaving_the_function_ends_what_it_spawned) {
     for (const std::uint32_t slice : {1U, 2000U}) {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.slice = slice;
         EXPECT_EQ(
-            world.shown("(define (f) (spawn (try (pause 90) (finally (pause 1) (note 'ended)))) "
-                        "(pause 1) 'left) (list (f) (note 'after))",
-                        how),
+            harness.shown("(define (f) (spawn (try (pause 90) (finally (pause 1) (note 'ended)))) "
+                          "(pause 1) 'left) (list (f) (note 'after))",
+                          how),
             "(left after)");
-        EXPECT_EQ(world.notes, (std::vector<std::string>{"ended", "after"}));
-        EXPECT_EQ(world.clock(), 2);
-        world.shown(
+        EXPECT_EQ(harness.notes, (std::vector<std::string>{"ended", "after"}));
+        EXPECT_EQ(harness.clock(), 2);
+        harness.shown(
             "(define (g) (spawn (try (pause 90) (finally (note 'ended)))) (pause 1) (error "
             "\"no\")) (try (g) (catch (e) (note 'caught)))",
             how);
-        EXPECT_EQ(world.notes, (std::vector<std::string>{"ended", "caught"}));
-        expect_tidy(world, "scope");
+        EXPECT_EQ(harness.notes, (std::vector<std::string>{"ended", "caught"}));
+        expect_tidy(harness, "scope");
     }
     expect_everywhere(
         "(define (f) (spawn (pause 90))) (try (await (f)) (catch (e) (get e "
@@ -91,12 +92,12 @@ TEST(futures, belong_to_the_function_not_to_a_loop_in_it) {
 }
 
 TEST(futures, a_branch_is_a_scope_too) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(parallel (progn (spawn (try (pause 90) (finally (note 'ended)))) 1) "
-                          "(pause 2))"),
+    lang_harness harness;
+    EXPECT_EQ(harness.shown("(parallel (progn (spawn (try (pause 90) (finally (note 'ended)))) 1) "
+                            "(pause 2))"),
               "(1 2)");
-    EXPECT_EQ(world.notes, std::vector<std::string>{"ended"});
-    EXPECT_EQ(world.clock(), 2);
+    EXPECT_EQ(harness.notes, std::vector<std::string>{"ended"});
+    EXPECT_EQ(harness.clock(), 2);
 }
 
 TEST(futures, cancel_ends_one_and_tells_whether_it_ran) {
@@ -107,9 +108,9 @@ TEST(futures, cancel_ends_one_and_tells_whether_it_ran) {
     expect_everywhere("(define f (spawn 1)) (await f) (cancel f)", "false");
     expect_everywhere("(define fs (list (spawn (pause 90)) (spawn (pause 80)))) (map cancel fs)",
                       "(true true)");
-    lang_world world;
-    world.run("(define f (spawn (pause 90))) (cancel f) (try (await f) (catch (e) nil))");
-    EXPECT_EQ(world.clock(), 0);
+    lang_harness harness;
+    harness.run("(define f (spawn (pause 90))) (cancel f) (try (await f) (catch (e) nil))");
+    EXPECT_EQ(harness.clock(), 0);
 }
 
 TEST(futures, can_cancel_itself_and_what_it_runs_inside) {
@@ -161,17 +162,17 @@ TEST(futures, waiting_in_a_circle_is_an_error) {
 
 TEST(futures, awaiting_takes_no_place_in_the_map) {
     for (const std::uint32_t slice : {1U, 2000U}) {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.concurrency = 1;
         how.slice = slice;
         EXPECT_EQ(
-            world.shown("(define f (spawn (map (lambda (x) (pause x)) '(2 3)))) (map (lambda (x) "
-                        "(await f) (pause x)) '(1 2 3))",
-                        how),
+            harness.shown("(define f (spawn (map (lambda (x) (pause x)) '(2 3)))) (map (lambda (x) "
+                          "(await f) (pause x)) '(1 2 3))",
+                          how),
             "(1 2 3)");
-        EXPECT_EQ(world.peak_pending, 1U); // effects of branches need a permit all the same
-        expect_tidy(world, "await");
+        EXPECT_EQ(harness.peak_pending, 1U); // effects of branches need a permit all the same
+        expect_tidy(harness, "await");
     }
     expect_everywhere(
         "(map (lambda (x) (await (spawn (map (lambda (y) (await (spawn (pause y)))) '(1 "
@@ -202,50 +203,50 @@ TEST(futures, a_function_that_spawns_may_recur) {
 }
 
 TEST(futures, a_long_lived_scope_forgets_what_has_ended) {
-    lang_world world;
-    world.run("1");
+    lang_harness harness;
+    harness.run("1");
     const std::string many =
         "(let next ((i 0)) (when (< i 200000) (await (spawn i)) (next (+ i 1))))";
-    world.run(many);
-    EXPECT_EQ(world.peak_fibers, 1U);
-    const std::size_t before = world.world.memory().used();
+    harness.run(many);
+    EXPECT_EQ(harness.peak_fibers, 1U);
+    const std::size_t before = harness.harness.memory().used();
     schedule how;
     how.memory = 1024 * 1024;
-    EXPECT_EQ(world.shown(many, how), "nil");
-    EXPECT_LE(world.world.memory().used(), before + 65536);
+    EXPECT_EQ(harness.shown(many, how), "nil");
+    EXPECT_LE(harness.harness.memory().used(), before + 65536);
     EXPECT_EQ(
-        world.shown("(let next ((i 0)) (when (< i 20000) (await (spawn (pause 0))) (next (+ i "
-                    "1))))",
-                    how),
+        harness.shown("(let next ((i 0)) (when (< i 20000) (await (spawn (pause 0))) (next (+ i "
+                      "1))))",
+                      how),
         "nil");
-    EXPECT_EQ(world.peak_fibers, 2U);
+    EXPECT_EQ(harness.peak_fibers, 2U);
 }
 
 TEST(futures, arguments_are_checked) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(await 3)"),
+    lang_harness harness;
+    EXPECT_EQ(harness.shown("(await 3)"),
               "TypeError: await: argument 1 must be a future, not the integer 3");
-    EXPECT_EQ(world.shown("(cancel 'f)"),
+    EXPECT_EQ(harness.shown("(cancel 'f)"),
               "TypeError: cancel: argument 1 must be a future, not the symbol f");
-    EXPECT_EQ(world.shown("(spawn)"), "SexpEvaluationError: spawn: expects 1 expression, got 0");
-    EXPECT_EQ(world.shown("(format \"{}\" (spawn (pause 1)))"), "\"#<future, running>\"");
+    EXPECT_EQ(harness.shown("(spawn)"), "SexpEvaluationError: spawn: expects 1 expression, got 0");
+    EXPECT_EQ(harness.shown("(format \"{}\" (spawn (pause 1)))"), "\"#<future, running>\"");
 }
 
 TEST(futures, ten_levels_of_nested_map_with_concurrency_one_end) {
     std::string program = "(await (spawn (pause 1)))";
     for (int i = 0; i < 8; ++i)
         program = "(map (lambda (x) (await (spawn " + program + "))) (list 1 2))";
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.concurrency = 1;
-    EXPECT_EQ(world.run(program, how).kind, outcome_kind::done);
-    expect_tidy(world, program);
+    EXPECT_EQ(harness.run(program, how).kind, outcome_kind::done);
+    expect_tidy(harness, program);
 }
 
 TEST(futures, finally_runs_once_wherever_it_is_cancelled) {
     // Counted in a global, which no cancellation can take back.
     for (const bool split : {false, true}) {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.slice = 1;
         how.split = split;
@@ -253,15 +254,15 @@ TEST(futures, finally_runs_once_wherever_it_is_cancelled) {
         for (std::int64_t k = 0; !completed; ++k) {
             how.cancel_at = k;
             const std::string what = "cancelled at " + std::to_string(k);
-            world.run("(define begun 0) (define ended 0)");
-            world.run(
+            harness.run("(define begun 0) (define ended 0)");
+            harness.run(
                 "(define (work) (set! begun (+ begun 1)) (try (pause 2) (finally (set! ended (+ "
                 "ended 1))))) (timeout 9 (race (map (lambda (x) (await (spawn (work)))) '(1 2 "
                 "3)) (hedge 1 (work))) nil)",
                 how);
-            completed = world.runs <= k;
-            expect_tidy(world, what);
-            EXPECT_EQ(world.shown("(= begun ended)"), "true") << what;
+            completed = harness.runs <= k;
+            expect_tidy(harness, what);
+            EXPECT_EQ(harness.shown("(= begun ended)"), "true") << what;
         }
     }
 }

@@ -1,5 +1,5 @@
 // Docstrings, describe, (help …), and the table of forms.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include "lang/compile/special_form.hpp"
 
@@ -45,56 +45,56 @@ TEST(docstring, of_many_brackets_is_read_quickly) {
 }
 
 TEST(docstring, is_not_evaluated_and_a_lone_string_is_a_value) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(define (f x) \"Doubles x.\" (* 2 x)) (f 4)"), "8");
-    EXPECT_EQ(world.shown("(define (g) \"value\") (g)"), "\"value\"");
-    EXPECT_EQ(world.shown("((lambda () \"doc\" 1))"), "1");
-    EXPECT_EQ(world.shown("(define h (lambda () \"Doc of h.\" \"value\")) (h)"), "\"value\"");
-    EXPECT_EQ(describe(world.world, "f")->summary, "Doubles x.");
-    EXPECT_EQ(describe(world.world, "g")->summary, "");
-    EXPECT_EQ(describe(world.world, "h")->summary, "Doc of h.");
+    lang_harness harness;
+    EXPECT_EQ(harness.shown("(define (f x) \"Doubles x.\" (* 2 x)) (f 4)"), "8");
+    EXPECT_EQ(harness.shown("(define (g) \"value\") (g)"), "\"value\"");
+    EXPECT_EQ(harness.shown("((lambda () \"doc\" 1))"), "1");
+    EXPECT_EQ(harness.shown("(define h (lambda () \"Doc of h.\" \"value\")) (h)"), "\"value\"");
+    EXPECT_EQ(describe(harness.harness, "f")->summary, "Doubles x.");
+    EXPECT_EQ(describe(harness.harness, "g")->summary, "");
+    EXPECT_EQ(describe(harness.harness, "h")->summary, "Doc of h.");
 }
 
 TEST(describe, knows_what_a_name_is) {
-    lang_world world;
-    (void)world.run(
+    lang_harness harness;
+    (void)harness.run(
         "(define (f a &optional b . c) \"Does f.\" 1) (define n 42)"
         "(defmacro m (x) \"Is x.\" x)");
-    const auto kind = [&](const char* name) { return describe(world.world, name)->kind; };
+    const auto kind = [&](const char* name) { return describe(harness.harness, name)->kind; };
     EXPECT_EQ(kind("if"), help_kind::special_form);
-    EXPECT_EQ(kind("+"), help_kind::primitive);
-    EXPECT_EQ(kind("pause"), help_kind::primitive);
+    EXPECT_EQ(kind("+"), help_kind::builtin);
+    EXPECT_EQ(kind("pause"), help_kind::builtin);
     EXPECT_EQ(kind("map"), help_kind::library_function);
     EXPECT_EQ(kind("f"), help_kind::function);
     EXPECT_EQ(kind("m"), help_kind::macro);
     EXPECT_EQ(kind("n"), help_kind::value);
-    EXPECT_EQ(describe(world.world, "f")->usage, "(f a [b] c…)");
-    EXPECT_EQ(describe(world.world, "m")->summary, "Is x.");
-    EXPECT_EQ(describe(world.world, "n")->summary, "An integer: 42");
+    EXPECT_EQ(describe(harness.harness, "f")->usage, "(f a [b] c…)");
+    EXPECT_EQ(describe(harness.harness, "m")->summary, "Is x.");
+    EXPECT_EQ(describe(harness.harness, "n")->summary, "An integer: 42");
 }
 
 TEST(describe, prefers_what_the_program_defines) {
-    lang_world world;
-    (void)world.run("(define (map x) \"Mine.\" x)");
-    EXPECT_EQ(describe(world.world, "map")->summary, "Mine.");
-    EXPECT_THAT(describe(world.world, "map", help_reach::language)->summary,
+    lang_harness harness;
+    (void)harness.run("(define (map x) \"Mine.\" x)");
+    EXPECT_EQ(describe(harness.harness, "map")->summary, "Mine.");
+    EXPECT_THAT(describe(harness.harness, "map", help_reach::language)->summary,
                 StartsWith("Applies f"));
 }
 
 TEST(describe, of_an_unknown_name_suggests) {
-    lang_world world;
-    const auto found = describe(world.world, "fliter");
+    lang_harness harness;
+    const auto found = describe(harness.harness, "fliter");
     ASSERT_FALSE(found);
     EXPECT_EQ(found.error().message(), "help: there is no entry for 'fliter'");
     EXPECT_THAT(found.error().info().hint, HasSubstr("'filter'"));
-    EXPECT_FALSE(describe(world.world, ""));
-    EXPECT_FALSE(describe(world.world, "%map"));
+    EXPECT_FALSE(describe(harness.harness, ""));
+    EXPECT_FALSE(describe(harness.harness, "%map"));
 }
 
 TEST(help, is_text_with_usage_summary_and_examples) {
-    lang_world world;
+    lang_harness harness;
     const auto text = [&](const std::string& program) {
-        const outcome ended = world.run(program);
+        const outcome ended = harness.run(program);
         if (ended.kind != outcome_kind::done) return ended.failure->message();
         return std::string(string_bytes(ended.result));
     };
@@ -113,8 +113,8 @@ TEST(help, is_text_with_usage_summary_and_examples) {
 }
 
 TEST(help, without_a_name_lists_all_names) {
-    lang_world world;
-    const outcome ended = world.run("(define (mine) 1) (help)");
+    lang_harness harness;
+    const outcome ended = harness.run("(define (mine) 1) (help)");
     ASSERT_EQ(ended.kind, outcome_kind::done);
     const std::string text(string_bytes(ended.result));
     for (const char* name : {" if", " cons", " map", " mine", " parallel", "Special forms"})
@@ -123,13 +123,13 @@ TEST(help, without_a_name_lists_all_names) {
 }
 
 TEST(help, in_a_sandbox_tells_about_the_language_alone) {
-    lang_world world;
-    (void)world.run("(define (secret-helper) \"Hidden.\" 1)");
-    EXPECT_THAT(world.shown("(sandbox ((steps 10000)) (eval '(help 'secret-helper)))"),
+    lang_harness harness;
+    (void)harness.run("(define (secret-helper) \"Hidden.\" 1)");
+    EXPECT_THAT(harness.shown("(sandbox ((steps 10000)) (eval '(help 'secret-helper)))"),
                 StartsWith("UnboundSymbolError"));
-    EXPECT_THAT(world.shown("(sandbox ((steps 10000)) (eval '(help)))"),
+    EXPECT_THAT(harness.shown("(sandbox ((steps 10000)) (eval '(help)))"),
                 Not(HasSubstr("secret-helper")));
-    EXPECT_THAT(world.shown("(sandbox ((steps 10000)) (eval '(help 'map)))"),
+    EXPECT_THAT(harness.shown("(sandbox ((steps 10000)) (eval '(help 'map)))"),
                 HasSubstr("Applies f"));
 }
 

@@ -1,5 +1,5 @@
 // What a long session holds on to, and what happens at the memory limit.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -61,30 +61,30 @@ constexpr shape shapes[] = {
 class dropped_closures : public ::testing::TestWithParam<shape> {};
 
 TEST_P(dropped_closures, do_not_pile_up) {
-    lang_world session;
+    lang_harness session;
     const std::string shape = GetParam().code;
     const auto rounds = [&](int count) {
         return "(let ((i 0)) (while (< i " + std::to_string(count) + ") (set! i (+ i 1)) " + shape +
                ") i)";
     };
     ASSERT_EQ(session.shown(rounds(100)), "100");
-    session.world.memory().collect_cycles();
-    const std::size_t before = session.world.memory().used();
-    const std::size_t cells = session.world.memory().live_cells();
+    session.harness.memory().collect_cycles();
+    const std::size_t before = session.harness.memory().used();
+    const std::size_t cells = session.harness.memory().live_cells();
     // The limit holds while it runs: 200,000 times the smallest cycle would be 30 MiB.
     schedule how;
     how.memory = 8 * mebibyte;
     EXPECT_EQ(session.shown(rounds(200'000), how), "200000");
-    session.world.memory().collect_cycles();
-    EXPECT_LE(session.world.memory().used(), before + 4096); // the text of the program is new
-    EXPECT_LE(session.world.memory().live_cells(), cells);
+    session.harness.memory().collect_cycles();
+    EXPECT_LE(session.harness.memory().used(), before + 4096); // the text of the program is new
+    EXPECT_LE(session.harness.memory().live_cells(), cells);
 }
 
 INSTANTIATE_TEST_SUITE_P(memory, dropped_closures, ::testing::ValuesIn(shapes),
                          [](const auto& each) { return std::string(each.param.name); });
 
 TEST(memory, cycles_that_hold_much_are_freed_before_the_limit_is_declared) {
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.memory = 32 * mebibyte;
     // 2000 cycles are far from ten thousand cells, but hold 2 GB.
@@ -104,7 +104,7 @@ TEST(memory, cycles_that_hold_much_are_freed_before_the_limit_is_declared) {
 }
 
 TEST(memory, collection_pays_for_itself_beside_much_live_data) {
-    lang_world session;
+    lang_harness session;
     // A list of lists that a cell reaches: each collection must look at all of it.
     const std::string program =
         "(let ((all (map (lambda (i) (list i)) (range 200000))) (i 0))"
@@ -115,17 +115,17 @@ TEST(memory, collection_pays_for_itself_beside_much_live_data) {
 }
 
 TEST(memory, garbage_does_not_put_off_the_next_collection) {
-    lang_world session;
+    lang_harness session;
     // Each cell is in a cycle of many objects, all of them garbage at once.
     EXPECT_EQ(session.shown("(let ((i 0)) (while (< i 100000) (set! i (+ i 1))"
                             "  (let ((f nil)) (set! f (spawn (list (lambda () f) i))) (await f)))"
                             "  i)"),
               "100000");
-    EXPECT_LE(session.world.memory().live_cells(), 30'000U);
+    EXPECT_LE(session.harness.memory().live_cells(), 30'000U);
 }
 
 TEST(memory, futures_that_nobody_holds_leave_nothing) {
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.memory = 8 * mebibyte;
     EXPECT_EQ(session.shown("(let ((i 0)) (while (< i 500000) (set! i (+ i 1))"
@@ -200,7 +200,7 @@ TEST(memory, names_that_wait_to_be_freed_are_not_found_again) {
 
 TEST(memory, what_is_dead_is_no_part_of_a_cycle) {
     // Cells, lists that grew in place, and futures of them die in turns while others are collected.
-    lang_world session;
+    lang_harness session;
     EXPECT_EQ(session.shown(
                   "(let ((kept nil))"
                   "  (loop 20 (progn (set! kept (map (lambda (k) (let ((n k)) (lambda () (set! n "
@@ -220,7 +220,7 @@ TEST(memory, what_is_dead_is_room) {
     EXPECT_TRUE(memory.has_dead());
     EXPECT_TRUE(memory.can_allocate(2 * mebibyte));
     // A program that drops as fast as it makes never meets its limit.
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.memory = 64 * mebibyte;
     EXPECT_EQ(session.shown("(let ((kept nil)) (loop 30 (set! kept (map number->string "
@@ -230,7 +230,7 @@ TEST(memory, what_is_dead_is_room) {
 }
 
 TEST(memory, new_names_are_charged) {
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.memory = 8 * mebibyte;
     const std::string told = session.shown(
@@ -239,11 +239,11 @@ TEST(memory, new_names_are_charged) {
         "1)))",
         how);
     EXPECT_TRUE(told.starts_with("LimitError: ")) << told;
-    EXPECT_LE(session.world.global_count(), 50'000U);
+    EXPECT_LE(session.harness.global_count(), 50'000U);
 }
 
 TEST(compiling, shared_parts_of_quasiquoted_data_are_walked_once) {
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.memory = 8 * mebibyte;
     how.steps = 10'000;
@@ -293,9 +293,9 @@ constexpr excess excesses[] = {
 class memory_limit : public ::testing::TestWithParam<excess> {};
 
 TEST_P(memory_limit, raises_and_gives_the_memory_back) {
-    lang_world session;
+    lang_harness session;
     ASSERT_EQ(session.shown("(define kept '(1 2)) kept"), "(1 2)");
-    const std::size_t before = session.world.memory().used();
+    const std::size_t before = session.harness.memory().used();
     for (int round = 0; round < 3; ++round) {
         schedule how;
         how.memory = 8 * mebibyte;
@@ -304,15 +304,15 @@ TEST_P(memory_limit, raises_and_gives_the_memory_back) {
         EXPECT_NE(told.find("memory"), std::string::npos) << told;
     }
     EXPECT_EQ(session.shown("(length (map (lambda (x) (+ x 1)) kept))"), "2");
-    session.world.memory().collect_cycles();
-    EXPECT_LE(session.world.memory().used(), before + 16 * 1024); // the programs' own data
+    session.harness.memory().collect_cycles();
+    EXPECT_LE(session.harness.memory().used(), before + 16 * 1024); // the programs' own data
 }
 
 INSTANTIATE_TEST_SUITE_P(memory, memory_limit, ::testing::ValuesIn(excesses),
                          [](const auto& each) { return std::string(each.param.name); });
 
 TEST(memory, limit_can_be_caught_and_the_program_goes_on) {
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.memory = 8 * mebibyte;
     EXPECT_EQ(session.shown("(list (try (let next ((xs '())) (next (cons 1 xs)))"
@@ -338,27 +338,27 @@ TEST(memory, places_of_lists_are_charged) {
 }
 
 TEST(memory, a_million_evals_do_not_pile_up) {
-    lang_world session;
+    lang_harness session;
     const auto rounds = [](int count) {
         return "(let ((i 0)) (while (< i " + std::to_string(count) +
                ") (set! i (+ i 1)) (eval '((lambda (x) (+ x 1)) 1))) i)";
     };
     ASSERT_EQ(session.shown(rounds(1000)), "1000");
-    session.world.memory().collect_cycles();
-    const std::size_t before = session.world.memory().used();
-    const std::size_t globals = session.world.global_count();
+    session.harness.memory().collect_cycles();
+    const std::size_t before = session.harness.memory().used();
+    const std::size_t globals = session.harness.global_count();
     schedule how;
     how.memory = 8 * mebibyte;
     EXPECT_EQ(session.shown(rounds(200'000), how), "200000");
-    session.world.memory().collect_cycles();
-    EXPECT_LE(session.world.memory().used(), before + 4096);
-    EXPECT_EQ(session.world.global_count(), globals);
+    session.harness.memory().collect_cycles();
+    EXPECT_LE(session.harness.memory().used(), before + 4096);
+    EXPECT_EQ(session.harness.global_count(), globals);
 }
 
 // ---------------------------------------------------------------- steps
 
 TEST(step_limit, cannot_be_caught_for_ever) {
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.steps = 10'000;
     EXPECT_TRUE(session.shown("(while true (try (while true nil) (catch (e) nil)))", how)
@@ -369,7 +369,7 @@ TEST(step_limit, cannot_be_caught_for_ever) {
 }
 
 TEST(step_limit, cleanup_that_does_not_end_is_ended) {
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.steps = 10'000;
     how.cleanup_steps = 50'000;
@@ -387,7 +387,7 @@ TEST(step_limit, cleanup_that_does_not_end_is_ended) {
 }
 
 TEST(cancellation, cleanup_that_does_not_end_is_ended) {
-    lang_world session;
+    lang_harness session;
     schedule how;
     how.slice = 100;
     how.cancel_at = 20;
@@ -397,7 +397,7 @@ TEST(cancellation, cleanup_that_does_not_end_is_ended) {
 }
 
 TEST(functions, nested_deep_are_freed_without_recursion) {
-    lang_world session;
+    lang_harness session;
     std::string program;
     constexpr int depth = 5000;
     for (int i = 0; i < depth; ++i) program += "(lambda () ";

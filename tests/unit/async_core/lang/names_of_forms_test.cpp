@@ -1,5 +1,5 @@
 // What a name at the head of a list means, and what is said of one that means nothing.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,13 +11,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string hint_of(lang_world& w, const std::string& program) {
+std::string hint_of(lang_harness& w, const std::string& program) {
     const outcome ended = w.run(program);
     return ended.failure ? ended.failure->info().hint : "no error";
 }
 
 TEST(names_of_forms, no_function_task_or_macro_has_one) {
-    lang_world w;
+    lang_harness w;
     for (const char* program :
          {"(define (if a b c) 'mine)", "(define if (lambda (a) a))", "(bind while (lambda (a) a))",
           "(let ((x 1)) (define (loop a) a) 2)"}) {
@@ -27,7 +27,7 @@ TEST(names_of_forms, no_function_task_or_macro_has_one) {
 }
 
 TEST(names_of_forms, one_setting_is_given_once_in_a_with) {
-    lang_world w;
+    lang_harness w;
     EXPECT_THAT(w.shown("(with ((budget-usd 0.01) (budget-usd 100)) 1)"),
                 HasSubstr("with: the setting 'budget-usd' is repeated"));
     EXPECT_THAT(w.shown("(with ((cache \"no\")) 1)"), HasSubstr("cache must be true or false"));
@@ -35,7 +35,7 @@ TEST(names_of_forms, one_setting_is_given_once_in_a_with) {
 }
 
 TEST(names_of_forms, errors_name_the_form_that_was_written) {
-    lang_world w;
+    lang_harness w;
     EXPECT_THAT(w.shown("(define x 1) (list ,x)"), HasSubstr(",x is not inside of a quasiquote"));
     EXPECT_EQ(w.shown("`(1 ,@2)"), "TypeError: ,@ must be followed by a list, not the integer 2");
     EXPECT_EQ(w.shown("(define xs '(2 3)) `(1 ,@xs ,(length xs))"), "(1 2 3 2)");
@@ -46,7 +46,7 @@ TEST(names_of_forms, errors_name_the_form_that_was_written) {
 }
 
 TEST(names_of_forms, errors_are_in_plain_words) {
-    lang_world w;
+    lang_harness w;
     EXPECT_THAT(w.shown("(timeout 1)"), HasSubstr("got 1 part"));
     EXPECT_THAT(w.shown("(timeout 1)"), Not(HasSubstr("1 parts")));
     EXPECT_THAT(w.shown("(dict 'a)"), HasSubstr("but 1 argument is given"));
@@ -64,14 +64,14 @@ TEST(names_of_forms, errors_are_in_plain_words) {
 }
 
 TEST(names_of_forms, a_hint_is_never_the_name_itself) {
-    lang_world w;
+    lang_harness w;
     EXPECT_THAT(hint_of(w, "(define (f) (defmacro my-when (x) x) (my-when 1)) (my-when 2)"),
                 Not(HasSubstr("'my-when'")));
     EXPECT_THAT(hint_of(w, "(+ \"a\" 1)"), HasSubstr("string-append"));
 }
 
 TEST(names_of_forms, what_a_loop_was_given_is_shown_with_its_kind) {
-    lang_world w;
+    lang_harness w;
     const auto loop = [&](const std::string& count, const std::string& decision) {
         return w.shown("(director-evaluator-loop (max-iterations " + count +
                        ") (initial-director-input 1) (director (lambda (a i) a))"
@@ -86,7 +86,7 @@ TEST(names_of_forms, what_a_loop_was_given_is_shown_with_its_kind) {
 
 TEST(names_of_forms, what_is_defined_further_down_is_said_to_be) {
     const auto hint = [](const std::string& program) {
-        lang_world w;
+        lang_harness w;
         return hint_of(w, program);
     };
     EXPECT_EQ(hint("(t 1)\n\n(define (t x) x)"),
@@ -97,7 +97,7 @@ TEST(names_of_forms, what_is_defined_further_down_is_said_to_be) {
 }
 
 TEST(names_of_forms, words_of_other_languages_are_known) {
-    lang_world w;
+    lang_harness w;
     EXPECT_THAT(hint_of(w, "(defun f (x) x)"), HasSubstr("(define (name parameter…) body…)"));
     EXPECT_THAT(hint_of(w, "(setq x 5)"), HasSubstr("(define name value)"));
     EXPECT_THAT(hint_of(w, "(println 5)"), HasSubstr("(print value)"));

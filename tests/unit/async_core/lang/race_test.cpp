@@ -21,16 +21,16 @@ TEST(race, first_success_wins) {
 
 TEST(race, the_quickest_of_those_that_wait_wins_and_the_others_end_first) {
     for (const std::uint32_t slice : {1U, 2000U}) {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.slice = slice;
-        EXPECT_EQ(world.shown("(race (try (pause 9) (finally (pause 1) (note 'slow))) (pause 2) "
-                              "(pause 5))",
-                              how),
+        EXPECT_EQ(harness.shown("(race (try (pause 9) (finally (pause 1) (note 'slow))) (pause 2) "
+                                "(pause 5))",
+                                how),
                   "2");
-        EXPECT_EQ(world.notes, std::vector<std::string>{"slow"});
-        EXPECT_EQ(world.clock(), 3); // the finally of the loser is waited for
-        expect_tidy(world, "race");
+        EXPECT_EQ(harness.notes, std::vector<std::string>{"slow"});
+        EXPECT_EQ(harness.clock(), 3); // the finally of the loser is waited for
+        expect_tidy(harness, "race");
     }
 }
 
@@ -44,9 +44,9 @@ TEST(race, a_failed_result_is_no_success) {
 }
 
 TEST(race, when_all_fail_the_last_error_has_the_others_attached) {
-    lang_world world;
+    lang_harness harness;
     const outcome ended =
-        world.run("(race (fail-after 2 \"slow\") (error \"quick\") (fail-after 1 \"middle\"))");
+        harness.run("(race (fail-after 2 \"slow\") (error \"quick\") (fail-after 1 \"middle\"))");
     ASSERT_TRUE(ended.failure);
     EXPECT_EQ(ended.failure->message(), "slow");
     ASSERT_TRUE(ended.failure->info().cause);
@@ -81,30 +81,32 @@ TEST(race, all_begin_at_once_however_few_branches_may_run) {
     expect_everywhere(
         "(with ((concurrency 2)) (parallel (pause 4) (pause 4) (race (pause 9) (pause 1))))",
         "(4 4 1)");
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.concurrency = 2;
     // A race holds one permit: no more than two of them go on at a time.
-    EXPECT_EQ(world.shown("(length (map (lambda (i) (race (pause 1) (pause 2))) (range 10)))", how),
-              "10");
-    EXPECT_LE(world.peak_pending, 4U);
-    expect_tidy(world, "race");
+    EXPECT_EQ(
+        harness.shown("(length (map (lambda (i) (race (pause 1) (pause 2))) (range 10)))", how),
+        "10");
+    EXPECT_LE(harness.peak_pending, 4U);
+    expect_tidy(harness, "race");
 }
 
 TEST(race, of_nothing_is_an_error) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(race)"), "SexpEvaluationError: race: expects at least one expression");
+    lang_harness harness;
+    EXPECT_EQ(harness.shown("(race)"),
+              "SexpEvaluationError: race: expects at least one expression");
 }
 
 TEST(race, does_not_wait_for_a_permit_once_it_is_decided) {
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.concurrency = 2;
     // The second branch of the race cannot start: both permits are in use until time 50.
-    EXPECT_EQ(world.shown("(parallel (pause 50) (race (pause 1) (pause 2)))", how), "(50 1)");
-    world.run("(parallel (pause 50) (progn (race (pause 1) (pause 2)) (note 'decided)))", how);
-    EXPECT_EQ(world.notes, std::vector<std::string>{"decided"});
-    expect_tidy(world, "race");
+    EXPECT_EQ(harness.shown("(parallel (pause 50) (race (pause 1) (pause 2)))", how), "(50 1)");
+    harness.run("(parallel (pause 50) (progn (race (pause 1) (pause 2)) (note 'decided)))", how);
+    EXPECT_EQ(harness.notes, std::vector<std::string>{"decided"});
+    expect_tidy(harness, "race");
 }
 
 TEST(race, cancellation_at_every_step_leaves_nothing) {
@@ -124,9 +126,9 @@ TEST(hedge, the_second_run_helps_when_the_first_is_slow) {
 }
 
 TEST(hedge, failure_before_the_second_run_is_the_outcome) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(hedge 5 (fail-after 1 \"early\"))"), "SexpEvaluationError: early");
-    EXPECT_EQ(world.clock(), 1);
+    lang_harness harness;
+    EXPECT_EQ(harness.shown("(hedge 5 (fail-after 1 \"early\"))"), "SexpEvaluationError: early");
+    EXPECT_EQ(harness.clock(), 1);
     expect_everywhere("(hedge 5 (fail-after 1 \"early\"))", "SexpEvaluationError: early");
     expect_everywhere(failed + "(get (hedge 5 (progn (pause 1) (failed \"x\"))) 'status)",
                       "\"FAILED\"");
@@ -145,21 +147,21 @@ TEST(hedge, when_both_fail_the_last_error_is_raised) {
 }
 
 TEST(hedge, parts_are_checked) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(hedge 1)"),
+    lang_harness harness;
+    EXPECT_EQ(harness.shown("(hedge 1)"),
               "SexpEvaluationError: hedge: expects (hedge seconds expression), got 1 part");
     EXPECT_EQ(
-        world.shown("(hedge 'soon 1)"),
+        harness.shown("(hedge 'soon 1)"),
         "TypeError: hedge: argument 1 must be a non-negative number of seconds, not the symbol "
         "soon");
 }
 
 TEST(hedge, counts_as_one_branch_of_a_map) {
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.concurrency = 1;
-    EXPECT_EQ(world.shown("(map (lambda (x) (hedge 1 (pause 3))) '(1 2))", how), "(3 3)");
-    expect_tidy(world, "hedge");
+    EXPECT_EQ(harness.shown("(map (lambda (x) (hedge 1 (pause 3))) '(1 2))", how), "(3 3)");
+    expect_tidy(harness, "hedge");
 }
 
 TEST(hedge, cancellation_at_every_step_leaves_nothing) {

@@ -1,5 +1,5 @@
 // Regular expressions cannot be interrupted: they are counted, bounded, and kept off the loop.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 #include "watched_work.hpp"
 
 #include "lang/builtins/match_feed.hpp"
@@ -57,13 +57,14 @@ TEST(regex_work, of_all_matches_of_a_call_is_bounded) {
 }
 
 TEST(regex_work, of_a_pattern_without_end_is_refused) {
-    lang_world world;
-    EXPECT_TRUE(world.shown("(regex-match (string-join (range 20000)) \"x\")")
+    lang_harness harness;
+    EXPECT_TRUE(harness.shown("(regex-match (string-join (range 20000)) \"x\")")
                     .starts_with("LimitError: a pattern of"));
-    EXPECT_TRUE(world.shown("(regex-match \"(\\\\pL{10}){100}\" \"x\")")
+    EXPECT_TRUE(harness.shown("(regex-match \"(\\\\pL{10}){100}\" \"x\")")
                     .starts_with("SexpEvaluationError: regex-match: invalid regular expression"))
-        << world.shown("(regex-match \"(\\\\pL{10}){100}\" \"x\")");
-    EXPECT_EQ(world.shown("(regex-match \"^(\\\\pL{2}){3}$\" \"abcdef\")"), "(\"abcdef\" \"ef\")");
+        << harness.shown("(regex-match \"(\\\\pL{10}){100}\" \"x\")");
+    EXPECT_EQ(harness.shown("(regex-match \"^(\\\\pL{2}){3}$\" \"abcdef\")"),
+              "(\"abcdef\" \"ef\")");
 }
 
 /// Ends when it is told to, not when nobody waits for it any more.

@@ -19,13 +19,13 @@ TEST(retry, tries_until_it_succeeds) {
 }
 
 TEST(retry, waits_longer_each_time) {
-    lang_world world; // (random) is 0.5
-    EXPECT_EQ(world.shown(flaky + "(retry 4 (work 4))"), "(run 4)");
-    EXPECT_EQ(world.clock(), 0.5 * (0.5 + 1 + 2));
-    lang_world slow;
+    lang_harness harness; // (random) is 0.5
+    EXPECT_EQ(harness.shown(flaky + "(retry 4 (work 4))"), "(run 4)");
+    EXPECT_EQ(harness.clock(), 0.5 * (0.5 + 1 + 2));
+    lang_harness slow;
     slow.run(flaky + "(retry ((attempts 4) (backoff 50)) (work 4))");
     EXPECT_EQ(slow.clock(), 0.5 * (50 + 60 + 60));
-    lang_world none;
+    lang_harness none;
     none.run(flaky + "(retry ((attempts 4) (backoff 0)) (work 4))");
     EXPECT_EQ(none.clock(), 0);
 }
@@ -63,10 +63,10 @@ TEST(retry, an_outer_timeout_ends_it) {
 }
 
 TEST(retry, the_error_of_the_last_attempt_keeps_its_place_and_trace) {
-    lang_world world;
-    const outcome ended = world.run("(define (inner) (+ 1 (error \"no\")))\n(retry 2 (inner))");
+    lang_harness harness;
+    const outcome ended = harness.run("(define (inner) (+ 1 (error \"no\")))\n(retry 2 (inner))");
     ASSERT_TRUE(ended.failure);
-    EXPECT_EQ(world.world.sources().locate(ended.failure->info().span).line, 1U);
+    EXPECT_EQ(harness.harness.sources().locate(ended.failure->info().span).line, 1U);
     const auto& trace = ended.failure->info().trace;
     EXPECT_TRUE(std::any_of(trace.begin(), trace.end(), [](const trace_entry& entry) {
         return entry.what.find("'inner'") != std::string::npos;
@@ -76,7 +76,7 @@ TEST(retry, the_error_of_the_last_attempt_keeps_its_place_and_trace) {
 }
 
 TEST(retry, clauses_are_checked) {
-    lang_world world;
+    lang_harness harness;
     const std::vector<std::pair<std::string, std::string>> cases{
         {"(retry 3)",
          "retry: expects (retry attempts expression) or (retry ((attempts n) (backoff "
@@ -95,11 +95,11 @@ TEST(retry, clauses_are_checked) {
          "'TimeoutError 'rate_limited), not 7"},
     };
     for (const auto& [program, message] : cases)
-        EXPECT_EQ(world.shown(program), "SexpEvaluationError: " + message) << program;
-    EXPECT_EQ(world.shown("(retry 0 1)"),
+        EXPECT_EQ(harness.shown(program), "SexpEvaluationError: " + message) << program;
+    EXPECT_EQ(harness.shown("(retry 0 1)"),
               "TypeError: retry: attempts must be an integer of at least 1, not the integer 0");
     EXPECT_EQ(
-        world.shown("(retry ((attempts 2) (backoff -1)) 1)"),
+        harness.shown("(retry ((attempts 2) (backoff -1)) 1)"),
         "TypeError: retry: backoff must be a non-negative number of seconds, not the integer -1");
 }
 

@@ -1,5 +1,5 @@
 // sandbox: what code inside may do, and the ways out that are closed.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include "lang/compile/special_form.hpp"
 #include "lang/machine/semaphore.hpp"
@@ -82,11 +82,11 @@ void expect_everywhere(const example& one) {
         if (mode >= 1) how.slice = 1;
         how.split = mode >= 2;
         if (mode == 3) how.concurrency = 1;
-        lang_world world;
-        const std::string shown = world.shown(one.program, how);
+        lang_harness harness;
+        const std::string shown = harness.shown(one.program, how);
         EXPECT_EQ(shown.substr(0, std::string(one.expected).size()), one.expected)
             << one.program << " in mode " << mode << ": " << shown;
-        EXPECT_EQ(world.shown("(+ 1 1)"), "2") << "afterwards: " << one.program;
+        EXPECT_EQ(harness.shown("(+ 1 1)"), "2") << "afterwards: " << one.program;
     }
 }
 
@@ -122,14 +122,14 @@ TEST(sandbox, bounds_the_settings_of_requests) {
     for (const std::string& shared : {list, map}) {
         for (const char* setting : {"stop", "seed", "tool-choice", "temperature",
                                     "parallel-tool-calls", "reasoning-effort"}) {
-            lang_world world;
+            lang_harness harness;
             const std::string code = shared + "(with ((" + setting + " d)) 1))";
-            EXPECT_EQ(world.shown("(sandbox ((steps 1000)) (eval '" + code + "))").substr(0, 17),
+            EXPECT_EQ(harness.shown("(sandbox ((steps 1000)) (eval '" + code + "))").substr(0, 17),
                       "TypeError: with: ")
                 << code;
         }
-        lang_world world; // outside of a sandbox a request may have them
-        EXPECT_EQ(world.shown(shared + "(with ((extra-parameters d)) 1))").substr(0, 34),
+        lang_harness harness; // outside of a sandbox a request may have them
+        EXPECT_EQ(harness.shown(shared + "(with ((extra-parameters d)) 1))").substr(0, 34),
                   "TypeError: with: extra-parameters ");
     }
 }
@@ -138,14 +138,14 @@ TEST(sandbox, counts_the_checks_of_settings) {
     const auto stop_at = [](std::size_t bytes) {
         return "(with ((stop \"" + std::string(bytes, 'x') + "\")) 1)";
     };
-    lang_world world;
-    EXPECT_EQ(world.shown(stop_at(60'000)), "1");
+    lang_harness harness;
+    EXPECT_EQ(harness.shown(stop_at(60'000)), "1");
     EXPECT_EQ(
-        world.shown(stop_at(70'000)).substr(0, 87),
+        harness.shown(stop_at(70'000)).substr(0, 87),
         "TypeError: with: stop must be at most 64 KiB as JSON, and at most 32 levels deep, not \"");
     const std::string many = "(loop 100 " + stop_at(60'000) + ")";
-    EXPECT_EQ(world.shown("(sandbox ((steps 100000)) " + many + " 2)"), "2");
-    EXPECT_EQ(world.shown("(sandbox ((steps 10000)) " + many + " 2)"),
+    EXPECT_EQ(harness.shown("(sandbox ((steps 100000)) " + many + " 2)"), "2");
+    EXPECT_EQ(harness.shown("(sandbox ((steps 10000)) " + many + " 2)"),
               "LimitError: the sandbox allows 10000 steps, and they are used up");
 }
 
@@ -352,9 +352,9 @@ std::vector<std::string> internal_names() {
     for (const special_form& row : special_forms()) {
         if (row.name.starts_with('%')) names.emplace_back(row.name);
     }
-    lang_world world;
-    for (std::uint32_t i = 0; i < world.world.global_count(); ++i) {
-        const std::string_view name = world.world.global_name(i);
+    lang_harness harness;
+    for (std::uint32_t i = 0; i < harness.harness.global_count(); ++i) {
+        const std::string_view name = harness.harness.global_name(i);
         if (name.starts_with('%')) names.emplace_back(name);
     }
     return names;
@@ -364,7 +364,7 @@ TEST(internal_names, cannot_be_used_by_any_route) {
     const std::vector<std::string> names = internal_names();
     ASSERT_GT(names.size(), 30U);
     for (const std::string& name : names) {
-        lang_world world;
+        lang_harness harness;
         const std::string refused = "PermissionError: '" + name + "' belongs to the implementation";
         const std::string built =
             "(string->symbol (string-append \"%\" \"" + name.substr(1) + "\"))";
@@ -395,19 +395,19 @@ TEST(internal_names, cannot_be_used_by_any_route) {
               "(try 1 (catch (" + name + ") 1))",
               "(spawn (" + name + "))",
               "(import std/lists) (" + name + ")"}) {
-            const std::string shown = world.shown(program);
+            const std::string shown = harness.shown(program);
             EXPECT_EQ(shown.substr(0, refused.size()), refused) << program << ": " << shown;
         }
-        EXPECT_EQ(world.shown("(help '" + name + ")").substr(0, 17), "UnboundSymbolErro") << name;
-        EXPECT_EQ(world.shown("(list '" + name + " (symbol->string '" + name + "))"),
+        EXPECT_EQ(harness.shown("(help '" + name + ")").substr(0, 17), "UnboundSymbolErro") << name;
+        EXPECT_EQ(harness.shown("(list '" + name + " (symbol->string '" + name + "))"),
                   "(" + name + " \"" + name + "\")");
     }
 }
 
 /// They are the prelude's, and check what they are given all the same.
 TEST(internal_names, check_the_kinds_of_their_arguments) {
-    lang_world world;
-    heap& memory = world.world.memory();
+    lang_harness harness;
+    heap& memory = harness.harness.memory();
     const std::vector<value> odd{
         value(),
         value::integer(5),
@@ -445,42 +445,42 @@ TEST(internal_names, check_the_kinds_of_their_arguments) {
 }
 
 TEST(sandbox, hostile_recursion_through_catch_ends_at_once) {
-    lang_world world;
-    const std::string shown = world.shown(
+    lang_harness harness;
+    const std::string shown = harness.shown(
         "(sandbox ((steps 100000)) (define (f) (try (f) (catch (e) (f)) (finally (f)))) (f))");
     EXPECT_TRUE(shown.starts_with("LimitError")) << shown; // of the sandbox, or of its cleanups
-    EXPECT_LT(world.runs, 10000);
+    EXPECT_LT(harness.runs, 10000);
 }
 
 TEST(sandbox, cancellation_at_any_step_ends_cleanly) {
     for (const example& one : limited) {
         for (std::int64_t k = 0; k < 30; ++k) {
-            lang_world world;
+            lang_harness harness;
             schedule how;
             how.slice = 20;
             how.split = true;
             how.cancel_at = k;
-            const std::string shown = world.shown(one.program, how);
+            const std::string shown = harness.shown(one.program, how);
             EXPECT_TRUE(shown.starts_with(one.expected) || shown.starts_with("CancelledError"))
                 << one.program << " at " << k << ": " << shown;
-            if (world.runs <= k) break;
+            if (harness.runs <= k) break;
         }
     }
 }
 
 TEST(sandbox, what_is_dead_is_freed_in_turns_before_the_scope_changes) {
-    lang_world world;
+    lang_harness harness;
     const std::string big = "(map (lambda (i) (list i)) (range 300000))";
-    world.run("(define big " + big + ")");
+    harness.run("(define big " + big + ")");
     // Entered, left, and left by an error, which takes the scope with it.
-    EXPECT_EQ(world.shown("(set! big nil) (sandbox ((steps 10)) 1)"), "1");
-    EXPECT_GT(world.runs, 5);
-    EXPECT_FALSE(world.world.memory().has_dead());
+    EXPECT_EQ(harness.shown("(set! big nil) (sandbox ((steps 10)) 1)"), "1");
+    EXPECT_GT(harness.runs, 5);
+    EXPECT_FALSE(harness.harness.memory().has_dead());
     for (const char* end : {"7", "(error \"seven\")", "(while true 1)"}) {
-        EXPECT_EQ(world.shown("(try (sandbox ((steps 5000000)) (let ((big " + big +
-                              ")) (set! big nil) " + end +
-                              ")) (catch (e) 7)) (try (sandbox ((allow (note))) (note 'in)) "
-                              "(finally (note 'out)))"),
+        EXPECT_EQ(harness.shown("(try (sandbox ((steps 5000000)) (let ((big " + big +
+                                ")) (set! big nil) " + end +
+                                ")) (catch (e) 7)) (try (sandbox ((allow (note))) (note 'in)) "
+                                "(finally (note 'out)))"),
                   "in");
     }
 }

@@ -1,7 +1,7 @@
 // What every form of concurrency has to stand.
 #pragma once
 
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/printer.hpp>
@@ -14,9 +14,9 @@
 namespace heddle::lang::testing {
 
 /// Nothing is left over after a program: no branch, no permit.
-inline void expect_tidy(const lang_world& world, const std::string& what) {
-    EXPECT_FALSE(world.stuck) << what;
-    EXPECT_EQ(world.permits, 0U) << what;
+inline void expect_tidy(const lang_harness& harness, const std::string& what) {
+    EXPECT_FALSE(harness.stuck) << what;
+    EXPECT_EQ(harness.permits, 0U) << what;
 }
 
 /// The program gives `expected` (a written value, or "Kind: message") with big slices, with a slice
@@ -29,12 +29,12 @@ inline void expect_everywhere(const std::string& program, const std::string& exp
                 how.slice = tight ? 1 : 2000;
                 how.split = split;
                 how.concurrency = concurrency;
-                lang_world world;
+                lang_harness harness;
                 const std::string what = program + (tight ? " [slice 1]" : "") +
                                          (split ? " [split]" : "") + " [" +
                                          std::to_string(concurrency) + "]";
-                EXPECT_EQ(world.shown(program, how), expected) << what;
-                expect_tidy(world, what);
+                EXPECT_EQ(harness.shown(program, how), expected) << what;
+                expect_tidy(harness, what);
             }
         }
     }
@@ -46,40 +46,40 @@ inline void expect_everywhere(const std::string& program, const std::string& exp
 template <class Check>
 void expect_cancellable(const std::string& before, const std::string& program, Check check) {
     for (const bool split : {false, true}) {
-        lang_world world;
-        world.run(before);
+        lang_harness harness;
+        harness.run(before);
         schedule how;
         how.slice = 1;
         how.split = split;
-        (void)world.run(program, how); // what is made once, is made
-        world.world.memory().collect_cycles();
-        const std::size_t objects = world.world.memory().live_objects();
+        (void)harness.run(program, how); // what is made once, is made
+        harness.harness.memory().collect_cycles();
+        const std::size_t objects = harness.harness.memory().live_objects();
         bool completed = false;
         for (std::int64_t k = 0; !completed; ++k) {
             ASSERT_LT(k, 20'000) << program;
             how.cancel_at = k;
             const std::string what =
                 program + " cancelled at " + std::to_string(k) + (split ? " [split]" : "");
-            const double began = world.clock();
+            const double began = harness.clock();
             {
-                const outcome ended = world.run(program, how);
-                completed = world.runs <= k;
+                const outcome ended = harness.run(program, how);
+                completed = harness.runs <= k;
                 EXPECT_NE(ended.kind, outcome_kind::failed)
                     << what << ": " << (ended.failure ? ended.failure->message() : "");
                 EXPECT_TRUE(!completed || ended.kind == outcome_kind::done) << what;
             }
-            expect_tidy(world, what);
-            EXPECT_LE(world.clock(), began + 1000) << what;
-            check(world, what);
-            world.world.memory().collect_cycles();
-            EXPECT_LE(world.world.memory().live_objects(), objects) << what;
+            expect_tidy(harness, what);
+            EXPECT_LE(harness.clock(), began + 1000) << what;
+            check(harness, what);
+            harness.harness.memory().collect_cycles();
+            EXPECT_LE(harness.harness.memory().live_objects(), objects) << what;
             if (::testing::Test::HasFailure()) return;
         }
     }
 }
 
 inline void expect_cancellable(const std::string& program) {
-    expect_cancellable("1", program, [](lang_world&, const std::string&) {});
+    expect_cancellable("1", program, [](lang_harness&, const std::string&) {});
 }
 
 } // namespace heddle::lang::testing

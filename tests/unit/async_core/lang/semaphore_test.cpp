@@ -5,17 +5,17 @@ namespace {
 
 TEST(semaphore, bounds_what_runs_inside) {
     for (const std::uint32_t slice : {1U, 2000U}) {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.slice = slice;
         how.split = slice == 1;
-        EXPECT_EQ(world.shown("(define s (semaphore 2)) (length (map (lambda (x) (with-permit s "
-                              "(pause 1))) (range 20)))",
-                              how),
+        EXPECT_EQ(harness.shown("(define s (semaphore 2)) (length (map (lambda (x) (with-permit s "
+                                "(pause 1))) (range 20)))",
+                                how),
                   "20");
-        EXPECT_EQ(world.peak_pending, 2U);
-        EXPECT_EQ(world.clock(), 10);
-        expect_tidy(world, "semaphore");
+        EXPECT_EQ(harness.peak_pending, 2U);
+        EXPECT_EQ(harness.clock(), 10);
+        expect_tidy(harness, "semaphore");
     }
     expect_everywhere(
         "(define s (semaphore 1)) (map (lambda (x) (with-permit s (pause 1) (* x x))) "
@@ -24,11 +24,11 @@ TEST(semaphore, bounds_what_runs_inside) {
 }
 
 TEST(semaphore, is_first_come_first_served) {
-    lang_world world;
-    world.run(
+    lang_harness harness;
+    harness.run(
         "(define s (semaphore 1)) (map (lambda (x) (with-permit s (pause 1) (note x))) (range "
         "6))");
-    EXPECT_EQ(world.notes, (std::vector<std::string>{"0", "1", "2", "3", "4", "5"}));
+    EXPECT_EQ(harness.notes, (std::vector<std::string>{"0", "1", "2", "3", "4", "5"}));
 }
 
 TEST(semaphore, comes_back_after_errors_and_timeouts) {
@@ -51,42 +51,42 @@ TEST(semaphore, a_wait_for_it_is_cut_by_a_deadline) {
         "(define s (semaphore 1)) (define f (spawn (with-permit s (pause 50)))) "
         "(pause 1) (timeout 1 (with-permit s 'mine) 'late)",
         "late");
-    lang_world world;
+    lang_harness harness;
     EXPECT_EQ(
-        world.shown("(define s (semaphore 1)) (parallel (with-permit s (pause 50)) (timeout 1 "
-                    "(with-permit s 'mine) 'late) (progn (pause 2) (with-permit s (note "
-                    "'later))))"),
+        harness.shown("(define s (semaphore 1)) (parallel (with-permit s (pause 50)) (timeout 1 "
+                      "(with-permit s 'mine) 'late) (progn (pause 2) (with-permit s (note "
+                      "'later))))"),
         "(50 late later)");
-    expect_tidy(world, "deadline");
+    expect_tidy(harness, "deadline");
 }
 
 TEST(semaphore, waiting_for_it_takes_no_place_in_the_map) {
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.concurrency = 1;
     // The holder needs the only permit of the map to go on, while the others wait for the semaphore.
     EXPECT_EQ(
-        world.shown("(define s (semaphore 1)) (map (lambda (x) (with-permit s (map (lambda (y) "
-                    "(pause y)) '(1 2)))) '(1 2 3))",
-                    how),
+        harness.shown("(define s (semaphore 1)) (map (lambda (x) (with-permit s (map (lambda (y) "
+                      "(pause y)) '(1 2)))) '(1 2 3))",
+                      how),
         "((1 2) (1 2) (1 2))");
-    expect_tidy(world, "nested");
-    EXPECT_EQ(world.peak_pending, 1U);
+    expect_tidy(harness, "nested");
+    EXPECT_EQ(harness.peak_pending, 1U);
 }
 
 TEST(semaphore, counts_and_permits_are_checked) {
-    lang_world world;
+    lang_harness harness;
     for (const char* bad : {"0", "-1", "1.5", "\"2\"", "nil", "true"}) {
-        EXPECT_EQ(world.shown(std::string("(semaphore ") + bad + ")")
+        EXPECT_EQ(harness.shown(std::string("(semaphore ") + bad + ")")
                       .find("TypeError: semaphore: argument 1 must be a positive integer, not "),
                   0U)
             << bad;
     }
-    EXPECT_EQ(world.shown("(with-permit 3 4)"),
+    EXPECT_EQ(harness.shown("(with-permit 3 4)"),
               "TypeError: with-permit: argument 1 must be a semaphore, not the integer 3");
-    EXPECT_EQ(world.shown("(with-permit (semaphore 1))"),
+    EXPECT_EQ(harness.shown("(with-permit (semaphore 1))"),
               "SexpEvaluationError: with-permit: expects a semaphore and at least one expression");
-    EXPECT_EQ(world.shown("(type-of (semaphore 1))"), "semaphore");
+    EXPECT_EQ(harness.shown("(type-of (semaphore 1))"), "semaphore");
 }
 
 TEST(semaphore, a_wait_for_what_the_branch_itself_holds_is_an_error) {
@@ -141,14 +141,14 @@ TEST(semaphore, a_wait_below_many_branches_is_found) {
         "SexpEvaluationError: await: this would wait for ever, because the future waits for a "
         "permit and what awaits it holds all of that semaphore (1)";
     const auto awaited_after = [](const std::string& before, const std::string& spawned) {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.concurrency = 1000;
         const std::string given =
-            world.shown("(define s (semaphore 1)) " + before + "(define f (spawn " + spawned +
-                            ")) (with-permit s (pause 3) (await f))",
-                        how);
-        expect_tidy(world, spawned);
+            harness.shown("(define s (semaphore 1)) " + before + "(define f (spawn " + spawned +
+                              ")) (with-permit s (pause 3) (await f))",
+                          how);
+        expect_tidy(harness, spawned);
         return given;
     };
     EXPECT_EQ(awaited_after("",
@@ -186,8 +186,8 @@ TEST(semaphore, a_wait_that_others_can_end_is_none) {
 }
 
 TEST(semaphore, cancellation_at_every_step_leaks_no_permit) {
-    const auto check = [](lang_world& world, const std::string& what) {
-        EXPECT_EQ(world.shown("(timeout 1 (with-permit s 'free) 'taken)"), "free") << what;
+    const auto check = [](lang_harness& harness, const std::string& what) {
+        EXPECT_EQ(harness.shown("(timeout 1 (with-permit s 'free) 'taken)"), "free") << what;
     };
     expect_cancellable("(define s (semaphore 1))",
                        "(map (lambda (x) (with-permit s (pause 1))) '(1 2 3))", check);

@@ -1,6 +1,6 @@
 // The workflow patterns with functions in the place of tasks, under every kind of schedule. What they
 // do with tasks and a model is in tests/unit/async_core/tasks.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,11 +32,11 @@ protected:
         return result;
     }
     void load(std::string_view module) {
-        world.run("(import std/" + std::string(module) + ")" + helpers);
+        harness.run("(import std/" + std::string(module) + ")" + helpers);
     }
-    std::string shown(const std::string& program) { return world.shown(program, how()); }
+    std::string shown(const std::string& program) { return harness.shown(program, how()); }
 
-    lang_world world;
+    lang_harness harness;
 };
 
 INSTANTIATE_TEST_SUITE_P(schedules, patterns, ::testing::Values(0, 1, 2, 3));
@@ -56,13 +56,14 @@ TEST_P(patterns, vote_ends_the_rest_once_the_winner_is_certain) {
                     "2) 'no 'yes)) \"?\" 7 (dict 'numbered true)) 'answer 'votes 'calls "
                     "'stopped-early)"),
               "(yes 4 5 true)");
-    EXPECT_FALSE(world.stuck);
-    EXPECT_EQ(world.notes.size(), GetParam() == 3 ? 5U : 7U) << "branches in flight were cancelled";
+    EXPECT_FALSE(harness.stuck);
+    EXPECT_EQ(harness.notes.size(), GetParam() == 3 ? 5U : 7U)
+        << "branches in flight were cancelled";
 }
 
 TEST_P(patterns, vote_is_cancelled_at_any_step) {
     for (std::int64_t k = 0; k < 60; k += 3) {
-        lang_world one;
+        lang_harness one;
         one.run("(import std/voting)");
         schedule at = how();
         at.cancel_at = k;
@@ -189,7 +190,7 @@ TEST_P(patterns, tournament_of_many_is_a_swiss_system) {
 
 TEST_P(patterns, map_reduce_keeps_the_order_at_all_levels) {
     load("map-reduce");
-    world.run(
+    harness.run(
         "(define text (string-join (map (lambda (i) (format \"Line {}.\" (+ 100 i))) (range "
         "30)) \"\\n\\n\"))"
         "(define most 0)"
@@ -215,7 +216,7 @@ TEST_P(patterns, map_reduce_keeps_the_order_at_all_levels) {
 
 TEST_P(patterns, map_reduce_follows_its_policy_for_failures) {
     load("map-reduce");
-    world.run(
+    harness.run(
         "(define (reads chunk) (cond ((string-contains? chunk \"bad\") (failed \"no\")) "
         "((string-contains? chunk \"blank\") \" \") (else (substring chunk 0 1))))"
         "(define (joined parts) (string-replace parts \"\\n\\n\" \"\"))"

@@ -1,7 +1,7 @@
 // The standard library as a whole: every module reads, compiles and loads, keeps to the rules that
 // docs/library/README.md gives, and every example in a docstring holds.
 #include "lang/stdlib/stdlib_sources.hpp"
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
@@ -31,10 +31,10 @@ bool headed(const value& form, std::string_view name) {
            symbol_name(list_items(form)[0]) == name;
 }
 
-std::vector<definition> definitions(lang_world& world) {
+std::vector<definition> definitions(lang_harness& harness) {
     std::vector<definition> found;
     for (const library_source& source : stdlib_sources()) {
-        auto forms = read_all(world.world.memory(), source.text);
+        auto forms = read_all(harness.harness.memory(), source.text);
         EXPECT_TRUE(forms) << source.name << ": " << (forms ? "" : forms.error().message());
         if (!forms) continue;
         for (const datum& each : *forms) {
@@ -44,7 +44,7 @@ std::vector<definition> definitions(lang_world& world) {
             one.module = source.name;
             const value& name = parts[1].is(kind::list) ? list_items(parts[1])[0] : parts[1];
             one.name = symbol_name(name);
-            one.body = make_list(world.world.memory(), parts.subspan(2));
+            one.body = make_list(harness.harness.memory(), parts.subspan(2));
             if (parts.size() > 3 && parts[2].is(kind::string)) {
                 one.docstring = string_bytes(parts[2]);
             }
@@ -64,17 +64,17 @@ void collect_symbols(const value& form, std::set<std::string>& names) {
 class module : public ::testing::TestWithParam<library_source> {};
 
 TEST_P(module, reads_compiles_and_loads) {
-    lang_world world;
-    const outcome loaded = world.run("(import std/" + std::string(GetParam().name) + ")");
+    lang_harness harness;
+    const outcome loaded = harness.run("(import std/" + std::string(GetParam().name) + ")");
     EXPECT_EQ(loaded.kind, outcome_kind::done)
         << (loaded.failure ? loaded.failure->message() : "not done");
 }
 
 TEST_P(module, examples_of_its_docstrings_hold) {
-    lang_world world;
-    world.run("(import std/" + std::string(GetParam().name) + ")");
+    lang_harness harness;
+    harness.run("(import std/" + std::string(GetParam().name) + ")");
     std::size_t count = 0;
-    for (const definition& one : definitions(world)) {
+    for (const definition& one : definitions(harness)) {
         if (one.module != GetParam().name) continue;
         std::istringstream lines(one.docstring);
         for (std::string line; std::getline(lines, line);) {
@@ -82,8 +82,8 @@ TEST_P(module, examples_of_its_docstrings_hold) {
             if (arrow == std::string::npos) continue;
             const std::string left = line.substr(0, arrow);
             const std::string right = line.substr(arrow + 4);
-            EXPECT_EQ(world.shown("(eq? " + left + " " + right + ")"), "true")
-                << one.name << ": " << left << " gives " << world.shown(left);
+            EXPECT_EQ(harness.shown("(eq? " + left + " " + right + ")"), "true")
+                << one.name << ": " << left << " gives " << harness.shown(left);
             ++count;
         }
     }
@@ -101,8 +101,8 @@ INSTANTIATE_TEST_SUITE_P(stdlib, module,
                          name_of_module);
 
 TEST(stdlib, public_functions_say_what_they_do) {
-    lang_world world;
-    for (const definition& one : definitions(world)) {
+    lang_harness harness;
+    for (const definition& one : definitions(harness)) {
         if (is_private(one)) continue;
         EXPECT_NE(one.name.front(), '%') << one.module << ": a helper is named %module/name";
         const std::string summary = one.docstring.substr(0, one.docstring.find('.'));
@@ -112,21 +112,21 @@ TEST(stdlib, public_functions_say_what_they_do) {
 }
 
 TEST(stdlib, names_are_given_once_and_hide_no_builtin) {
-    lang_world world;
+    lang_harness harness;
     std::map<std::string, std::string> owners;
-    for (const definition& one : definitions(world)) {
+    for (const definition& one : definitions(harness)) {
         const auto [at, fresh] = owners.emplace(one.name, one.module);
         EXPECT_TRUE(fresh) << one.name << " is in " << at->second << " and in " << one.module;
         EXPECT_EQ(find_builtin(one.name), nullptr) << one.name;
-        EXPECT_FALSE(world.world.find_global(one.name)) << one.name << " is in the prelude";
+        EXPECT_FALSE(harness.harness.find_global(one.name)) << one.name << " is in the prelude";
     }
     EXPECT_GT(owners.size(), 10U);
 }
 
 // A program may give a name such as `lines` to something of its own: the library must not notice.
 TEST(stdlib, modules_rely_on_no_name_that_a_program_may_take) {
-    lang_world world;
-    const auto all = definitions(world);
+    lang_harness harness;
+    const auto all = definitions(harness);
     std::set<std::string> open;
     for (const definition& one : all) {
         if (!is_private(one)) open.insert(one.name);

@@ -1,5 +1,5 @@
 // What shares storage, and what does not.
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include <heddle/lang/list.hpp>
 
@@ -20,8 +20,9 @@ TEST(storage, that_is_large_is_not_kept_by_small_windows) {
           "(first (regex-match \"[0-9]+\" " + big + "))", std::string("(take (range 20000) 3)"),
           std::string("(slice (range 20000) 100 103)"),
           std::string("(let loop ((l (range 20000))) (if (= (length l) 2) l (loop (rest l))))")}) {
-        lang_world world;
-        EXPECT_EQ(world.shown("(length (map (lambda (i) " + piece + ") (range 200)))", how), "200")
+        lang_harness harness;
+        EXPECT_EQ(harness.shown("(length (map (lambda (i) " + piece + ") (range 200)))", how),
+                  "200")
             << piece;
     }
 }
@@ -33,12 +34,12 @@ TEST(storage, of_a_copy_is_within_the_limit) {
          {std::string("(cons 1 (rest b))"),
           std::string("(reduce (lambda (l f) (f 1 l)) (rest b) (list cons))"),
           std::string("(append b '(1))")}) {
-        lang_world world;
+        lang_harness harness;
         const std::string program =
             "(let* ((b (range 1000000)) (c " + text + ")) (+ (length b) (length c)))";
-        const std::string shown = world.shown(program, how);
+        const std::string shown = harness.shown(program, how);
         EXPECT_TRUE(shown.starts_with("LimitError")) << text << ": " << shown;
-        lang_world sandboxed;
+        lang_harness sandboxed;
         const std::string inside = sandboxed.shown("(sandbox ((memory 33000000)) " + program + ")");
         EXPECT_TRUE(inside.starts_with("LimitError")) << text << ": " << inside;
     }
@@ -71,8 +72,8 @@ TEST(storage, of_a_map_or_list_that_nobody_else_sees_is_written_in_place) {
                       "(length l))"),
           std::string("(let next ((i 0) (l (range 2000))) "
                       "(if (< i 6000) (next (+ i 1) (put l (modulo i 2000) 0)) (length l)))")}) {
-        lang_world world;
-        EXPECT_EQ(world.shown(program, how), "2000") << program;
+        lang_harness harness;
+        EXPECT_EQ(harness.shown(program, how), "2000") << program;
     }
 }
 
@@ -95,30 +96,31 @@ TEST(storage, is_written_in_place_however_much_code_there_is) {
           begin + "(while (< x 60) (set! x (+ x 1)) (let ((n (+ i 100))) (while (< i n) " + put +
               "))) (length l))",
           registers + "(l (range 2000))) (let ((i 0)) " + loop + put + ") (length l)))"}) {
-        lang_world world;
-        EXPECT_EQ(world.shown(program, how), "2000") << program.substr(0, 300);
+        lang_harness harness;
+        EXPECT_EQ(harness.shown(program, how), "2000") << program.substr(0, 300);
     }
 }
 
 TEST(storage, of_a_variable_that_is_read_later_is_not_written) {
-    lang_world world;
+    lang_harness harness;
     // Round a loop, in a loop around it, in a handler.
-    EXPECT_EQ(world.shown("(let ((a (range 3)) (b nil) (i 0)) (while (< i 2) (set! b (put a 0 9)) "
-                          "(set! i (+ i 1))) (list a b))"),
-              "((0 1 2) (9 1 2))");
-    EXPECT_EQ(world.shown("(let ((a (range 3)) (b '(1))) (loop 2 (progn (loop 2 (set! b (put b 0 "
-                          "8))) (set! b a))) (list a b))"),
+    EXPECT_EQ(
+        harness.shown("(let ((a (range 3)) (b nil) (i 0)) (while (< i 2) (set! b (put a 0 9)) "
+                      "(set! i (+ i 1))) (list a b))"),
+        "((0 1 2) (9 1 2))");
+    EXPECT_EQ(harness.shown("(let ((a (range 3)) (b '(1))) (loop 2 (progn (loop 2 (set! b (put b 0 "
+                            "8))) (set! b a))) (list a b))"),
               "((0 1 2) (0 1 2))");
-    EXPECT_EQ(world.shown("(let ((a (range 3)) (b '(1)) (c nil)) (loop 2 (progn (loop 2 (progn "
-                          "(set! c (put b 0 8)) (set! b (put a 1 7)))) (loop 2 (set! c a)))) "
-                          "(list a b c))"),
+    EXPECT_EQ(harness.shown("(let ((a (range 3)) (b '(1)) (c nil)) (loop 2 (progn (loop 2 (progn "
+                            "(set! c (put b 0 8)) (set! b (put a 1 7)))) (loop 2 (set! c a)))) "
+                            "(list a b c))"),
               "((0 1 2) (0 7 2) (0 1 2))");
-    EXPECT_EQ(world.shown("(let ((a (range 3))) (try (let ((b (put a 0 9))) (error \"x\")) "
-                          "(catch (e) a)))"),
+    EXPECT_EQ(harness.shown("(let ((a (range 3))) (try (let ((b (put a 0 9))) (error \"x\")) "
+                            "(catch (e) a)))"),
               "(0 1 2)");
-    EXPECT_EQ(world.shown("(let ((a (range 3)) (n 0)) (try (loop 3 (progn (set! n (+ n 1)) "
-                          "(try (let ((b (put a 0 n))) (if (= n 12) (error \"x\") b)) "
-                          "(finally (set! n (+ n 10)))))) (catch (e) (list a n))))"),
+    EXPECT_EQ(harness.shown("(let ((a (range 3)) (n 0)) (try (loop 3 (progn (set! n (+ n 1)) "
+                            "(try (let ((b (put a 0 n))) (if (= n 12) (error \"x\") b)) "
+                            "(finally (set! n (+ n 10)))))) (catch (e) (list a n))))"),
               "((0 1 2) 22)");
 }
 
@@ -147,8 +149,8 @@ TEST(storage, of_a_list_that_loses_and_gains_elements_is_used_again) {
                       "(length l)"),
           std::string("(define l (range 2000)) (loop 6000 (progn (set! l (rest l)) "
                       "(set! l (cons 1 l)) nil)) (length l)")}) {
-        lang_world world;
-        EXPECT_EQ(world.shown(program, how), "2000") << program;
+        lang_harness harness;
+        EXPECT_EQ(harness.shown(program, how), "2000") << program;
     }
 }
 
@@ -181,63 +183,64 @@ TEST(storage, of_a_variable_is_written_in_place_by_nested_puts) {
               "(length m))",
           std::string("(define l (range 2000)) (define (g i) (set! l (put (put l i 1) 0 2))) "
                       "(for-each g (append (range 2000) (range 2000) (range 2000))) (length l)")}) {
-        lang_world world;
-        EXPECT_EQ(world.shown(program, how), "2000") << program;
+        lang_harness harness;
+        EXPECT_EQ(harness.shown(program, how), "2000") << program;
     }
 }
 
 TEST(storage, of_a_variable_is_whole_when_a_nested_put_fails) {
     for (const std::string outer :
          {"50", "-1", "'x", "i", "(+ i 1)", "(+ 'x i)", "(first '())", "(error \"x\")", "1.0"}) {
-        lang_world world;
+        lang_harness harness;
         EXPECT_EQ(
-            world.shown("(let ((l (range 20))) (for-each (lambda (i) (try (set! l (put (put l 0 "
-                        "9) " +
-                        outer + " 2)) (catch (e) nil))) '(50)) (list (first l) (length l)))"),
+            harness.shown("(let ((l (range 20))) (for-each (lambda (i) (try (set! l (put (put l 0 "
+                          "9) " +
+                          outer + " 2)) (catch (e) nil))) '(50)) (list (first l) (length l)))"),
             "(0 20)")
             << outer;
     }
-    lang_world world;
+    lang_harness harness;
     EXPECT_EQ(
-        world.shown("(let ((m (dict \"a\" 1 \"b\" 2))) (let ((f (lambda (k) (set! m (put (put m "
-                    "\"a\" 9) k 2))))) (try (f 5) (catch (e) nil)) (f 'c) (f \"d\") (f 'b) m))"),
+        harness.shown("(let ((m (dict \"a\" 1 \"b\" 2))) (let ((f (lambda (k) (set! m (put (put m "
+                      "\"a\" 9) k 2))))) (try (f 5) (catch (e) nil)) (f 'c) (f \"d\") (f 'b) m))"),
         "(dict \"a\" 9 \"b\" 2 \"c\" 2 \"d\" 2)");
     EXPECT_EQ(
-        world.shown("(let ((l (range 3))) (let ((f (lambda () (set! l (put (put l 0 9) 1 l))))) "
-                    "(f) l))"),
+        harness.shown("(let ((l (range 3))) (let ((f (lambda () (set! l (put (put l 0 9) 1 l))))) "
+                      "(f) l))"),
         "(9 (0 1 2) 2)");
-    EXPECT_EQ(world.shown("(let ((l (range 3)) (old nil)) (let ((f (lambda () (set! old l) "
-                          "(set! l (put (put l 0 9) 1 8))))) (f) (list old l)))"),
+    EXPECT_EQ(harness.shown("(let ((l (range 3)) (old nil)) (let ((f (lambda () (set! old l) "
+                            "(set! l (put (put l 0 9) 1 8))))) (f) (list old l)))"),
               "((0 1 2) (9 8 2))");
 }
 
 TEST(storage, that_others_see_is_not_written) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(let* ((a (dict \"k\" 1)) (b (put a \"k\" 2))) (list a b))"),
+    lang_harness harness;
+    EXPECT_EQ(harness.shown("(let* ((a (dict \"k\" 1)) (b (put a \"k\" 2))) (list a b))"),
               "((dict \"k\" 1) (dict \"k\" 2))");
-    EXPECT_EQ(world.shown("(let* ((f (lambda (m) (put m \"k\" 2))) (a (dict \"k\" 1)) (b (f a))) "
-                          "(list a b))"),
+    EXPECT_EQ(harness.shown("(let* ((f (lambda (m) (put m \"k\" 2))) (a (dict \"k\" 1)) (b (f a))) "
+                            "(list a b))"),
               "((dict \"k\" 1) (dict \"k\" 2))");
-    EXPECT_EQ(world.shown("(let* ((a '(1 2 3)) (b (put a 0 9)) (c (put (rest a) 0 8))) "
-                          "(list a b c))"),
+    EXPECT_EQ(harness.shown("(let* ((a '(1 2 3)) (b (put a 0 9)) (c (put (rest a) 0 8))) "
+                            "(list a b c))"),
               "((1 2 3) (9 2 3) (8 3))");
-    EXPECT_EQ(world.shown("(let* ((a (range 20)) (b (cons 9 (rest (drop a 1)))) "
-                          "(c (append (take a 18) '(7)))) (list (nth a 1) (first b) (first c) "
-                          "(nth a 18) (last b) (last c) (length a)))"),
+    EXPECT_EQ(harness.shown("(let* ((a (range 20)) (b (cons 9 (rest (drop a 1)))) "
+                            "(c (append (take a 18) '(7)))) (list (nth a 1) (first b) (first c) "
+                            "(nth a 18) (last b) (last c) (length a)))"),
               "(1 9 0 18 19 7 20)");
-    EXPECT_EQ(world.shown("(let ((s (range 20)) (t nil)) (let ((f (lambda () (set! t s) "
-                          "(set! s (cons 9 (rest s)))))) (f) (list (first t) (first s) (length t) "
-                          "(length s))))"),
-              "(0 9 20 20)");
     EXPECT_EQ(
-        world.shown("(let ((s (range 20))) (let ((f (lambda () (try (set! s (cons (error \"x\") "
-                    "(rest s))) (catch (e) nil)) (try (set! s (put (cons 9 (rest s)) 50 1)) "
-                    "(catch (e) nil))))) (f) (list (first s) (length s))))"),
+        harness.shown("(let ((s (range 20)) (t nil)) (let ((f (lambda () (set! t s) "
+                      "(set! s (cons 9 (rest s)))))) (f) (list (first t) (first s) (length t) "
+                      "(length s))))"),
+        "(0 9 20 20)");
+    EXPECT_EQ(
+        harness.shown("(let ((s (range 20))) (let ((f (lambda () (try (set! s (cons (error \"x\") "
+                      "(rest s))) (catch (e) nil)) (try (set! s (put (cons 9 (rest s)) 50 1)) "
+                      "(catch (e) nil))))) (f) (list (first s) (length s))))"),
         "(0 20)");
-    EXPECT_EQ(world.shown("(let ((m (dict \"k\" 1))) (try (put m 5 2) (catch (e) m)))"),
+    EXPECT_EQ(harness.shown("(let ((m (dict \"k\" 1))) (try (put m 5 2) (catch (e) m)))"),
               "(dict \"k\" 1)");
-    EXPECT_EQ(world.shown("(let ((m (dict \"k\" 1))) (let ((n (try (error \"x\" (put m \"k\" 2)) "
-                          "(catch (e) m)))) (list m n)))"),
+    EXPECT_EQ(harness.shown("(let ((m (dict \"k\" 1))) (let ((n (try (error \"x\" (put m \"k\" 2)) "
+                            "(catch (e) m)))) (list m n)))"),
               "((dict \"k\" 1) (dict \"k\" 1))");
 }
 

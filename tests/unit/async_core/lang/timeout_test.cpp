@@ -23,19 +23,19 @@ TEST(timeout, too_late_raises_or_gives_the_fallback) {
 }
 
 TEST(timeout, parts_are_checked) {
-    lang_world world;
+    lang_harness harness;
     EXPECT_EQ(
-        world.shown("(timeout \"1\" 2)"),
+        harness.shown("(timeout \"1\" 2)"),
         "TypeError: timeout: argument 1 must be a non-negative number of seconds, not the string "
         "\"1\"");
     EXPECT_EQ(
-        world.shown("(timeout -1 2)"),
+        harness.shown("(timeout -1 2)"),
         "TypeError: timeout: argument 1 must be a non-negative number of seconds, not the integer "
         "-1");
-    EXPECT_EQ(world.shown("(timeout 1)"),
+    EXPECT_EQ(harness.shown("(timeout 1)"),
               "SexpEvaluationError: timeout: expects (timeout seconds expression) or (timeout "
               "seconds expression fallback), got 1 part");
-    EXPECT_EQ(world.shown("(timeout 1e300 'far)"), "far");
+    EXPECT_EQ(harness.shown("(timeout 1e300 'far)"), "far");
 }
 
 TEST(timeout, no_catch_inside_takes_it) {
@@ -50,7 +50,7 @@ TEST(timeout, no_catch_inside_takes_it) {
 }
 
 TEST(timeout, hostile_recursion_ends_promptly) {
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.steps = UINT64_MAX;
     how.slice = 1000;
@@ -59,18 +59,19 @@ TEST(timeout, hostile_recursion_ends_promptly) {
         "(parallel (let tick ((i 0)) (if (< i 100) (progn (pause 0.1) (tick (+ i 1))) 'ticked)) ";
     how.split = true;
     EXPECT_EQ(
-        world.shown("(define (f) (try (f) (catch (e) (f)))) " + clock + "(timeout 0 (f) 'late))",
-                    how),
+        harness.shown("(define (f) (try (f) (catch (e) (f)))) " + clock + "(timeout 0 (f) 'late))",
+                      how),
         "(ticked late)");
-    EXPECT_EQ(world.shown("(define (g) (try (g) (finally (g)))) (timeout 0 (g) 'late)", how),
+    EXPECT_EQ(harness.shown("(define (g) (try (g) (finally (g)))) (timeout 0 (g) 'late)", how),
               "LimitError: the memory limit of this run is used up inside 'finally'");
-    EXPECT_EQ(world.shown("(timeout 0 (try (let loop () (loop)) (finally (try (let loop () (loop)) "
-                          "(catch (e) (let loop () (loop)))))) 'late)",
-                          how),
-              "LimitError: a 'finally' took too many steps while something waited for its end");
-    EXPECT_EQ(world.shown("(define (h) (try (h) (finally (try (h) (catch (e) (h)))))) "
-                          "(try (timeout 0 (h)) (catch (e) (get e 'kind)))",
-                          how),
+    EXPECT_EQ(
+        harness.shown("(timeout 0 (try (let loop () (loop)) (finally (try (let loop () (loop)) "
+                      "(catch (e) (let loop () (loop)))))) 'late)",
+                      how),
+        "LimitError: a 'finally' took too many steps while something waited for its end");
+    EXPECT_EQ(harness.shown("(define (h) (try (h) (finally (try (h) (catch (e) (h)))))) "
+                            "(try (timeout 0 (h)) (catch (e) (get e 'kind)))",
+                            how),
               "\"LimitError\"");
 }
 
@@ -99,43 +100,43 @@ TEST(timeout, a_timeout_error_of_another_makes_takes_no_fallback) {
 
 TEST(timeout, finally_runs_once_and_may_wait_but_its_own_timeouts_hold) {
     for (const std::uint32_t slice : {1U, 2000U}) {
-        lang_world world;
+        lang_harness harness;
         schedule how;
         how.slice = slice;
-        EXPECT_EQ(world.shown("(timeout 1 (try (pause 2) (finally (pause 4) (note 'cleaned))) "
-                              "'late)",
-                              how),
+        EXPECT_EQ(harness.shown("(timeout 1 (try (pause 2) (finally (pause 4) (note 'cleaned))) "
+                                "'late)",
+                                how),
                   "late");
-        EXPECT_EQ(world.notes, std::vector<std::string>{"cleaned"});
-        EXPECT_EQ(world.shown("(timeout 1 (try (pause 2) (finally (note (timeout 1 (pause 9) "
-                              "'cut)) (note (map pause '(1 2))))) 'late)",
-                              how),
+        EXPECT_EQ(harness.notes, std::vector<std::string>{"cleaned"});
+        EXPECT_EQ(harness.shown("(timeout 1 (try (pause 2) (finally (note (timeout 1 (pause 9) "
+                                "'cut)) (note (map pause '(1 2))))) 'late)",
+                                how),
                   "late");
-        EXPECT_EQ(world.notes, (std::vector<std::string>{"cut", "(1 2)"}));
+        EXPECT_EQ(harness.notes, (std::vector<std::string>{"cut", "(1 2)"}));
     }
 }
 
 TEST(timeout, the_step_limit_of_a_run_is_not_caught) {
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.steps = 20'000;
-    EXPECT_EQ(world.shown("(try (let loop () (loop)) (catch (e) 'caught))", how),
+    EXPECT_EQ(harness.shown("(try (let loop () (loop)) (catch (e) 'caught))", how),
               "LimitError: the step limit of this run is used up");
-    EXPECT_EQ(world.shown("(map-settled (lambda (x) (let loop () (loop))) '(1 2))", how),
+    EXPECT_EQ(harness.shown("(map-settled (lambda (x) (let loop () (loop))) '(1 2))", how),
               "LimitError: the step limit of this run is used up");
 }
 
 TEST(timeout, traces_tell_the_place) {
-    lang_world world;
-    const outcome ended = world.run("(define (work) (+ 1 (pause 2)))\n(timeout 1 (work))");
+    lang_harness harness;
+    const outcome ended = harness.run("(define (work) (+ 1 (pause 2)))\n(timeout 1 (work))");
     ASSERT_TRUE(ended.failure);
-    EXPECT_EQ(
-        render_diagnostic(error_kind_name(*ended.failure), *ended.failure, world.world.sources()),
-        "TimeoutError: the time given by 'with' or 'timeout' is over (1.0 s)\n"
-        "   --> test:1:21\n"
-        " 1 | (define (work) (+ 1 (pause 2)))\n"
-        "   |                     ^^^^^^^^^\n"
-        "  in 'work' (test:2:12)\n");
+    EXPECT_EQ(render_diagnostic(error_kind_name(*ended.failure), *ended.failure,
+                                harness.harness.sources()),
+              "TimeoutError: the time given by 'with' or 'timeout' is over (1.0 s)\n"
+              "   --> test:1:21\n"
+              " 1 | (define (work) (+ 1 (pause 2)))\n"
+              "   |                     ^^^^^^^^^\n"
+              "  in 'work' (test:2:12)\n");
 }
 
 TEST(timeout, cancellation_at_every_step_leaves_nothing) {
@@ -145,13 +146,13 @@ TEST(timeout, cancellation_at_every_step_leaves_nothing) {
 }
 
 TEST(timeout, a_wait_for_a_permit_of_the_map_is_cut) {
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.concurrency = 1;
     // The first branch keeps the only permit while it waits for the effect.
-    EXPECT_EQ(world.shown("(parallel (pause 50) (timeout 1 (map pause '(1 2)) 'late))", how),
+    EXPECT_EQ(harness.shown("(parallel (pause 50) (timeout 1 (map pause '(1 2)) 'late))", how),
               "(50 late)");
-    expect_tidy(world, "permit");
+    expect_tidy(harness, "permit");
 }
 
 } // namespace

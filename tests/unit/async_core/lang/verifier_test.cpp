@@ -1,5 +1,5 @@
-// The verifier and the listing. Every program that lang_world runs is verified too.
-#include "lang_world.hpp"
+// The verifier and the listing. Every program that lang_harness runs is verified too.
+#include "lang_harness.hpp"
 
 #include <heddle/lang/reader.hpp>
 
@@ -8,10 +8,10 @@
 namespace heddle::lang::testing {
 namespace {
 
-function_ref compiled(lang_world& world, const std::string& text) {
-    const std::uint32_t position = world.world.sources().add("test", text);
-    auto forms = read_all(world.world.memory(), text, position);
-    auto code = compile(world.world, *forms);
+function_ref compiled(lang_harness& harness, const std::string& text) {
+    const std::uint32_t position = harness.harness.sources().add("test", text);
+    auto forms = read_all(harness.harness.memory(), text, position);
+    auto code = compile(harness.harness, *forms);
     return *code;
 }
 
@@ -20,44 +20,44 @@ constexpr const char* program =
     "x)))) (f 1)";
 
 TEST(verifier, any_operand_out_of_range_is_found) {
-    lang_world world;
-    const function_ref good = compiled(world, program);
-    ASSERT_TRUE(verify(*good, world.world.global_count()));
+    lang_harness harness;
+    const function_ref good = compiled(harness, program);
+    ASSERT_TRUE(verify(*good, harness.harness.global_count()));
     const function& inner = *good->functions.front();
     std::size_t found = 0;
     for (std::size_t i = 0; i < inner.code.size(); ++i) {
         auto* broken = const_cast<instruction*>(&inner.code[i]);
         const instruction kept = *broken;
         broken->a = 0xFFF0;
-        found += verify(*good, world.world.global_count()) ? 0 : 1;
+        found += verify(*good, harness.harness.global_count()) ? 0 : 1;
         *broken = kept;
         broken->d = 0x7FFFFFF0;
-        found += verify(*good, world.world.global_count()) ? 0 : 1;
+        found += verify(*good, harness.harness.global_count()) ? 0 : 1;
         *broken = kept;
         broken->code = static_cast<op>(250);
-        EXPECT_TRUE(!verify(*good, world.world.global_count()) ||
+        EXPECT_TRUE(!verify(*good, harness.harness.global_count()) ||
                     (i != 0 && kept.code == op::jump));
         *broken = kept;
     }
     EXPECT_GT(found, inner.code.size());
-    EXPECT_TRUE(verify(*good, world.world.global_count()));
+    EXPECT_TRUE(verify(*good, harness.harness.global_count()));
 }
 
 TEST(verifier, code_that_may_fall_off_the_end_is_found) {
-    lang_world world;
-    const function_ref good = compiled(world, "(list 1 2)");
+    lang_harness harness;
+    const function_ref good = compiled(harness, "(list 1 2)");
     auto& code = const_cast<function&>(*good);
     code.code.pop_back();
     code.places.pop_back();
-    const auto verdict = verify(code, world.world.global_count());
+    const auto verdict = verify(code, harness.harness.global_count());
     ASSERT_FALSE(verdict);
     EXPECT_NE(verdict.error().message().find("may fall off the end"), std::string::npos);
 }
 
 TEST(disassembler, shows_opcodes_operands_and_places) {
-    lang_world world;
-    const std::string text =
-        disassemble(*compiled(world, "(define (inc n) (if (< n 10) (+ n 1) n))"), world.world);
+    lang_harness harness;
+    const std::string text = disassemble(
+        *compiled(harness, "(define (inc n) (if (< n 10) (+ n 1) n))"), harness.harness);
     EXPECT_EQ(text,
               "function (anonymous), 0 required, 1 registers, 0 captured\n"
               "    0  closure        r0 function 0             ; 1:1\n"

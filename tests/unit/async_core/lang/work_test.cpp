@@ -1,6 +1,6 @@
 // What builtins do is counted, can be stopped, and grows as its input does.
 #include "builtin_work.hpp"
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 #include "watched_work.hpp"
 
 #include "lang/value/hash.hpp"
@@ -398,9 +398,9 @@ TEST(work, of_the_reader_is_not_done_for_words_without_end) {
         EXPECT_NE(read.error().message().find("longer than 1048576 bytes"), std::string::npos);
     }
     EXPECT_TRUE(read_all(*memory, std::string(1'000'000, 'a')));
-    lang_world world;
+    lang_harness harness;
     EXPECT_TRUE(
-        world.shown("(string->symbol (string-join (range 300000)))").starts_with("LimitError"));
+        harness.shown("(string->symbol (string-join (range 300000)))").starts_with("LimitError"));
 }
 
 // ---------------------------------------------------------------- on the machine
@@ -426,19 +426,19 @@ const timed programs[] = {
 
 TEST(work, of_a_program_is_done_in_turns_and_counts_as_steps) {
     for (const timed& one : programs) {
-        lang_world world;
-        const std::string whole = world.shown(one.program);
-        const std::int64_t runs = world.runs;
+        lang_harness harness;
+        const std::string whole = harness.shown(one.program);
+        const std::int64_t runs = harness.runs;
         EXPECT_TRUE(whole.find("Error") == std::string::npos) << one.program << ": " << whole;
         EXPECT_GT(runs, 5) << one.program;
 
         schedule few;
         few.steps = 5000;
-        lang_world limited;
+        lang_harness limited;
         EXPECT_TRUE(limited.shown(one.program, few).starts_with("LimitError")) << one.program;
         EXPECT_LT(limited.runs, 30) << one.program;
 
-        lang_world sandboxed;
+        lang_harness sandboxed;
         const std::string inside = "(sandbox ((steps 5000)) " + std::string(one.program) + ")";
         EXPECT_TRUE(sandboxed.shown(inside).starts_with("LimitError")) << one.program;
         EXPECT_LT(sandboxed.runs, 60) << one.program;
@@ -447,54 +447,55 @@ TEST(work, of_a_program_is_done_in_turns_and_counts_as_steps) {
 
 TEST(work, of_a_program_ends_when_it_is_cancelled) {
     for (const timed& one : programs) {
-        lang_world whole;
+        lang_harness whole;
         (void)whole.shown(one.program);
         for (const std::int64_t at : {whole.runs / 3, whole.runs / 2, whole.runs - 2}) {
-            lang_world world;
+            lang_harness harness;
             schedule how;
             how.cancel_at = at;
-            const std::string shown = world.shown(one.program, how);
-            if (one.is_timed && world.runs <= at) continue; // it was quicker this time
+            const std::string shown = harness.shown(one.program, how);
+            if (one.is_timed && harness.runs <= at) continue; // it was quicker this time
             EXPECT_TRUE(shown.starts_with("Cancelled")) << one.program << " at " << at;
-            EXPECT_LE(world.runs, at + 3) << one.program << " at " << at;
+            EXPECT_LE(harness.runs, at + 3) << one.program << " at " << at;
         }
     }
 }
 
 TEST(work, gives_the_same_value_whatever_the_schedule) {
     for (const timed& one : programs) {
-        lang_world first;
+        lang_harness first;
         const std::string expected = first.shown(one.program);
         for (const bool split : {false, true}) {
             schedule how;
             how.slice = 50;
             how.split = split;
             how.moved = true;
-            lang_world world;
+            lang_harness harness;
             const std::string twice = "(map (lambda (i) " + std::string(one.program) + ") '(1 2))";
-            EXPECT_EQ(world.shown(twice, how), "(" + expected + " " + expected + ")")
+            EXPECT_EQ(harness.shown(twice, how), "(" + expected + " " + expected + ")")
                 << one.program;
         }
     }
 }
 
 TEST(work, of_more_builtins_than_have_a_stack_is_done_all_the_same) {
-    lang_world world;
+    lang_harness harness;
     schedule how;
     how.split = true;
     EXPECT_EQ(
-        world.shown("(length (unique (map (lambda (i) (length (sort (reverse (range 30000))))) "
-                    "(range 30))))",
-                    how),
+        harness.shown("(length (unique (map (lambda (i) (length (sort (reverse (range 30000))))) "
+                      "(range 30))))",
+                      how),
         "1");
 }
 
 TEST(work, of_an_error_in_a_long_builtin_can_be_caught) {
-    lang_world world;
-    EXPECT_EQ(world.shown("(try (sort (append (range 300000) '(\"x\"))) (catch (e 'TypeError) 7))"),
-              "7");
-    EXPECT_EQ(world.shown("(try (json-parse (string-append (json-string (range 200000)) \"x\")) "
-                          "(catch (e) 8))"),
+    lang_harness harness;
+    EXPECT_EQ(
+        harness.shown("(try (sort (append (range 300000) '(\"x\"))) (catch (e 'TypeError) 7))"),
+        "7");
+    EXPECT_EQ(harness.shown("(try (json-parse (string-append (json-string (range 200000)) \"x\")) "
+                            "(catch (e) 8))"),
               "8");
 }
 
@@ -509,14 +510,14 @@ TEST(work, on_shared_parts_looks_at_each_once) {
          {"(length (unique (list " + shared + " " + shared + ")))",
           "(if (equal? " + shared + " " + shared + ") 1 2)", "(index-of (list " + shared + " 2) 2)",
           "(length (sandbox () " + shared + "))"}) {
-        lang_world world;
-        const std::string shown = world.shown(program, how);
+        lang_harness harness;
+        const std::string shown = harness.shown(program, how);
         EXPECT_EQ(shown.size(), 1U) << program << ": " << shown;
     }
-    lang_world world;
-    EXPECT_TRUE(
-        world.shown("(string-length (json-string " + shared + "))", how).starts_with("LimitError"));
-    lang_world printing;
+    lang_harness harness;
+    EXPECT_TRUE(harness.shown("(string-length (json-string " + shared + "))", how)
+                    .starts_with("LimitError"));
+    lang_harness printing;
     EXPECT_TRUE(printing.shown("(format \"{}\" " + shared + ")", how).starts_with("LimitError"));
 }
 

@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::tool_world;
+using testing::tool_harness;
 
 /// A small stand-in: writes down what it was called with and does what AIDER_DO says.
 constexpr auto stand_in = R"(#!/bin/sh
@@ -62,7 +62,7 @@ protected:
         w.session = w.engine->new_session().value();
     }
 
-    tool_world w;
+    tool_harness w;
     std::optional<aider_executor> automatic;
     std::optional<aider_executor> interactive;
 };
@@ -153,7 +153,7 @@ TEST_F(aider, output_is_read_as_the_task_says) {
 
 /// The program around a session that lends its terminal.
 int talk_on_a_terminal() {
-    tool_world w;
+    tool_harness w;
     w.put("bin-aider", "#!/bin/sh\nread line\necho \"heard $line in $1\"\nexit 0\n", 0755);
     aider_options options;
     options.command = {"./bin-aider"};

@@ -12,11 +12,11 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Each;
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 using testing::with_prices;
-using testing::world;
 
 task_template plain(std::string name = "t", std::size_t prompt_bytes = 0) {
     task_template declared;
@@ -54,7 +54,7 @@ testing::scripted_llm::reply failing(error failure) {
 }
 
 TEST(budgets, calls_beyond_give_failed_results_and_the_others_are_kept) {
-    world w({plain()});
+    harness w({plain()});
     w.llm.say("x");
     EXPECT_EQ(w.json("(with ((max-calls 2)) (map (lambda (r) (if (ok? r) (content r) (get-in r "
                      "'(notes error resource)))) (list (t) (t) (t) (t))))"),
@@ -78,7 +78,7 @@ TEST(budgets, calls_beyond_give_failed_results_and_the_others_are_kept) {
 }
 
 TEST(budgets, raise_where_failures_raise) {
-    world w({plain()});
+    harness w({plain()});
     w.llm.say("x");
     EXPECT_THAT(w.json("(with ((max-calls 1) (on-failure 'raise)) (t) (t))"),
                 AllOf(StartsWith("TaskError: "), HasSubstr("all 1 calls are used")));
@@ -87,7 +87,7 @@ TEST(budgets, raise_where_failures_raise) {
 }
 
 TEST(budgets, never_change_the_request) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     w.llm.say("x");
     EXPECT_EQ(w.json("(t) (with ((budget-usd 100) (max-calls 5)) (t)) 1"), "1");
     ASSERT_EQ(w.llm.asked.size(), 2U);
@@ -96,7 +96,7 @@ TEST(budgets, never_change_the_request) {
 }
 
 TEST(budgets, are_held_and_used_up) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     w.llm.say("x"); // 0.015 each
     w.llm.delay = std::chrono::milliseconds(1);
     const std::string text = w.json("(with ((budget-usd 0.2)) " + states(100) + ")");
@@ -111,7 +111,7 @@ TEST(budgets, are_held_and_used_up) {
 }
 
 TEST(budgets, do_not_slow_calls_down_once_their_cost_is_known) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     w.llm.say("x");
     w.llm.delay = std::chrono::milliseconds(2);
     // The first estimate of a call is some four dollars: nothing runs beside it.
@@ -121,7 +121,7 @@ TEST(budgets, do_not_slow_calls_down_once_their_cost_is_known) {
 }
 
 TEST(budgets, hold_when_a_service_reports_no_usage) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     w.llm.replies.push_back(silent(4000));
     w.json("(with ((budget-usd 2.5)) " + states(6) + ")");
     EXPECT_EQ(w.llm.asked.size(), 2U);
@@ -144,7 +144,7 @@ testing::scripted_llm::reply reporting(std::size_t bytes, ports::token_usage usa
 }
 
 TEST(budgets, hold_when_a_service_reports_what_cannot_be) {
-    world w({plain("t", 4000)}, with_prices()); // a dollar of input
+    harness w({plain("t", 4000)}, with_prices()); // a dollar of input
     w.llm.replies.push_back(reporting(4000, {0, 0}));
     w.json("(with ((budget-usd 6.5)) " + states(6) + ")");
     EXPECT_EQ(w.llm.asked.size(), 3U) << "two dollars each";
@@ -162,7 +162,7 @@ TEST(budgets, hold_when_a_service_reports_what_cannot_be) {
 }
 
 TEST(budgets, learn_nothing_from_a_response_that_was_cut_off) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     const error broken(ports::make_error_code(ports::llm_errc::server), "broken");
     auto part = std::make_shared<ports::partial_response>(ports::chat_response());
     part->so_far.text = "hi";
@@ -180,7 +180,7 @@ TEST(budgets, learn_nothing_from_a_response_that_was_cut_off) {
 
 TEST(budgets, count_calls_that_failed_after_they_were_sent) {
     const error server(ports::make_error_code(ports::llm_errc::server), "broken");
-    world w({bounded(plain("t", 4000))}, with_prices()); // a dollar of input
+    harness w({bounded(plain("t", 4000))}, with_prices()); // a dollar of input
     w.llm.replies.push_back(failing(server));
     w.json("(with ((budget-usd 2.5)) " + states(6) + ")");
     EXPECT_EQ(w.llm.asked.size(), 2U);
@@ -200,7 +200,7 @@ TEST(budgets, count_calls_that_failed_after_they_were_sent) {
 }
 
 TEST(budgets, do_not_count_what_no_model_has_worked_on) {
-    world w({bounded(plain("t", 4000))}, with_prices());
+    harness w({bounded(plain("t", 4000))}, with_prices());
     const auto sent = [&](error failure, const std::string& bound) {
         w.llm.replies.clear();
         w.llm.replies.push_back(failing(std::move(failure)));
@@ -224,7 +224,7 @@ TEST(budgets, do_not_count_what_no_model_has_worked_on) {
 }
 
 TEST(budgets, count_calls_that_were_cancelled_after_they_were_sent) {
-    world w({bounded(plain("t", 4000))}, with_prices());
+    harness w({bounded(plain("t", 4000))}, with_prices());
     w.llm.say("x");
     w.llm.delay = std::chrono::seconds(60);
     const std::string cut = " (try (get (timeout 0.01 (t)) 'status) (catch (e) (get e 'kind)))";
@@ -243,7 +243,7 @@ TEST(budgets, are_used_up_by_calls_that_all_end_without_a_response) {
     slow.timeout = std::chrono::milliseconds(5);
     task_template small = bounded(slow);
     small.name = "small";
-    world w({slow, small, plain("broken")}, with_prices());
+    harness w({slow, small, plain("broken")}, with_prices());
     w.llm.replies.push_back(failing(server));
     w.json("(with ((budget-usd 9)) " + states(8, "(broken i)") + ")");
     EXPECT_EQ(w.llm.asked.size(), 3U) << "4.096 dollars of output each, and a little input";
@@ -259,7 +259,7 @@ TEST(budgets, are_used_up_by_calls_that_all_end_without_a_response) {
 TEST(budgets, let_the_first_call_go_by_its_input_and_say_what_is_an_estimate) {
     task_template slow = plain("slow");
     slow.timeout = std::chrono::milliseconds(5);
-    world w({slow}, with_prices());
+    harness w({slow}, with_prices());
     w.llm.say("x");
     w.llm.delay = std::chrono::seconds(60);
     EXPECT_THAT(w.json("(with ((concurrency 1) (budget-usd 1)) (slow 1) "
@@ -271,7 +271,7 @@ TEST(budgets, let_the_first_call_go_by_its_input_and_say_what_is_an_estimate) {
 
 TEST(budgets, count_a_call_without_a_response_as_what_such_calls_cost_once_that_is_known) {
     task_template t = bounded(plain());
-    world w({t}, with_prices());
+    harness w({t}, with_prices());
     w.llm.say("x"); // 0.015
     const std::string late = "(with ((budget-usd 100)) (t (timeout 0.005)))";
     w.llm.delay = std::chrono::seconds(60);
@@ -285,7 +285,7 @@ TEST(budgets, count_a_call_without_a_response_as_what_such_calls_cost_once_that_
 }
 
 TEST(budgets, count_further_attempts_with_their_input) {
-    world w({plain("t", 4000)}, with_prices());
+    harness w({plain("t", 4000)}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;
         response.usage = ports::token_usage{1000, 0, 0, 0};
@@ -298,7 +298,7 @@ TEST(budgets, count_further_attempts_with_their_input) {
 }
 
 TEST(budgets, do_not_count_responses_of_a_cache) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;
         response.usage = ports::token_usage{1000, 1000, 0, 0};
@@ -314,7 +314,7 @@ TEST(budgets, keep_the_last_response_of_a_task_that_may_not_ask_again) {
     task_template t = plain();
     t.output = {true, "number"};
     t.retries = 5;
-    world w({t});
+    harness w({t});
     w.llm.say("no number");
     EXPECT_EQ(w.json("(with ((max-calls 1)) (let ((r (t))) (list (get r 'status) (get r 'content) "
                      "(get-in r '(notes error resource)))))"),
@@ -322,13 +322,13 @@ TEST(budgets, keep_the_last_response_of_a_task_that_may_not_ask_again) {
 }
 
 TEST(budgets, waiting_is_told_and_ends_with_the_run) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     w.llm.say("x");
     w.llm.delay = std::chrono::milliseconds(1);
     EXPECT_EQ(w.json("(with ((budget-usd 4.2)) (length " + states(40) + "))"), "40");
     EXPECT_EQ(w.observer.waits_begun, 39) << "each waits once, and not again for each that ends";
     EXPECT_EQ(w.observer.waits_ended, 39);
-    world slow({plain()}, with_prices());
+    harness slow({plain()}, with_prices());
     slow.llm.say("x");
     slow.llm.delay = std::chrono::seconds(60);
     EXPECT_THAT(slow.json("(timeout 0.05 (with ((budget-usd 4.2)) " + states(3) + "))"),
@@ -339,7 +339,7 @@ TEST(budgets, waiting_is_told_and_ends_with_the_run) {
 }
 
 TEST(budgets, a_stream_whose_function_asks_does_not_wait_for_itself) {
-    world w({plain(), plain("u")}, with_prices());
+    harness w({plain(), plain("u")}, with_prices());
     w.llm.say("long enough");
     EXPECT_EQ(w.json("(with ((budget-usd 4.2)) (let ((r (stream (t \"x\") (lambda (s) (content (u "
                      "s)))))) (get r 'status)))"),
@@ -350,14 +350,14 @@ TEST(budgets, a_stream_whose_function_asks_does_not_wait_for_itself) {
 TEST(budgets, of_the_session_holds_over_all_that_it_runs) {
     task_system_parts parts = with_prices();
     parts.max_calls = 3;
-    world calls({plain()}, parts);
+    harness calls({plain()}, parts);
     calls.llm.say("x");
     EXPECT_EQ(calls.json("(t) (get (t) 'status)"), "\"COMPLETE\"");
     EXPECT_EQ(calls.json("(with ((max-calls 5)) (t) (get (t) 'status))"), "\"FAILED\"");
     EXPECT_EQ(calls.llm.asked.size(), 3U);
     parts.max_calls.reset();
     parts.budget_usd = 0.05;
-    world money({plain()}, parts);
+    harness money({plain()}, parts);
     money.llm.say("x");
     EXPECT_THAT(money.json(states(5)), AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
     EXPECT_EQ(money.llm.asked.size(), 3U);
@@ -366,13 +366,13 @@ TEST(budgets, of_the_session_holds_over_all_that_it_runs) {
 }
 
 TEST(budgets, wrong_values_are_refused) {
-    world w({plain()});
+    harness w({plain()});
     EXPECT_THAT(w.json("(with ((max-calls -1)) 1)"), HasSubstr("a non-negative integer"));
     EXPECT_THAT(w.json("(with ((budget-usd \"a\")) 1)"), HasSubstr("a number"));
 }
 
 TEST(budgets, set_aside_what_is_known_by_now_for_calls_in_flight) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     w.llm.replies.push_back(silent(40'000 * 4)); // 40 dollars; the first estimate is about 4
     w.llm.delay = std::chrono::milliseconds(5);
     const std::string text = w.json("(with ((budget-usd 200)) " + states(70) + ")");
@@ -383,7 +383,7 @@ TEST(budgets, set_aside_what_is_known_by_now_for_calls_in_flight) {
 
 TEST(budgets, few_calls_go_first_while_their_cost_is_a_guess) {
     const std::string some = "(with ((budget-usd 1000)) (length " + states(40) + "))";
-    world guessing({plain()}, with_prices());
+    harness guessing({plain()}, with_prices());
     guessing.llm.say("x");
     guessing.llm.delay = std::chrono::seconds(60);
     EXPECT_THAT(guessing.json("(timeout 0.5 " + some + ")"), StartsWith("TimeoutError"));
@@ -391,13 +391,13 @@ TEST(budgets, few_calls_go_first_while_their_cost_is_a_guess) {
     // What a call may cost is no guess where the request bounds it.
     task_template bounded = plain();
     bounded.max_tokens = 100;
-    world knowing({bounded}, with_prices());
+    harness knowing({bounded}, with_prices());
     knowing.llm.say("x");
     knowing.llm.delay = std::chrono::seconds(60);
     EXPECT_THAT(knowing.json("(timeout 0.5 " + some + ")"), StartsWith("TimeoutError"));
     EXPECT_EQ(knowing.llm.asked.size(), 40U);
     // Nor does it matter where only calls are counted.
-    world counting({plain()}, with_prices());
+    harness counting({plain()}, with_prices());
     counting.llm.say("x");
     counting.llm.delay = std::chrono::milliseconds(5);
     EXPECT_EQ(counting.json("(with ((max-calls 100)) (length " + states(40) + "))"), "40");

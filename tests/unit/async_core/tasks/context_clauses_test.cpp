@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
                      "(folder \"x\")"}));
 
 TEST(context_clauses, of_a_call_are_refused_before_anything_is_sent) {
-    testing::world w;
+    testing::harness w;
     w.llm.say("x");
     (void)w.run("(defatom ask (params q) (instructions \"{{q}}\"))");
     const auto refusal = [&](const std::string& clause) {

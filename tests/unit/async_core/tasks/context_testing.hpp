@@ -149,7 +149,7 @@ public:
     }
 
     scratch_folder folder;
-    world w;
+    harness w;
     std::shared_ptr<ports::file_port> files;
     fake_memory memory;
     fake_processes processes;
@@ -163,9 +163,9 @@ public:
 };
 
 /// A session whose tasks run on a scripted model and get contexts from a scratch folder.
-class context_world {
+class context_harness {
 public:
-    explicit context_world(model_matching matching = {}) {
+    explicit context_harness(model_matching matching = {}) {
         context_sources sources;
         sources.memory = &memory;
         sources.processes = &processes;

@@ -6,9 +6,9 @@
 namespace heddle::tasks {
 namespace {
 
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::world;
 
 /// Gives one prepared answer and keeps what it was asked.
 class prepared_memory final : public ports::memory_port {
@@ -22,8 +22,8 @@ public:
     result<ports::memory_answer> answer = ports::memory_answer();
 };
 
-struct context_world {
-    context_world() : w({}, parts()) {
+struct context_harness {
+    context_harness() : w({}, parts()) {
         ports::memory_answer two;
         two.context_summary = "2 of 7 files";
         two.matches.push_back({"1", "/a.py", std::nullopt, 0.75, "text/x-python", "a module"});
@@ -36,11 +36,11 @@ struct context_world {
         return task;
     }
     prepared_memory memory;
-    world w;
+    harness w;
 };
 
 TEST(get_context, gives_paths_best_first) {
-    context_world c;
+    context_harness c;
     EXPECT_EQ(c.w.json("(get_context (query \"parsers\"))"), R"(["/a.py","/b.py"])");
     EXPECT_EQ(c.w.json("(get-context (query \"parsers\"))"), R"(["/a.py","/b.py"])");
     EXPECT_EQ(c.w.json("(system:get_context (query \"parsers\"))"), R"(["/a.py","/b.py"])");
@@ -51,7 +51,7 @@ TEST(get_context, gives_paths_best_first) {
 }
 
 TEST(get_context, passes_every_clause) {
-    context_world c;
+    context_harness c;
     EXPECT_THAT(c.w.json("(get_context (query \"q\") (inputs '((file \"/x\") (n 3) (l (1 2))))"
                          " (matching_strategy 'metadata) (history (list 1 \"h\"))"
                          " (inherited_context \"ic\") (previous_outputs (dict \"p\" 1))"
@@ -74,7 +74,7 @@ TEST(get_context, passes_every_clause) {
 }
 
 TEST(get_context, inputs_may_be_a_map_and_nil_is_not_given) {
-    context_world c;
+    context_harness c;
     EXPECT_THAT(c.w.json("(get_context (query \"q\") (inputs (dict \"a\" \"b\")) (history nil)"
                          " (matching_strategy \"content\"))"),
                 StartsWith("["));
@@ -85,7 +85,7 @@ TEST(get_context, inputs_may_be_a_map_and_nil_is_not_given) {
 }
 
 TEST(get_context, wrong_values_are_named_before_anything_is_asked) {
-    context_world c;
+    context_harness c;
     const auto refusal = [&](const std::string& clauses) {
         return c.w.json("(get_context " + clauses + ")");
     };
@@ -112,7 +112,7 @@ TEST(get_context, wrong_values_are_named_before_anything_is_asked) {
 }
 
 TEST(get_context, what_fails_in_the_memory_is_told) {
-    context_world c;
+    context_harness c;
     ports::memory_answer broken;
     broken.error = "no disk";
     c.memory.answer = broken;
@@ -128,7 +128,7 @@ TEST(get_context, what_fails_in_the_memory_is_told) {
 }
 
 TEST(get_context_result, is_the_whole_answer) {
-    context_world c;
+    context_harness c;
     EXPECT_EQ(c.w.json("(get-context-result (query \"q\"))"),
               R"({"context_summary":"2 of 7 files","matches":[)"
               R"({"id":"1","path":"/a.py","relevance_score":0.75,)"
@@ -138,7 +138,7 @@ TEST(get_context_result, is_the_whole_answer) {
 }
 
 TEST(get_context, without_a_memory_says_so) {
-    world w;
+    harness w;
     const auto ended = w.run("(get_context (query \"q\"))");
     ASSERT_FALSE(ended);
     EXPECT_EQ(lang::error_kind_name(ended.error()), "PermissionError");

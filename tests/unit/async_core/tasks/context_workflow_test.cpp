@@ -9,14 +9,14 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::AllOf;
-using testing::context_world;
+using testing::context_harness;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::paths_of;
 using ::testing::StartsWith;
 
-struct files_world : context_world {
-    explicit files_world(model_matching matching = {}) : context_world(matching) {
+struct files_harness : context_harness {
+    explicit files_harness(model_matching matching = {}) : context_harness(matching) {
         folder.file("a.txt", "one\n");
         folder.file("b.txt", "two\n");
         llm.say("done");
@@ -27,7 +27,7 @@ struct files_world : context_world {
 };
 
 TEST(context_of_a_call, stands_behind_the_system_prompts) {
-    files_world w;
+    files_harness w;
     EXPECT_THAT(w.json("(get-field (ask (q \"why\") (files '(\"b.txt\" \"a.txt\"))) \"notes\")"),
                 AllOf(HasSubstr(R"("template_used":"ask")"),
                       HasSubstr(R"("context_source":"explicit_request","context_files_count":2)"),
@@ -43,14 +43,14 @@ TEST(context_of_a_call, stands_behind_the_system_prompts) {
 }
 
 TEST(context_of_a_call, says_in_the_log_what_is_missing) {
-    files_world w;
+    files_harness w;
     EXPECT_THAT(w.json("(get-in (ask (q 1) (files '(\"nofile.md\"))) '(notes warnings))"),
                 HasSubstr("nofile.md"));
     EXPECT_TRUE(w.log.said("task ask: the file nofile.md is left out"));
 }
 
 TEST(context_of_a_call, takes_a_file_once_however_it_is_spelled) {
-    files_world w;
+    files_harness w;
     const std::string root = w.folder.path.string();
     EXPECT_EQ(w.json("(get-in (ask (q 1) (files '(\"a.txt\" \"./a.txt\" \"" + root + "/a.txt\" \"" +
                      root + "/../" + w.folder.path.filename().string() +
@@ -71,7 +71,7 @@ TEST(context_of_a_call, takes_a_file_once_however_it_is_spelled) {
 }
 
 TEST(context_of_a_subtask, has_the_preset_of_the_subtype_that_was_asked_for) {
-    files_world w;
+    files_harness w;
     w.memory.find({"a.txt"});
     const auto source = [&](const std::string& more) {
         w.llm.replies.clear();
@@ -88,7 +88,7 @@ TEST(context_of_a_subtask, has_the_preset_of_the_subtype_that_was_asked_for) {
 }
 
 TEST(settings_without_effect, are_said) {
-    files_world w;
+    files_harness w;
     w.json(
         "(defatom keeps (params) (instructions \"k\") (context_management ((accumulate_data "
         "true)))) (keeps)");
@@ -99,7 +99,7 @@ TEST(settings_without_effect, are_said) {
 }
 
 TEST(context_of_a_call, is_absent_without_files) {
-    files_world w;
+    files_harness w;
     EXPECT_THAT(w.json("(get-field (ask (q \"why\")) \"notes\")"),
                 AllOf(HasSubstr(R"("context_source":"none","context_files_count":0)"),
                       Not(HasSubstr("context_files\""))));
@@ -107,7 +107,7 @@ TEST(context_of_a_call, is_absent_without_files) {
 }
 
 TEST(context_of_a_call, is_the_same_prefix_every_time) {
-    files_world w;
+    files_harness w;
     EXPECT_THAT(w.json("(map (lambda (q) (content (ask (q q) (files '(\"a.txt\"))))) '(1 2 3))"),
                 R"(["done","done","done"])");
     ASSERT_EQ(w.llm.asked.size(), 3U);
@@ -116,14 +116,14 @@ TEST(context_of_a_call, is_the_same_prefix_every_time) {
 }
 
 TEST(context_of_a_call, that_misses_a_file_goes_on_with_a_warning) {
-    files_world w;
+    files_harness w;
     EXPECT_THAT(w.json("(let ((r (ask (q 1) (files '(\"none.txt\" \"a.txt\"))))) "
                        "(list (ok? r) (get-in r '(\"notes\" \"warnings\"))))"),
                 AllOf(StartsWith("[true,["), HasSubstr("none.txt is left out")));
 }
 
 TEST(with_files, is_the_context_of_the_calls_inside) {
-    files_world w;
+    files_harness w;
     EXPECT_THAT(w.json("(with ((files (list \"a.txt\"))) (get-field (ask (q 1)) \"notes\"))"),
                 HasSubstr(R"("context_source":"inherited","context_files_count":1)"));
     EXPECT_THAT(w.sent(0), HasSubstr("one"));
@@ -136,7 +136,7 @@ TEST(with_files, is_the_context_of_the_calls_inside) {
 }
 
 TEST(sandbox, chooses_no_files_for_a_model) {
-    files_world w;
+    files_harness w;
     const auto inside = [&](const std::string& code) {
         return w.json("(sandbox ((allow (ask))) (eval (parse \"" + code + "\")))");
     };
@@ -158,7 +158,7 @@ TEST(sandbox, chooses_no_files_for_a_model) {
 }
 
 TEST(file_paths_of_a_template, by_command_are_read) {
-    files_world w;
+    files_harness w;
     w.processes.print("b.txt\n");
     EXPECT_THAT(w.json("(defatom review (params) (instructions \"Review\") "
                        "(file_paths ((command \"git diff --name-only\")))) "
@@ -204,7 +204,7 @@ TEST(file_paths_of_a_template, are_printed_by_real_programs) {
 }
 
 /// Registers the templates of an XML text.
-void load(context_world& w, std::string name, std::string xml) {
+void load(context_harness& w, std::string name, std::string xml) {
     template_loader loader;
     loader.add(std::move(name), std::move(xml));
     loaded_templates loaded = std::move(loader).finish();
@@ -214,7 +214,7 @@ void load(context_world& w, std::string name, std::string xml) {
 }
 
 TEST(template_file, says_all_about_its_context) {
-    files_world w;
+    files_harness w;
     w.folder.file("secret.txt", "key");
     w.processes.print("a.txt\nsecret.txt\nb.txt\n");
     load(w, "review.xml", R"(<template name="review" params="goal"><task type="atomic">
@@ -229,7 +229,7 @@ TEST(template_file, says_all_about_its_context) {
 }
 
 TEST(template_file, of_the_aider_kind_looks_up_what_its_goal_needs) {
-    files_world w;
+    files_harness w;
     std::ifstream stream(HEDDLE_TEST_DATA_DIR "/templates/aider_automatic.xml");
     load(w, "aider_automatic.xml", {std::istreambuf_iterator<char>(stream), {}});
     w.memory.find({w.folder.at("a.txt")});
@@ -241,7 +241,7 @@ TEST(template_file, of_the_aider_kind_looks_up_what_its_goal_needs) {
 }
 
 TEST(fresh_context, that_cannot_be_looked_up_fails_the_task) {
-    files_world w;
+    files_harness w;
     w.memory.answer = error(heddle::errc::io_error, "the disk is gone");
     EXPECT_THAT(
         w.json("(let ((r (ask (q 1) (context '((fresh_context enabled)))))) "
@@ -251,7 +251,7 @@ TEST(fresh_context, that_cannot_be_looked_up_fails_the_task) {
 }
 
 TEST(fresh_context, of_a_real_index_finds_the_file) {
-    context_world w;
+    context_harness w;
     w.folder.file("src/shuttle.cpp",
                   "// carries the weft through the shed\nvoid throw_shuttle();\n");
     w.folder.file("src/reed.cpp", "// beats the weft\nvoid beat();\n");
@@ -293,7 +293,7 @@ TEST(fresh_context, of_a_real_index_finds_the_file) {
 }
 
 TEST(model_stage, chooses_among_what_the_index_found) {
-    context_world w(staged());
+    context_harness w(staged());
     w.memory.find({"/x/a", "/x/b", "/x/c"});
     w.memory.answer->matches[0].content = "text of a";
     w.llm.say(R"({"matches":[{"id":3,"relevance":0.9},{"id":1,"relevance":0.4}]})");
@@ -311,7 +311,7 @@ TEST(model_stage, chooses_among_what_the_index_found) {
 }
 
 TEST(model_stage, by_metadata_sends_no_text) {
-    context_world w(staged());
+    context_harness w(staged());
     w.memory.find({"/x/a", "/x/b"});
     w.memory.answer->matches[0].content = "text of a";
     w.llm.say(R"({"matches":[{"id":2,"relevance":1}]})");
@@ -323,7 +323,7 @@ TEST(model_stage, by_metadata_sends_no_text) {
 }
 
 TEST(model_stage, asks_shards_side_by_side) {
-    context_world w(staged(2));
+    context_harness w(staged(2));
     w.memory.find({"/x/a", "/x/b", "/x/c", "/x/d", "/x/e"});
     w.llm.delay = std::chrono::milliseconds(50);
     w.llm.say(R"({"matches":[{"id":1,"relevance":0.5}]})");
@@ -336,7 +336,7 @@ TEST(model_stage, ignores_what_is_no_answer) {
     for (const char* answer :
          {"no idea", "{\"files\":[]}", "{\"matches\":[{\"id\":9,\"relevance\":1}]}",
           "{\"matches\":[{\"path\":\"/etc/passwd\",\"relevance\":1}]}"}) {
-        context_world w(staged());
+        context_harness w(staged());
         w.memory.find({"/x/a", "/x/b"});
         w.llm.say(answer);
         EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/a","/x/b"])") << answer;
@@ -345,7 +345,7 @@ TEST(model_stage, ignores_what_is_no_answer) {
 }
 
 TEST(model_stage, that_fails_leaves_the_order_of_the_index) {
-    context_world w(staged());
+    context_harness w(staged());
     w.memory.find({"/x/a", "/x/b"});
     w.llm.break_with(ports::llm_errc::overloaded, "the service is down");
     EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/a","/x/b"])");
@@ -355,7 +355,7 @@ TEST(model_stage, that_fails_leaves_the_order_of_the_index) {
 }
 
 TEST(model_stage, may_find_that_nothing_is_needed) {
-    context_world w(staged());
+    context_harness w(staged());
     w.memory.find({"/x/a"});
     w.llm.say(R"({"matches":[]})");
     EXPECT_EQ(w.json("(get_context (query \"q\"))"), "[]");
@@ -365,7 +365,7 @@ TEST(model_stage, may_find_that_nothing_is_needed) {
 }
 
 TEST(model_stage, is_a_task_that_a_program_may_replace) {
-    context_world w(staged());
+    context_harness w(staged());
     w.memory.find({"/x/a", "/x/b"});
     w.llm.say(R"(["/x/b"])");
     EXPECT_EQ(w.json("(defatom internal:associative_matching_content (params query candidates) "
@@ -378,7 +378,7 @@ TEST(model_stage, is_a_task_that_a_program_may_replace) {
 }
 
 TEST(model_stage, that_wants_more_than_there_is_says_so) {
-    context_world w(staged());
+    context_harness w(staged());
     w.memory.find({"/x/a"});
     EXPECT_EQ(w.json("(defatom internal:associative_matching_content (params query mood) "
                      "(instructions \"{{query}} {{mood}}\")) (get_context (query \"q\"))"),
@@ -387,7 +387,7 @@ TEST(model_stage, that_wants_more_than_there_is_says_so) {
 }
 
 TEST(model_stage, chooses_for_fresh_contexts_too_and_warns_in_the_notes) {
-    files_world w(staged());
+    files_harness w(staged());
     w.llm.replies.clear();
     w.memory.find({w.folder.at("a.txt"), w.folder.at("b.txt")});
     w.llm.say(R"({"matches":[{"id":2,"relevance":1},{"id":77,"relevance":1}]})");
@@ -399,7 +399,7 @@ TEST(model_stage, chooses_for_fresh_contexts_too_and_warns_in_the_notes) {
 }
 
 TEST(model_stage, ends_when_the_run_is_cancelled) {
-    context_world w(staged(1));
+    context_harness w(staged(1));
     w.memory.find({"/x/a", "/x/b", "/x/c"});
     w.llm.delay = std::chrono::hours(1);
     w.llm.say("{}");

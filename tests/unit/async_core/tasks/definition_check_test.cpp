@@ -11,21 +11,21 @@ class definition_check_of : public testing::Test {
 protected:
     /// The problems as "line:column message".
     std::vector<std::string> problems(const std::string& text) {
-        const std::uint32_t position = world.sources().add("p", text);
-        const auto read = lang::read_one(world.memory(), text, position);
+        const std::uint32_t position = harness.sources().add("p", text);
+        const auto read = lang::read_one(harness.memory(), text, position);
         EXPECT_TRUE(read) << text;
         std::vector<lang::problem> found;
-        signature = definition_check().check(world, read->content, read->span, found);
+        signature = definition_check().check(harness, read->content, read->span, found);
         std::vector<std::string> lines;
         for (const lang::problem& each : found) {
-            const source_location place = world.sources().locate(each.span);
+            const source_location place = harness.sources().locate(each.span);
             lines.push_back(std::to_string(place.line) + ":" + std::to_string(place.column) + " " +
                             each.message);
         }
         return lines;
     }
     using lines = std::vector<std::string>;
-    lang::realm world;
+    lang::realm harness;
     std::optional<lang::task_signature> signature;
 };
 
@@ -69,7 +69,7 @@ TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_told) {
     ASSERT_TRUE(signature);
     ASSERT_EQ(signature->unused.size(), 1U);
     EXPECT_EQ(signature->unused[0].name, "c");
-    EXPECT_EQ(world.sources().locate(signature->unused[0].span).column, 25U);
+    EXPECT_EQ(harness.sources().locate(signature->unused[0].span).column, 25U);
     EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}}\")\n"
                        " (output_format ((type \"json\") (schema \"{\"))))")
                   .size(),

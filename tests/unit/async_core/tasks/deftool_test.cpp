@@ -15,10 +15,10 @@
 namespace heddle::tasks {
 namespace {
 
+using testing::harness;
 using ::testing::HasSubstr;
 using testing::scripted_llm;
-using testing::tool_world;
-using testing::world;
+using testing::tool_harness;
 
 constexpr auto weigh =
     "(deftool weigh (params (thing string \"What\") (grams optional integer"
@@ -26,7 +26,7 @@ constexpr auto weigh =
     " (list thing grams note))";
 
 TEST(deftool, is_called_by_clauses) {
-    world w;
+    harness w;
     EXPECT_EQ(w.json(std::string(weigh) + "(weigh (grams 7) (thing \"ink\"))"),
               R"(["ink",7,null])");
     EXPECT_EQ(w.json("(weigh (thing \"ink\") (note '(1 2)))"), R"(["ink",5,[1,2]])");
@@ -36,7 +36,7 @@ TEST(deftool, is_called_by_clauses) {
 }
 
 TEST(deftool, clauses_are_checked) {
-    world w;
+    harness w;
     w.json(weigh);
     EXPECT_THAT(w.json("(weigh (thin \"x\"))"), HasSubstr("there is no clause 'thin'"));
     EXPECT_THAT(w.json("(weigh)"), HasSubstr("needs the clause thing"));
@@ -46,7 +46,7 @@ TEST(deftool, clauses_are_checked) {
 }
 
 TEST(deftool, closes_over_its_scope) {
-    world w;
+    harness w;
     EXPECT_EQ(w.json("(define (make start)"
                      "  (bind sum start)"
                      "  (deftool add (params (n integer)) (description \"Adds\")"
@@ -57,7 +57,7 @@ TEST(deftool, closes_over_its_scope) {
 }
 
 TEST(deftool, body_may_bind_without_reaching_the_outside) {
-    world w;
+    harness w;
     EXPECT_EQ(w.json("(define (f) (deftool t (params) (description \"d\") (bind x 2) (* x 3))"
                      "  (bind x 10) (list (t) x))"
                      "(f)"),
@@ -65,7 +65,7 @@ TEST(deftool, body_may_bind_without_reaching_the_outside) {
 }
 
 TEST(deftool, calls_itself_and_is_called_before_its_definition) {
-    world w;
+    harness w;
     EXPECT_EQ(w.json("(define (later n) (down (n n)))"
                      "(deftool down (params (n integer)) (description \"Counts\")"
                      "  (if (= n 0) 'end (down (n (- n 1)))))"
@@ -77,7 +77,7 @@ TEST(deftool, calls_itself_and_is_called_before_its_definition) {
 }
 
 TEST(deftool, in_sight_of_its_own_body_is_freed) {
-    world w;
+    harness w;
     const std::string define =
         "(define (f) (deftool inner (params (n integer)) (description \"d\")"
         "  (if (= n 0) 0 (inner (n (- n 1)))))"
@@ -94,14 +94,14 @@ TEST(deftool, in_sight_of_its_own_body_is_freed) {
 }
 
 TEST(deftool, endless_nesting_is_a_limit) {
-    world w;
+    harness w;
     EXPECT_EQ(w.json("(deftool again (params) (description \"d\") (again)) (again)"),
               "LimitError: tools call each other more than 100 levels deep");
     EXPECT_EQ(w.json("(try (again) (catch (e) 'caught))"), R"("caught")");
 }
 
 TEST(deftool, endless_body_is_stopped) {
-    world w;
+    harness w;
     w.json("(deftool spin (params) (description \"d\") (while true 1))");
     EXPECT_THAT(w.json("(timeout 0.05 (spin))"), HasSubstr("TimeoutError"));
     EXPECT_THAT(w.json("(with ((timeout 0.05)) (spin))"), HasSubstr("TimeoutError"));
@@ -114,7 +114,7 @@ TEST(deftool, endless_body_is_stopped) {
 }
 
 TEST(deftool, cancelled_call_runs_its_cleanups) {
-    world w;
+    harness w;
     EXPECT_EQ(w.json("(bind seen '())"
                      "(deftool slow (params) (description \"d\")"
                      "  (try (sleep 60) (finally (set! seen (cons 'cleaned seen)))))"
@@ -125,7 +125,7 @@ TEST(deftool, cancelled_call_runs_its_cleanups) {
 }
 
 TEST(deftool, error_names_the_tool_and_the_line) {
-    world w;
+    harness w;
     const auto ended =
         w.run("(deftool bad (params) (description \"d\")\n  (error \"no\" 7))\n(bad)");
     ASSERT_FALSE(ended);
@@ -137,7 +137,7 @@ TEST(deftool, error_names_the_tool_and_the_line) {
 }
 
 TEST(deftool, branches_inside_and_outside_do_not_starve) {
-    world w;
+    harness w;
     EXPECT_EQ(w.json("(deftool spread (params (n integer)) (description \"d\")"
                      "  (reduce + 0 (map (lambda (i) (sleep 0.001) (* i n)) '(1 2 3))))"
                      "(with ((concurrency 1)) (map (lambda (n) (spread (n n))) '(1 2 3)))"),
@@ -146,7 +146,7 @@ TEST(deftool, branches_inside_and_outside_do_not_starve) {
 }
 
 TEST(deftool, error_in_a_branch_ends_the_other_calls) {
-    world w;
+    harness w;
     EXPECT_THAT(w.json("(deftool some (params (n integer)) (description \"d\")"
                        "  (if (= n 1) (error \"one\") (sleep 60)))"
                        "(map (lambda (n) (some (n n))) '(0 1 2))"),
@@ -154,7 +154,7 @@ TEST(deftool, error_in_a_branch_ends_the_other_calls) {
 }
 
 TEST(deftool, sandbox_reaches_an_allowed_tool_which_has_rights_of_its_own) {
-    tool_world w;
+    tool_harness w;
     w.put("a.txt", "alpha");
     w.json("(deftool peek (params) (description \"d\") (read-file \"a.txt\"))");
     EXPECT_THAT(w.json("(sandbox () (peek))"), HasSubstr("PermissionError"));
@@ -168,7 +168,7 @@ TEST(deftool, sandbox_reaches_an_allowed_tool_which_has_rights_of_its_own) {
 }
 
 TEST(deftool, works_on_the_limits_of_the_sandbox_that_calls_it) {
-    tool_world w;
+    tool_harness w;
     w.put("a.txt", "alpha");
     w.json(
         "(deftool build (params (n integer)) (description \"d\")"
@@ -211,7 +211,7 @@ TEST(deftool, works_on_the_limits_of_the_sandbox_that_calls_it) {
 }
 
 TEST(deftool, wrong_definitions_are_named) {
-    world w;
+    harness w;
     const std::vector<std::pair<std::string, std::string>> wrong{
         {"(deftool)", "expects a name"},
         {"(deftool 7)", "deftool"},
@@ -234,7 +234,7 @@ TEST(deftool, wrong_definitions_are_named) {
 }
 
 TEST(deftool, a_wrong_argument_is_an_input_and_no_answer) {
-    world w;
+    harness w;
     const std::string told =
         w.json("(deftool bad (params (n integer)) (description \"d\") n) (bad (n \"x\"))");
     EXPECT_THAT(
@@ -244,7 +244,7 @@ TEST(deftool, a_wrong_argument_is_an_input_and_no_answer) {
 }
 
 TEST(deftool, conflicts_of_names_are_warned_of) {
-    world w;
+    harness w;
     w.json(
         "(deftool one (params) (description \"d\") 1) (deftool one (params) (description \"d\") "
         "2)");
@@ -258,7 +258,7 @@ TEST(deftool, conflicts_of_names_are_warned_of) {
 }
 
 TEST(deftool, is_seen_by_models_as_a_schema) {
-    world w;
+    harness w;
     w.json(
         "(deftool t (params (a string \"An a\") (b optional integer (default 3)) (c number[])"
         " (d optional object)) (description \"Does t\") 1)");
@@ -280,7 +280,7 @@ TEST(deftool, is_seen_by_models_as_a_schema) {
 }
 
 TEST(deftool, runs_programs_that_end_with_its_call) {
-    tool_world w;
+    tool_harness w;
     EXPECT_THAT(w.json("(deftool wait (params) (description \"d\")"
                        "  (system:run_script (command \"sleep 60\")))"
                        "(timeout 0.1 (wait))"),
@@ -289,7 +289,7 @@ TEST(deftool, runs_programs_that_end_with_its_call) {
 }
 
 TEST(deftool, help_shows_its_parameters) {
-    world w;
+    harness w;
     w.json(weigh);
     const std::string shown = w.json("(help 'weigh)");
     EXPECT_THAT(shown, HasSubstr("Weighs a thing"));
@@ -311,7 +311,7 @@ void call_tools(scripted_llm& llm, std::vector<std::pair<std::string, std::strin
 }
 
 TEST(deftool, is_called_by_models_of_tasks_that_list_it) {
-    world w;
+    harness w;
     call_tools(w.llm, {{"price", R"({"item": "ink"})"},
                        {"price", R"({"item": "gold"})"},
                        {"price", R"({"thing": 1})"}});
@@ -342,7 +342,7 @@ TEST(deftool, is_called_by_models_of_tasks_that_list_it) {
 }
 
 TEST(deftool, called_by_a_model_ends_with_the_task) {
-    world w;
+    harness w;
     call_tools(w.llm, {{"wait", "{}"}});
     EXPECT_EQ(w.json("(bind seen '())"
                      "(deftool wait (params) (description \"d\")"
@@ -353,7 +353,7 @@ TEST(deftool, called_by_a_model_ends_with_the_task) {
 }
 
 TEST(run_script, is_called_by_models_under_a_name_that_services_allow) {
-    tool_world w;
+    tool_harness w;
     call_tools(w.llm, {{"system_run_script", R"({"command": "echo $((6 * 7)) >made; cat made"})"}});
     w.llm.say("done");
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"x\") (tools (system:run_script)))"
@@ -365,7 +365,7 @@ TEST(run_script, is_called_by_models_under_a_name_that_services_allow) {
 }
 
 std::vector<lang::problem> check(const std::string& text) {
-    world w;
+    harness w;
     lang::realm& realm = w.session->realm();
     const std::uint32_t position = realm.sources().add("test", text);
     const definition_check definitions;

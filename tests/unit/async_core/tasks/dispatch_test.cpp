@@ -56,7 +56,7 @@ protected:
         return ended ? lang::value_to_json(*ended).value() : ended.error().message();
     }
 
-    testing::world all;
+    testing::harness all;
 };
 
 TEST_F(dispatching, runs_a_text_in_brackets_as_a_workflow) {
@@ -152,7 +152,7 @@ TEST(match_tasks, gives_the_tasks_that_match) {
     other.name = "sum";
     other.description = "Sums up a text";
     other.subtype = "director";
-    testing::world all({greeting(), other});
+    testing::harness all({greeting(), other});
     EXPECT_EQ(all.json("(map (lambda (m) (get-field m 'name)) (match-tasks (text \"greets\")))"),
               "[\"greet\"]");
     EXPECT_EQ(all.json("(match-tasks (text \"greets somebody\") (limit 1))"),
@@ -164,7 +164,7 @@ TEST(match_tasks, gives_the_tasks_that_match) {
 }
 
 TEST(session_tasks, a_ref_names_a_registered_template) {
-    testing::world all({greeting()});
+    testing::harness all({greeting()});
     auto& tasks = dynamic_cast<session_tasks&>(*all.session->operators());
     task_template other;
     other.name = "salute";
@@ -185,7 +185,7 @@ TEST(session_tasks, a_ref_names_a_registered_template) {
 TEST(session_tasks, inputs_can_be_given_under_the_name_they_come_from) {
     task_template declared = greeting();
     declared.inputs[0].from = "user_query";
-    testing::world all({declared});
+    testing::harness all({declared});
     all.llm.say("hi");
     EXPECT_THAT(all.json("(content (greet (user_query \"Eve\")))"), HasSubstr("hi"));
     EXPECT_EQ(all.llm.asked.back().messages.back().text, "Greet Eve");
@@ -199,7 +199,7 @@ TEST(session_tasks, an_aider_task_says_what_is_to_be_done_by_its_first_input) {
     declared.description = "Edit for {{task_description}}";
     declared.inputs.resize(1);
     declared.inputs[0].name = "prompt";
-    testing::world all({declared});
+    testing::harness all({declared});
     all.llm.say("done");
     (void)all.json("(edit (prompt \"less code\"))");
     EXPECT_EQ(all.llm.asked.back().messages.back().text, "Edit for less code");

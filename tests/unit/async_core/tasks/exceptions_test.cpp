@@ -9,7 +9,7 @@
 namespace heddle::tasks {
 namespace {
 
-using testing::world;
+using testing::harness;
 
 /// Calls of a model in each of the ways there are. Five of them, in branches of one run.
 constexpr const char* program =
@@ -27,7 +27,7 @@ constexpr const char* program =
 TEST(exceptions, of_a_provider_end_nothing_but_the_branch_that_asked) {
     for (const bool no_memory : {false, true}) {
         for (std::size_t turn = 0; turn < 5; ++turn) {
-            world w;
+            harness w;
             std::size_t calls = 0;
             std::size_t throws_at = turn;
             w.llm.replies.push_back(

@@ -77,7 +77,7 @@ private:
         }
         for (const json::value& test : group.at("tests").as_array()) {
             const std::string data = json::serialize(test.as_object().at("data"));
-            const auto content = lang::json_to_value(world_.memory(), data);
+            const auto content = lang::json_to_value(harness_.memory(), data);
             ASSERT_TRUE(content) << name;
             const bool valid = !schema->check(*content, data);
             const std::string title = name + ": " + member(test, "description");
@@ -86,7 +86,7 @@ private:
         }
     }
 
-    lang::realm world_;
+    lang::realm harness_;
 };
 
 TEST(json_schema_suite, holds_for_draft_7) {

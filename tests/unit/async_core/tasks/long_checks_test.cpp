@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::StartsWith;
 using steady = std::chrono::steady_clock;
-using testing::world;
+using testing::harness;
 
 /// Fires each millisecond on a loop, and notes how late.
 class late_timer {
@@ -86,7 +86,7 @@ std::vector<long_answer> long_answers() {
 TEST(long_checks, of_answers_let_timers_fire) {
     for (const long_answer& each : long_answers()) {
         SCOPED_TRACE(each.name);
-        world w({answering(each.schema)});
+        harness w({answering(each.schema)});
         w.llm.say(each.text);
         const late_timer timer(w.runner);
         const auto began = steady::now();
@@ -141,7 +141,7 @@ std::vector<long_answer> much_checked_answers() {
 TEST(long_checks, by_many_schemas_let_timers_fire_and_end) {
     for (const long_answer& each : much_checked_answers()) {
         SCOPED_TRACE(each.name);
-        world w({answering(each.schema)});
+        harness w({answering(each.schema)});
         w.llm.say(each.text);
         const late_timer timer(w.runner);
         const auto began = steady::now();
@@ -155,7 +155,7 @@ TEST(long_checks, by_many_schemas_let_timers_fire_and_end) {
 }
 
 TEST(long_checks, end_with_the_time_of_the_task) {
-    world w({answering(schema)});
+    harness w({answering(schema)});
     const std::string text = long_list(4'000'000, row, row);
     w.llm.say(text);
     const std::string told = w.json(
@@ -167,7 +167,7 @@ TEST(long_checks, end_with_the_time_of_the_task) {
 }
 
 TEST(long_checks, end_when_the_run_is_cancelled) {
-    world w({answering(schema)});
+    harness w({answering(schema)});
     w.llm.say(long_list(4'000'000, row, row));
     coro::cancel_source cancel;
     boost::asio::steady_timer later(w.runner.io);
@@ -191,7 +191,7 @@ TEST(long_checks, end_when_the_run_is_cancelled) {
 }
 
 TEST(long_checks, of_arguments_let_timers_fire) {
-    world w;
+    harness w;
     tool counts;
     counts.name = "test:count";
     counts.description = "counts";
@@ -238,7 +238,7 @@ std::string with_patterns(int count, int repeated) {
 }
 
 TEST(long_checks, reading_a_schema_lets_timers_fire_and_ends) {
-    world w;
+    harness w;
     const late_timer timer(w.runner);
     const auto began = steady::now();
     EXPECT_EQ(w.json(with_patterns(30, 600) + " 1"), "1");

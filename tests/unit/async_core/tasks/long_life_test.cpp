@@ -8,7 +8,7 @@
 namespace heddle::tasks {
 namespace {
 
-using testing::world;
+using testing::harness;
 
 /// Bytes that the process has allocated and not freed.
 std::size_t bytes_in_use() { return mallinfo2().uordblks + mallinfo2().hblkhd; }
@@ -47,7 +47,7 @@ constexpr const char* request =
     " (list (get (ask) \"content\") (try (ask) (catch (e) 'failed)) (get (ask) \"content\")))";
 
 TEST(long_life_of_tasks, of_many_sessions_needs_no_more_than_of_a_few) {
-    world w;
+    harness w;
     const std::size_t count = session_count(300);
     std::size_t before = 0;
     for (std::size_t i = 0; i < count; ++i) {

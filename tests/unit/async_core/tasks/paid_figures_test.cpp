@@ -14,9 +14,9 @@
 namespace heddle::tasks {
 namespace {
 
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::world;
 using reply = testing::scripted_llm::reply;
 using ports::chat_request;
 using ports::chat_response;
@@ -159,7 +159,7 @@ struct told {
     std::string text;
 };
 
-told run(world& w, const std::string& call) {
+told run(harness& w, const std::string& call) {
     told result;
     result.text = w.json("(with ((budget-usd 1000)) (let ((r " + call +
                          ")) (list (get-in r '(notes usage cost_usd)) (get-in (gold) '(notes error "
@@ -176,7 +176,7 @@ told run(world& w, const std::string& call) {
 TEST(paid_figures, are_the_same_wherever_they_are_told) {
     for (const outcome& each : outcomes()) {
         SCOPED_TRACE(each.name);
-        world w({}, priced());
+        harness w({}, priced());
         ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
         w.llm.replies.assign(each.replies.begin(), each.replies.end());
         w.llm.delay = each.delay;
@@ -198,7 +198,7 @@ TEST(paid_figures, are_the_same_wherever_they_are_told) {
 }
 
 TEST(paid_figures, of_calls_that_are_cancelled_reach_the_observer_and_the_budget) {
-    world w({}, priced());
+    harness w({}, priced());
     ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
     w.llm.replies.push_back(giving(answer("x", ports::token_usage{1000, 100})));
     w.llm.delay = std::chrono::milliseconds(500);
@@ -214,7 +214,7 @@ TEST(paid_figures, of_calls_that_are_cancelled_reach_the_observer_and_the_budget
 }
 
 TEST(paid_figures, that_are_not_known_are_said_to_be) {
-    world w({}, priced());
+    harness w({}, priced());
     ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
     chat_response lost = with_lost(answer("x", ports::token_usage{1000, 100}),
                                    {{"elsewhere", "unknown", ports::token_usage{1, 1}, 0}});
@@ -225,7 +225,7 @@ TEST(paid_figures, that_are_not_known_are_said_to_be) {
 
 TEST(paid_figures, mark_what_is_estimated) {
     const auto usage = [](std::optional<ports::token_usage> told) {
-        world w({}, priced());
+        harness w({}, priced());
         EXPECT_EQ(w.json(std::string(definitions) + "1"), "1");
         w.llm.replies.push_back(giving(answer(std::string(4000, 'x'), told)));
         return w.json("(get-in (t) '(notes usage))");
@@ -248,7 +248,7 @@ std::string content_and_error(const std::string& call) {
 }
 
 TEST(what_was_said, stays_when_the_time_ends_in_a_tool) {
-    world w;
+    harness w;
     w.llm.replies.push_back(giving(calling(R"({"n":1})")));
     EXPECT_EQ(w.json("(deftool look (params (n integer)) (description \"d\") (progn (sleep 60) n))"
                      "(defatom l (params) (instructions \"look\") (tools (look)) (timeout 0.05))" +
@@ -257,7 +257,7 @@ TEST(what_was_said, stays_when_the_time_ends_in_a_tool) {
 }
 
 TEST(what_was_said, stays_when_a_later_turn_fails) {
-    world w;
+    harness w;
     w.llm.replies.push_back(giving(calling(R"({"n":1})")));
     w.llm.replies.push_back(failing(error(make_error_code(llm_errc::invalid_request), "400")));
     EXPECT_EQ(w.json(std::string(definitions) + content_and_error("(l)")),
@@ -265,7 +265,7 @@ TEST(what_was_said, stays_when_a_later_turn_fails) {
 }
 
 TEST(what_was_said, stays_when_a_stream_is_cut_by_the_time) {
-    world w;
+    harness w;
     w.llm.replies.push_back([](const chat_request&) -> result<chat_response> {
         return with_part(error::cancelled(cancel_reason::deadline),
                          answer("first words", ports::token_usage{100, 20}));
@@ -289,7 +289,7 @@ TEST(what_was_said, stays_when_a_stream_is_cut_by_the_time) {
 }
 
 TEST(what_was_said, counts_when_its_receiver_fails) {
-    world w({}, priced());
+    harness w({}, priced());
     w.llm.replies.push_back(giving(answer("words", ports::token_usage{1000, 100})));
     w.llm.piece_delay = std::chrono::milliseconds(0);
     w.llm.piece_bytes = 100;
@@ -304,7 +304,7 @@ TEST(what_was_said, counts_when_its_receiver_fails) {
 // ---------------------------------------------------------------- bad calls of tools
 
 TEST(bad_arguments, are_told_to_the_model) {
-    world w;
+    harness w;
     for (const char* wrong : {"{not json", "[1,2]"}) {
         w.llm.asked.clear();
         w.llm.replies.clear();
@@ -329,7 +329,7 @@ TEST(bad_arguments, are_told_to_the_model) {
 }
 
 TEST(bad_arguments, ids_that_are_made_up_are_those_of_no_other_call) {
-    world w;
+    harness w;
     chat_response three = calling(R"({"n":1})");
     three.tool_calls.push_back({"c_2", "look", R"({"n":2})"});
     w.llm.replies.push_back(giving(three));
@@ -383,7 +383,7 @@ private:
 };
 
 TEST(kept_responses, need_no_budget) {
-    world w({}, priced());
+    harness w({}, priced());
     keeping_llm keeping(w.llm);
     w.models.add(keeping);
     w.llm.replies.push_back(giving(answer("paid", ports::token_usage{1000, 100})));
@@ -405,7 +405,7 @@ TEST(kept_responses, need_no_budget) {
 }
 
 TEST(kept_responses, are_never_sought_where_that_would_send) {
-    world w({}, priced());
+    harness w({}, priced());
     w.llm.say("x");
     EXPECT_EQ(w.json(std::string(definitions) + "(with ((max-calls 0)) (get (t) 'status))"),
               "\"FAILED\"");
@@ -415,7 +415,7 @@ TEST(kept_responses, are_never_sought_where_that_would_send) {
 // ---------------------------------------------------------------- conversations
 
 TEST(conversations, record_the_result_of_a_subtask_as_what_was_said) {
-    world w;
+    harness w;
     w.llm.say(R"({"status":"CONTINUATION","content":"","notes":{"subtask_request":)"
               R"({"type":"atomic","description":"d","inputs":{},"template_hints":["sub"]}}})");
     w.llm.say("the result of the subtask");

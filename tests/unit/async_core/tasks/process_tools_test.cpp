@@ -10,10 +10,10 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::tool_world;
+using testing::tool_harness;
 
 TEST(run_script, gives_a_result_with_notes) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(w.json("(bind r (system:run_script (command \"echo out; echo err >&2\")))"
                      "(list (get-field r 'status) (content r) (ok? r) (get-in r '(notes stdout))"
                      "  (get-in r '(notes stderr)) (get-in r '(notes exit_code))"
@@ -24,14 +24,14 @@ TEST(run_script, gives_a_result_with_notes) {
 }
 
 TEST(run_script, without_a_clause_says_which_there_are) {
-    tool_world w;
+    tool_harness w;
     const auto ended = w.run("(system:run_script \"echo hi\")");
     ASSERT_FALSE(ended);
     EXPECT_THAT(ended.error().info().hint, HasSubstr("write (system:run_script (command …)"));
 }
 
 TEST(run_script, list_runs_without_a_shell) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(
         w.json(
             "(content (system:run_script (command (list \"printf\" \"%s|\" \"$HOME\" \"a b\"))))"),
@@ -39,14 +39,14 @@ TEST(run_script, list_runs_without_a_shell) {
 }
 
 TEST(run_script, takes_input_directory_and_variables) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(w.json("(content (system:run_script (command \"cat; pwd | sed 's|.*/||'; echo $WHO\")"
                      " (input \"given\\n\") (cwd \"sub\") (env (dict \"WHO\" \"me\"))))"),
               R"("given\nsub\nme\n")");
 }
 
 TEST(run_script, failure_is_data) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(w.json("(bind r (system:run_script (command \"echo half; exit 3\")))"
                      "(list (get-field r 'status) (ok? r) (get-in r '(notes exit_code))"
                      "  (get-in r '(notes stdout)) (get-in r '(notes success))"
@@ -64,7 +64,7 @@ TEST(run_script, failure_is_data) {
 }
 
 TEST(run_script, program_that_is_not_there_is_data) {
-    tool_world w;
+    tool_harness w;
     w.put("locked", "#!/bin/sh\n", 0644);
     const std::string told = w.json(
         "(map (lambda (name) (let ((r (system:run_script (command (list name)))))"
@@ -74,7 +74,7 @@ TEST(run_script, program_that_is_not_there_is_data) {
 }
 
 TEST(run_script, timeout_ends_it_and_keeps_what_was_written) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(
         w.json("(bind r (system:run_script (command \"echo begun; sleep 60\") (timeout 0.3)))"
                "(list (get-field r 'status) (get-in r '(notes timed_out))"
@@ -84,14 +84,14 @@ TEST(run_script, timeout_ends_it_and_keeps_what_was_written) {
 }
 
 TEST(run_script, output_is_capped_with_a_note) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(w.json("(bind r (system:run_script (command \"printf 0123456789\") (max_output 4)))"
                      "(list (content r) (get-in r '(notes warnings)))"),
               R"(["0123",["stdout was longer than its limit: the last 6 bytes are left out"]])");
 }
 
 TEST(run_script, the_cap_splits_no_character) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(w.json("(bind r (system:run_script (command \"printf 'ab\xF0\x9F\xA7\xB5z'\")"
                      "  (max_output 5)))"
                      "(list (content r) (get-in r '(notes warnings)))"),
@@ -99,7 +99,7 @@ TEST(run_script, the_cap_splits_no_character) {
 }
 
 TEST(run_script, bytes_that_are_no_text_are_replaced) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(
         w.json("(content (system:run_script (command \"printf 'a\\\\377\\\\376b\\\\303'\")))"),
         "\"a\xEF\xBF\xBD\xEF\xBF\xBD"
@@ -107,7 +107,7 @@ TEST(run_script, bytes_that_are_no_text_are_replaced) {
 }
 
 TEST(run_script, mistakes_of_the_workflow_raise) {
-    tool_world w;
+    tool_harness w;
     EXPECT_THAT(w.json("(system:run_script)"), HasSubstr("needs the clause command"));
     EXPECT_THAT(w.json("(system:run_script (command 7))"),
                 HasSubstr("command must be a command line or a list of strings, not 7"));
@@ -132,7 +132,7 @@ TEST(run_script, mistakes_of_the_workflow_raise) {
 }
 
 TEST(run_script, cancelled_workflow_ends_the_program) {
-    tool_world w;
+    tool_harness w;
     EXPECT_THAT(w.json("(timeout 0.2 (system:run_script (command \"sleep 60\")))"),
                 HasSubstr("TimeoutError"));
     EXPECT_EQ(w.json("(race (system:run_script (command \"sleep 60\")) \"first\")"), "\"first\"");
@@ -140,7 +140,7 @@ TEST(run_script, cancelled_workflow_ends_the_program) {
 }
 
 TEST(run_script, many_run_side_by_side) {
-    tool_world w;
+    tool_harness w;
     EXPECT_EQ(
         w.json("(reduce + 0 (map (lambda (n) (string->number (string-trim"
                " (content (system:run_script (command (list \"echo\" (number->string n))))))))"
@@ -149,7 +149,7 @@ TEST(run_script, many_run_side_by_side) {
 }
 
 TEST(run_script, without_permission_is_refused_and_says_how_to_get_it) {
-    tool_world w(false);
+    tool_harness w(false);
     const auto ended = w.run("(system:run_script (command \"touch made\"))");
     ASSERT_FALSE(ended);
     EXPECT_EQ(lang::error_kind_name(ended.error()), "PermissionError");
@@ -158,7 +158,7 @@ TEST(run_script, without_permission_is_refused_and_says_how_to_get_it) {
 }
 
 TEST(run_script, sandbox_reaches_it_only_when_allowed) {
-    tool_world w;
+    tool_harness w;
     EXPECT_THAT(w.json("(sandbox () (system:run_script (command \"touch made\")))"),
                 HasSubstr("PermissionError"));
     EXPECT_THAT(
@@ -172,7 +172,7 @@ TEST(run_script, sandbox_reaches_it_only_when_allowed) {
 }
 
 TEST(run_script, output_beyond_the_memory_of_the_run_is_a_limit) {
-    tool_world w;
+    tool_harness w;
     host::run_options options;
     options.memory_limit = 1024 * 1024;
     EXPECT_THAT(w.json("(system:run_script (command \"head -c 900000 /dev/zero\"))", options),
@@ -180,7 +180,7 @@ TEST(run_script, output_beyond_the_memory_of_the_run_is_a_limit) {
 }
 
 TEST(file_tools, read_write_and_list) {
-    tool_world w;
+    tool_harness w;
     w.put("a.txt", "alpha");
     EXPECT_EQ(w.json("(write-file (path \"sub/b.txt\") (content \"beta\"))"), R"("sub/b.txt")");
     EXPECT_EQ(w.get("sub/b.txt"), "beta");
@@ -191,7 +191,7 @@ TEST(file_tools, read_write_and_list) {
 }
 
 TEST(file_tools, primitives_of_the_same_names_stay) {
-    tool_world w;
+    tool_harness w;
     w.put("a.txt", "alpha");
     EXPECT_EQ(w.json("(read-file \"a.txt\")"), R"("alpha")");
     EXPECT_EQ(w.json("(write-file \"b.txt\" \"beta\")"), R"("b.txt")");
@@ -207,7 +207,7 @@ TEST(file_tools, primitives_of_the_same_names_stay) {
 }
 
 TEST(file_tools, read_files_gives_one_text_and_notes_what_is_missing) {
-    tool_world w;
+    tool_harness w;
     w.put("a.txt", "alpha");
     w.put("b.txt", "beta\n");
     EXPECT_EQ(
@@ -223,7 +223,7 @@ TEST(file_tools, read_files_gives_one_text_and_notes_what_is_missing) {
 }
 
 TEST(file_tools, stay_inside_the_workspace) {
-    tool_world w;
+    tool_harness w;
     std::filesystem::create_symlink("/etc", w.root / "link");
     for (const std::string path : {"../x", "/etc/passwd", "link/passwd", "sub/../../x"}) {
         SCOPED_TRACE(path);
@@ -240,7 +240,7 @@ TEST(file_tools, stay_inside_the_workspace) {
 }
 
 TEST(file_tools, without_files_are_refused) {
-    testing::world w;
+    testing::harness w;
     EXPECT_THAT(
         w.json("(system:read_files (file_paths (list \"a\")))"),
         HasSubstr("PermissionError: system:read_files: this host does not give access to files"));

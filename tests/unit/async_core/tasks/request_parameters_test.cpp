@@ -10,8 +10,8 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::harness;
 using ::testing::HasSubstr;
-using testing::world;
 
 constexpr const char* all_clauses = R"(
     (max-tokens 100) (temperature 0.25) (top-p 0.5) (seed -7) (stop ("END" "STOP"))
@@ -40,7 +40,7 @@ void expect_all(const ports::chat_request& request) {
 const std::string with_tool = "(deftool look (params city) (description \"Looks.\") city) ";
 
 TEST(request_parameters, every_one_is_a_clause_of_defatom) {
-    world w;
+    harness w;
     w.llm.say("x");
     EXPECT_EQ(w.json(with_tool + "(defatom t (params) (instructions \"q\") (tools (look))" +
                      all_clauses + ") (t) 1"),
@@ -49,7 +49,7 @@ TEST(request_parameters, every_one_is_a_clause_of_defatom) {
 }
 
 TEST(request_parameters, every_one_is_a_setting_of_with_and_goes_before_the_task) {
-    world w;
+    harness w;
     w.llm.say("x");
     const std::string settings = R"(
         (max-tokens 100) (temperature 0.25) (top-p 0.5) (seed -7) (stop '("END" "STOP"))
@@ -92,7 +92,7 @@ TEST(request_parameters, every_one_is_an_element_of_a_template) {
 }
 
 TEST(request_parameters, wrong_values_are_named_wherever_they_are_written) {
-    world w;
+    harness w;
     EXPECT_THAT(w.json("(defatom t (params) (instructions \"q\") (top_p 1.5))"),
                 HasSubstr("defatom t: top_p must be a number from 0 to 1, not 1.5"));
     EXPECT_THAT(w.json("(defatom t (params) (instructions \"q\") (seed 1) (seed 2))"),
@@ -144,7 +144,7 @@ ports::chat_response calling(std::string id, std::string text = "") {
 
 TEST(request_parameters, a_forced_tool_is_forced_in_the_first_turn_only) {
     for (const char* choice : {"required", "look"}) {
-        world w;
+        harness w;
         w.llm.replies.push_back([](const auto&) { return calling("c1"); });
         w.llm.say("done");
         EXPECT_EQ(w.json(with_tool +
@@ -159,7 +159,7 @@ TEST(request_parameters, a_forced_tool_is_forced_in_the_first_turn_only) {
 }
 
 TEST(request_parameters, a_choice_of_a_tool_that_is_not_offered_is_told) {
-    world w;
+    harness w;
     w.llm.say("done");
     EXPECT_THAT(w.json(with_tool + "(defatom t (params) (instructions \"q\") (tools (look)) "
                                    "(tool-choice \"hear\")) (t)"),
@@ -168,7 +168,7 @@ TEST(request_parameters, a_choice_of_a_tool_that_is_not_offered_is_told) {
 }
 
 TEST(tool_loop, a_call_that_the_length_limit_cut_ends_the_task_and_says_so) {
-    world w;
+    harness w;
     w.llm.replies.push_back([](const auto&) -> result<ports::chat_response> {
         ports::chat_response response;
         response.finish = ports::finish_reason::length;
@@ -186,7 +186,7 @@ TEST(tool_loop, a_call_that_the_length_limit_cut_ends_the_task_and_says_so) {
 
 TEST(tool_loop, a_call_that_was_not_offered_fails_with_text_and_without) {
     for (const char* text : {"", "Let me look that up."}) {
-        world w;
+        harness w;
         w.llm.replies.push_back([text](const auto&) { return calling("c1", text); });
         const std::string told = w.json("(defatom t (params) (instructions \"q\")) (t)");
         EXPECT_THAT(told, HasSubstr("FAILED"));
@@ -196,7 +196,7 @@ TEST(tool_loop, a_call_that_was_not_offered_fails_with_text_and_without) {
 }
 
 TEST(tool_loop, ids_that_come_again_are_told_apart) {
-    world w;
+    harness w;
     for (int i = 0; i < 3; ++i) {
         w.llm.replies.push_back([](const auto&) { return calling("heddle_call_1"); });
     }
@@ -213,7 +213,7 @@ TEST(tool_loop, ids_that_come_again_are_told_apart) {
 }
 
 TEST(tool_loop, what_the_provider_left_out_is_a_warning_once) {
-    world w;
+    harness w;
     w.llm.replies.push_back([](const auto&) -> result<ports::chat_response> {
         auto outcome = calling("c1");
         outcome.warnings = {"fake: seed is not sent: the service has no such setting"};
@@ -231,7 +231,7 @@ TEST(tool_loop, what_the_provider_left_out_is_a_warning_once) {
 }
 
 TEST(repeated_calls, are_not_answered_by_what_they_repeat) {
-    world w;
+    harness w;
     w.llm.break_with(ports::llm_errc::server, "down");
     w.llm.say("x");
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"q\")) "
@@ -241,7 +241,7 @@ TEST(repeated_calls, are_not_answered_by_what_they_repeat) {
     EXPECT_EQ(w.llm.asked[0].scheduling.cache, ports::cache_use::shared);
     EXPECT_EQ(w.llm.asked[1].scheduling.cache, ports::cache_use::renewed);
 
-    world slow;
+    harness slow;
     slow.llm.say("x");
     slow.llm.delay = std::chrono::milliseconds(200);
     EXPECT_EQ(slow.json("(defatom t (params) (instructions \"q\")) (hedge 0.02 (t)) 1"), "1");

@@ -10,8 +10,8 @@
 namespace heddle::tasks {
 namespace {
 
+using testing::harness;
 using ::testing::HasSubstr;
-using testing::world;
 
 std::string check(std::string_view schema, std::string_view json) {
     testing::reading text;
@@ -181,7 +181,7 @@ TEST(schema_unions, a_check_that_takes_too_long_is_not_the_fault_of_the_response
     declared.instructions = "go";
     declared.output = {true, schema};
     declared.retries = 3;
-    world w({declared});
+    harness w({declared});
     w.llm.say(deep);
     EXPECT_EQ(
         w.json("(let ((r (t))) (list (get r 'status) (string-length (get r 'content)) (get-in "

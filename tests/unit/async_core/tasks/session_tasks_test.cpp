@@ -10,9 +10,9 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::world;
 
 constexpr auto greet =
     "(defatom greet (params who (style optional)) "
@@ -21,7 +21,7 @@ constexpr auto greet =
 std::string with_greet(const std::string& rest) { return std::string(greet) + rest; }
 
 TEST(task_calls, by_clause_by_position_and_by_value) {
-    world w;
+    harness w;
     w.llm.say("hello");
     EXPECT_EQ(w.json(with_greet("(get-field (greet (who \"Ann\")) \"content\")")), "\"hello\"");
     EXPECT_EQ(w.json("(get-field (greet \"Bob\" \"!\") \"status\")"), "\"COMPLETE\"");
@@ -39,7 +39,7 @@ TEST(task_calls, by_clause_by_position_and_by_value) {
 }
 
 TEST(task_calls, the_result_tells_how_it_came_about) {
-    world w;
+    harness w;
     w.llm.say("hello");
     auto ended = w.run(with_greet("(greet \"Ann\")"));
     ASSERT_TRUE(ended);
@@ -57,7 +57,7 @@ TEST(task_calls, the_result_tells_how_it_came_about) {
 }
 
 TEST(task_calls, wrong_inputs_raise_before_any_request) {
-    world w;
+    harness w;
     EXPECT_THAT(w.json(with_greet("(greet)")),
                 StartsWith("TaskError: task greet: missing input: who"));
     EXPECT_THAT(w.json("(greet 1 2 3)"), HasSubstr("takes 2 inputs, given 3"));
@@ -76,7 +76,7 @@ TEST(task_calls, wrong_inputs_raise_before_any_request) {
 }
 
 TEST(task_calls, reserved_clauses_settings_and_template_in_this_order) {
-    world w;
+    harness w;
     testing::scripted_llm other;
     other.name = "other";
     w.models.add(other);
@@ -98,7 +98,7 @@ TEST(task_calls, reserved_clauses_settings_and_template_in_this_order) {
 }
 
 TEST(task_calls, a_provider_that_is_named_keeps_its_models) {
-    world w;
+    harness w;
     testing::scripted_llm other;
     other.name = "other";
     w.models.add(other);
@@ -115,7 +115,7 @@ TEST(task_calls, a_provider_that_is_named_keeps_its_models) {
 }
 
 TEST(task_calls, a_model_chosen_further_in_replaces_the_provider) {
-    world w;
+    harness w;
     testing::scripted_llm other;
     other.name = "other";
     w.models.add(other);
@@ -134,7 +134,7 @@ TEST(task_calls, a_model_chosen_further_in_replaces_the_provider) {
 }
 
 TEST(task_calls, a_reserved_key_that_is_a_parameter_is_the_parameter) {
-    world w;
+    harness w;
     w.llm.say("x");
     EXPECT_EQ(w.json("(defatom t (params files model) (instructions \"{{files}}-{{model}}\")) "
                      "(get-field (t (files 1) (model 2)) \"content\")"),
@@ -144,7 +144,7 @@ TEST(task_calls, a_reserved_key_that_is_a_parameter_is_the_parameter) {
 }
 
 TEST(task_calls, defaults_fill_what_is_left_out) {
-    world w;
+    harness w;
     w.llm.say("x");
     EXPECT_EQ(w.json("(defatom t (params (n (default 3)) (l (default '(1 \"a\")))) "
                      "(instructions \"{{n}} {{l[1]}}\")) (t) (t (n nil)) nil"),
@@ -154,7 +154,7 @@ TEST(task_calls, defaults_fill_what_is_left_out) {
 }
 
 TEST(task_calls, what_goes_wrong_at_the_model_is_data) {
-    world w;
+    harness w;
     w.llm.break_with(ports::llm_errc::rate_limit, "slow down");
     w.llm.break_with(ports::llm_errc::connection, "refused");
     w.llm.break_with(ports::llm_errc::protocol, "html");
@@ -169,7 +169,7 @@ TEST(task_calls, what_goes_wrong_at_the_model_is_data) {
 }
 
 TEST(task_calls, a_failed_result_raises_where_it_is_used_or_asked_to) {
-    world w;
+    harness w;
     w.llm.break_with(ports::llm_errc::server, "broken");
     EXPECT_THAT(w.json(with_greet("(greet (who (greet 1)))")),
                 StartsWith("TaskError: task 'greet' failed: broken"));
@@ -182,14 +182,14 @@ TEST(task_calls, a_failed_result_raises_where_it_is_used_or_asked_to) {
 }
 
 TEST(task_calls, configuration_is_the_workflows_fault) {
-    world w;
+    harness w;
     w.llm.break_with(ports::llm_errc::configuration, "no key");
     EXPECT_THAT(w.json(with_greet("(greet 1)")), StartsWith("TaskError: no key"));
     EXPECT_EQ(w.observer.finished, 1);
 }
 
 TEST(task_calls, a_failure_names_its_causes_and_counts_the_requests) {
-    world w;
+    harness w;
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
         return error(make_error_code(ports::llm_errc::overloaded), "c: overloaded: so it is")
             .with_attempts(7)
@@ -215,7 +215,7 @@ TEST(task_calls, a_failure_names_its_causes_and_counts_the_requests) {
 
 TEST(task_calls, a_refusal_without_words_reads_well) {
     const auto message = [](ports::finish_reason finish, std::string refusal) {
-        world w;
+        harness w;
         w.llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
             ports::chat_response response;
             response.finish = finish;
@@ -238,7 +238,7 @@ TEST(task_calls, a_refusal_without_words_reads_well) {
 }
 
 TEST(task_calls, json_is_parsed_and_asked_for_again) {
-    world w;
+    harness w;
     w.llm.say("Sorry: [1, \"a\"]");
     w.llm.say("```json\n[1, 2]\n```");
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") (retries 1) "
@@ -258,7 +258,7 @@ TEST(task_calls, json_is_parsed_and_asked_for_again) {
 }
 
 TEST(task_calls, an_answer_of_the_wrong_form) {
-    world w;
+    harness w;
     w.llm.say("no json");
     EXPECT_EQ(
         w.json("(defatom loose (params) (instructions \"i\") "
@@ -275,7 +275,7 @@ TEST(task_calls, an_answer_of_the_wrong_form) {
 }
 
 TEST(task_calls, a_cut_answer_is_completed_and_said_so) {
-    world w;
+    harness w;
     w.llm.say("{\"a\": [1, 2", ports::finish_reason::length);
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") "
                      "(output_format ((type \"json\")))) "
@@ -285,14 +285,14 @@ TEST(task_calls, a_cut_answer_is_completed_and_said_so) {
 }
 
 TEST(task_calls, refusals_fail) {
-    world w;
+    harness w;
     w.llm.say("I will not", ports::finish_reason::content_filter);
     EXPECT_EQ(w.json(with_greet("(get-in (greet 1) '(\"notes\" \"error\" \"reason\"))")),
               "\"llm_error\"");
 }
 
 TEST(task_calls, the_tasks_own_time_fails_it_the_runs_time_raises) {
-    world w;
+    harness w;
     w.llm.say("late");
     w.llm.delay = std::chrono::seconds(5);
     EXPECT_EQ(w.json(with_greet("(get-in (greet (who 1) (timeout 0.01)) "
@@ -303,7 +303,7 @@ TEST(task_calls, the_tasks_own_time_fails_it_the_runs_time_raises) {
 }
 
 TEST(task_calls, cancellation_goes_through) {
-    world w;
+    harness w;
     w.llm.say("never");
     w.llm.delay = std::chrono::hours(1);
     coro::cancel_source cancel;
@@ -318,7 +318,7 @@ TEST(task_calls, cancellation_goes_through) {
 }
 
 TEST(task_calls, branches_run_at_the_same_time) {
-    world w;
+    harness w;
     w.llm.say("x");
     w.llm.delay = std::chrono::milliseconds(30);
     const auto began = coro::clock::now();
@@ -327,7 +327,7 @@ TEST(task_calls, branches_run_at_the_same_time) {
 }
 
 TEST(task_definitions, local_names_register_for_the_run) {
-    world w;
+    harness w;
     w.llm.say("x");
     EXPECT_EQ(w.json("(let ((y 1)) (defatom inner (params a) (instructions \"<{{a}}>\")) "
                      "(inner \"1\")) (get-field (call-atomic-task 'inner (a 2)) \"content\")"),
@@ -340,7 +340,7 @@ TEST(task_definitions, local_names_register_for_the_run) {
 }
 
 TEST(task_definitions, what_a_host_cannot_do_is_said) {
-    world w;
+    harness w;
     w.llm.say("x");
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") (file_paths (\"a\"))) "
                      "(get-in (t (files (list \"b\"))) '(\"notes\" \"warnings\"))"),
@@ -353,7 +353,7 @@ TEST(task_definitions, templates_of_the_host) {
     task_template open;
     open.name = "open";
     open.instructions = "{{x}}";
-    world w({open});
+    harness w({open});
     w.llm.say("x");
     EXPECT_EQ(w.json("(get-field (open (x 1) (y 2)) \"content\")"), "\"x\"");
     EXPECT_THAT(w.json("(open (y 2))"), HasSubstr("there is no input 'x'"));
@@ -362,7 +362,7 @@ TEST(task_definitions, templates_of_the_host) {
 }
 
 TEST(task_definitions, a_task_is_a_value) {
-    world w;
+    harness w;
     w.llm.say("x");
     EXPECT_EQ(w.json(with_greet("(list (type-of greet) (procedure? greet))")), R"(["task",true])");
 }
@@ -374,7 +374,7 @@ constexpr auto two_steps =
     "(defatom two (params input) (instructions \"two {{input}}\")) ";
 
 TEST(results_as_inputs, stand_for_their_value) {
-    testing::world w;
+    testing::harness w;
     w.llm.say("first text");
     EXPECT_EQ(w.json(std::string(two_steps) + "(two (one 1)) 1"), "1");
     EXPECT_EQ(w.llm.asked[1].messages.back().text, "two first text");
@@ -391,7 +391,7 @@ TEST(results_as_inputs, stand_for_their_value) {
 }
 
 TEST(results_as_inputs, of_json_are_the_json) {
-    testing::world w;
+    testing::harness w;
     w.llm.say(R"({"n": 1, "deep": [2]})");
     EXPECT_EQ(
         w.json("(defatom one (params) (instructions \"one\") (output_format ((type \"json\")))) "
@@ -406,7 +406,7 @@ TEST(results_as_inputs, of_json_are_the_json) {
 TEST(results_as_inputs, are_the_same_from_run_to_run) {
     std::vector<std::string> prompts;
     for (const int wait : {0, 3}) {
-        testing::world w;
+        testing::harness w;
         w.llm.say("first");
         w.llm.delay = std::chrono::milliseconds(wait);
         w.json(std::string(two_steps) + "(two (list (one 1)))");
@@ -416,7 +416,7 @@ TEST(results_as_inputs, are_the_same_from_run_to_run) {
 }
 
 TEST(results_as_inputs, raise_when_they_have_failed) {
-    testing::world w;
+    testing::harness w;
     w.llm.break_with(ports::llm_errc::server, "broken");
     EXPECT_THAT(w.json(std::string(two_steps) + "(two (list 1 (one 1)))"),
                 StartsWith("TaskError: task 'one' failed: broken"));

@@ -262,7 +262,7 @@ const std::vector<pattern> patterns{
 
 TEST(std_patterns, neither_see_a_conversation_nor_add_to_one) {
     for (const pattern& each : patterns) {
-        testing::world w;
+        testing::harness w;
         int said = 0;
         w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
             ports::chat_response response;

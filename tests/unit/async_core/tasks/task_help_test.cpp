@@ -9,21 +9,21 @@
 namespace heddle::tasks {
 namespace {
 
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::world;
 
 constexpr auto greet =
     "(defatom greet (params (who string \"whom to greet\") (style optional))\n"
     "  (instructions \"Greet {{who}}{{style}}\") (description \"Greets a person.\"))\n";
 
-std::string text_of(world& w, const std::string& program) {
+std::string text_of(harness& w, const std::string& program) {
     const auto ended = w.run(program);
     return ended ? std::string(lang::string_bytes(*ended)) : ended.error().message();
 }
 
 TEST(task_help, tells_parameters_and_place) {
-    world w;
+    harness w;
     const std::string text = text_of(w, std::string(greet) + "(help 'greet)");
     EXPECT_THAT(text, StartsWith("(greet (who …) [(style …)])\nGreets a person.\n"
                                  "- who (string): whom to greet\n"));
@@ -44,7 +44,7 @@ TEST(task_help, tells_the_clauses_of_a_tool) {
     weigh.run = echo;
     task_system_parts parts;
     parts.tools = {weigh};
-    world w({}, std::move(parts));
+    harness w({}, std::move(parts));
     EXPECT_EQ(text_of(w, "(help 'weigh)"), "(weigh (thing …) [(grams …)])\nWeighs a thing.\n");
     EXPECT_EQ(text_of(w, "(help 'weihg)"), "help: there is no entry for 'weihg'");
 }

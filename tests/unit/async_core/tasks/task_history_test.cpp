@@ -13,13 +13,13 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::harness;
 using ::testing::IsEmpty;
-using testing::world;
 
 constexpr auto ask = "(defatom ask (params q) (instructions \"{{q}}\")) ";
 
 /// Answers "re: …" after a time that the prompt names ("a 30": 30 ms).
-class talk : public world {
+class talk : public harness {
 public:
     talk() {
         llm.replies.push_back([](const ports::chat_request& asked) -> result<ports::chat_response> {
@@ -213,9 +213,9 @@ TEST(history, a_map_over_many_keeps_the_last_turns_only) {
 }
 
 TEST(history, is_bounded_in_bytes) {
-    lang::realm world;
-    conversation said(world);
-    const lang::value answer = lang::make_string(world.memory(), "yes");
+    lang::realm harness;
+    conversation said(harness);
+    const lang::value answer = lang::make_string(harness.memory(), "yes");
     for (int i = 0; i < 10; ++i) said.record(std::string(300'000, 'x'), answer);
     EXPECT_EQ(said.size(), 3U);
     said.record(std::string(2'000'000, 'x'), answer);

@@ -12,9 +12,9 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::world;
 
 task_template plain(std::string name = "t") {
     task_template declared;
@@ -39,7 +39,7 @@ TEST(task_limits, turns) {
     t.output = {true, "number"};
     t.retries = 9;
     t.limits.max_turns = 2;
-    world w({t});
+    harness w({t});
     w.llm.say("no number");
     EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","turns",2.0,2.0])");
     EXPECT_EQ(w.llm.asked.size(), 2U);
@@ -49,7 +49,7 @@ TEST(task_limits, turns) {
 TEST(task_limits, context_before_anything_is_sent) {
     task_template t = plain();
     t.limits.max_context = 0.5;
-    world w({t}, [] {
+    harness w({t}, [] {
         task_system_parts parts;
         parts.model_window = 100;
         return parts;
@@ -68,7 +68,7 @@ TEST(task_limits, output_over_all_turns) {
     t.output = {true, "number"};
     t.retries = 9;
     t.limits.max_output = 8;
-    world w({t});
+    harness w({t});
     w.llm.say("no number"); // 5 tokens
     EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","output",10.0,8.0])");
     ASSERT_EQ(w.llm.asked.size(), 2U);
@@ -79,7 +79,7 @@ TEST(task_limits, output_over_all_turns) {
 TEST(task_limits, an_answer_that_its_limit_cuts_has_failed) {
     task_template t = plain();
     t.limits.max_output = 5;
-    world w({t});
+    harness w({t});
     w.llm.say("half an ans", ports::finish_reason::length);
     EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","output",5.0,5.0])");
     EXPECT_EQ(w.json("(get-field (t) \"content\")"), "\"half an ans\"");
@@ -88,11 +88,11 @@ TEST(task_limits, an_answer_that_its_limit_cuts_has_failed) {
 TEST(task_limits, tokens_and_time) {
     task_template t = plain();
     t.limits.max_tokens_total = 1;
-    world w({t});
+    harness w({t});
     w.llm.say("x");
     EXPECT_THAT(w.json(error_of("(t \"" + std::string(100, 'x') + "\")")),
                 StartsWith(R"(["RESOURCE_EXHAUSTION","tokens",)"));
-    world slow({plain()});
+    harness slow({plain()});
     slow.llm.say("x");
     slow.llm.delay = std::chrono::seconds(60);
     EXPECT_THAT(slow.json(error_of("(t (timeout 0.02))")),
@@ -108,7 +108,7 @@ TEST(task_limits, cost_is_known_and_bounded) {
     t.output = {true, "number"};
     t.retries = 9;
     t.limits.max_cost_usd = 0.12;
-    world w({t, plain("u")}, with_prices());
+    harness w({t, plain("u")}, with_prices());
     w.llm.say("no number"); // 15 tokens: 0.015
     EXPECT_THAT(w.json(error_of("(t)")), StartsWith(R"(["RESOURCE_EXHAUSTION","cost",)"));
     EXPECT_LT(w.llm.asked.size(), 10U) << "an estimate of the input is part of it";
@@ -122,7 +122,7 @@ std::string warnings_of(const std::string& call) {
 TEST(task_limits, totals_bind_the_output_of_the_only_request) {
     task_template tokens = plain();
     tokens.limits.max_tokens_total = 100;
-    world w({tokens}, with_prices());
+    harness w({tokens}, with_prices());
     w.llm.say("x");
     EXPECT_EQ(w.json("(get (t) \"status\")"), "\"COMPLETE\"");
     ASSERT_TRUE(w.llm.asked[0].max_output_tokens);
@@ -130,7 +130,7 @@ TEST(task_limits, totals_bind_the_output_of_the_only_request) {
     EXPECT_LT(*w.llm.asked[0].max_output_tokens, 100) << "the input counts";
     task_template cost = plain();
     cost.limits.max_cost_usd = 0.1; // a hundred tokens
-    world dear({cost}, with_prices());
+    harness dear({cost}, with_prices());
     dear.llm.say("x");
     EXPECT_EQ(dear.json("(get (t (max-tokens 5000)) \"status\")"), "\"COMPLETE\"");
     ASSERT_TRUE(dear.llm.asked[0].max_output_tokens);
@@ -150,7 +150,7 @@ TEST(task_limits, a_response_beyond_a_total_is_a_warning_and_the_last) {
     t.limits.max_cost_usd = 0.3;
     t.output = {true, "number"};
     t.retries = 5;
-    world w({t}, with_prices());
+    harness w({t}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;
         response.text = "no number";
@@ -168,7 +168,7 @@ TEST(task_limits, a_response_beyond_a_total_is_a_warning_and_the_last) {
 TEST(task_limits, a_total_that_cuts_a_response_has_ended_the_task) {
     task_template t = plain();
     t.limits.max_tokens_total = 15;
-    world w({t});
+    harness w({t});
     w.llm.say("half an ans", ports::finish_reason::length);
     EXPECT_EQ(w.json(error_of("(t)")), R"(["RESOURCE_EXHAUSTION","tokens",15.0,15.0])");
     EXPECT_EQ(w.json("(get (t) \"content\")"), "\"half an ans\"");
@@ -177,14 +177,14 @@ TEST(task_limits, a_total_that_cuts_a_response_has_ended_the_task) {
 TEST(task_limits, a_limit_on_cost_without_a_price_is_a_warning) {
     task_template t = plain();
     t.limits.max_cost_usd = 0.1;
-    world w({t}, with_prices());
+    harness w({t}, with_prices());
     w.llm.say("x");
     EXPECT_THAT(w.json(warnings_of("(t (model \"unknown\"))")),
                 HasSubstr("max_cost_usd: the price of the model 'unknown' is not known"));
 }
 
 TEST(task_limits, cost_is_that_of_who_answered_and_is_told) {
-    world w({plain()}, with_prices());
+    harness w({plain()}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response; // as a route gives it that had to go on to another service
         response.text = "x";
@@ -205,7 +205,7 @@ TEST(task_limits, cost_is_that_of_who_answered_and_is_told) {
 }
 
 TEST(scheduling, settings_reach_the_provider) {
-    world w({plain()}, [] {
+    harness w({plain()}, [] {
         task_system_parts parts;
         parts.priority = ports::call_priority::batch;
         return parts;
@@ -224,7 +224,7 @@ constexpr auto short_and_outer =
     "(defatom short (params text (words (default 3))) (instructions \"{{text}} in {{words}}\")) ";
 
 TEST(prompt_calls, run_first_side_by_side_and_their_content_goes_in) {
-    world w;
+    harness w;
     w.llm.replies.push_back([](const ports::chat_request& asked) -> result<ports::chat_response> {
         ports::chat_response response;
         response.text = "<" + asked.messages.back().text + ">";
@@ -241,7 +241,7 @@ TEST(prompt_calls, run_first_side_by_side_and_their_content_goes_in) {
 }
 
 TEST(prompt_calls, what_is_wrong_raises_before_any_request) {
-    world w;
+    harness w;
     w.llm.say("x");
     const auto outer = [](const std::string& prompt) {
         return std::string(short_and_outer) + "(defatom outer (params a) (instructions \"" +
@@ -261,7 +261,7 @@ TEST(prompt_calls, what_is_wrong_is_placed_once) {
     inner.inputs[0].optional = false;
     task_template outer = plain("outer");
     outer.instructions = "{{inner()}}";
-    world w({inner, outer});
+    harness w({inner, outer});
     const auto ended = w.run("(outer)");
     ASSERT_FALSE(ended);
     std::vector<std::string> trace;
@@ -270,7 +270,7 @@ TEST(prompt_calls, what_is_wrong_is_placed_once) {
 }
 
 TEST(prompt_calls, a_failed_one_raises) {
-    world w;
+    harness w;
     w.llm.break_with(ports::llm_errc::server, "broken");
     EXPECT_THAT(w.json(std::string(short_and_outer) +
                        "(defatom outer (params a) (instructions \"{{short(a)}}\")) (outer 1)"),
@@ -279,7 +279,7 @@ TEST(prompt_calls, a_failed_one_raises) {
 }
 
 TEST(prompt_calls, depth_is_bounded) {
-    world w;
+    harness w;
     w.llm.say("x");
     std::string program = "(defatom f0 (params a) (instructions \"{{a}}\")) ";
     for (int i = 1; i < 9; ++i) {
@@ -292,7 +292,7 @@ TEST(prompt_calls, depth_is_bounded) {
 
 TEST(prompts, a_long_value_is_copied_once) {
     constexpr std::size_t size = 8 * 1024 * 1024;
-    world w;
+    harness w;
     std::size_t at_request = 0;
     w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
         const auto now = ::mallinfo2();

@@ -7,11 +7,11 @@
 namespace heddle::tasks {
 namespace {
 
+using testing::harness;
 using ::testing::HasSubstr;
-using testing::world;
 
 TEST(task_names, a_call_may_stand_above_the_definition) {
-    world w;
+    harness w;
     w.llm.say("hello");
     EXPECT_EQ(w.json("(define (main topic) (content (writer (topic topic))))"
                      "(defatom writer (params topic) (instructions \"Write about {{topic}}\"))"
@@ -25,7 +25,7 @@ TEST(task_names, a_call_may_stand_above_the_definition) {
 }
 
 TEST(task_names, also_inside_a_function) {
-    world w;
+    harness w;
     w.llm.say("hello");
     EXPECT_EQ(w.json("(define (main) (define (ask) (content (inner (x 5))))"
                      " (defatom inner (params x) (instructions \"in {{x}}\")) (ask)) (main)"),
@@ -34,7 +34,7 @@ TEST(task_names, also_inside_a_function) {
 }
 
 TEST(task_names, a_task_is_found_outside_of_the_scope_of_its_name) {
-    world w;
+    harness w;
     w.llm.say("hello");
     EXPECT_EQ(w.json("(let ((q 1)) (defatom inner (params x) (instructions \"in {{x}}\")))"
                      "(content (inner (x 5)))"),
@@ -43,7 +43,7 @@ TEST(task_names, a_task_is_found_outside_of_the_scope_of_its_name) {
 }
 
 TEST(task_names, misspelt_inputs_are_named) {
-    world w;
+    harness w;
     EXPECT_THAT(w.json("(defatom s (params text style) (instructions \"{{text}} {{style}}\"))"
                        "(s (txt \"x\") (style \"y\"))"),
                 HasSubstr("no such input: txt"));
@@ -57,7 +57,7 @@ TEST(task_names, misspelt_inputs_are_named) {
 }
 
 TEST(task_names, a_clause_that_no_call_has_is_shown_where_it_stands) {
-    world w;
+    harness w;
     const auto ended = w.run("(defatom q (params x) (instructions \"{{x}}\"))\n(q (x 1) (seed 7))");
     ASSERT_FALSE(ended);
     const std::string shown = w.session->render(ended.error());
@@ -67,7 +67,7 @@ TEST(task_names, a_clause_that_no_call_has_is_shown_where_it_stands) {
 }
 
 TEST(task_names, a_tool_can_be_called_like_a_function) {
-    world w;
+    harness w;
     EXPECT_EQ(w.json("(deftool pair (params (n any) (i any)) (description \"d\") (list n i))"
                      "(director-evaluator-loop (max-iterations 1) (initial-director-input 1)"
                      " (director (lambda (a i) a)) (executor pair) (evaluator (lambda (r p i) r))"

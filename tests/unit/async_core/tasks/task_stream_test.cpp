@@ -7,14 +7,14 @@
 namespace heddle::tasks {
 namespace {
 
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::world;
 
 constexpr auto tell = "(defatom tell (params q) (instructions \"{{q}}\")) (define seen \"\") ";
 
 TEST(stream_form, pieces_come_in_order_and_the_value_is_the_result) {
-    world w;
+    harness w;
     w.llm.say("one two three four");
     EXPECT_EQ(w.json(std::string(tell) +
                      "(let ((r (stream (tell \"x\") (lambda (p) (set! seen (string-append seen "
@@ -26,7 +26,7 @@ TEST(stream_form, pieces_come_in_order_and_the_value_is_the_result) {
 }
 
 TEST(stream_form, a_slow_function_holds_the_stream_back) {
-    world w;
+    harness w;
     w.llm.say(std::string(1'000'000, 'x'));
     w.llm.piece_bytes = 10'000;
     w.llm.piece_delay = std::chrono::milliseconds(0);
@@ -38,7 +38,7 @@ TEST(stream_form, a_slow_function_holds_the_stream_back) {
 }
 
 TEST(stream_form, a_function_that_asks_a_model_lets_its_stream_go_on) {
-    world w;
+    harness w;
     const std::string big(1'000'000, 'x');
     w.llm.replies.push_back([&](const ports::chat_request& asked) -> result<ports::chat_response> {
         ports::chat_response response;
@@ -59,7 +59,7 @@ TEST(stream_form, a_function_that_asks_a_model_lets_its_stream_go_on) {
 }
 
 TEST(stream_form, characters_are_not_split) {
-    world w;
+    harness w;
     w.llm.say("äöü€😀");
     w.llm.piece_bytes = 1;
     EXPECT_EQ(
@@ -70,7 +70,7 @@ TEST(stream_form, characters_are_not_split) {
 }
 
 TEST(stream_form, an_error_in_the_function_cancels_the_call) {
-    world w;
+    harness w;
     w.llm.say("one two three four");
     w.llm.piece_delay = std::chrono::milliseconds(10'000);
     EXPECT_THAT(
@@ -85,7 +85,7 @@ TEST(stream_form, an_error_in_the_function_cancels_the_call) {
 }
 
 TEST(stream_form, ends_with_its_time_and_with_its_run) {
-    world w;
+    harness w;
     w.llm.say("one two three four");
     w.llm.piece_delay = std::chrono::milliseconds(100'000);
     EXPECT_THAT(w.json(std::string(tell) + "(timeout 0.05 (stream (tell \"x\") (lambda (p) p)))"),
@@ -100,7 +100,7 @@ TEST(stream_form, ends_with_its_time_and_with_its_run) {
 }
 
 TEST(stream_form, what_fails_at_the_model_is_data) {
-    world w;
+    harness w;
     w.llm.break_with(ports::llm_errc::server, "broken");
     EXPECT_EQ(w.json(std::string(tell) +
                      "(get-in (stream (tell \"x\") (lambda (p) p)) '(\"notes\" \"error\" "
@@ -109,7 +109,7 @@ TEST(stream_form, what_fails_at_the_model_is_data) {
 }
 
 TEST(stream_form, tasks_in_its_arguments_and_in_its_function_are_not_streamed) {
-    world w;
+    harness w;
     w.llm.say("aaaa");
     w.llm.say("bbbb");
     w.llm.say("cccc");
@@ -120,7 +120,7 @@ TEST(stream_form, tasks_in_its_arguments_and_in_its_function_are_not_streamed) {
 }
 
 TEST(stream_form, a_sandbox_holds_in_its_function) {
-    world w;
+    harness w;
     w.llm.say("aaaa");
     EXPECT_THAT(w.json(std::string(tell) + "(define f 1) (sandbox ((allow (tell))) (stream (tell "
                                            "\"x\") (lambda (p) (system:execute_shell_command "
@@ -129,7 +129,7 @@ TEST(stream_form, a_sandbox_holds_in_its_function) {
 }
 
 TEST(stream_form, needs_a_call_and_a_function) {
-    world w;
+    harness w;
     EXPECT_THAT(w.json("(stream 1 (lambda (p) p))"), HasSubstr("expects a call of a task"));
     EXPECT_THAT(w.json("(stream (f))"), HasSubstr("expects a call of a task and a function"));
 }
@@ -142,7 +142,7 @@ TEST(stream_host, hears_every_piece_and_can_stop_the_call) {
         heard += std::string(piece.task) + ":" + std::string(piece.text) + ";";
         return {};
     };
-    world w({}, parts);
+    harness w({}, parts);
     w.llm.say("one two");
     w.llm.say("one stop three");
     EXPECT_EQ(w.json(std::string(tell) + "(content (tell \"x\"))"), "\"one two\"");

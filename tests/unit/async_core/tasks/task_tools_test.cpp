@@ -11,12 +11,12 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::world;
 
 /// Answers with calls of tools: {name, arguments} each.
-void call_tools(world& w, std::vector<std::pair<std::string, std::string>> wanted) {
+void call_tools(harness& w, std::vector<std::pair<std::string, std::string>> wanted) {
     w.llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;
         response.finish = ports::finish_reason::tool_calls;
@@ -30,7 +30,7 @@ void call_tools(world& w, std::vector<std::pair<std::string, std::string>> wante
 }
 
 /// Waits, then says what it was given; counts how many run at a time.
-tool slow_echo(world& w, int* most) {
+tool slow_echo(harness& w, int* most) {
     tool created;
     created.name = "test:echo";
     created.description = "says it again";
@@ -54,7 +54,7 @@ tool slow_echo(world& w, int* most) {
     return created;
 }
 
-void add_echo(world& w, int* most = nullptr) {
+void add_echo(harness& w, int* most = nullptr) {
     auto* tasks = static_cast<session_tasks*>(w.session->operators());
     ASSERT_TRUE(tasks->add(slow_echo(w, most)));
 }
@@ -62,7 +62,7 @@ void add_echo(world& w, int* most = nullptr) {
 constexpr auto asks = "(defatom ask (params q) (instructions \"{{q}}\") (tools (test:echo))) ";
 
 TEST(model_tools, are_offered_called_side_by_side_and_answered_in_order) {
-    world w;
+    harness w;
     int most = 0;
     add_echo(w, &most);
     call_tools(w, {{"test_echo", R"({"x":"one","ms":30})"}, {"test_echo", R"({"x":"two"})"}});
@@ -87,7 +87,7 @@ TEST(model_tools, are_offered_called_side_by_side_and_answered_in_order) {
 }
 
 TEST(model_tools, what_is_wrong_with_a_call_goes_back_to_the_model) {
-    world w;
+    harness w;
     add_echo(w);
     call_tools(w, {{"nobody", "{}"},
                    {"test_echo", "{\"x\": 1}"},
@@ -107,7 +107,7 @@ TEST(model_tools, what_is_wrong_with_a_call_goes_back_to_the_model) {
 }
 
 TEST(model_tools, a_loop_that_does_not_end_is_ended) {
-    world w;
+    harness w;
     add_echo(w);
     call_tools(w, {{"test_echo", R"({"x":"again"})"}});
     EXPECT_EQ(w.json(std::string(asks) +
@@ -118,7 +118,7 @@ TEST(model_tools, a_loop_that_does_not_end_is_ended) {
 }
 
 TEST(model_tools, tasks_are_tools_too) {
-    world w;
+    harness w;
     call_tools(w, {{"helper", R"({"text":"abc"})"}, {"helper", R"({"txt":"abc"})"}});
     w.llm.say("inner says hi");
     w.llm.say("outer done");
@@ -136,7 +136,7 @@ TEST(model_tools, tasks_are_tools_too) {
 }
 
 TEST(model_tools, a_name_that_is_no_tool_is_the_workflows_fault) {
-    world w;
+    harness w;
     w.llm.say("x");
     EXPECT_THAT(w.json("(defatom ask (params) (instructions \"i\") (tools (read-fil))) (ask)"),
                 StartsWith("TaskError: task ask: there is no tool or task 'read-fil'"));
@@ -144,7 +144,7 @@ TEST(model_tools, a_name_that_is_no_tool_is_the_workflows_fault) {
 }
 
 TEST(model_tools, long_answers_are_cut) {
-    world w({}, [] {
+    harness w({}, [] {
         task_system_parts parts;
         parts.tool_result_limit = 10;
         return parts;
@@ -157,7 +157,7 @@ TEST(model_tools, long_answers_are_cut) {
 }
 
 TEST(model_tools, end_with_the_time_of_the_task) {
-    world w;
+    harness w;
     int most = 0;
     add_echo(w, &most);
     call_tools(w, {{"test_echo", R"({"x":"a","ms":100000})"}});
@@ -168,7 +168,7 @@ TEST(model_tools, end_with_the_time_of_the_task) {
 }
 
 TEST(model_tools, a_sandbox_refuses_them_to_the_model_and_the_run_goes_on) {
-    world w;
+    harness w;
     add_echo(w);
     call_tools(w, {{"test_echo", R"({"x":"a"})"}});
     w.llm.say("done");
@@ -185,7 +185,7 @@ TEST(model_tools, a_sandbox_refuses_them_to_the_model_and_the_run_goes_on) {
 }
 
 TEST(model_tools, count_as_calls_of_their_sandbox) {
-    world w;
+    harness w;
     add_echo(w);
     call_tools(w, {{"test_echo", R"({"x":"a"})"}});
     w.llm.say("done");
@@ -195,7 +195,7 @@ TEST(model_tools, count_as_calls_of_their_sandbox) {
 }
 
 TEST(model_tools, a_model_that_calls_what_nobody_offered_has_failed) {
-    world w;
+    harness w;
     call_tools(w, {{"rm", "{}"}});
     EXPECT_EQ(w.json("(defatom ask (params) (instructions \"i\")) "
                      "(get-in (ask) '(\"notes\" \"error\" \"reason\"))"),
@@ -219,7 +219,7 @@ std::string continuation(const std::string& request) {
 }
 
 TEST(subtasks, a_continuation_is_run_and_its_result_returned) {
-    world w;
+    harness w;
     w.llm.say(continuation(
         R"({"type":"atomic","description":"writes","inputs":{"topic":"looms"},"name":"child"})"));
     w.llm.say("on looms");
@@ -234,7 +234,7 @@ TEST(subtasks, a_continuation_is_run_and_its_result_returned) {
 TEST(subtasks, templates_are_chosen_by_kind_hint_and_description) {
     for (const std::string choice :
          {R"("subtype":"subtask")", R"("template_hints":["child"])", R"("max_depth":2)"}) {
-        world w;
+        harness w;
         w.llm.say(continuation(
             R"({"type":"atomic","description":"writes about a topic","inputs":{"topic":"x"},)" +
             choice + "}"));
@@ -259,7 +259,7 @@ TEST(subtasks, what_is_wrong_with_a_request_is_said) {
         {"[]", "it must be an object"},
     };
     for (const auto& [request, message] : wrong) {
-        world w;
+        harness w;
         w.llm.say(continuation(request));
         EXPECT_THAT(w.json(parent() + "(let ((e (get-in (parent) '(\"notes\" \"error\")))) (list "
                                       "(get e \"reason\") (get e \"message\") "
@@ -275,7 +275,7 @@ TEST(subtasks, a_long_description_is_cut_between_characters) {
     for (std::size_t before = 0; before < 3; ++before) {
         std::string description(before, 'z');
         for (int i = 0; i < 200; ++i) description += "日";
-        world w;
+        harness w;
         w.llm.say(
             continuation(R"({"type":"atomic","inputs":{},"description":")" + description + "\"}"));
         EXPECT_THAT(w.json(parent() + "(let ((e (get-in (parent) '(\"notes\" \"error\")))) (list "
@@ -286,7 +286,7 @@ TEST(subtasks, a_long_description_is_cut_between_characters) {
 }
 
 TEST(subtasks, a_failure_keeps_request_error_depth_and_output) {
-    world w;
+    harness w;
     w.llm.say(continuation(
         R"({"type":"atomic","description":"d","inputs":{"topic":"x"},"name":"child"})"));
     w.llm.break_with(ports::llm_errc::server, "broken");
@@ -311,7 +311,7 @@ TEST(subtasks, a_failure_keeps_what_there_was_until_then) {
                R"(","notes":{"subtask_request":{"type":"atomic","description":"d","inputs":{"topic":")" +
                content + R"("},"name":")" + name + "\"}}}";
     };
-    world w;
+    harness w;
     w.llm.say(so_far("of the parent", "middle"));
     w.llm.say(so_far("of the middle", "child"));
     w.llm.break_with(ports::llm_errc::server, "broken");
@@ -319,14 +319,14 @@ TEST(subtasks, a_failure_keeps_what_there_was_until_then) {
                      "((type \"json\")))) " +
                      parent() + partial_of("(parent)")),
               R"(["of the middle","of the middle"])");
-    world broken;
+    harness broken;
     broken.llm.say(so_far("of the parent", "child"));
     broken.llm.break_with(ports::llm_errc::server, "broken");
     EXPECT_EQ(broken.json(parent() + partial_of("(parent)")), R"(["of the parent",null])");
 }
 
 TEST(subtasks, the_same_again_in_one_chain_is_a_cycle) {
-    world w;
+    harness w;
     w.llm.say(
         continuation(R"({"type":"atomic","description":"d","inputs":{"n":1},"name":"again"})"));
     EXPECT_THAT(w.json("(defatom again (params n) (instructions \"{{n}}\") (output_format ((type "
@@ -336,7 +336,7 @@ TEST(subtasks, the_same_again_in_one_chain_is_a_cycle) {
 }
 
 TEST(subtasks, depth_counts_down_the_chain) {
-    world w;
+    harness w;
     int next = 0;
     w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;
@@ -352,7 +352,7 @@ TEST(subtasks, depth_counts_down_the_chain) {
 
 TEST(subtasks, a_request_may_ask_for_more_depth_up_to_a_bound) {
     const auto deep = [](const std::string& most) {
-        world w;
+        harness w;
         int next = 0;
         w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
             ports::chat_response response;
@@ -381,7 +381,7 @@ TEST(subtasks, share_limits_and_time_of_the_chain) {
     below.name = "child";
     below.description = "d";
     below.instructions = "a long prompt that takes some tokens of its own";
-    world w({limited, below});
+    harness w({limited, below});
     w.llm.say(continuation(R"({"type":"atomic","description":"d","inputs":{},"name":"child"})"));
     w.llm.say("never");
     EXPECT_EQ(w.json("(let ((d (get-in (parent) '(\"notes\" \"error\" \"details\")))) (get-in d "
@@ -389,7 +389,7 @@ TEST(subtasks, share_limits_and_time_of_the_chain) {
               "\"tokens\"");
     EXPECT_EQ(w.llm.asked.size(), 1U);
 
-    world late;
+    harness late;
     late.llm.say(continuation(
         R"({"type":"atomic","description":"d","inputs":{"topic":"x"},"name":"child"})"));
     late.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
@@ -402,7 +402,7 @@ TEST(subtasks, share_limits_and_time_of_the_chain) {
 }
 
 TEST(subtasks, a_model_spawns_them_by_tool) {
-    world w;
+    harness w;
     call_tools(w, {{"spawn_subtask",
                     R"({"type":"atomic","description":"d","inputs":{"topic":"a"},"name":"child"})"},
                    {"subtask_child", R"({"description":"d","inputs":{"topic":"b"}})"},
@@ -421,7 +421,7 @@ TEST(subtasks, a_model_spawns_them_by_tool) {
 }
 
 TEST(subtasks, a_tool_of_the_workflow_may_ask_for_one) {
-    world w;
+    harness w;
     tool asks_for_more;
     asks_for_more.name = "more";
     asks_for_more.run = [](tool_call call) -> coro::task<result<lang::value>> {

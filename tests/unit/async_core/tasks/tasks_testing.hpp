@@ -32,9 +32,9 @@ public:
     [[nodiscard]] lang::value json(std::string_view text) {
         return lang::json_to_value(memory(), text).value();
     }
-    [[nodiscard]] lang::heap& memory() { return world.memory(); }
+    [[nodiscard]] lang::heap& memory() { return harness.memory(); }
 
-    lang::realm world;
+    lang::realm harness;
     source_map sources;
 };
 
@@ -180,9 +180,9 @@ public:
 };
 
 /// An engine with one session whose tasks run on a scripted model.
-class world {
+class harness {
 public:
-    explicit world(std::vector<task_template> templates = {}, task_system_parts tasks = {}) {
+    explicit harness(std::vector<task_template> templates = {}, task_system_parts tasks = {}) {
         models.add(llm);
         EXPECT_TRUE(models.set_default("test-model"));
         tasks.models = &models;

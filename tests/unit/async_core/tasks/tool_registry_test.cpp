@@ -11,9 +11,9 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
-using testing::world;
 
 coro::task<result<lang::value>> echo(tool_call call) { co_return call.inputs; }
 
@@ -54,7 +54,7 @@ tool weigh() {
 }
 
 TEST(tools, are_called_by_name_alias_and_value) {
-    world w({}, with_tools({weigh()}));
+    harness w({}, with_tools({weigh()}));
     EXPECT_EQ(w.json("(weigh (thing \"ink\") (grams 3))"), R"({"thing":"ink","grams":3})");
     EXPECT_EQ(w.json("(system:weigh (thing \"ink\"))"), R"({"thing":"ink"})");
     EXPECT_EQ(w.json("(call-atomic-task weigh (thing 'ink))"), R"({"thing":"ink"})");
@@ -62,7 +62,7 @@ TEST(tools, are_called_by_name_alias_and_value) {
 }
 
 TEST(tools, clauses_are_checked_by_the_schema) {
-    world w({}, with_tools({weigh()}));
+    harness w({}, with_tools({weigh()}));
     const auto hint = [&](const std::string& text) {
         const auto ended = w.run(text);
         return ended ? std::string("no error") : ended.error().info().hint;
@@ -82,13 +82,13 @@ TEST(tools, clauses_are_checked_by_the_schema) {
 }
 
 TEST(tools, without_a_schema_any_clause_goes) {
-    world w({}, with_tools({make("note", "")}));
+    harness w({}, with_tools({make("note", "")}));
     EXPECT_EQ(w.json("(note (a 1) (b '(2 3)))"), R"({"a":1,"b":[2,3]})");
     EXPECT_EQ(w.json("(note)"), "{}");
 }
 
 TEST(tools, a_task_hides_a_tool_of_its_name) {
-    world w({}, with_tools({weigh()}));
+    harness w({}, with_tools({weigh()}));
     w.llm.say("a model said it");
     EXPECT_EQ(w.json("(defatom weigh (params thing) (instructions \"{{thing}}\"))"
                      "(content (weigh (thing \"ink\")))"),
@@ -96,12 +96,12 @@ TEST(tools, a_task_hides_a_tool_of_its_name) {
 }
 
 TEST(tools, a_later_tool_takes_the_name) {
-    world w({}, with_tools({weigh(), make("get_context", "")}));
+    harness w({}, with_tools({weigh(), make("get_context", "")}));
     EXPECT_EQ(w.json("(get_context (anything 1))"), R"({"anything":1})");
 }
 
 TEST(tools, that_fail_raise_with_their_place) {
-    world w({}, with_tools({make("broken", "", fail)}));
+    harness w({}, with_tools({make("broken", "", fail)}));
     const auto ended = w.run("(list 1\n (broken))");
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().message(), "the tool broke");
@@ -110,13 +110,13 @@ TEST(tools, that_fail_raise_with_their_place) {
 }
 
 TEST(tools, run_side_by_side_and_are_cancelled) {
-    world w({}, with_tools({make("slow", "", pause_then_echo)}));
+    harness w({}, with_tools({make("slow", "", pause_then_echo)}));
     EXPECT_EQ(w.json("(map (lambda (n) (get-field (slow (n n)) \"n\")) '(1 2 3))"), "[1,2,3]");
     EXPECT_THAT(w.json("(with ((timeout 0.001)) (slow))"), HasSubstr("TimeoutError"));
 }
 
 TEST(tools, are_listed_and_suggested) {
-    world w({}, with_tools({weigh()}));
+    harness w({}, with_tools({weigh()}));
     std::vector<std::string> names;
     w.session->operators()->collect_names(names);
     EXPECT_THAT(names, IsSupersetOf({"weigh", "system:weigh", "get_context", "get-context",

@@ -16,9 +16,9 @@
 
 namespace heddle::tasks::testing {
 
-class tool_world {
+class tool_harness {
 public:
-    explicit tool_world(bool programs = true, task_system_parts tasks = {}) {
+    explicit tool_harness(bool programs = true, task_system_parts tasks = {}) {
         static std::atomic<int> count{0};
         root = std::filesystem::temp_directory_path() /
                ("heddle-tools-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
@@ -39,9 +39,9 @@ public:
         engine.emplace(runner.loop, std::move(parts));
         session = engine->new_session().value();
     }
-    ~tool_world() { std::filesystem::remove_all(root); }
-    tool_world(const tool_world&) = delete;
-    tool_world& operator=(const tool_world&) = delete;
+    ~tool_harness() { std::filesystem::remove_all(root); }
+    tool_harness(const tool_harness&) = delete;
+    tool_harness& operator=(const tool_harness&) = delete;
 
     void put(const std::string& name, const std::string& text, mode_t mode = 0644) const {
         std::ofstream(root / name, std::ios::binary) << text;

@@ -8,9 +8,9 @@ namespace heddle::tasks {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::world;
 
 struct person {
     std::vector<user_question> asked;
@@ -34,7 +34,7 @@ struct person {
 
 TEST(ask_user, gives_the_answer_of_a_person) {
     person somebody;
-    world w({}, somebody.parts());
+    harness w({}, somebody.parts());
     EXPECT_EQ(
         w.json("(system:ask_user (question \"Which?\") (choices '(\"red\" \"blue\")) (default "
                "\"red\"))"),
@@ -50,7 +50,7 @@ TEST(ask_user, gives_the_answer_of_a_person) {
 
 TEST(ask_user, says_what_is_wrong) {
     person somebody;
-    world w({}, somebody.parts());
+    harness w({}, somebody.parts());
     EXPECT_THAT(w.json("(ask-user (question \"Q\") (choices '(\"a\")))"),
                 HasSubstr("\"blue\" is none of the choices"));
     EXPECT_THAT(w.json("(ask-user (question \"Q\") (choices '(\"a\")) (default \"b\"))"),
@@ -58,7 +58,7 @@ TEST(ask_user, says_what_is_wrong) {
     EXPECT_THAT(w.json("(ask-user (question 7))"), HasSubstr("question"));
     somebody.answer = error(heddle::errc::io_error, "gone");
     EXPECT_THAT(w.json("(ask-user (question \"Q\"))"), HasSubstr("gone"));
-    world alone;
+    harness alone;
     EXPECT_THAT(alone.json("(ask-user (question \"Q\") (default \"x\"))"),
                 StartsWith("PermissionError: system:ask_user: nobody can answer here"));
 }
@@ -66,7 +66,7 @@ TEST(ask_user, says_what_is_wrong) {
 TEST(ask_user, ends_with_its_time_and_needs_leave_in_a_sandbox) {
     person somebody;
     somebody.delay = std::chrono::hours(1);
-    world w({}, somebody.parts());
+    harness w({}, somebody.parts());
     EXPECT_THAT(w.json("(timeout 0.02 (ask-user (question \"Q\")))"), StartsWith("TimeoutError"));
     somebody.delay = std::chrono::milliseconds(0);
     EXPECT_THAT(w.json("(sandbox () (eval '(system:ask_user (question \"password?\"))))"),
@@ -76,7 +76,7 @@ TEST(ask_user, ends_with_its_time_and_needs_leave_in_a_sandbox) {
 
 TEST(ask_user, is_offered_to_a_model_that_lists_it) {
     person somebody;
-    world w({}, somebody.parts());
+    harness w({}, somebody.parts());
     int turn = 0;
     w.llm.replies.push_back([&](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;

@@ -13,9 +13,9 @@ using lines = std::vector<std::string>;
 
 /// The problems of a program as lines "code line:column message".
 lines problems(const std::string& text) {
-    auto world = offline_session::create();
-    EXPECT_TRUE(world);
-    lang::realm& realm = (*world)->realm();
+    auto harness = offline_session::create();
+    EXPECT_TRUE(harness);
+    lang::realm& realm = (*harness)->realm();
     const std::uint32_t position = realm.sources().add("p", text);
     const tasks::definition_check definitions;
     lang::check_options options;

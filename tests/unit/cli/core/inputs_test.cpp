@@ -9,8 +9,8 @@
 namespace heddle::cli {
 namespace {
 
-coro::task<void> evaluate(host::session* world, std::string text, result<lang::value>* ended) {
-    result<lang::value> value = co_await world->evaluate("test", std::move(text));
+coro::task<void> evaluate(host::session* harness, std::string text, result<lang::value>* ended) {
+    result<lang::value> value = co_await harness->evaluate("test", std::move(text));
     *ended = std::move(value);
 }
 
@@ -18,14 +18,14 @@ class inputs : public testing::Test {
 protected:
     lang::value function(const std::string& text) {
         result<lang::value> ended = lang::value();
-        coro::spawn(loop, evaluate(world.get(), text, &ended), [](std::exception_ptr) {});
+        coro::spawn(loop, evaluate(harness.get(), text, &ended), [](std::exception_ptr) {});
         context.restart();
         context.run();
         return ended.value();
     }
     std::string bound(const std::string& callee, const std::vector<std::string>& pairs,
                       const std::optional<std::string>& json = {}) {
-        auto given = read_inputs(world->memory(), pairs, json);
+        auto given = read_inputs(harness->memory(), pairs, json);
         if (!given) return given.error().message();
         auto arguments = bind_inputs(function(callee), *given);
         if (!arguments) return arguments.error().message();
@@ -37,7 +37,7 @@ protected:
     boost::asio::io_context context;
     coro::event_loop loop{context};
     host::engine engine{loop, {}};
-    std::unique_ptr<host::session> world = engine.new_session().value();
+    std::unique_ptr<host::session> harness = engine.new_session().value();
 };
 
 TEST_F(inputs, come_in_the_order_of_the_parameters) {

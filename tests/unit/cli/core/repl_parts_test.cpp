@@ -22,10 +22,10 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 TEST(completion, offers_names_that_begin_alike) {
-    lang::realm world;
-    world.define("my-list", lang::value::integer(1));
+    lang::realm harness;
+    harness.define("my-list", lang::value::integer(1));
     constexpr std::array<std::string_view, 2> commands{":help", ":load"};
-    const auto of = [&](std::string_view text) { return complete_word(world, commands, text); };
+    const auto of = [&](std::string_view text) { return complete_word(harness, commands, text); };
     EXPECT_THAT(of("(f (my-l").candidates, ElementsAre("my-list"));
     EXPECT_EQ(of("(f (my-l").word_bytes, 4U);
     EXPECT_THAT(of("(whe").candidates, ElementsAre("when"));
@@ -61,9 +61,9 @@ TEST(completion, knows_inputs_modules_and_files) {
         }
     };
     const one_task host;
-    lang::realm world(host);
+    lang::realm harness(host);
     const auto of = [&](std::string_view text) {
-        return complete_word(world, {}, text).candidates;
+        return complete_word(harness, {}, text).candidates;
     };
     EXPECT_THAT(of("(ask (thi"), Contains("thing"));
     EXPECT_THAT(of("(list \"(f\" (ask (tone 1)\n (thi"), Contains("thing"));

@@ -1,5 +1,5 @@
 // Limits of an account, which all of its models share.
-#include "gate_world.hpp"
+#include "gate_harness.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,13 +24,13 @@ limiter_settings of_account(std::optional<unsigned> max_in_flight,
 }
 
 /// So many as are under way.
-std::size_t held(const gate_world& at) {
+std::size_t held(const gate_harness& at) {
     return static_cast<std::size_t>(std::count_if(at.callers.begin(), at.callers.end(),
                                                   [](const auto& each) { return !!each.permit; }));
 }
 
 TEST(limiter_accounts, places_of_an_account_are_those_of_all_its_models_in_turn) {
-    gate_world at(of_account(2));
+    gate_harness at(of_account(2));
     for (const char* model : {"a", "b", "c"}) {
         for (int i = 0; i < 5; ++i) at.call(0, {}, model);
     }
@@ -60,7 +60,7 @@ TEST(limiter_accounts, places_of_an_account_are_those_of_all_its_models_in_turn)
 }
 
 TEST(limiter_accounts, a_minute_of_an_account_is_that_of_all_its_models) {
-    gate_world at(of_account({}, 60));
+    gate_harness at(of_account({}, 60));
     const auto began = at.loop.now();
     for (const char* model : {"a", "b", "c", "d", "e"}) {
         for (int i = 0; i < 40; ++i) at.call(0, {}, model);
@@ -84,18 +84,18 @@ TEST(limiter_accounts, a_minute_of_an_account_is_that_of_all_its_models) {
 TEST(limiter_accounts, a_large_call_is_not_overtaken_for_ever_by_small_ones_of_another_model) {
     limiter_settings settings;
     settings.account.per_minute[2] = 6'000;
-    gate_world at(settings);
-    const auto ask_large = [](gate_world* in, ports::chat_request* request,
+    gate_harness at(settings);
+    const auto ask_large = [](gate_harness* in, ports::chat_request* request,
                               coro::clock::time_point* went) -> coro::task<void> {
         call_demand demand;
         demand.request = request;
         demand.input_tokens = 900;
         auto granted = co_await in->gate.acquire(demand, {&in->loop, nullptr, {}});
         *went = in->loop.now();
-        if (granted) gate_world::answered(*granted);
+        if (granted) gate_harness::answered(*granted);
     };
     const auto began = at.loop.now();
-    const auto ask_small = [](gate_world* in, coro::clock::time_point until) -> coro::task<void> {
+    const auto ask_small = [](gate_harness* in, coro::clock::time_point until) -> coro::task<void> {
         ports::chat_request request;
         request.model = "small";
         call_demand demand;
@@ -103,7 +103,7 @@ TEST(limiter_accounts, a_large_call_is_not_overtaken_for_ever_by_small_ones_of_a
         demand.input_tokens = 100;
         while (in->loop.now() < until) {
             auto granted = co_await in->gate.acquire(demand, {&in->loop, nullptr, {}});
-            if (granted) gate_world::answered(*granted);
+            if (granted) gate_harness::answered(*granted);
         }
     };
     for (int i = 0; i < 8; ++i) {
@@ -118,7 +118,7 @@ TEST(limiter_accounts, a_large_call_is_not_overtaken_for_ever_by_small_ones_of_a
 }
 
 TEST(limiter_accounts, whoever_waits_for_the_account_may_leave_and_lets_others_go) {
-    gate_world at(of_account(1));
+    gate_harness at(of_account(1));
     auto& first = at.call(0, {}, "a");
     at.loop.run();
     auto& cancelled = at.call(0, {}, "b");
@@ -141,7 +141,7 @@ TEST(limiter_accounts, whoever_waits_for_the_account_may_leave_and_lets_others_g
 }
 
 TEST(limiter_accounts, a_pause_of_one_model_is_none_of_the_others) {
-    gate_world at(of_account(4));
+    gate_harness at(of_account(4));
     auto& first = at.call(0, {}, "a");
     at.loop.run();
     const auto began = at.loop.now();

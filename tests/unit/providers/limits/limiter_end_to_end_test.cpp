@@ -107,13 +107,13 @@ TEST(limiter_end_to_end, a_429_stops_everybody_until_its_time_is_over) {
     });
     limiter_settings settings; // one at a time, so that nothing is under way at the 429
     settings.options.first_in_flight = settings.options.max_in_flight = 1;
-    real_world world(server.port(), settings);
-    const auto ended = world.at.run(world.ask_many(60, "hello ", false));
+    real_world harness(server.port(), settings);
+    const auto ended = harness.at.run(harness.ask_many(60, "hello ", false));
     ASSERT_TRUE(ended) << ended.error().message();
-    EXPECT_EQ(world.answered, 60);
+    EXPECT_EQ(harness.answered, 60);
     EXPECT_EQ(requests, 61);
     EXPECT_GE(next_at - refused_at, 400ms);
-    const auto counters = world.counters();
+    const auto counters = harness.counters();
     EXPECT_EQ(counters.limited, 1U);
     EXPECT_EQ(counters.admitted, 61U);
     EXPECT_EQ(counters.in_flight, 0U);
@@ -126,18 +126,18 @@ TEST(limiter_end_to_end, a_call_that_cannot_go_in_time_is_told_so_at_once) {
     loopback::server server([&](loopback::connection& peer, int) {
         while (!peer.read_request().empty()) peer.send(refusal("retry-after: 100\r\n"));
     });
-    real_world world(server.port());
-    const auto first =
-        world.at.run(world.ask("hello", false, loopback::runner::in(20s))); // told by the service
+    real_world harness(server.port());
+    const auto first = harness.at.run(
+        harness.ask("hello", false, loopback::runner::in(20s))); // told by the service
     ASSERT_FALSE(first);
     EXPECT_EQ(first.error().code(), ports::llm_errc::rate_limit);
     const auto began = coro::clock::now();
-    const auto second = world.at.run(world.ask("hello", false, loopback::runner::in(20s)));
+    const auto second = harness.at.run(harness.ask("hello", false, loopback::runner::in(20s)));
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code(), ports::llm_errc::rate_limit);
     EXPECT_LT(coro::clock::now() - began, 10s);
-    EXPECT_EQ(world.counters().admitted, 1U);
-    EXPECT_EQ(world.counters().refused, 1U);
+    EXPECT_EQ(harness.counters().admitted, 1U);
+    EXPECT_EQ(harness.counters().refused, 1U);
 }
 
 TEST(limiter_end_to_end, calls_that_begin_alike_follow_the_first_byte_of_the_first) {
@@ -168,10 +168,10 @@ TEST(limiter_end_to_end, calls_that_begin_alike_follow_the_first_byte_of_the_fir
             peer.send(size + events + "\r\n0\r\n\r\n");
         }
     });
-    real_world world(server.port());
-    const auto ended = world.at.run(world.ask_many(5, std::string(6'000, 'x'), true));
+    real_world harness(server.port());
+    const auto ended = harness.at.run(harness.ask_many(5, std::string(6'000, 'x'), true));
     ASSERT_TRUE(ended) << ended.error().message();
-    EXPECT_EQ(world.answered, 5);
+    EXPECT_EQ(harness.answered, 5);
     EXPECT_EQ(before_first_byte, 1);
     EXPECT_TRUE(others_came);
 }

@@ -1,6 +1,6 @@
 #include <heddle/providers/common/retry.hpp>
 
-#include "gate_world.hpp"
+#include "gate_harness.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ limiter_settings one_at_a_time() {
 }
 
 TEST(limiter_gate, passes_in_order_as_places_become_free) {
-    gate_world at(one_at_a_time());
+    gate_harness at(one_at_a_time());
     for (int i = 0; i < 3; ++i) at.call();
     at.loop.run();
     EXPECT_TRUE(at.callers[0].done);
@@ -42,7 +42,7 @@ TEST(limiter_gate, passes_in_order_as_places_become_free) {
 }
 
 TEST(limiter_gate, cancellation_ends_the_wait_and_leaves_nothing) {
-    gate_world at(one_at_a_time());
+    gate_harness at(one_at_a_time());
     at.call();
     auto& waits = at.call();
     auto& next = at.call();
@@ -59,7 +59,7 @@ TEST(limiter_gate, cancellation_ends_the_wait_and_leaves_nothing) {
 
 TEST(limiter_gate, a_permit_granted_in_the_turn_of_the_cancellation_is_kept_or_goes_back) {
     for (const bool cancelled_first : {false, true}) {
-        gate_world at(one_at_a_time());
+        gate_harness at(one_at_a_time());
         at.call();
         auto& waits = at.call();
         auto& next = at.call();
@@ -78,7 +78,7 @@ TEST(limiter_gate, a_permit_granted_in_the_turn_of_the_cancellation_is_kept_or_g
 }
 
 TEST(limiter_gate, a_deadline_ends_the_wait) {
-    gate_world at(one_at_a_time());
+    gate_harness at(one_at_a_time());
     at.call();
     auto& waits = at.call(0, coro::deadline(at.loop.now() + 3s));
     at.loop.run();
@@ -88,7 +88,7 @@ TEST(limiter_gate, a_deadline_ends_the_wait) {
 }
 
 TEST(limiter_gate, a_call_that_cannot_go_in_time_fails_at_once) {
-    gate_world at;
+    gate_harness at;
     auto& first = at.call();
     at.loop.run();
     const auto began = at.loop.now();
@@ -108,7 +108,7 @@ TEST(limiter_gate, a_call_that_cannot_go_in_time_fails_at_once) {
 }
 
 TEST(limiter_gate, waiters_hear_at_once_of_a_cooldown_beyond_their_deadline) {
-    gate_world at(one_at_a_time());
+    gate_harness at(one_at_a_time());
     auto& first = at.call();
     auto& late = at.call(0, coro::deadline(at.loop.now() + 5s));
     auto& patient = at.call();
@@ -125,7 +125,7 @@ TEST(limiter_gate, waiters_hear_at_once_of_a_cooldown_beyond_their_deadline) {
 }
 
 TEST(limiter_gate, a_thousand_waiters_do_not_rush_out_of_a_cooldown) {
-    gate_world at;
+    gate_harness at;
     auto& first = at.call();
     at.loop.run();
     const auto began = at.loop.now();
@@ -156,7 +156,7 @@ TEST(limiter_gate, a_thousand_waiters_do_not_rush_out_of_a_cooldown) {
 }
 
 TEST(limiter_gate, is_fair_between_runs_and_prefers_those_that_somebody_waits_for) {
-    gate_world at(one_at_a_time());
+    gate_harness at(one_at_a_time());
     for (int i = 0; i < 20; ++i) at.call(1);
     for (int i = 0; i < 3; ++i) at.call(2);
     for (int i = 0; i < 20; ++i) {
@@ -181,7 +181,7 @@ TEST(limiter_gate, is_fair_between_runs_and_prefers_those_that_somebody_waits_fo
 TEST(limiter_gate, models_have_limits_of_their_own_and_the_longest_prefix_counts) {
     limiter_settings settings;
     settings.models = {{"gpt-", {600, {}, {}, {}}}, {"gpt-4o-mini", {60, {}, {}, {}}}};
-    gate_world at(settings);
+    gate_harness at(settings);
     for (const char* model : {"gpt-4o", "gpt-4o-mini-2024", "o3"}) {
         ports::chat_request request;
         request.model = model;
@@ -198,7 +198,7 @@ TEST(limiter_gate, models_have_limits_of_their_own_and_the_longest_prefix_counts
 }
 
 TEST(limiter_gate, a_quota_that_is_used_up_is_not_a_matter_of_pace) {
-    gate_world at;
+    gate_harness at;
     auto& first = at.call();
     at.loop.run();
     const error failure(ports::llm_errc::quota, "insufficient_quota");
@@ -222,7 +222,7 @@ TEST(limiter_set, shares_a_gate_by_origin_and_key) {
 }
 
 TEST(limiter_gate, a_pause_that_is_too_long_for_anybody_fails_calls_at_once) {
-    gate_world at;
+    gate_harness at;
     auto& first = at.call();
     at.loop.run();
     const auto began = at.loop.now();
@@ -240,7 +240,7 @@ TEST(limiter_gate, a_pause_that_is_too_long_for_anybody_fails_calls_at_once) {
 }
 
 TEST(limiter_gate, those_that_wait_already_fail_with_it) {
-    gate_world at(one_at_a_time());
+    gate_harness at(one_at_a_time());
     auto& first = at.call();
     auto& waits = at.call();
     at.loop.run();

@@ -90,7 +90,7 @@ private:
     std::string name_;
 };
 
-struct route_world {
+struct route_harness {
     template <class T>
     T run(coro::task<T> work) {
         std::optional<T> value;
@@ -124,7 +124,7 @@ struct route_world {
 };
 
 TEST(fallback_route, the_first_that_answers_is_named) {
-    route_world at;
+    route_harness at;
     fallback_route route("smart", {{&at.a, "m-a"}, {&at.b, "m-b"}}, at.log);
     auto answer = at.run(route.complete(at.request, at.context()));
     ASSERT_TRUE(answer);
@@ -141,7 +141,7 @@ TEST(fallback_route, the_first_that_answers_is_named) {
 }
 
 TEST(fallback_route, what_one_service_has_signed_goes_to_no_other) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{0ms, llm_errc::overloaded}};
     ports::chat_message& said = at.request.messages.emplace_back();
     said.role = ports::chat_role::assistant;
@@ -163,14 +163,14 @@ TEST(fallback_route, hands_on_what_another_service_can_cure_and_nothing_else) {
           llm_errc::connection, llm_errc::request_timeout, llm_errc::invalid_request,
           llm_errc::authentication, llm_errc::permission, llm_errc::not_found,
           llm_errc::content_refused, llm_errc::configuration, llm_errc::protocol}) {
-        route_world at;
+        route_harness at;
         at.a.plan = {{0ms, code}};
         fallback_route route("r", {{&at.a, ""}, {&at.b, ""}}, at.log);
         const auto answer = at.run(route.complete(at.request, at.context()));
         EXPECT_EQ(answer.has_value(), curable_elsewhere.has(code)) << static_cast<int>(code);
         EXPECT_EQ(at.b.models.size(), curable_elsewhere.has(code) ? 1U : 0U);
     }
-    route_world at;
+    route_harness at;
     at.a.plan = {{0ms, llm_errc::authentication}};
     error_kinds on = curable_elsewhere;
     on.add(llm_errc::authentication);
@@ -179,7 +179,7 @@ TEST(fallback_route, hands_on_what_another_service_can_cure_and_nothing_else) {
 }
 
 TEST(fallback_route, the_last_error_tells_of_the_others) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{0ms, llm_errc::rate_limit}};
     at.b.plan = {{0ms, llm_errc::server}};
     at.c.plan = {{0ms, llm_errc::connection}};
@@ -196,7 +196,7 @@ TEST(fallback_route, the_last_error_tells_of_the_others) {
 }
 
 TEST(fallback_route, causes_of_their_own_hide_no_other_model) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{0ms, llm_errc::connection, {}, 0ms, 5, true}};
     at.b.plan = {{0ms, llm_errc::connection, {}, 0ms, 3, true}};
     at.c.plan = {{0ms, llm_errc::connection, {}, 0ms, 1, true}};
@@ -213,7 +213,7 @@ TEST(fallback_route, causes_of_their_own_hide_no_other_model) {
 }
 
 TEST(fallback_route, counts_the_requests_of_those_that_failed) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{0ms, llm_errc::overloaded, {}, 0ms, 4}};
     at.b.plan = {{0ms, llm_errc::overloaded}};
     fallback_route route("r", {{&at.a, ""}, {&at.b, ""}, {&at.c, ""}}, at.log);
@@ -223,7 +223,7 @@ TEST(fallback_route, counts_the_requests_of_those_that_failed) {
 }
 
 TEST(fallback_route, never_goes_on_after_text_was_handed_out) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{0ms, llm_errc::server}};
     fallback_route route("r", {{&at.a, ""}, {&at.b, ""}}, at.log);
     auto answer = at.run(route.stream(at.request, at.sink, at.context()));
@@ -239,7 +239,7 @@ TEST(fallback_route, never_goes_on_after_text_was_handed_out) {
 }
 
 TEST(fallback_route, cancellation_and_deadline_end_it) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{5s, llm_errc::server}};
     fallback_route route("r", {{&at.a, ""}, {&at.b, ""}}, at.log);
     const auto late =
@@ -261,7 +261,7 @@ hedge_rules after(std::chrono::milliseconds wait, double most = 1) {
 }
 
 TEST(hedged_route, a_quick_answer_needs_no_second_call) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{100ms, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
     const auto answer = at.run(route.complete(at.request, at.context()));
@@ -272,7 +272,7 @@ TEST(hedged_route, a_quick_answer_needs_no_second_call) {
 }
 
 TEST(hedged_route, a_slow_one_is_overtaken_cancelled_and_joined) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{60s, {}}};
     at.b.plan = {{200ms, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, "m-b"}, after(1s));
@@ -289,7 +289,7 @@ TEST(hedged_route, a_slow_one_is_overtaken_cancelled_and_joined) {
 }
 
 TEST(hedged_route, the_second_call_does_not_wait_for_the_first_in_a_cache) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{60s, {}}};
     at.b.plan = {{200ms, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
@@ -302,7 +302,7 @@ TEST(hedged_route, the_second_call_does_not_wait_for_the_first_in_a_cache) {
 }
 
 TEST(hedged_route, the_first_may_still_win) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{1500ms, {}}};
     at.b.plan = {{60s, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
@@ -313,7 +313,7 @@ TEST(hedged_route, the_first_may_still_win) {
 }
 
 TEST(hedged_route, a_failure_waits_for_the_other_and_two_are_told) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{2s, llm_errc::server}};
     at.b.plan = {{3s, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
@@ -330,7 +330,7 @@ TEST(hedged_route, a_failure_waits_for_the_other_and_two_are_told) {
 }
 
 TEST(hedged_route, spends_no_more_than_its_share_of_calls) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{10s, {}}};
     at.b.plan = {{10ms, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s, 0.1));
@@ -341,7 +341,7 @@ TEST(hedged_route, spends_no_more_than_its_share_of_calls) {
 }
 
 TEST(hedged_route, spends_no_more_than_its_share_of_tokens) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{10s, {}}};
     hedge_rules rules = after(1s);
     rules.max_extra_tokens = 0.05;
@@ -354,7 +354,7 @@ TEST(hedged_route, spends_no_more_than_its_share_of_tokens) {
 }
 
 TEST(hedged_route, learns_when_a_call_is_slow) {
-    route_world at;
+    route_harness at;
     hedge_rules rules;
     rules.max_extra_calls = 1;
     rules.percentile = 0.9;
@@ -373,7 +373,7 @@ TEST(hedged_route, learns_when_a_call_is_slow) {
 }
 
 TEST(hedged_route, pieces_of_two_streams_are_never_mixed) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{1100ms, {}, {"a1 ", "a2 ", "a3"}, 300ms}};
     at.b.plan = {{200ms, {}, {"b1 ", "b2 ", "b3"}, 300ms}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
@@ -389,7 +389,7 @@ TEST(hedged_route, pieces_of_two_streams_are_never_mixed) {
 }
 
 TEST(hedged_route, a_stream_that_fails_after_its_first_piece_is_not_replaced) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{1100ms, llm_errc::server, {"a1 "}, 2s}};
     at.b.plan = {{60s, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
@@ -401,7 +401,7 @@ TEST(hedged_route, a_stream_that_fails_after_its_first_piece_is_not_replaced) {
 
 TEST(hedged_route, cancellation_reaches_both) {
     for (const auto when : {500ms, 1500ms}) {
-        route_world at;
+        route_harness at;
         at.a.plan = at.b.plan = {{60s, {}}};
         hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
         const auto answer = at.run(
@@ -423,7 +423,7 @@ std::vector<std::string> lost_of(const std::vector<ports::lost_request>& lost) {
 }
 
 TEST(paid_requests, of_targets_that_failed_go_along) {
-    route_world at;
+    route_harness at;
     fallback_route route("smart", {{&at.a, "m-a"}, {&at.b, "m-b"}, {&at.c, "m-c"}}, at.log);
     at.a.plan = {{0ms, llm_errc::server}};
     at.b.plan = {{0ms, llm_errc::rate_limit}}; // charges for nothing
@@ -440,7 +440,7 @@ TEST(paid_requests, of_targets_that_failed_go_along) {
 }
 
 TEST(paid_requests, are_priced_by_the_model_that_was_asked_for) {
-    route_world at;
+    route_harness at;
     fallback_route inner("inner", {{&at.a, "m-a"}, {&at.b, "m-b"}}, at.log);
     fallback_route route("smart", {{&inner, ""}, {&at.c, "m-c"}}, at.log);
     at.a.plan = {{0ms, llm_errc::server}};
@@ -454,7 +454,7 @@ TEST(paid_requests, are_priced_by_the_model_that_was_asked_for) {
 }
 
 TEST(paid_requests, of_the_loser_of_a_hedge_go_along) {
-    route_world at;
+    route_harness at;
     hedge_rules rules;
     rules.after = 100ms;
     rules.max_extra_calls = 1;
@@ -482,7 +482,7 @@ TEST(paid_requests, of_the_loser_of_a_hedge_go_along) {
 }
 
 TEST(routes, compose) {
-    route_world at;
+    route_harness at;
     at.a.plan = {{60s, {}}};
     at.b.plan = {{10ms, llm_errc::overloaded}};
     hedged_route quick("quick", {&at.a, ""}, {&at.b, ""}, after(1s));

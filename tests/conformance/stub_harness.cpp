@@ -1,4 +1,4 @@
-#include "stub_world.hpp"
+#include "stub_harness.hpp"
 
 #include "notation.hpp"
 
@@ -136,8 +136,8 @@ coro::task<result<ports::memory_answer>> stub_memory::relevant_files(ports::memo
     co_return answer;
 }
 
-stub_world::stub_world(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
-                       stub_memory& memory, const json::object& one_case)
+stub_harness::stub_harness(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
+                           stub_memory& memory, const json::object& one_case)
     : session_tasks(owner, std::move(parts)), llm_(llm) {
     llm_.record = &record;
     memory.record = &record;
@@ -151,7 +151,7 @@ stub_world::stub_world(host::session& owner, tasks::task_system_parts parts, stu
     }
 }
 
-void stub_world::add_tasks(const json::array& declared) {
+void stub_harness::add_tasks(const json::array& declared) {
     for (const json::value& one : declared) {
         tasks::task_template definition = declare(one.as_object());
         if (const json::value* replies = one.as_object().if_contains("replies")) {
@@ -162,7 +162,7 @@ void stub_world::add_tasks(const json::array& declared) {
     }
 }
 
-void stub_world::add_tools(const json::array& declared) {
+void stub_harness::add_tools(const json::array& declared) {
     for (const json::value& one : declared) {
         const std::string name = text_or(one.as_object(), "name", "");
         tools_[name] = lang::make_host(owner().memory(), std::make_unique<stub_tool>(name));
@@ -172,8 +172,8 @@ void stub_world::add_tools(const json::array& declared) {
     }
 }
 
-std::optional<lang::operator_info> stub_world::find(lang::heap& memory,
-                                                    std::string_view name) const {
+std::optional<lang::operator_info> stub_harness::find(lang::heap& memory,
+                                                      std::string_view name) const {
     if (auto task = session_tasks::find(memory, name)) return task;
     const auto found = tools_.find(name);
     if (found == tools_.end()) return std::nullopt;
@@ -183,7 +183,7 @@ std::optional<lang::operator_info> stub_world::find(lang::heap& memory,
     return info;
 }
 
-std::optional<lang::operator_info> stub_world::describe(const lang::host_object& callable) const {
+std::optional<lang::operator_info> stub_harness::describe(const lang::host_object& callable) const {
     if (!dynamic_cast<const stub_tool*>(&callable)) return session_tasks::describe(callable);
     lang::operator_info info;
     info.is_tool = true;
@@ -191,7 +191,7 @@ std::optional<lang::operator_info> stub_world::describe(const lang::host_object&
 }
 
 /// The settings that a call gave, as the recording has them; nil when it gave none.
-lang::value stub_world::context_value(const tasks::context_management& given) {
+lang::value stub_harness::context_value(const tasks::context_management& given) {
     if (given.empty()) return {};
     lang::heap& memory = owner().memory();
     lang::value result = lang::value::empty_map();
@@ -214,7 +214,7 @@ lang::value stub_world::context_value(const tasks::context_management& given) {
     return result;
 }
 
-std::optional<result<lang::value>> stub_world::failure(const json::object& reply) {
+std::optional<result<lang::value>> stub_harness::failure(const json::object& reply) {
     if (reply.contains("raise")) {
         return error(lang::errc::evaluation, text_or(reply, "raise", ""));
     }
@@ -229,11 +229,11 @@ std::optional<result<lang::value>> stub_world::failure(const json::object& reply
     return to_value(owner().memory(), members);
 }
 
-coro::task<result<lang::value>> stub_world::execute(tasks::task_call call) {
+coro::task<result<lang::value>> stub_harness::execute(tasks::task_call call) {
     return answer(std::move(call));
 }
 
-coro::task<result<lang::value>> stub_world::answer(tasks::task_call call) {
+coro::task<result<lang::value>> stub_harness::answer(tasks::task_call call) {
     recorded_call recorded;
     recorded.kind = "task";
     recorded.name = call.task->declared.name;
@@ -261,13 +261,13 @@ coro::task<result<lang::value>> stub_world::answer(tasks::task_call call) {
     co_return ended;
 }
 
-coro::task<result<lang::value>> stub_world::call(host::effect_call call) {
+coro::task<result<lang::value>> stub_harness::call(host::effect_call call) {
     const auto* tool = lang::host_as<stub_tool>(call.request.callee);
     if (!tool) return session_tasks::call(std::move(call));
     return ready(call_tool(tool->name(), std::move(call)));
 }
 
-result<lang::value> stub_world::call_tool(std::string name, host::effect_call call) {
+result<lang::value> stub_harness::call_tool(std::string name, host::effect_call call) {
     recorded_call recorded;
     recorded.kind = "tool";
     recorded.name = name;

@@ -1,4 +1,4 @@
-#include "lang_world.hpp"
+#include "lang_harness.hpp"
 
 #include "lang/machine/join.hpp"
 
@@ -43,35 +43,35 @@ void insist(bool holds, const std::string& what) {
 
 } // namespace
 
-lang_world::lang_world() : world(*this) {
-    const auto loaded = load_prelude(world);
+lang_harness::lang_harness() : harness(*this) {
+    const auto loaded = load_prelude(harness);
     insist(loaded.has_value(), loaded ? "" : loaded.error().message());
 }
 
-lang_world::~lang_world() = default;
+lang_harness::~lang_harness() = default;
 
-const builtin* lang_world::find_effect(std::string_view name) const {
+const builtin* lang_harness::find_effect(std::string_view name) const {
     for (const builtin& row : effects) {
         if (row.name == name) return &row;
     }
     return nullptr;
 }
 
-std::optional<operator_info> lang_world::find_operator(heap&, std::string_view) const {
+std::optional<operator_info> lang_harness::find_operator(heap&, std::string_view) const {
     return std::nullopt;
 }
-std::optional<operator_info> lang_world::describe_callable(const host_object&) const {
+std::optional<operator_info> lang_harness::describe_callable(const host_object&) const {
     return std::nullopt;
 }
-bool lang_world::is_reserved_key(std::string_view) const { return false; }
-void lang_world::collect_names(std::vector<std::string>&) const {}
+bool lang_harness::is_reserved_key(std::string_view) const { return false; }
+void lang_harness::collect_names(std::vector<std::string>&) const {}
 
-void lang_world::wake(fiber& ready) noexcept {
+void lang_harness::wake(fiber& ready) noexcept {
     const failing_allocations::scope ours(false);
     ready_.push_back(&ready);
 }
 
-void lang_world::cancel_effect(fiber& waiting) noexcept {
+void lang_harness::cancel_effect(fiber& waiting) noexcept {
     const failing_allocations::scope ours(false);
     const auto found = std::find_if(pending_.begin(), pending_.end(),
                                     [&](const pending& p) { return p.self == &waiting; });
@@ -81,7 +81,7 @@ void lang_world::cancel_effect(fiber& waiting) noexcept {
     ready_.push_back(&waiting);
 }
 
-void lang_world::begin_effect(fiber& self) {
+void lang_harness::begin_effect(fiber& self) {
     const effect_request& request = self.request();
     if (self.cancel_requested() && !self.cancellation_masked()) {
         machine::resume(self, error::cancelled(self.cancelled_because()));
@@ -98,7 +98,7 @@ void lang_world::begin_effect(fiber& self) {
     peak_pending = std::max(peak_pending, pending_.size());
 }
 
-void lang_world::answer(const pending& due) {
+void lang_harness::answer(const pending& due) {
     clock_ = std::max(clock_, due.at);
     effect_request& request = due.self->request();
     if (due.cut) {
@@ -119,7 +119,7 @@ void lang_world::answer(const pending& due) {
     ready_.push_back(due.self);
 }
 
-void lang_world::adopt(std::unique_ptr<fiber> child) {
+void lang_harness::adopt(std::unique_ptr<fiber> child) {
     child->driver = this;
     if (child->waits() == waiting_for::effect) begin_effect(*child);
     else if (child->waits() == waiting_for::nothing) ready_.push_back(child.get());
@@ -128,7 +128,7 @@ void lang_world::adopt(std::unique_ptr<fiber> child) {
 }
 
 /// Nobody can go on now: to the next thing that happens.
-bool lang_world::pass_time() {
+bool lang_harness::pass_time() {
     const auto due =
         std::min_element(pending_.begin(), pending_.end(), [](const pending& a, const pending& b) {
             return a.at != b.at ? a.at < b.at : a.order < b.order;
@@ -153,38 +153,38 @@ bool lang_world::pass_time() {
 }
 
 /// The machine alone may lack memory, if a test says so.
-outcome lang_world::step(fiber& self, run_budget& budget, std::uint32_t slice) {
+outcome lang_harness::step(fiber& self, run_budget& budget, std::uint32_t slice) {
     const failing_allocations::scope machine_only(true);
     return machine::run(self, budget, slice);
 }
 
-outcome lang_world::run(const std::string& program, const schedule& how) {
+outcome lang_harness::run(const std::string& program, const schedule& how) {
     runs = 0;
     stuck = false;
     peak_pending = peak_fibers = 0;
     notes.clear();
-    const std::uint32_t position = world.sources().add("test", program);
+    const std::uint32_t position = harness.sources().add("test", program);
     outcome ended;
     ended.kind = outcome_kind::failed;
-    auto forms = read_all(world.memory(), program, position);
+    auto forms = read_all(harness.memory(), program, position);
     if (!forms) {
         ended.failure = forms.error();
         return ended;
     }
-    auto code = compile(world, *forms);
+    auto code = compile(harness, *forms);
     if (!code) {
         ended.failure = code.error();
         return ended;
     }
-    const auto sound = verify(**code, world.global_count());
+    const auto sound = verify(**code, harness.global_count());
     insist(sound.has_value(), sound ? "" : program + ": " + sound.error().message());
-    world.memory().set_limit(world.memory().used() + how.memory);
-    world.set_moves_stacks(how.moved);
+    harness.memory().set_limit(harness.memory().used() + how.memory);
+    harness.set_moves_stacks(how.moved);
     run_budget budget;
     budget.steps = how.steps;
     budget.cleanup_steps = how.cleanup_steps;
-    const scope_ref scope = with_concurrency(world, {}, how.concurrency);
-    auto first = start_fiber(world, *code, scope);
+    const scope_ref scope = with_concurrency(harness, {}, how.concurrency);
+    auto first = start_fiber(harness, *code, scope);
     fiber* main = first.get();
     adopt(std::move(first));
     bool main_ended = false;
@@ -230,12 +230,12 @@ outcome lang_world::run(const std::string& program, const schedule& how) {
     pending_.clear();
     ready_.clear();
     fibers_.clear();
-    world.memory().set_limit(SIZE_MAX);
+    harness.memory().set_limit(SIZE_MAX);
     permits = scope->concurrency->running();
     return ended;
 }
 
-std::string lang_world::shown(const std::string& program, const schedule& how) {
+std::string lang_harness::shown(const std::string& program, const schedule& how) {
     const outcome ended = run(program, how);
     if (stuck) return "stuck";
     if (ended.kind == outcome_kind::done) return print_value(ended.result);

@@ -10,12 +10,12 @@
 namespace heddle::testing {
 
 /// Calls on the virtual clock that hold their permit for a while.
-struct gate_world {
-    explicit gate_world(providers::limiter_settings settings = {})
+struct gate_harness {
+    explicit gate_harness(providers::limiter_settings settings = {})
         : gate(loop, std::move(settings)) {}
 
     struct caller {
-        gate_world* in = nullptr;
+        gate_harness* in = nullptr;
         ports::chat_request request;
         coro::cancel_source cancel;
         coro::deadline until;

@@ -68,10 +68,10 @@ private:
 };
 
 /// The task system with replies of a case in place of failures and tools.
-class stub_world final : public tasks::session_tasks {
+class stub_harness final : public tasks::session_tasks {
 public:
-    stub_world(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
-               stub_memory& memory, const boost::json::object& one_case);
+    stub_harness(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
+                 stub_memory& memory, const boost::json::object& one_case);
 
     [[nodiscard]] std::optional<lang::operator_info> find(lang::heap& memory,
                                                           std::string_view name) const override;

@@ -29,17 +29,17 @@ struct schedule {
 /// A realm with the prelude, the effects `(pause n)` (answers n at virtual time n from now),
 /// `(fail-after n message)`, `(note x)` (appends to `notes`), `(sleep n)`, `(%jitter round)` (0.5), and a
 /// driver for them. Only within the machine do allocations fail (failing_allocations.hpp).
-class lang_world final : public host_names, private fiber_driver {
+class lang_harness final : public host_names, private fiber_driver {
 public:
-    lang_world();
-    ~lang_world() override;
+    lang_harness();
+    ~lang_harness() override;
 
     /// Runs a program; the outcome's kind is done, failed or cancelled.
     outcome run(const std::string& program, const schedule& how = {});
     /// As run, written: the value, or "Kind: message".
     std::string shown(const std::string& program, const schedule& how = {});
 
-    realm world;
+    realm harness;
     std::vector<std::string> notes;
     std::size_t peak_pending = 0; ///< effects that waited at the same time
     std::size_t peak_fibers = 0;
