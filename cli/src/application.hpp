@@ -32,9 +32,9 @@ namespace heddle::cli {
 /// in the opposite order, so that nothing outlives what it uses.
 class application {
 public:
-    /// `program`: the file that is run, as given on the command line, or what it is called when it is
-    /// none ("<expr>"). `output` outlives it. Errors: as set_up_models and
-    /// load_run_templates, not_found for the workspace.
+    /// `program`: the file that is run, as given on the command line, or what it is called when it
+    /// is none ("<expr>"). `output` outlives it. Errors: as set_up_models and load_run_templates,
+    /// not_found for the workspace.
     [[nodiscard]] static result<std::unique_ptr<application>> create(
         const std::string& program, const workflow_options& options, const environment& variables,
         console& output);
@@ -51,8 +51,8 @@ public:
     [[nodiscard]] bool keeps_responses() const noexcept { return keeps_responses_; }
     [[nodiscard]] bool has_models() const noexcept { return models_->any(); }
 
-    /// Waits until every connection is closed, and for 3 s at most until the answers for the cache are
-    /// written. To be awaited before the loop is left.
+    /// Waits until every connection is closed, and for 3 s at most until the answers for the cache
+    /// are written. To be awaited before the loop is left.
     [[nodiscard]] coro::task<void> close();
 
 private:

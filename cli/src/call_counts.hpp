@@ -34,9 +34,9 @@ public:
 
     [[nodiscard]] bool any() const noexcept { return done + failed + cancelled + running != 0; }
     /// "3 calls done, 2 running, 1 waiting for the budget, 1 failed, 1,200 tokens in, 340 out,
-    /// $0.0042"; parts that are zero are left out, but for the first. What has no price is said ("cost
-    /// unknown", "$0.01 and 2 calls of unknown cost"), and so is what is estimated and how many earlier
-    /// turns the calls carried.
+    /// $0.0042"; parts that are zero are left out, but for the first. What has no price is said
+    /// ("cost unknown", "$0.01 and 2 calls of unknown cost"), and so is what is estimated and how
+    /// many earlier turns the calls carried.
     [[nodiscard]] std::string summary() const;
     /// What was counted after `before`, a copy of these counts. What runs now is in both.
     [[nodiscard]] call_counts since(const call_counts& before) const noexcept;

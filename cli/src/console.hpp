@@ -39,21 +39,21 @@ public:
     /// As it is: text with our own colours, in which all that comes from outside is printable.
     void out_styled(std::string_view text);
     void err_styled(std::string_view text);
-    /// A part of a line for people on standard error, which the next one continues; anything else is written on
-    /// a line of its own.
+    /// A part of a line for people on standard error, which the next one continues; anything else
+    /// is written on a line of its own.
     void err_piece(std::string_view text);
     /// Whether pieces have left a line without its end.
     [[nodiscard]] bool line_is_open() const;
     /// Both streams' texts are with the system. False when some of standard output was lost.
     [[nodiscard]] bool flush();
-    /// Told once, by the call that finds out, when standard output takes nothing more: whoever read it
-    /// has gone, or the disk is full. Empty: nobody.
+    /// Told once, by the call that finds out, when standard output takes nothing more: whoever read
+    /// it has gone, or the disk is full. Empty: nobody.
     void on_output_lost(std::function<void()> told);
     [[nodiscard]] bool output_lost() const;
 
     /// Shows `line` on standard error in place of the status line before it, cut to the terminal's
-    /// width. Other lines appear above it. Does nothing unless standard error is a terminal, and while
-    /// a line is open.
+    /// width. Other lines appear above it. Does nothing unless standard error is a terminal, and
+    /// while a line is open.
     void show_status(std::string_view line);
     void clear_status();
     /// While held nothing is shown: another program has the terminal.

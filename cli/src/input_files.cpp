@@ -99,8 +99,8 @@ constexpr int to_read = O_RDONLY | O_CLOEXEC | O_NOCTTY;
 result<std::string> read_input_file(const std::string& path, std::size_t max_bytes) {
     if (path == "-") return read_stream(STDIN_FILENO, "standard input", max_bytes);
     const bool opened_before = names_open_stream(path);
-    // O_NONBLOCK: to open a pipe must not wait for its writer. Regular files do not care; for a stream
-    // it would be an error to find nothing there yet.
+    // O_NONBLOCK: to open a pipe must not wait for its writer. Regular files do not care; for a
+    // stream it would be an error to find nothing there yet.
     const open_stream file(::open(path.c_str(), to_read | (opened_before ? 0 : O_NONBLOCK)));
     if (file.get() < 0) return file_error(path, "cannot be opened");
     struct stat about {};
@@ -168,7 +168,8 @@ result<int> open_existing_output(const std::string& path, int flags, const stop_
     constexpr auto pause = std::chrono::milliseconds(10);
     const auto give_up = clock::now() + time_of_readers;
     for (;;) {
-        // Without O_NONBLOCK the opening of a pipe would wait for its reader, whatever signal comes.
+        // Without O_NONBLOCK the opening of a pipe would wait for its reader, whatever signal
+        // comes.
         const int created =
             ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
         if (created >= 0) {

@@ -24,8 +24,8 @@ inline constexpr std::size_t max_input_bytes = 64 << 20;
 /// Looks at a file that has been opened and not been read yet.
 using file_check = std::function<result<void>(int file, const struct stat& about)>;
 
-/// The whole of a file that `check` has nothing against. Its name is no link: what has become one since
-/// somebody looked is not followed. Errors: as read_input_file, and that of `check`.
+/// The whole of a file that `check` has nothing against. Its name is no link: what has become one
+/// since somebody looked is not followed. Errors: as read_input_file, and that of `check`.
 [[nodiscard]] result<std::string> read_checked_file(const std::string& path, std::size_t max_bytes,
                                                     const file_check& check);
 
@@ -35,16 +35,16 @@ using file_check = std::function<result<void>(int file, const struct stat& about
 /// Whether to give up; asked while somebody waits. May be empty: no.
 using stop_check = std::function<bool()>;
 
-/// Opens for writing what is there already, with `flags` of ::open besides: the caller closes it. A pipe
-/// must have a reader; who reads it has two seconds to come. Blocks for that long at most. Errors:
-/// not_found, io_error; cancelled when `stop` says so.
+/// Opens for writing what is there already, with `flags` of ::open besides: the caller closes it. A
+/// pipe must have a reader; who reads it has two seconds to come. Blocks for that long at most.
+/// Errors: not_found, io_error; cancelled when `stop` says so.
 [[nodiscard]] result<int> open_existing_output(const std::string& path, int flags = 0,
                                                const stop_check& stop = {});
 
-/// Writes a small file in one step: who waits for it never sees a part of it. Follows symbolic links. A
-/// file that is there keeps its permissions. What is no regular file, and an open stream (/dev/stdout),
-/// stays what it is and is written to (open_existing_output). Errors: not_found, io_error; cancelled when
-/// `stop` says so.
+/// Writes a small file in one step: who waits for it never sees a part of it. Follows symbolic
+/// links. A file that is there keeps its permissions. What is no regular file, and an open stream
+/// (/dev/stdout), stays what it is and is written to (open_existing_output). Errors: not_found,
+/// io_error; cancelled when `stop` says so.
 [[nodiscard]] result<void> write_output_file(const std::string& path, const std::string& text,
                                              const stop_check& stop = {});
 

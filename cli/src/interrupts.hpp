@@ -38,18 +38,18 @@ private:
     process::stray_guard strays_;
 };
 
-/// What each of them does then: may be called by a signal handler. Where one call is on its way to the
-/// end, any other waits for it.
+/// What each of them does then: may be called by a signal handler. Where one call is on its way to
+/// the end, any other waits for it.
 [[noreturn]] void leave_with_words() noexcept;
-/// Makes `handler` handle `signal`, with all end signals blocked meanwhile: a handler that ends what is left
-/// is not interrupted by the next of them. Result: what handled it before.
+/// Makes `handler` handle `signal`, with all end signals blocked meanwhile: a handler that ends
+/// what is left is not interrupted by the next of them. Result: what handled it before.
 struct sigaction handle_signal(int signal, void (*handler)(int));
 /// The end has been told: from now on a signal ends the process without those words.
 void end_is_told() noexcept;
 
-/// The first of them calls `on_first` on the loop. A second one ends the process at once with exit code
-/// 130 and the words of end_at_signals, whatever the loop is doing, also when it has not come to the first one; programs that still run
-/// are killed by their keepers.
+/// The first of them calls `on_first` on the loop. A second one ends the process at once with exit
+/// code 130 and the words of end_at_signals, whatever the loop is doing, also when it has not come
+/// to the first one; programs that still run are killed by their keepers.
 class interrupts {
 public:
     interrupts(boost::asio::io_context& context, std::function<void()> on_first);

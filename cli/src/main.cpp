@@ -30,12 +30,13 @@ void hide_environment() {
     }
 }
 
-/// Gives each standard stream that is closed a descriptor that can neither be read nor written, so that
-/// nothing else that is opened gets its number, and its use stays an error.
+/// Gives each standard stream that is closed a descriptor that can neither be read nor written, so
+/// that nothing else that is opened gets its number, and its use stays an error.
 void occupy_closed_streams() noexcept {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) >= 0) continue;
-        // The lowest number that is free: those below are open by now. Programs get streams of their own.
+        // The lowest number that is free: those below are open by now. Programs get streams of
+        // their own.
         const int useless = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
         static_cast<void>(::open("/dev/null", useless | O_CLOEXEC));
     }

@@ -190,7 +190,8 @@ private:
         return said && provider_of(*said) == name;
     }
 
-    /// The services that the model of the run may lead to, through aliases and all models of a route.
+    /// The services that the model of the run may lead to, through aliases and all models of a
+    /// route.
     [[nodiscard]] std::set<std::string> reached_services() const {
         std::set<std::string> services;
         std::set<std::string> seen;

@@ -92,15 +92,15 @@ private:
     std::size_t usable_ = 0;
 };
 
-/// What is named on the command line must work (a key that is missing is an error); any other service
-/// is used if it can be, and says what is the matter when it is called. With nothing configured the
-/// registry has no default model.
+/// What is named on the command line must work (a key that is missing is an error); any other
+/// service is used if it can be, and says what is the matter when it is called. With nothing
+/// configured the registry has no default model.
 /// Errors: invalid_argument, llm_errc::configuration, a rules_report of a rules file.
 [[nodiscard]] result<std::unique_ptr<model_setup>> set_up_models(const model_parts& parts);
 
-/// Only the services, for `heddle models`: nothing is wrapped and no default model is needed. `model` is
-/// that of the option; without it the variable's counts. Besides those that have a section or a variable,
-/// they are the known ones that a model, alias or route names.
+/// Only the services, for `heddle models`: nothing is wrapped and no default model is needed.
+/// `model` is that of the option; without it the variable's counts. Besides those that have a
+/// section or a variable, they are the known ones that a model, alias or route names.
 [[nodiscard]] std::vector<configured_service> configured_services(
     const configuration& settings, std::optional<std::string> base_url, const service_parts& parts,
     const std::optional<std::string>& model = {});

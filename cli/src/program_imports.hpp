@@ -10,8 +10,8 @@
 namespace heddle::cli {
 
 /// Imports for `program`, a path as given on the command line ("<stdin>" and the like: no file). A
-/// program inside the workspace imports from the whole workspace, another one from its own folder and
-/// below. Errors: not_found.
+/// program inside the workspace imports from the whole workspace, another one from its own folder
+/// and below. Errors: not_found.
 [[nodiscard]] result<std::unique_ptr<host::import_port>> make_program_imports(
     const std::string& program, const std::string& workspace, coro::event_loop& loop);
 

@@ -66,7 +66,8 @@ public:
 private:
     static constexpr std::size_t max_cells = std::size_t{4} << 20; ///< of a table
 
-    /// A value within a line: text without quotes, lists and maps as JSON. Empty when it is too long.
+    /// A value within a line: text without quotes, lists and maps as JSON. Empty when it is too
+    /// long.
     [[nodiscard]] std::string cell(const value& content);
     [[nodiscard]] std::string written_form(const value& content, bool display);
     /// The same text, when it still fits.

@@ -7,9 +7,9 @@
 namespace heddle::cli {
 
 /// While it lives SIGWINCH and those that ask for an end (interrupts.hpp) are noted, whatever the
-/// program is doing, and how many of the latter end nothing is its owner's to say. They can be waited
-/// for beside other descriptors: at the prompt with poll, on the event loop while something runs.
-/// One at a time. Threads: one.
+/// program is doing, and how many of the latter end nothing is its owner's to say. They can be
+/// waited for beside other descriptors: at the prompt with poll, on the event loop while something
+/// runs. One at a time. Threads: one.
 class signal_pipe {
 public:
     static constexpr int any_number = -1;
@@ -24,8 +24,9 @@ public:
     /// The oldest signal that was not taken yet; 0 when there is none.
     [[nodiscard]] int take() noexcept;
 
-    /// So many of those that ask for an end are noted from now on; the one after them ends the process
-    /// in its handler, with exit code 130 and the words of end_at_signals, even when the loop is busy and would never look.
+    /// So many of those that ask for an end are noted from now on; the one after them ends the
+    /// process in its handler, with exit code 130 and the words of end_at_signals, even when the
+    /// loop is busy and would never look.
     void note_ends(int count) noexcept;
 
     enum class woken_by { input, interrupt, leave, resize };

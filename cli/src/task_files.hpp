@@ -21,18 +21,18 @@ namespace heddle::cli {
 /// True when the path is a folder with at least one template file below it.
 [[nodiscard]] bool has_templates(const std::string& folder);
 
-/// The template files that folders and files name, each once, those of a folder in the order of their
-/// names. Errors: not_found, io_error, limit_exceeded (10,000 files).
+/// The template files that folders and files name, each once, those of a folder in the order of
+/// their names. Errors: not_found, io_error, limit_exceeded (10,000 files).
 [[nodiscard]] result<std::vector<std::string>> template_files(
     const std::vector<std::string>& paths);
 
-/// Reads and checks them as one load. Errors: as template_files, a file that cannot be read, and for
-/// templates with mistakes invalid_argument with their tasks::template_report as payload.
+/// Reads and checks them as one load. Errors: as template_files, a file that cannot be read, and
+/// for templates with mistakes invalid_argument with their tasks::template_report as payload.
 [[nodiscard]] result<tasks::loaded_templates> load_templates(
     const std::vector<std::string>& paths, const tasks::template_load_options& options);
 
-/// The templates of a run: those of --tasks, else those of the default folder, if it is there. Says in
-/// the log what was loaded, and what is doubtful. Errors: as load_templates.
+/// The templates of a run: those of --tasks, else those of the default folder, if it is there. Says
+/// in the log what was loaded, and what is doubtful. Errors: as load_templates.
 [[nodiscard]] result<tasks::loaded_templates> load_run_templates(
     const workflow_options& options, const tasks::model_registry& models, log_port& log);
 

@@ -19,8 +19,8 @@ public:
     /// Whether somebody can see a question and answer it: standard input and error are terminals.
     [[nodiscard]] static bool can_ask(const console_traits& traits) noexcept;
 
-    /// Asks until the answer is one of the choices, by its text or its number. Errors: io_error when
-    /// the terminal is gone or its input has ended; cancelled.
+    /// Asks until the answer is one of the choices, by its text or its number. Errors: io_error
+    /// when the terminal is gone or its input has ended; cancelled.
     [[nodiscard]] coro::task<result<std::string>> ask(tasks::user_question question,
                                                       coro::call_context context);
 

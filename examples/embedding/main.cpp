@@ -1,8 +1,9 @@
-// Workflows inside an asynchronous C++ program: its own io_context, its own values going in and out.
+// Workflows inside an asynchronous C++ program: its own io_context, its own values going in and
+// out.
 //
-// The program answers two requests side by side on one thread. Each has a session of its own, and the
-// model is the scripted one, in process: no key and no network. Any llm_port takes its place, for
-// instance make_openai_provider over make_http_client (cli/src/application.cpp does that).
+// The program answers two requests side by side on one thread. Each has a session of its own, and
+// the model is the scripted one, in process: no key and no network. Any llm_port takes its place,
+// for instance make_openai_provider over make_http_client (cli/src/application.cpp does that).
 
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/spawn.hpp>

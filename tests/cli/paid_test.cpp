@@ -1,5 +1,5 @@
-// What was paid for is never thrown away, and is told the same everywhere: by results, by the budget, by
-// the summary, and by --json.
+// What was paid for is never thrown away, and is told the same everywhere: by results, by the
+// budget, by the summary, and by --json.
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"

@@ -171,7 +171,8 @@ TEST(shell_tools, nor_a_second_interrupt) {
     running.expect_gone();
 }
 
-/// A daemon, then what the program does to those that watch over it: $PPID is its keeper, $F the starter.
+/// A daemon, then what the program does to those that watch over it: $PPID is its keeper, $F the
+/// starter.
 std::string kills_its_watchers(const std::string& how) {
     return "(system:run_script (command \"setsid sh -c 'echo $$ >daemon; exec sleep 60' "
            ">/dev/null 2>&1 & while [ ! -s daemon ]; do sleep 0.01; done; "

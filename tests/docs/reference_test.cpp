@@ -70,8 +70,8 @@ TEST(reference, has_every_setting_of_tasks) {
     EXPECT_NE(refused.err.find("<!-- settings -->"), std::string::npos) << refused.err;
 }
 
-/// The example of docs/contributing/adding-a-task-setting.md is a setting that there is: each block is
-/// a part of the file that the line before it names.
+/// The example of docs/contributing/adding-a-task-setting.md is a setting that there is: each block
+/// is a part of the file that the line before it names.
 TEST(reference, the_worked_example_of_a_setting_is_in_the_sources) {
     const fs::path root = HEDDLE_SOURCE_DIR;
     const std::string page = text_of(root / "docs" / "contributing" / "adding-a-task-setting.md");

@@ -1,4 +1,5 @@
-// Reads any bytes as JSON; what can be read is written to a text that reads again as the same value.
+// Reads any bytes as JSON; what can be read is written to a text that reads again as the same
+// value.
 #include <heddle/lang/equality.hpp>
 #include <heddle/lang/json_bridge.hpp>
 

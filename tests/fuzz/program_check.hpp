@@ -14,10 +14,10 @@ namespace heddle::fuzzing {
 
 /// Runs programs under several schedules with small limits and compares.
 ///
-/// Input whose first byte is below 0x80 is the text of a program; otherwise the other bytes are given
-/// to generate_program. Properties: nothing crashes (what is compiled passes the verifier, or the
-/// process ends); every run ends; a program without effects and races ends alike under every schedule;
-/// a cancelled run ends as cancelled or as it would have; memory returns to where it was.
+/// Input whose first byte is below 0x80 is the text of a program; otherwise the other bytes are
+/// given to generate_program. Properties: nothing crashes (what is compiled passes the verifier, or
+/// the process ends); every run ends; a program without effects and races ends alike under every
+/// schedule; a cancelled run ends as cancelled or as it would have; memory returns to where it was.
 class program_check {
 public:
     program_check();

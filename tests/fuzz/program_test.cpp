@@ -41,7 +41,8 @@ TEST(program_check, holds_for_generated_programs) {
         const std::string problem = check.run(bytes_of(seed));
         ASSERT_EQ(problem, "") << "seed " << seed;
     }
-    // The programs do what they are for: a good part runs to a value, is compared, can be cancelled.
+    // The programs do what they are for: a good part runs to a value, is compared, can be
+    // cancelled.
     EXPECT_GE(check.programs, 20U);
     EXPECT_GE(check.values * 5, check.programs) << check.values << " of " << check.programs;
     EXPECT_GE(check.compared * 15, check.programs) << check.compared; // about a tenth of them

@@ -10,9 +10,9 @@
 
 namespace heddle::fuzzing {
 
-/// Bytes from 0x80 on make a program (sandbox_generator); others are one, behind a byte for its terms.
-/// Whatever it is, it changes nothing outside, uses nothing that it was not allowed, and keeps to its
-/// limits. Empty, or what went wrong and the program.
+/// Bytes from 0x80 on make a program (sandbox_generator); others are one, behind a byte for its
+/// terms. Whatever it is, it changes nothing outside, uses nothing that it was not allowed, and
+/// keeps to its limits. Empty, or what went wrong and the program.
 class sandbox_check {
 public:
     [[nodiscard]] std::string run(std::span<const std::uint8_t> input);

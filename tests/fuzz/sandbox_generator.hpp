@@ -14,8 +14,9 @@ struct sandbox_case {
     sandbox_terms terms;
 };
 
-/// The same bytes make the same case. Forms, builtins, functions of the prelude and settings of `with` come
-/// from their tables, so that new ones are tried too. `names`: those that exist around the code.
+/// The same bytes make the same case. Forms, builtins, functions of the prelude and settings of
+/// `with` come from their tables, so that new ones are tried too. `names`: those that exist around
+/// the code.
 [[nodiscard]] sandbox_case generate_sandbox_case(std::span<const std::uint8_t> bytes,
                                                  const std::vector<std::string>& names);
 

@@ -1,4 +1,5 @@
-// The properties of the stream fuzzers over a fixed series of inputs: a short run without libFuzzer.
+// The properties of the stream fuzzers over a fixed series of inputs: a short run without
+// libFuzzer.
 #include "stream_check.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Reads any bytes as a file of task templates; what is good compiles, and what is wrong has a report that
-// can be shown.
+// Reads any bytes as a file of task templates; what is good compiles, and what is wrong has a
+// report that can be shown.
 #include "templates_check.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The property of templates_fuzzer.cpp over pieces of real files, put together at random: a short run
-// without libFuzzer.
+// The property of templates_fuzzer.cpp over pieces of real files, put together at random: a short
+// run without libFuzzer.
 #include "templates_check.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Runs the files of this folder: every expression has the value or the error that is written after it.
+// Runs the files of this folder: every expression has the value or the error that is written after
+// it.
 #include "language_file.hpp"
 
 #include <heddle/coro/spawn.hpp>
@@ -152,7 +153,8 @@ protected:
         return object;
     }
 
-    /// Evaluates an expression, which may be cancelled after some steps. Returns the number that it took.
+    /// Evaluates an expression, which may be cancelled after some steps. Returns the number that it
+    /// took.
     std::uint64_t run_one(file_session& in, std::size_t at,
                           std::optional<std::uint64_t> cancel_at) const {
         const example& one = in.read.examples[at];

@@ -8,8 +8,8 @@
 
 namespace heddle {
 
-/// Words whose frequency falls with their rank, as in texts and programs: a few are everywhere, most
-/// are rare. Word n is an identifier of two or three parts.
+/// Words whose frequency falls with their rank, as in texts and programs: a few are everywhere,
+/// most are rare. Word n is an identifier of two or three parts.
 class vocabulary {
 public:
     std::string next() {

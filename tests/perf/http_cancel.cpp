@@ -195,7 +195,7 @@ void round(std::size_t calls, std::uint16_t port, shared_notes& notes) {
     report("request at the root to end seen by the peer", std::move(seen));
 }
 
-// --- the floor: the same number of plain sockets, closed in several ways --------------------------
+// --- the floor: the same number of plain sockets, closed in several ways -------------------------
 
 enum class manner { close, reset, range, two_threads };
 

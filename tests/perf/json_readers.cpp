@@ -2,8 +2,8 @@
 //
 //   bench_json_readers [FOLDER]   FOLDER: test_parsing of the JSON test suite of N. Seriot
 //
-// Boost.JSON is measured to its own tree, and on to values of the language, which is what would take
-// the place of our reader. Each figure is the best of several rounds and includes the release.
+// Boost.JSON is measured to its own tree, and on to values of the language, which is what would
+// take the place of our reader. Each figure is the best of several rounds and includes the release.
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>

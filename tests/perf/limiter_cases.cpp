@@ -1,10 +1,11 @@
 // Small and odd quotas, row by row: whether the limiter stands still or storms.
 //
 //   bench_limiter_cases simulated [SEEDS] [PART OF A NAME]    on the virtual clock
-//   bench_limiter_cases sockets [PART OF A NAME]              against servers, side by side, minutes
+//   bench_limiter_cases sockets [PART OF A NAME]              against servers, side by side,
+//   minutes
 //
-// Ends with 1 when a row misses: less than 80 % of what the quota allows, 429s after the first burst, a
-// silence that the quota does not explain, or a call that fails.
+// Ends with 1 when a row misses: less than 80 % of what the quota allows, 429s after the first
+// burst, a silence that the quota does not explain, or a call that fails.
 #include "limit_cases.hpp"
 #include "quota_server.hpp"
 

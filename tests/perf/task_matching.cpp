@@ -2,8 +2,8 @@
 //
 //   bench_task_matching [TEMPLATES] [WORDS]
 //
-// Descriptions are of WORDS words out of 20,000, a few of which are everywhere; the questions hold 3, 10
-// and 30 words.
+// Descriptions are of WORDS words out of 20,000, a few of which are everywhere; the questions hold
+// 3, 10 and 30 words.
 #include <heddle/tasks/definition/task_registry.hpp>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 //
 //   bench_text_index [FILES] [WORDS]
 //
-// Both get the terms of our tokens, so that they rank the same text. FTS5 gets them joined by spaces,
-// in one transaction, without a copy of the content (content='').
+// Both get the terms of our tokens, so that they rank the same text. FTS5 gets them joined by
+// spaces, in one transaction, without a copy of the content (content='').
 #include "generated_words.hpp"
 
 #include "memory/index/inverted_index.hpp"

@@ -18,7 +18,8 @@ public:
     /// Of the plan so far.
     [[nodiscard]] static std::uint64_t failed() noexcept { return failed_; }
 
-    /// Within such a scope they are counted and fail; in the inner one of the other kind they do not.
+    /// Within such a scope they are counted and fail; in the inner one of the other kind they do
+    /// not.
     class scope {
     public:
         explicit scope(bool may_fail) noexcept : outer_(active_) { active_ = may_fail; }

@@ -1,5 +1,5 @@
-// The hooks of failing_allocations.hpp, for one source of a test program. Sanitizers have a malloc of
-// their own: there only operator new fails.
+// The hooks of failing_allocations.hpp, for one source of a test program. Sanitizers have a malloc
+// of their own: there only operator new fails.
 #include <failing_allocations.hpp>
 
 #include <cstdlib>

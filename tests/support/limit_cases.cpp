@@ -306,8 +306,8 @@ std::vector<limit_case> limit_cases() {
     long_window.allows.of_ideal = 0.6; // each try that is too early costs the rest of a window
     found_by_tries(
         windows(add("Retry-After, window of 10 s, 100", 10, 100, none, in_seconds, 1'000, 64), 10));
-    // Each refusal asks for a second, which is all of a window: ten of them in 40 windows leave 80 %
-    // at best, and it takes several to find the pace.
+    // Each refusal asks for a second, which is all of a window: ten of them in 40 windows leave 80
+    // % at best, and it takes several to find the pace.
     windows(add("Retry-After, window of 1 s, 50", 50, 50, none, in_seconds, 2'000, 64), 1)
         .allows.of_ideal = 0.55;
     for (const unsigned each : {60U, 30U, 10U, 3U}) {

@@ -9,7 +9,8 @@
 
 namespace heddle::testing {
 
-/// One server for each case that is added, all on one thread. Destruction closes everything and joins.
+/// One server for each case that is added, all on one thread. Destruction closes everything and
+/// joins.
 class quota_servers {
 public:
     quota_servers();

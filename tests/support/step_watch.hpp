@@ -9,7 +9,8 @@
 
 namespace heddle::testing {
 
-/// Observes one run: `options.observer = &watch; options.cancel = &watch.cancel`. It outlives the run.
+/// Observes one run: `options.observer = &watch; options.cancel = &watch.cancel`. It outlives the
+/// run.
 class step_watch final : public host::slice_observer {
 public:
     /// `cancel_at`: the number of steps after which the run is cancelled; empty: never.

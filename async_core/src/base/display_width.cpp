@@ -15,8 +15,8 @@ struct width_range {
     std::uint32_t last;
 };
 
-// Unicode 14.0.0, from Python's unicodedata (u), for code points c from 0x300 on. Ranges between which
-// no code point is assigned are one.
+// Unicode 14.0.0, from Python's unicodedata (u), for code points c from 0x300 on. Ranges between
+// which no code point is assigned are one.
 //   zero_width:   u.category(c) in ("Mn", "Me", "Cf") or 0x1160 <= ord(c) <= 0x11FF
 //   double_width: u.east_asian_width(c) in "WF" and u.category(c) not in ("Cn", "Mn", "Me", "Cf")
 // clang-format off

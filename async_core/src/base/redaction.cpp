@@ -28,8 +28,8 @@ bool names(std::string_view digits, char wanted) noexcept {
 /// The pair of digits that makes a percent sign out of one.
 constexpr std::string_view percent_digits = "25";
 
-/// The end of the escape of `wanted` that begins with the percent sign at `at`, encoded once or again
-/// and again: %2F, %252F, %25252F. `at`: there is none.
+/// The end of the escape of `wanted` that begins with the percent sign at `at`, encoded once or
+/// again and again: %2F, %252F, %25252F. `at`: there is none.
 std::size_t behind_percent(std::string_view text, std::size_t at, char wanted) noexcept {
     for (std::size_t digits = at + 1; digits + 2 <= text.size(); digits += 2) {
         if (names(text.substr(digits, 2), wanted)) return digits + 2;

@@ -86,8 +86,8 @@ task<result<void>> nursery::join() {
 }
 
 task<result<void>> nursery::wait_for_all() {
-    // Who leaves while children live leaves them without what they use: rather that often asked in vain
-    // for the memory to wait.
+    // Who leaves while children live leaves them without what they use: rather that often asked in
+    // vain for the memory to wait.
     for (unsigned refused = 0; living_ != 0;) {
         try {
             // Without deadline and cancellation of its own: the children hear of those, and end.

@@ -31,8 +31,8 @@ std::optional<error> check_strings(const builtin& row, const std::vector<value>&
     return std::nullopt;
 }
 
-/// (%import-begin path from): a map with `value` when the file was imported already, else with `name`
-/// and `text`, to be evaluated now, and `turn`, the right to, to be given to %import-end.
+/// (%import-begin path from): a map with `value` when the file was imported already, else with
+/// `name` and `text`, to be evaluated now, and `turn`, the right to, to be given to %import-end.
 class import_begin final : public effect_handler {
 public:
     const builtin& row() const noexcept override { return row_; }

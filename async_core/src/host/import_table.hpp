@@ -15,13 +15,14 @@
 
 namespace heddle::host {
 
-/// Evaluates each file once per run: who imports a file that another branch is importing waits for it.
+/// Evaluates each file once per run: who imports a file that another branch is importing waits for
+/// it.
 /// Threads: the session's only.
 class import_table : public std::enable_shared_from_this<import_table> {
 public:
     enum class state { absent, loading, done };
-    /// The right to evaluate a file, as a value of the program: when it goes unused, because whatever held
-    /// it was cancelled or failed, the file is absent again and the next one may try.
+    /// The right to evaluate a file, as a value of the program: when it goes unused, because
+    /// whatever held it was cancelled or failed, the file is absent again and the next one may try.
     class turn;
 
     [[nodiscard]] state state_of(const std::string& file) const;

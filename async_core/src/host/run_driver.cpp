@@ -124,9 +124,9 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
     co_return call.take();
 }
 
-/// Owns a fiber for its coroutine, however that ends: a coroutine that could not begin is made again, and
-/// when one ends before its fiber does, the fiber is ended by force. Whoever waits for it must hear of
-/// its end.
+/// Owns a fiber for its coroutine, however that ends: a coroutine that could not begin is made
+/// again, and when one ends before its fiber does, the fiber is ended by force. Whoever waits for
+/// it must hear of its end.
 class run_driver::fiber_guard {
 public:
     fiber_guard(run_driver& owner, std::unique_ptr<lang::fiber> fiber, nested_call* call,
@@ -241,8 +241,8 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             }
             lang::machine::resume(*fiber, *std::move(answered));
             rank = turn_queue::rank::woken;
-            // Whether it waited cannot be told. A loop of effects that never do (answers of a cache)
-            // would keep timers and signals waiting.
+            // Whether it waited cannot be told. A loop of effects that never do (answers of a
+            // cache) would keep timers and signals waiting.
             if (++effects >= effects_without_a_turn &&
                 loop_.now() - effects_began >= turn_queue::turn) {
                 try {
@@ -253,7 +253,8 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 effects = 0;
             }
         } else if (fiber->waits() != lang::waiting_for::nothing) {
-            // Cancellation comes through the fiber. Branches that are waited for have the deadline too.
+            // Cancellation comes through the fiber. Branches that are waited for have the deadline
+            // too.
             coro::deadline until;
             if (fiber->waits() != lang::waiting_for::children) until = deadline_of(*fiber);
             try {
@@ -321,10 +322,10 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
     }
 }
 
-/// Branches that compute on the fiber's stack go on beside it, so that their siblings get their turn, those
-/// of the groups around the innermost one too. True when the fiber is to go on before what computes: the
-/// branches of a group begin all at once, not one in each round of those that have begun. Futures do not:
-/// nothing else bounds how many a program begins.
+/// Branches that compute on the fiber's stack go on beside it, so that their siblings get their
+/// turn, those of the groups around the innermost one too. True when the fiber is to go on before
+/// what computes: the branches of a group begin all at once, not one in each round of those that
+/// have begun. Futures do not: nothing else bounds how many a program begins.
 bool run_driver::split_branches(lang::fiber& fiber) noexcept {
     bool of_group = false;
     try {
@@ -342,7 +343,8 @@ bool run_driver::split_branches(lang::fiber& fiber) noexcept {
 /// A branch that is ready lets others go first as often as the seed says: every order can come out.
 unsigned run_driver::rounds_to_wait() {
     if (order_ == 0) return 0;
-    // SplitMix64 (Steele, Lea, Flood 2014): eight bytes of state, where each run pays for its driver.
+    // SplitMix64 (Steele, Lea, Flood 2014): eight bytes of state, where each run pays for its
+    // driver.
     std::uint64_t mixed = order_ += 0x9E3779B97F4A7C15ULL;
     mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9ULL;
     mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBULL;
@@ -371,8 +373,8 @@ coro::deadline run_driver::deadline_of(const lang::fiber& fiber) {
         coro::clock::time_point(std::chrono::ceil<coro::clock::duration>(seconds)));
 }
 
-/// An effect that ended because its time was over: a deadline of the run cancels the run, one of the
-/// fiber is an error that can be caught.
+/// An effect that ended because its time was over: a deadline of the run cancels the run, one of
+/// the fiber is an error that can be caught.
 void run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answered,
                                    coro::deadline until, source_span where) {
     if (answered || !answered.error().is_cancelled() || fiber.cancel_requested()) return;

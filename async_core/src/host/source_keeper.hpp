@@ -11,8 +11,8 @@
 
 namespace heddle::host {
 
-/// Lets texts go whose code nobody holds any more, so that a session may evaluate for ever. The last few
-/// stay in any case: errors point into them. Threads: the session's only.
+/// Lets texts go whose code nobody holds any more, so that a session may evaluate for ever. The
+/// last few stay in any case: errors point into them. Threads: the session's only.
 class source_keeper {
 public:
     source_keeper(source_map& sources, lang::heap& memory) : sources_(sources), memory_(memory) {}

@@ -10,12 +10,13 @@
 
 namespace heddle::host {
 
-/// Divides the time between the fibers of a run that compute, so that the loop comes to its timers and
-/// sockets after at most twice `turn` (and one slice of each in a batch), however many are ready.
+/// Divides the time between the fibers of a run that compute, so that the loop comes to its timers
+/// and sockets after at most twice `turn` (and one slice of each in a batch), however many are
+/// ready.
 ///
-/// As long as little is computed, who is ready runs at once. After that the ready ones let the loop go
-/// on and queue, and a few at a time, the batch, have their turns in one round of the loop. What has just been woken goes before what
-/// computes, but never takes a whole batch.
+/// As long as little is computed, who is ready runs at once. After that the ready ones let the loop
+/// go on and queue, and a few at a time, the batch, have their turns in one round of the loop. What
+/// has just been woken goes before what computes, but never takes a whole batch.
 /// Threads: the session's only. Never throws.
 class turn_queue {
     struct link {
@@ -52,8 +53,9 @@ public:
         computing, ///< it is new, or its last turn is over
         idle       ///< so too, and others are to have their turns first in any case
     };
-    /// True: it has a turn and uses it now. False: the loop has to go on once before that: either it has
-    /// its turn already and yields, or it waits until has_turn(), and `woken` is notified when that changes.
+    /// True: it has a turn and uses it now. False: the loop has to go on once before that: either
+    /// it has its turn already and yields, or it waits until has_turn(), and `woken` is notified
+    /// when that changes.
     [[nodiscard]] bool ask(place& who, rank how) noexcept;
     /// Without queueing, for those who cannot wait.
     void seize(place& who) noexcept;

@@ -338,9 +338,9 @@ private:
     std::shared_ptr<random_source> source_;
 };
 
-/// How long `retry` waits, between nothing and its bound. With a seed it depends on nothing but the place:
-/// the branch in the tree of branches, the form and the round. Draws from a common generator would
-/// follow the order of events, which is another in each run.
+/// How long `retry` waits, between nothing and its bound. With a seed it depends on nothing but the
+/// place: the branch in the tree of branches, the form and the round. Draws from a common generator
+/// would follow the order of events, which is another in each run.
 class jitter final : public world_effect {
 public:
     explicit jitter(std::shared_ptr<random_source> source)

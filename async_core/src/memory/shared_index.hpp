@@ -29,8 +29,8 @@ public:
     [[nodiscard]] result<plan> make_plan(index_options options, bool repository,
                                          const std::atomic<bool>& abandoned) const;
 
-    /// Reads and merges files [from, to) of the plan; counts in `report` what became of them. Nothing
-    /// is merged once it is abandoned.
+    /// Reads and merges files [from, to) of the plan; counts in `report` what became of them.
+    /// Nothing is merged once it is abandoned.
     void read_files(const plan& from_plan, std::size_t from, std::size_t to, index_report& report,
                     const std::atomic<bool>& abandoned);
     void remove(const std::vector<std::string>& paths);

@@ -8,7 +8,8 @@ constexpr std::string_view magic = "heddle index\n";
 static_assert(magic.size() == snapshot_mark_bytes);
 constexpr std::uint64_t version = 2; ///< 1 had the words of whole paths
 
-/// FNV-1a in steps of 8 bytes. Each step is a bijection, so that no single damaged byte gets through.
+/// FNV-1a in steps of 8 bytes. Each step is a bijection, so that no single damaged byte gets
+/// through.
 [[nodiscard]] std::uint64_t checksum(std::string_view bytes) noexcept {
     std::uint64_t sum = 0xCBF2'9CE4'8422'2325;
     constexpr std::uint64_t prime = 0x0000'0100'0000'01B3;

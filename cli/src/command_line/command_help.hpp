@@ -32,7 +32,8 @@ struct command_help {
 /// "Usage: heddle run [OPTIONS] FILE"
 [[nodiscard]] std::string usage_line(const command_help& of);
 
-/// The text of --help, wrapped to `columns` (at least 60). `all`: for the summaries of its commands.
+/// The text of --help, wrapped to `columns` (at least 60). `all`: for the summaries of its
+/// commands.
 [[nodiscard]] std::string help_text(const command_help& of, const std::vector<command_help>& all,
                                     unsigned columns);
 

@@ -32,8 +32,8 @@ public:
     command_line(const command_line&) = delete;
     command_line& operator=(const command_line&) = delete;
 
-    /// Reads the arguments, without the name of the program, once. Result: the command, which belongs
-    /// to this object. `columns`: the width for help.
+    /// Reads the arguments, without the name of the program, once. Result: the command, which
+    /// belongs to this object. `columns`: the width for help.
     [[nodiscard]] std::variant<command*, early_end> parse(std::vector<std::string> arguments,
                                                           unsigned columns);
     /// The help of all commands, the program's first. Hidden commands are left out.

@@ -43,7 +43,8 @@ std::string file_options(const position& of) {
     return names.empty() ? names : " file_options=' " + names + "'";
 }
 
-/// The case of a `case` in bash and zsh for each position but the first: it is reached by its words.
+/// The case of a `case` in bash and zsh for each position but the first: it is reached by its
+/// words.
 std::string ways(const std::vector<position>& all) {
     std::string out;
     for (const position& each : all) {
@@ -180,8 +181,8 @@ std::vector<std::pair<std::string, const command_help*>> names_of_commands(
     return pairs;
 }
 
-/// Adds where the words of one command lead. The names of its arguments have the same meaning in all
-/// commands: COMMAND is a command of the program, word by word; SHELL is one that has a script.
+/// Adds where the words of one command lead. The names of its arguments have the same meaning in
+/// all commands: COMMAND is a command of the program, word by word; SHELL is one that has a script.
 void add_positions(const command_help& of, const std::vector<command_help>& all,
                    std::vector<position>& into) {
     position result;

@@ -29,8 +29,8 @@ bool is_decimal(std::string_view text) noexcept {
     return digits > 0 && points <= 1 && digits + points == static_cast<std::ptrdiff_t>(text.size());
 }
 
-/// Has the option take decimal digits only: CLI11 also reads 0x10, 010 as 8, 1e3 and blanks in front. What
-/// is no number at all is left to the checks that follow.
+/// Has the option take decimal digits only: CLI11 also reads 0x10, 010 as 8, 1e3 and blanks in
+/// front. What is no number at all is left to the checks that follow.
 template <class Number>
 CLI::Option* in_decimal(CLI::Option* option) {
     const auto check = [](std::string& text) -> std::string {

@@ -26,8 +26,8 @@ public:
     /// --help shows the value that the variable has now.
     option_ref show_default() const;
     option_ref range(double least, double most) const; ///< both are allowed
-    /// `check` returns what is wrong with the text, to be read after the name of the option ("must be
-    /// …"), or an empty string.
+    /// `check` returns what is wrong with the text, to be read after the name of the option ("must
+    /// be …"), or an empty string.
     option_ref check(std::function<std::string(const std::string&)> check) const;
     option_ref excludes(option_ref other) const;
     option_ref needs(option_ref other) const;
@@ -50,8 +50,8 @@ public:
     option_ref argument(const std::string& name, std::vector<std::string>& into,
                         const std::string& help);
 
-    /// `names`: "-m,--model". A vector collects the values of several such options. Numbers are written
-    /// in decimal digits.
+    /// `names`: "-m,--model". A vector collects the values of several such options. Numbers are
+    /// written in decimal digits.
     option_ref option(const std::string& names, std::string& into, const std::string& help);
     option_ref option(const std::string& names, std::optional<std::string>& into,
                       const std::string& help);

@@ -30,7 +30,8 @@ public:
 [[nodiscard]] result<configuration> read_config(std::string_view text, const std::string& name,
                                                 const std::string& folder, config_trust trust);
 
-/// The heddle.toml of `folder` or of the nearest folder above it: absolute, its folder without links.
+/// The heddle.toml of `folder` or of the nearest folder above it: absolute, its folder without
+/// links.
 [[nodiscard]] std::optional<std::string> find_project_file(const std::string& folder);
 
 /// Where a configuration comes from.
@@ -44,8 +45,8 @@ struct config_sources {
 
 /// The configuration of a run: the explicit file when there is one, else the project's over the
 /// user's. No file at all gives an empty configuration. Errors: as read_config; not_found for an
-/// explicit file that is not there; invalid_argument for a file that was found and that another user
-/// may change (trust/file_owner.hpp), unless that is allowed.
+/// explicit file that is not there; invalid_argument for a file that was found and that another
+/// user may change (trust/file_owner.hpp), unless that is allowed.
 [[nodiscard]] result<configuration> find_config(const config_sources& sources);
 
 } // namespace heddle::cli

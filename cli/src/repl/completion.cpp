@@ -23,8 +23,8 @@ bool inside_string(std::string_view text) {
     return inside;
 }
 
-/// The words that the lists which are open at the end of `text` begin with, the innermost last; empty for
-/// a list that has none yet.
+/// The words that the lists which are open at the end of `text` begin with, the innermost last;
+/// empty for a list that has none yet.
 std::vector<std::string_view> open_heads(std::string_view text) {
     std::vector<std::string_view> heads;
     for (std::size_t at = 0; at < text.size();) {

@@ -13,8 +13,8 @@ struct shown_value {
     std::string text;
     bool was_cut = false;
 };
-/// One line. With `columns`, what is longer than that is laid out as source (layout.hpp); where it is cut
-/// then, whole lines remain.
+/// One line. With `columns`, what is longer than that is laid out as source (layout.hpp); where it
+/// is cut then, whole lines remain.
 [[nodiscard]] shown_value show_value(const lang::value& content, std::size_t max_bytes, bool colour,
                                      std::size_t columns = 0);
 

@@ -12,8 +12,8 @@
 
 namespace heddle::cli {
 
-/// Ctrl-C cancels what runs; the session goes on with everything that was defined. A second one while
-/// that ends leaves the program. What it is given outlives it.
+/// Ctrl-C cancels what runs; the session goes on with everything that was defined. A second one
+/// while that ends leaves the program. What it is given outlives it.
 class evaluator {
 public:
     evaluator(application& tools, host::session& session, const workflow_options& options,

@@ -16,9 +16,9 @@ namespace heddle::cli {
 /// True for text that may hold a key or a password. Better too many than one too few.
 [[nodiscard]] bool looks_secret(std::string_view text);
 
-/// A file with a line for each entry, readable by its owner alone; in an entry of several lines, U+001E
-/// stands between them. What cannot be read or written is left: a session without history is a session
-/// still.
+/// A file with a line for each entry, readable by its owner alone; in an entry of several lines,
+/// U+001E stands between them. What cannot be read or written is left: a session without history is
+/// a session still.
 class history_file {
 public:
     static constexpr std::size_t max_entries = 2000;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t max_line_bytes = std::size_t{64} << 20; // a longer one is cut in two
 
-/// Reads in blocks, so that a program which is piped in does not cost a call of the system per byte.
+/// Reads in blocks, so that a program which is piped in does not cost a call of the system per
+/// byte.
 class plain_reader final : public line_reader {
 public:
     plain_reader(signal_pipe& signals, console& output, bool prompts)

@@ -18,8 +18,8 @@
 namespace heddle::cli {
 
 /// Collects lines to expressions, evaluates them and shows their values; knows the commands that
-/// begin with a colon. `*1`, `*2`, `*3` are the last values and `*e` the last error, as catch binds it.
-/// What it is given outlives it.
+/// begin with a colon. `*1`, `*2`, `*3` are the last values and `*e` the last error, as catch binds
+/// it. What it is given outlives it.
 class repl_session {
 public:
     struct parts {

@@ -13,9 +13,9 @@ namespace heddle::cli {
 
 /// A file for a recording, readable by its owner only: prompts and answers are in it. Each line is
 /// handed to the system at once, so that a run that is killed leaves whole lines, and what was
-/// written of a line that does not fit is taken back: the lines before it can be replayed. An earlier
-/// recording stays until the first call of this one has ended: a run that does not get so far costs
-/// nobody a recording that was paid for.
+/// written of a line that does not fit is taken back: the lines before it can be replayed. An
+/// earlier recording stays until the first call of this one has ended: a run that does not get so
+/// far costs nobody a recording that was paid for.
 class cassette_file {
 public:
     /// Makes the file, or opens it as it is. Errors: io_error.

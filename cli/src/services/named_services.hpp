@@ -18,9 +18,9 @@ inline constexpr std::string_view scripted_name = "scripted";
 /// The part before the colon of "provider:model", if there is one. Pure.
 [[nodiscard]] std::optional<std::string> provider_of(std::string_view model);
 
-/// Which services models, aliases and routes name, and whose word that is. The user's word is what their
-/// own file, an option or a variable names; what only the project's file names is the project's.
-/// Copies what it keeps.
+/// Which services models, aliases and routes name, and whose word that is. The user's word is what
+/// their own file, an option or a variable names; what only the project's file names is the
+/// project's. Copies what it keeps.
 class named_services {
 public:
     /// `typed` is the model of an option or a variable, which replaces that of all files.
@@ -28,7 +28,8 @@ public:
 
     /// The names among them that are known types of services ("groq"), sorted.
     [[nodiscard]] std::vector<std::string> known() const;
-    /// Where the project's file names the service. Without a file: it does not, or the user does too.
+    /// Where the project's file names the service. Without a file: it does not, or the user does
+    /// too.
     [[nodiscard]] config_place place_of(std::string_view name) const;
 
 private:

@@ -48,8 +48,8 @@ struct configured_service {
     std::unique_ptr<providers::http_chat_provider> provider;
 };
 
-/// Makes the service that `settings` describe. A type that is empty is the name. Never fails: what is
-/// wrong stands in `failure`.
+/// Makes the service that `settings` describe. A type that is empty is the name. Never fails: what
+/// is wrong stands in `failure`.
 [[nodiscard]] configured_service make_service(const provider_config& settings,
                                               const service_parts& parts);
 

@@ -53,8 +53,8 @@ bool any_is_set(const Names& names, const environment& variables) {
     });
 }
 
-/// Whether the user's own file or an option has a service of that name. A key in a variable is no word
-/// about an address.
+/// Whether the user's own file or an option has a service of that name. A key in a variable is no
+/// word about an address.
 bool is_users_own(const provider_config& merged, const configuration& own) {
     return own.provider(merged.name) || merged.base_url_is_flag;
 }
@@ -65,8 +65,9 @@ bool names_address(const service_type& type, const configuration& own,
     return own.provider(type.name) != nullptr || any_is_set(type.url_variables, variables);
 }
 
-/// Whether the user's own file or a variable sends the key of the usual destination to another address:
-/// then it is not meant for the usual one. Every service of theirs counts, whatever its type.
+/// Whether the user's own file or a variable sends the key of the usual destination to another
+/// address: then it is not meant for the usual one. Every service of theirs counts, whatever its
+/// type.
 bool sent_elsewhere(const destination& usual, const provider_config& merged,
                     const configuration& own, const environment& variables) {
     if (usual.key.empty()) return false;

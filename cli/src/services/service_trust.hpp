@@ -1,4 +1,5 @@
-// Whether a service that a project's heddle.toml has a hand in may have the user's key, and prompts.
+// Whether a service that a project's heddle.toml has a hand in may have the user's key, and
+// prompts.
 #pragma once
 
 #include "config/configuration.hpp"
@@ -31,22 +32,22 @@ struct trust_question {
     std::string problem;  ///< why no request can go there, so that it cannot be allowed; else empty
 };
 
-/// Scheme, host, port and path of what address_of() returns, in one spelling; the text itself when it
-/// is no URL (which no service takes). Pure.
+/// Scheme, host, port and path of what address_of() returns, in one spelling; the text itself when
+/// it is no URL (which no service takes). Pure.
 [[nodiscard]] std::string normalised_address(const std::string& address);
 
 /// Why no client takes the address, as normalised_address has it: it is not of the form
-/// http://host[:port][/path] or https://…. Empty: one does. What lies behind the name of the host in
-/// such a text is nothing that a person can judge. Pure.
+/// http://host[:port][/path] or https://…. Empty: one does. What lies behind the name of the host
+/// in such a text is nothing that a person can judge. Pure.
 [[nodiscard]] std::string address_problem(const std::string& address);
 
-/// Judges where `settings` (all layers together) would send the key, without reading it. Settings without a
-/// place are the user's. A key is the user's word about one address: the one that a service has without
-/// the project's file, the one that the user's file or a variable names for services of the type, or the
-/// type's own address for the usual variable, unless the user's file or a variable sends that key
-/// elsewhere. Everything else that a project's file brings about needs consent, however it does so: an
-/// address, a type that has another address, a name; what no client takes is refused whatever was
-/// allowed. `consents` may be null.
+/// Judges where `settings` (all layers together) would send the key, without reading it. Settings
+/// without a place are the user's. A key is the user's word about one address: the one that a
+/// service has without the project's file, the one that the user's file or a variable names for
+/// services of the type, or the type's own address for the usual variable, unless the user's file
+/// or a variable sends that key elsewhere. Everything else that a project's file brings about needs
+/// consent, however it does so: an address, a type that has another address, a name; what no client
+/// takes is refused whatever was allowed. `consents` may be null.
 [[nodiscard]] trust_question judge_service(const provider_config& settings,
                                            const service_type& type, const configuration& all,
                                            const environment& variables,
@@ -55,8 +56,8 @@ struct trust_question {
 /// Payload of the error below.
 class consent_needed final : public error_payload {};
 
-/// That a question was refused: llm_errc::configuration with place, address, name of the key, and what
-/// to type.
+/// That a question was refused: llm_errc::configuration with place, address, name of the key, and
+/// what to type.
 [[nodiscard]] error refusal(const trust_question& question);
 
 } // namespace heddle::cli

@@ -31,9 +31,9 @@ struct service_type {
 
 /// The type of a service: what its settings say, else its name.
 [[nodiscard]] const std::string& type_of(const provider_config& settings) noexcept;
-/// Where a service is: as the flag says; for the one of the type's own name as the variable says, else
-/// heddle.toml; one of another name is where heddle.toml says, else as the type. Complete: what is judged,
-/// limited, cached and connected to is this text.
+/// Where a service is: as the flag says; for the one of the type's own name as the variable says,
+/// else heddle.toml; one of another name is where heddle.toml says, else as the type. Complete:
+/// what is judged, limited, cached and connected to is this text.
 [[nodiscard]] std::string address_of(const provider_config& settings, const service_type& type,
                                      const environment& variables);
 

@@ -8,8 +8,8 @@
 
 namespace heddle::cli {
 
-/// Stands in a registry for a service whose settings are wrong or whose key is missing: a run that does
-/// not call it is none the worse, and a call of it says what is the matter.
+/// Stands in a registry for a service whose settings are wrong or whose key is missing: a run that
+/// does not call it is none the worse, and a call of it says what is the matter.
 class unavailable_provider final : public ports::llm_port {
 public:
     /// `reason`: an error of llm_errc::configuration.

@@ -12,8 +12,8 @@
 
 namespace heddle::cli {
 
-/// One thing that was allowed: the file of a project may have this key sent to this address. It holds
-/// for nothing else: another address, key or place of the file is asked for anew.
+/// One thing that was allowed: the file of a project may have this key sent to this address. It
+/// holds for nothing else: another address, key or place of the file is asked for anew.
 struct consent {
     std::string file; ///< absolute, its folder without links
     std::string

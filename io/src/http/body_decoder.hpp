@@ -7,8 +7,8 @@
 
 namespace heddle::http {
 
-/// zlib's inflate with a buffer of its own. Meant to be kept: setting it up costs more than decoding
-/// a small body. Its output is bounded by whoever asks for the next step.
+/// zlib's inflate with a buffer of its own. Meant to be kept: setting it up costs more than
+/// decoding a small body. Its output is bounded by whoever asks for the next step.
 class body_decoder {
 public:
     enum class coding : std::uint8_t { gzip, deflate };

@@ -42,7 +42,8 @@ result<bool> proxy_tunnel::received(std::string_view bytes) {
     if (!*whole) return false;
     if (answer_.status >= 300) return refusal();
     if (parser_.extra_bytes()) {
-        // A TLS server never speaks first: this comes from the proxy, and not from whom we asked for.
+        // A TLS server never speaks first: this comes from the proxy, and not from whom we asked
+        // for.
         return placed(http_errc::protocol_error, " sent more than its answer to CONNECT");
     }
     return true;

@@ -31,8 +31,8 @@ std::string_view scheme_of(std::string_view location) {
     return valid ? location.substr(0, colon) : std::string_view();
 }
 
-/// Without user, query and fragment, without secrets (looked for before anything is cut off, so that
-/// no part of one stays), and with nothing that disturbs a terminal.
+/// Without user, query and fragment, without secrets (looked for before anything is cut off, so
+/// that no part of one stays), and with nothing that disturbs a terminal.
 std::string shown(std::string_view scheme, std::string_view authority, std::string_view path,
                   const redactor& secrets) {
     if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos)

@@ -323,8 +323,8 @@ result<bool> response_parser::feed(std::string_view bytes, const response_rules&
     if (!pending.empty()) {
         pending.append(bytes);
         bytes = pending;
-        // Beast asserts that a last chunk it has seen has grown to its shortest form when it is asked
-        // again. One byte less proves nothing: wait for it.
+        // Beast asserts that a last chunk it has seen has grown to its shortest form when it is
+        // asked again. One byte less proves nothing: wait for it.
         if (head_done() && bytes.size() == 4 && bytes.starts_with("0\r\n")) return false;
     }
     auto whole = parse(bytes, rules, target);

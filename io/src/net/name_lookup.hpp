@@ -21,14 +21,14 @@ using name_resolver = std::function<found_addresses(const std::string& host)>;
 /// RFC 6724. Errors: resolve_failed.
 [[nodiscard]] found_addresses ask_system(const std::string& host);
 
-/// One lookup on a thread of its own. getaddrinfo() can be neither cancelled nor given a time limit,
-/// so the thread belongs to nobody: who has lost interest leaves it to itself, and the program may
-/// end while it still waits. A name that hangs holds up no other.
+/// One lookup on a thread of its own. getaddrinfo() can be neither cancelled nor given a time
+/// limit, so the thread belongs to nobody: who has lost interest leaves it to itself, and the
+/// program may end while it still waits. A name that hangs holds up no other.
 /// Threads: start() and abandon() on the loop's.
 class name_lookup {
 public:
-    /// `done` is called on the loop, never from here, and not after abandon(). Keeps the loop running
-    /// until then. Never fails: a thread that cannot be started is an error for `done`.
+    /// `done` is called on the loop, never from here, and not after abandon(). Keeps the loop
+    /// running until then. Never fails: a thread that cannot be started is an error for `done`.
     [[nodiscard]] static std::unique_ptr<name_lookup> start(
         coro::event_loop& loop, std::string host, const name_resolver& ask,
         std::function<void(found_addresses)> done);

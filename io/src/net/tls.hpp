@@ -56,8 +56,8 @@ private:
 class tls_channel {
 public:
     /// `host` is checked against the certificate (as a name, or as an address when `numeric`), and
-    /// sent as SNI when it is a name. With `below` its bytes go through that channel (TLS to a proxy,
-    /// and TLS to the server inside of it), which outlives this one.
+    /// sent as SNI when it is a name. With `below` its bytes go through that channel (TLS to a
+    /// proxy, and TLS to the server inside of it), which outlives this one.
     /// Errors: tls_failed when the name cannot be checked (no address, no name of a host) or memory
     /// ran out: there is never a channel that checks less than was asked for.
     [[nodiscard]] static result<std::unique_ptr<tls_channel>> create(

@@ -61,7 +61,7 @@ void block_all_signals() noexcept {
     ::sigprocmask(SIG_SETMASK, &all, nullptr);
 }
 
-// --- the program -----------------------------------------------------------------------------------
+// --- the program ---------------------------------------------------------------------------------
 
 /// The vectors of execve, put together in the mapped image.
 struct mapped_image {
@@ -101,8 +101,8 @@ mapped_image map_image(const order_of_start& order) noexcept {
     ::_exit(127);
 }
 
-/// In the child of the keeper, whose memory it shares, with all signals blocked. `tell` is closed by
-/// exec.
+/// In the child of the keeper, whose memory it shares, with all signals blocked. `tell` is closed
+/// by exec.
 [[noreturn]] void become_program(const order_of_start& order, const mapped_image& image, int tell,
                                  pid_t keeper) noexcept {
     ::setpgid(0, 0);
@@ -126,7 +126,7 @@ mapped_image map_image(const order_of_start& order) noexcept {
     give_up(kept_socket);
 }
 
-// --- the keeper ------------------------------------------------------------------------------------
+// --- the keeper ----------------------------------------------------------------------------------
 
 class keeper {
 public:
@@ -172,8 +172,8 @@ private:
             return false;
         }
         const pid_t self = ::getpid();
-        // Shares our memory until it has become the program: none is copied. What it writes there is
-        // its own.
+        // Shares our memory until it has become the program: none is copied. What it writes there
+        // is its own.
         program_ = ::vfork();
         // NOLINTNEXTLINE(clang-analyzer-unix.Vfork): what it calls is safe there
         if (program_ == 0) become_program(order, image, ends[1], self);
@@ -250,8 +250,8 @@ private:
         return all < 0 ? all : strays;
     }
 
-    /// What is killed hands its own children on to us: again, until there are none. False: something
-    /// cannot be killed (it is another user's, or stuck in the kernel).
+    /// What is killed hands its own children on to us: again, until there are none. False:
+    /// something cannot be killed (it is another user's, or stuck in the kernel).
     [[nodiscard]] bool kill_everything() noexcept {
         const std::time_t began = seconds_now();
         for (;;) {
@@ -283,7 +283,7 @@ private:
     int stops_ = 0; ///< WSTOPPED where a stop is to be heard of
 };
 
-// --- the starter -----------------------------------------------------------------------------------
+// --- the starter ---------------------------------------------------------------------------------
 
 /// Numbers of processes, in memory of its own: none may be taken from the heap here.
 class process_list {
@@ -324,8 +324,8 @@ private:
     std::size_t room_ = 0;
 };
 
-/// Forks keepers, and ends what comes to it when one of them was killed: as a subreaper above theirs it
-/// becomes the parent of all that such a keeper had under it.
+/// Forks keepers, and ends what comes to it when one of them was killed: as a subreaper above
+/// theirs it becomes the parent of all that such a keeper had under it.
 class keeper_forker {
 public:
     keeper_forker() noexcept {
@@ -391,9 +391,9 @@ private:
         return true;
     }
 
-    /// Waits for those that have ended, and kills the children that are no keepers. Result: how many
-    /// can be killed; -1: the system does not say which there are. Each that dies is told by SIGCHLD,
-    /// after its own children have come to us.
+    /// Waits for those that have ended, and kills the children that are no keepers. Result: how
+    /// many can be killed; -1: the system does not say which there are. Each that dies is told by
+    /// SIGCHLD, after its own children have come to us.
     int end_strays() noexcept {
         for (pid_t ended = 0; (ended = ::waitpid(-1, nullptr, WNOHANG)) > 0;)
             keepers_.remove(ended);

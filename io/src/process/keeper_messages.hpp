@@ -19,9 +19,9 @@ struct start_message {
 };
 constexpr unsigned start_descriptors = 5;
 
-/// The beginning of an image: what a program is started with, as memory that a keeper maps. Behind it
-/// come the slots for the pointers of execve (arguments, null, variables, null), then the texts, each
-/// with its zero: the program's file, its arguments, its variables.
+/// The beginning of an image: what a program is started with, as memory that a keeper maps. Behind
+/// it come the slots for the pointers of execve (arguments, null, variables, null), then the texts,
+/// each with its zero: the program's file, its arguments, its variables.
 struct image_header {
     std::uint64_t argument_count = 0;
     std::uint64_t variable_count = 0;

@@ -15,9 +15,9 @@
 
 namespace heddle::process {
 
-/// Hears from a keeper and tells it what to do. Letting go of it, in whatever way this process ends,
-/// has the keeper kill all that is left of the program. Held by shared_ptr: a wait under way outlives
-/// it.
+/// Hears from a keeper and tells it what to do. Letting go of it, in whatever way this process
+/// ends, has the keeper kill all that is left of the program. Held by shared_ptr: a wait under way
+/// outlives it.
 class kept_program final : public std::enable_shared_from_this<kept_program> {
 public:
     enum class state : std::uint8_t {
@@ -57,7 +57,8 @@ public:
     void signal(int signal) noexcept;
     /// Kills what is left; gone() will tell.
     void finish() noexcept;
-    /// For a keeper that does not do as it is told (it was stopped): ends it and the group from here.
+    /// For a keeper that does not do as it is told (it was stopped): ends it and the group from
+    /// here.
     void force() noexcept;
 
 private:

@@ -10,10 +10,10 @@ namespace heddle::process {
 /// Gets the number of one child. To be called with what for_each_child was given beside it.
 using child_visitor = void (*)(pid_t child, void* given);
 
-/// Visits each child of this process, which has one thread, once; also those that have ended and were
-/// not waited for. While the visitor waits for none of them no number can be another process's.
-/// Children that come or end meanwhile may be missed: ask again after SIGCHLD. Result: how many; -1
-/// when the system does not say. Takes no memory and no lock.
+/// Visits each child of this process, which has one thread, once; also those that have ended and
+/// were not waited for. While the visitor waits for none of them no number can be another
+/// process's. Children that come or end meanwhile may be missed: ask again after SIGCHLD. Result:
+/// how many; -1 when the system does not say. Takes no memory and no lock.
 int for_each_child(child_visitor visit, void* given) noexcept;
 /// The same for what can be called with a number.
 template <class What>

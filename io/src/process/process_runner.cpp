@@ -35,8 +35,8 @@ constexpr std::size_t input_piece = 256 * 1024;             // written between t
 constexpr auto last_words = std::chrono::milliseconds(100); // for a pipe whose writers were killed
 constexpr auto keepers_time = std::chrono::seconds(6);      // more than a keeper needs (keeper.cpp)
 
-/// The programs of a port whose keepers are not gone yet. Shared: coroutines that the loop gave up may
-/// outlive the port.
+/// The programs of a port whose keepers are not gone yet. Shared: coroutines that the loop gave up
+/// may outlive the port.
 using living_children = std::set<kept_program*>;
 
 /// One child and what is known of it. Everything that waits wakes `changed`.
@@ -261,7 +261,8 @@ private:
         co_return ended;
     }
 
-    /// `bounded`: the context with the time of the request; `woken`: what ended the wait for the start.
+    /// `bounded`: the context with the time of the request; `woken`: what ended the wait for the
+    /// start.
     coro::task<result<process_result>> watch(running_child& child, const process_request& request,
                                              coro::call_context context, coro::call_context bounded,
                                              coro::wake woken) {

@@ -25,8 +25,9 @@ struct child_setting {
     int terminal = -1;  ///< the terminal that its group gets; -1: none
 };
 
-/// Has the program of the request started in a process group of its own, with all signals as usual and
-/// no descriptors but the standard ones. Whether that worked the keeper tells. Errors: process_errc.
+/// Has the program of the request started in a process group of its own, with all signals as usual
+/// and no descriptors but the standard ones. Whether that worked the keeper tells. Errors:
+/// process_errc.
 [[nodiscard]] result<started_child> start_child(program_starter& starter,
                                                 const ports::process_request& request,
                                                 const child_setting& setting);

@@ -25,10 +25,10 @@ struct start_order {
     bool takes_terminal = false;
 };
 
-/// A fork of this process, made while it was small, that forks keepers: one for each program that runs
-/// at the same time, used again for the next. A keeper outlives us for as long as it takes to end its
-/// program, and no memory of ours is copied for it. Made anew when somebody has killed it. Destroying
-/// it lets it end, and keepers when their program has.
+/// A fork of this process, made while it was small, that forks keepers: one for each program that
+/// runs at the same time, used again for the next. A keeper outlives us for as long as it takes to
+/// end its program, and no memory of ours is copied for it. Made anew when somebody has killed it.
+/// Destroying it lets it end, and keepers when their program has.
 class program_starter {
 public:
     /// Keepers without work that are held for later ones.
@@ -41,8 +41,9 @@ public:
     program_starter(const program_starter&) = delete;
     program_starter& operator=(const program_starter&) = delete;
 
-    /// Gives the order to a keeper. Result: our end of its control socket, which does not block. Errors:
-    /// process_errc::start_failed. Blocks while the starter forks for others, which is short.
+    /// Gives the order to a keeper. Result: our end of its control socket, which does not block.
+    /// Errors: process_errc::start_failed. Blocks while the starter forks for others, which is
+    /// short.
     [[nodiscard]] result<fs::descriptor> start(const start_order& order);
     /// Takes back the socket of a keeper that has finished.
     void give_back(fs::descriptor control);

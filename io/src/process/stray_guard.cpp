@@ -24,8 +24,8 @@ static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<bool>::is_a
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-/// Not as for_each_child: that asks for the children of the calling thread, and a signal handler may run
-/// on any.
+/// Not as for_each_child: that asks for the children of the calling thread, and a signal handler
+/// may run on any.
 template <class What>
 void for_each_child_of_process(What&& what) noexcept {
     for_each_child_by_parent(
@@ -78,7 +78,8 @@ int stray_guard::kill_strays(std::span<const pid_t> spared) const noexcept {
     }
     int found = 0;
     for_each_child_of_process([&](pid_t child) {
-        // What cannot be killed is another user's. A child's number stays its own until we wait for it.
+        // What cannot be killed is another user's. A child's number stays its own until we wait for
+        // it.
         if (is_spared(child, spared) || ::kill(child, SIGKILL) != 0) return;
         ++found;
         static_cast<void>(::waitpid(child, nullptr, WNOHANG));

@@ -9,7 +9,8 @@ namespace heddle::store {
 
 namespace {
 
-/// One connection reads and another one writes, so that no look waits for an answer that is written.
+/// One connection reads and another one writes, so that no look waits for an answer that is
+/// written.
 struct connections {
     explicit connections(const response_store_options& options) : reads(options), writes(options) {}
     response_table reads;

@@ -129,8 +129,8 @@ result<void> make_tables(sqlite_database& database) {
     return database.run(mark.c_str());
 }
 
-/// Makes the tables in a new file. Inside of one transaction: of several processes that come at once
-/// the first does it, and one that is killed leaves nothing half done.
+/// Makes the tables in a new file. Inside of one transaction: of several processes that come at
+/// once the first does it, and one that is killed leaves nothing half done.
 result<void> claim(sqlite_database& database) {
     HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
     if (auto outcome = make_tables(database); !outcome) {
@@ -240,7 +240,8 @@ result<std::optional<ports::stored_response>> response_table::find_in(open_table
     }
     table.find.begin();
     if (built && used < today - touch_after) {
-        // An answer that was found is not lost, nor waits, because its time of use cannot be written.
+        // An answer that was found is not lost, nor waits, because its time of use cannot be
+        // written.
         table.database.wait_when_busy(milliseconds(0));
         (void)table.touch.begin().bind(today).bind(key).step();
         table.touch.begin();

@@ -17,14 +17,14 @@
 namespace heddle::store {
 
 /// Opened by its first use, and anew when the file was deleted or replaced. Threads: any, one at a
-/// time (it locks). Errors of all calls: io_error; retryable when another process kept the file locked.
-/// `abandoned` ends a wait for it.
+/// time (it locks). Errors of all calls: io_error; retryable when another process kept the file
+/// locked. `abandoned` ends a wait for it.
 class response_table {
 public:
     explicit response_table(response_store_options options) : options_(std::move(options)) {}
 
-    /// Takes no lock that keeps others from reading or writing. When the file could not be opened or
-    /// was locked, the next looks fail at once for some seconds: nobody waits again and again.
+    /// Takes no lock that keeps others from reading or writing. When the file could not be opened
+    /// or was locked, the next looks fail at once for some seconds: nobody waits again and again.
     [[nodiscard]] result<std::optional<ports::stored_response>> find(
         std::string_view request, const std::atomic<bool>* abandoned = nullptr);
     /// `created`: seconds since 1970; nothing: now.

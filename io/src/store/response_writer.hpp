@@ -16,10 +16,10 @@
 
 namespace heddle::store {
 
-/// Writes answers one after the other on a thread of its own, which the first of them starts: nobody
-/// waits for the disk, or for another process that keeps the file locked. What waits is bounded in
-/// memory, and can be found. An answer that cannot be written is dropped, unless the file is only
-/// locked: then it is tried again until the end. Threads: any, several at once.
+/// Writes answers one after the other on a thread of its own, which the first of them starts:
+/// nobody waits for the disk, or for another process that keeps the file locked. What waits is
+/// bounded in memory, and can be found. An answer that cannot be written is dropped, unless the
+/// file is only locked: then it is tried again until the end. Threads: any, several at once.
 class response_writer {
 public:
     /// Of requests and answers that wait.
@@ -37,14 +37,15 @@ public:
     /// The answer to `request` if it still waits, and is newer than `oldest`.
     [[nodiscard]] std::optional<ports::stored_response> waiting(const std::string& request,
                                                                 std::int64_t oldest);
-    /// Blocks until there is room for such an answer, as long as others are written: until 2 s after
-    /// the last one.
+    /// Blocks until there is room for such an answer, as long as others are written: until 2 s
+    /// after the last one.
     void wait_for_room(const std::string& request, const ports::stored_response& answer,
                        const std::atomic<bool>& abandoned);
     /// Blocks until nothing waits, for `limit` at most.
     void wait_until_done(std::chrono::milliseconds limit, const std::atomic<bool>& abandoned);
-    /// Drops what waits, for who has waited long enough. The answer that is being written is finished,
-    /// if that takes no other process and no more than `limit`. Result: how many are lost.
+    /// Drops what waits, for who has waited long enough. The answer that is being written is
+    /// finished, if that takes no other process and no more than `limit`. Result: how many are
+    /// lost.
     [[nodiscard]] std::size_t drop_waiting(std::chrono::milliseconds limit);
     /// What went wrong with an answer, given once in the life of this.
     [[nodiscard]] std::optional<error> take_failure();

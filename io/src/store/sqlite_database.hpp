@@ -51,8 +51,8 @@ public:
                                                       if_absent wanted = if_absent::make);
     sqlite_database(sqlite_database&&) noexcept = default;
     sqlite_database& operator=(sqlite_database&&) = delete;
-    /// Leaves the log of changes where it is when the file has got lost: it is that of the file which
-    /// now has its name.
+    /// Leaves the log of changes where it is when the file has got lost: it is that of the file
+    /// which now has its name.
     ~sqlite_database();
 
     /// Whether the file that was opened still has its name: false once it was deleted or replaced.

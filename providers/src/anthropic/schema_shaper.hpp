@@ -9,9 +9,9 @@
 
 namespace heddle::providers::anthropic {
 
-/// The service compiles a schema to a grammar and refuses what has no place in it. Every object must
-/// be closed; bounds of numbers, lengths and patterns become words of the description, which the
-/// model reads. `schema` must be a JSON object.
+/// The service compiles a schema to a grammar and refuses what has no place in it. Every object
+/// must be closed; bounds of numbers, lengths and patterns become words of the description, which
+/// the model reads. `schema` must be a JSON object.
 /// Nothing when the schema has no such form: an object with free names, any value at all, a schema
 /// that holds itself, one that is elsewhere.
 /// Source: docs.claude.com, "Structured outputs"; the official clients change schemas alike. Pure.

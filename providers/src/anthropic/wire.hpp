@@ -50,8 +50,8 @@ struct raw_usage {
 void take_stop(ports::chat_response& response, std::string_view reason,
                const json::object* details);
 
-/// Reads {"type":"error","error":{…},"request_id":…}. The views point into `root`. False when it has
-/// no such shape.
+/// Reads {"type":"error","error":{…},"request_id":…}. The views point into `root`. False when it
+/// has no such shape.
 [[nodiscard]] bool read_failure(const json::object& root, service_failure& failure);
 
 [[nodiscard]] result<ports::chat_response> read_answer(

@@ -183,7 +183,8 @@ result<std::unique_ptr<cassette_player>> cassette_player::open(std::string name,
             object->default_model = *std::move(model);
         } else if (auto added = object->add(line); !added) {
             error failure = at_line(std::move(added).error());
-            // The run that recorded it was killed, or the machine went down, in the middle of a line.
+            // The run that recorded it was killed, or the machine went down, in the middle of a
+            // line.
             const bool cut = rest.empty() && text.back() != '\n' && !is_whole_line(line);
             if (!cut) return failure;
             object->warning = object->name + ":" + std::to_string(number) +

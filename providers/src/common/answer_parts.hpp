@@ -35,8 +35,8 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
 
 using usage_reader = std::optional<ports::token_usage> (*)(const json::object& root);
 
-/// The failure that read_object found in an answer with a status of success, with what the service says
-/// beside it that it used.
+/// The failure that read_object found in an answer with a status of success, with what the service
+/// says beside it that it used.
 [[nodiscard]] error with_told_usage(json_reader& reader, error failure,
                                     const ports::http_response& answer, usage_reader read);
 
@@ -70,8 +70,8 @@ void drop_refused(ports::chat_response& response);
                                                       std::string_view name);
 /// The same for a part of a figure, where missing is zero.
 [[nodiscard]] std::int64_t tokens_member(const json::object& object, std::string_view name);
-/// The usage with its two figures, as far as the service told them; one is made up out of the total,
-/// where that is told. Nothing when neither is known.
+/// The usage with its two figures, as far as the service told them; one is made up out of the
+/// total, where that is told. Nothing when neither is known.
 [[nodiscard]] std::optional<ports::token_usage> told_usage(std::optional<std::int64_t> input,
                                                            std::optional<std::int64_t> output,
                                                            std::optional<std::int64_t> total = {});

@@ -23,8 +23,8 @@ void hide_secrets(ports::chat_response& response, const redactor& secrets);
 /// errors of codecs never show the key.
 [[nodiscard]] error hide_secrets(error failure, const redactor& secrets);
 
-/// Hides secrets in a text that arrives in pieces. The end of a piece that might be the beginning of
-/// a secret waits for the next one. One for each text.
+/// Hides secrets in a text that arrives in pieces. The end of a piece that might be the beginning
+/// of a secret waits for the next one. One for each text.
 class text_redactor {
 public:
     /// `secrets` outlives this.

@@ -123,8 +123,8 @@ result<json::value> json_reader::parse(std::string_view text) {
 
 json::value json_reader::read(json::parser& parser, std::string_view text,
                               boost::system::error_code& ec) {
-    // release() would keep the size of the next block, which doubles with every block: a reader that
-    // has seen a few dozen big answers would ask for more memory than there is.
+    // release() would keep the size of the next block, which doubles with every block: a reader
+    // that has seen a few dozen big answers would ask for more memory than there is.
     tree_memory_.emplace(tree_block_.data(), tree_block_.size());
     parser.reset(&*tree_memory_);
     parser.write(text.data(), text.size(), ec);

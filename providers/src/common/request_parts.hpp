@@ -40,9 +40,9 @@ namespace heddle::providers {
 /// has a setting of its own (`own`).
 [[nodiscard]] result<void> check_extra(const ports::extra_parameter& parameter, bool own);
 
-/// The arguments of a call that goes back to the model, as an object; none at all are "{}". What the
-/// model wrote in place of one, and was told of, goes back as the text in an object of ours, which is
-/// made in `own`.
+/// The arguments of a call that goes back to the model, as an object; none at all are "{}". What
+/// the model wrote in place of one, and was told of, goes back as the text in an object of ours,
+/// which is made in `own`.
 [[nodiscard]] std::string_view arguments_of(const ports::tool_call& call, std::string& own);
 
 /// Why a service with an effort leaves out a budget for reasoning.

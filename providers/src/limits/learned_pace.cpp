@@ -96,7 +96,8 @@ double learned_pace::let_in(std::uint64_t number) const noexcept {
     return std::max(static_cast<double>(number - last_refused_) - 1 - refused_, 0.0);
 }
 
-/// A bucket that was full when the step began has let in no more than its size and what it refilled.
+/// A bucket that was full when the step began has let in no more than its size and what it
+/// refilled.
 void learned_pace::end_step(time_point now) noexcept {
     const double passed = seconds(now - step_began_);
     if (burst_ > 0 && step_calls_ > burst_ && passed > 0) {
@@ -106,8 +107,8 @@ void learned_pace::end_step(time_point now) noexcept {
     step_began_ = now;
 }
 
-/// A bucket takes the next call about one call's time after a refusal. Where nothing got through for
-/// much longer, all of it comes at once.
+/// A bucket takes the next call about one call's time after a refusal. Where nothing got through
+/// for much longer, all of it comes at once.
 bool learned_pace::looks_like_window(double pace) const noexcept { return pause_ * pace > 4; }
 
 void learned_pace::refused_first(const pace_refusal& of) noexcept {

@@ -14,9 +14,10 @@ namespace heddle::providers {
     return request.scheduling.cache == ports::cache_use::kept;
 }
 
-/// The kept response of the first target that has one: nothing is sent, and whichever target made it,
-/// it is an answer of the route. All that `request` and `on_delta` (null: no stream) refer to, and the
-/// targets, outlive the call. Errors: of the last target, llm_errc::not_found when none has one.
+/// The kept response of the first target that has one: nothing is sent, and whichever target made
+/// it, it is an answer of the route. All that `request` and `on_delta` (null: no stream) refer to,
+/// and the targets, outlive the call. Errors: of the last target, llm_errc::not_found when none has
+/// one.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): see above
 [[nodiscard]] inline coro::task<result<ports::chat_response>> kept_response(
     std::span<const route_target> targets, const ports::chat_request& request,

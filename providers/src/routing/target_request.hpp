@@ -9,8 +9,8 @@
 
 namespace heddle::providers {
 
-/// The request itself when the target has its model, as the first of a route mostly does: prompts are
-/// long, and a copy is made only for the others. `request` outlives it.
+/// The request itself when the target has its model, as the first of a route mostly does: prompts
+/// are long, and a copy is made only for the others. `request` outlives it.
 class target_request {
 public:
     target_request(const ports::chat_request& request, const route_target& target,

@@ -45,8 +45,8 @@ graph layers_of(const std::vector<source_file>& files) {
     return found;
 }
 
-/// The folders of async_core/src/lang. A public header belongs to the folder of its source; one without
-/// a source declares data, and is a part of `value`, unless it is named here.
+/// The folders of async_core/src/lang. A public header belongs to the folder of its source; one
+/// without a source declares data, and is a part of `value`, unless it is named here.
 graph folders_of_lang(const std::vector<source_file>& files) {
     constexpr std::string_view sources = "async_core/src/lang/";
     constexpr std::string_view headers = "async_core/include/heddle/lang/";

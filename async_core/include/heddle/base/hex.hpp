@@ -19,8 +19,8 @@ enum class broken_escape : std::uint8_t {
     refused ///< there is no result
 };
 
-/// The part of a URL with the byte that each `%XX` stands for (RFC 3986, 2.1). The result may hold any
-/// bytes. A plus sign is one.
+/// The part of a URL with the byte that each `%XX` stands for (RFC 3986, 2.1). The result may hold
+/// any bytes. A plus sign is one.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text,
                                                          broken_escape broken);
 

@@ -8,10 +8,10 @@
 
 namespace heddle {
 
-/// Appends `text` as the inside of a JSON string: quotes, backslashes and control characters (of C0)
-/// escaped, everything else as it is. Each invalid sequence of UTF-8 becomes U+FFFD, so that what is
-/// appended is always valid. Linear; runs without anything to escape are copied eight bytes at a
-/// time.
+/// Appends `text` as the inside of a JSON string: quotes, backslashes and control characters (of
+/// C0) escaped, everything else as it is. Each invalid sequence of UTF-8 becomes U+FFFD, so that
+/// what is appended is always valid. Linear; runs without anything to escape are copied eight bytes
+/// at a time.
 void append_json_escaped(std::string& out, std::string_view text);
 /// The same between quotes.
 void append_json_string(std::string& out, std::string_view text);

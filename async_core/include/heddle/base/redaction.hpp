@@ -12,11 +12,11 @@
 namespace heddle {
 
 /// Replaces the values of secrets in strings with a mark. Also finds values of which any characters
-/// are escaped: by backslashes, \uNNNN and \xNN, at any depth (a document inside a string of another);
-/// for URLs, %NN, also encoded again (%25NN, %2525NN); and by number for HTML and XML, &#115; and
-/// &#x73;. Not found: Base64 and other encodings of the whole value.
-/// Three quarters of a secret of 12 to 512 characters are enough, so that a truncated value is hidden as
-/// well; of any other all of it must be there.
+/// are escaped: by backslashes, \uNNNN and \xNN, at any depth (a document inside a string of
+/// another); for URLs, %NN, also encoded again (%25NN, %2525NN); and by number for HTML and XML,
+/// &#115; and &#x73;. Not found: Base64 and other encodings of the whole value.
+/// Three quarters of a secret of 12 to 512 characters are enough, so that a truncated value is
+/// hidden as well; of any other all of it must be there.
 /// Knows no document format: apply it to the strings of a document, not to its JSON text, in which
 /// it could also replace member names. Immutable after construction. Threads: any.
 class redactor {

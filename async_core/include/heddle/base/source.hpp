@@ -49,14 +49,14 @@ struct text_place {
 /// Threads: one at a time. Complexity: add is O(1) plus the copy, locate O(log files + file size).
 class source_map {
 public:
-    /// Takes a copy of `text` under the display name `name`; returns the position of its first byte.
-    /// Texts are kept as long as the map: errors raised later still show their line.
-    /// Returns 0 when the map is full (4 GiB of text): spans into it are then unknown.
+    /// Takes a copy of `text` under the display name `name`; returns the position of its first
+    /// byte. Texts are kept as long as the map: errors raised later still show their line. Returns
+    /// 0 when the map is full (4 GiB of text): spans into it are then unknown.
     /// `first_line`: the number of the text's first line, for a part of a longer text.
     std::uint32_t add(std::string name, std::string text, std::uint32_t first_line = 1);
 
-    /// As add, for code that a running program made (parse, eval): only the last mebibyte of such text
-    /// is kept, so that a program may make code for ever. Older spans become unknown.
+    /// As add, for code that a running program made (parse, eval): only the last mebibyte of such
+    /// text is kept, so that a program may make code for ever. Older spans become unknown.
     std::uint32_t add_generated(std::string name, std::string text);
 
     /// The place of a span, or an empty location (line 0) when it is unknown.

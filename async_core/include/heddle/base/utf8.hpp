@@ -84,9 +84,10 @@ void shorten(std::string& text, std::size_t max_bytes);
 [[nodiscard]] constexpr bool is_control(char32_t point) noexcept {
     return point < 0x20 || (point >= 0x7F && point <= 0x9F);
 }
-/// What a terminal obeys instead of showing it: control characters; the marks, embeddings, overrides
-/// and isolates that change the order in which other text is shown (Unicode Standard Annex 9), by
-/// which an address can be made to look like another; and the line and paragraph separators.
+/// What a terminal obeys instead of showing it: control characters; the marks, embeddings,
+/// overrides and isolates that change the order in which other text is shown (Unicode Standard
+/// Annex 9), by which an address can be made to look like another; and the line and paragraph
+/// separators.
 [[nodiscard]] constexpr bool is_display_control(char32_t point) noexcept {
     return is_control(point) || point == 0x061C || point == 0x200E || point == 0x200F ||
            (point >= 0x2028 && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);

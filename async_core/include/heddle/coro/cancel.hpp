@@ -30,7 +30,8 @@ private:
 
 /// The place where cancellation is asked for. Sources form a tree: a request reaches all below.
 /// Asking does not end anything; await the end of the work, then destroy.
-/// Threads: the shard's only; from elsewhere post to the loop. A source outlives what hooks into it.
+/// Threads: the shard's only; from elsewhere post to the loop. A source outlives what hooks into
+/// it.
 class cancel_source final : private cancel_hook {
 public:
     cancel_source() = default;

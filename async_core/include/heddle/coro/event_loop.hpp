@@ -40,9 +40,9 @@ public:
     [[nodiscard]] time passes() const noexcept { return passes_; }
 
     /// Runs everything until nothing is left to do: io_context::run() with real time. With virtual
-    /// time, whenever nothing is ready the clock jumps to the next timer; it ends when there is none,
-    /// also when coroutines are parked for good. What waits for the outside (a socket, a file read on
-    /// another thread) does not hold the clock. Not to be called from inside a handler.
+    /// time, whenever nothing is ready the clock jumps to the next timer; it ends when there is
+    /// none, also when coroutines are parked for good. What waits for the outside (a socket, a file
+    /// read on another thread) does not hold the clock. Not to be called from inside a handler.
     void run();
     /// With virtual time: work of that length was done. Otherwise nothing.
     void pass(clock::duration spent) noexcept;

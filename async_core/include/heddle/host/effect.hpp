@@ -15,7 +15,8 @@ namespace heddle::host {
 
 class session;
 
-/// One request of a running workflow. The coroutine that answers it owns the parts; `owner` outlives it.
+/// One request of a running workflow. The coroutine that answers it owns the parts; `owner`
+/// outlives it.
 struct effect_call {
     session& owner;
     lang::effect_request request; ///< row or callee, arguments, clause names, place in the source
@@ -51,12 +52,13 @@ public:
     virtual void collect_names(std::vector<std::string>& names) const = 0;
     /// Calls request.callee. With request.names the arguments are clauses, else positions.
     [[nodiscard]] virtual coro::task<result<lang::value>> call(effect_call call) = 0;
-    /// (defatom …): `form` is the whole form as data; registers the template and gives its callable.
-    /// A long schema is read in turns with the loop. Errors: also cancelled; then nothing is registered.
+    /// (defatom …): `form` is the whole form as data; registers the template and gives its
+    /// callable. A long schema is read in turns with the loop. Errors: also cancelled; then nothing
+    /// is registered.
     [[nodiscard]] virtual coro::task<result<lang::value>> define_task(
         session& owner, lang::value form, source_span span, coro::call_context context) = 0;
-    /// (deftool …): `body` is a function of the declared parameters, in order; registers the tool and
-    /// gives its callable.
+    /// (deftool …): `body` is a function of the declared parameters, in order; registers the tool
+    /// and gives its callable.
     [[nodiscard]] virtual result<lang::value> define_tool(session& owner, const lang::value& form,
                                                           lang::value body, source_span span);
 };

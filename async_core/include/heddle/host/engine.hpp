@@ -16,8 +16,8 @@ namespace heddle::host {
 
 class session;
 
-/// What an engine is made of. Everything is owned by the caller or shared, and outlives the engine's
-/// sessions.
+/// What an engine is made of. Everything is owned by the caller or shared, and outlives the
+/// engine's sessions.
 struct engine_parts {
     log_port* log = nullptr;                       ///< null: nothing is logged
     ports::file_port* files = nullptr;             ///< null: file primitives raise PermissionError

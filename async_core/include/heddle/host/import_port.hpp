@@ -28,8 +28,8 @@ public:
                                                                    coro::call_context context) = 0;
 };
 
-/// Imports out of a file port, whose names are the names of sources: a path is taken relative to the
-/// folder of the importing file. `files` outlives it.
+/// Imports out of a file port, whose names are the names of sources: a path is taken relative to
+/// the folder of the importing file. `files` outlives it.
 [[nodiscard]] std::unique_ptr<import_port> make_file_imports(ports::file_port& files);
 
 } // namespace heddle::host

@@ -59,10 +59,10 @@ public:
                                                        std::vector<lang::value> arguments,
                                                        run_options options = {});
 
-    /// Calls a function as a part of the evaluation under way, in a fiber of its own that shares its
-    /// bounds: for tools that are written in the language. The sandbox of `scope` decides what it may
-    /// reach only if `in_sandbox`: a tool was made outside, a function that a program passes was not.
-    /// The steps, memory and calls are those of the sandbox in any case.
+    /// Calls a function as a part of the evaluation under way, in a fiber of its own that shares
+    /// its bounds: for tools that are written in the language. The sandbox of `scope` decides what
+    /// it may reach only if `in_sandbox`: a tool was made outside, a function that a program passes
+    /// was not. The steps, memory and calls are those of the sandbox in any case.
     /// Errors: those of the function; LimitError for calls nested deeper than `max_nested`;
     /// invalid_argument when no evaluation is under way.
     /// Cancellation: by `context`; the call returns once the fiber and its branches have ended.
@@ -76,7 +76,8 @@ public:
     /// The value of a global, or nothing.
     [[nodiscard]] std::optional<lang::value> global(std::string_view name);
     void define(std::string_view name, lang::value content);
-    /// Names of the parameters of a function (required, optional, rest), or nothing for other values.
+    /// Names of the parameters of a function (required, optional, rest), or nothing for other
+    /// values.
     [[nodiscard]] static std::optional<std::vector<std::string>> parameters_of(
         const lang::value& callee);
 

@@ -27,8 +27,8 @@ public:
 
     /// Meters the call. A builtin whose running time depends on its arguments spends work as it
     /// proceeds. When spend() returns false, it returns at once (`if (!call.spend(n)) return {};`).
-    /// It may then be called again with the same arguments, so until that point it must not have changed
-    /// any of them.
+    /// It may then be called again with the same arguments, so until that point it must not have
+    /// changed any of them.
     [[nodiscard]] work_meter& work() noexcept { return work_; }
     [[nodiscard]] bool spend(std::uint64_t work) { return work_.spend(work); }
     [[nodiscard]] bool spend_bytes(std::size_t bytes) { return work_.spend_bytes(bytes); }
@@ -66,8 +66,8 @@ enum class builtin_kind : std::uint8_t {
     control ///< the machine itself: apply, eval, raise
 };
 
-/// One row: name, arity, documentation and code. `(help 'name)`, arity checks, the reference page and
-/// editor data are made from it.
+/// One row: name, arity, documentation and code. `(help 'name)`, arity checks, the reference page
+/// and editor data are made from it.
 struct builtin {
     std::string_view name;
     std::string_view parameters; ///< "x y", "xs…", "n [default]": shown as written

@@ -64,8 +64,8 @@ struct task_signature {
         refuses{};
 };
 
-/// A hint for a clause of a call that a task or tool does not have: a similar name, how a setting of
-/// requests is given, or else which inputs there are. `reserved`: see task_signature.
+/// A hint for a clause of a call that a task or tool does not have: a similar name, how a setting
+/// of requests is given, or else which inputs there are. `reserved`: see task_signature.
 [[nodiscard]] std::string unknown_input_hint(std::string_view name,
                                              const std::vector<std::string>& inputs,
                                              const std::vector<std::string>& reserved);
@@ -97,8 +97,9 @@ struct check_options {
 
 /// All problems of a program, in the order of their places. `text` was added to the sources of
 /// `realm` at `position`, and the world serves for this one program: its macros are expanded in it.
-/// Nothing else runs, and imports are not followed: where a name may come from one, it is a warning.
-/// After a syntax error only syntax and special forms are checked, since names may be missing.
+/// Nothing else runs, and imports are not followed: where a name may come from one, it is a
+/// warning. After a syntax error only syntax and special forms are checked, since names may be
+/// missing.
 /// Bounds: a thousand problems; the reader's limits.
 [[nodiscard]] std::vector<problem> check_program(realm& realm, std::string_view text,
                                                  std::uint32_t position,

@@ -19,8 +19,9 @@ public:
     virtual ~extent_ledger() = default;
 };
 
-/// The mark that `with` puts into the scope of its body for `budget-usd` and `max-calls`. One inside
-/// another is bound by both. An error with this extent (with_extent) is caught outside of the form only.
+/// The mark that `with` puts into the scope of its body for `budget-usd` and `max-calls`. One
+/// inside another is bound by both. An error with this extent (with_extent) is caught outside of
+/// the form only.
 /// Threads: the session's only.
 class counted_extent final : public extent_mark {
 public:

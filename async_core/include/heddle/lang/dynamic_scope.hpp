@@ -22,7 +22,8 @@ class future;
 class sandbox_policy;
 class time_extent;
 
-/// A counted reference to a dynamic scope. Without one it reads as the root scope, which sets nothing.
+/// A counted reference to a dynamic scope. Without one it reads as the root scope, which sets
+/// nothing.
 class scope_ref {
 public:
     scope_ref() = default;
@@ -47,8 +48,8 @@ private:
     value held_;
 };
 
-/// Immutable once it is open. What runs inside a form, its branches and futures included, shares the
-/// form's scope. Threads: the session's only.
+/// Immutable once it is open. What runs inside a form, its branches and futures included, shares
+/// the form's scope. Threads: the session's only.
 class dynamic_scope final : public host_object {
 public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "scope"; }
@@ -60,8 +61,8 @@ public:
     scope_ref outer;                         ///< the scope around this one
     host_ref<concurrency_scope> concurrency; ///< bounds branches; null: no bound
     host_ref<sandbox_policy> sandbox;        ///< whose rights bind the code; null: outside of any
-    /// Whose limits count the work of the code: `sandbox`, and those around the call of a tool that has
-    /// the rights of the program. Null: none.
+    /// Whose limits count the work of the code: `sandbox`, and those around the call of a tool that
+    /// has the rights of the program. Null: none.
     host_ref<sandbox_policy> limits;
     host_ref<time_extent> time; ///< the extent of `deadline`; null: no deadline
     double deadline = std::numeric_limits<double>::infinity(); ///< on the clock of host_names
@@ -95,9 +96,9 @@ scope_ref scope_ref::open(heap& memory, Change&& change) const {
     return scope_ref(make_host(memory, std::move(object)));
 }
 
-/// For what the host runs in the name of a program, such as a tool that a model calls: the error when
-/// the sandbox of `scope` does not allow it by that name, or counts too many calls. Nothing: it may
-/// run, and has been counted.
+/// For what the host runs in the name of a program, such as a tool that a model calls: the error
+/// when the sandbox of `scope` does not allow it by that name, or counts too many calls. Nothing:
+/// it may run, and has been counted.
 [[nodiscard]] std::optional<error> refused_by_sandbox(const scope_ref& scope,
                                                       std::string_view name);
 

@@ -35,9 +35,10 @@ public:
     value data;         ///< arguments of (error …), or nil
     value result;       ///< the FAILED TaskResult of a TaskError, or nil
     std::string reason; ///< reason of a TaskError ("input_validation_failure"), or empty
-    /// The extent that is over (its time, or another limit of its own), or nil: a host object that is
-    /// in the settings of everything that runs inside. No `catch` in the extent takes the error; the form
-    /// that opened the extent removes the mark, and from there on it is an error like any other.
+    /// The extent that is over (its time, or another limit of its own), or nil: a host object that
+    /// is in the settings of everything that runs inside. No `catch` in the extent takes the error;
+    /// the form that opened the extent removes the mark, and from there on it is an error like any
+    /// other.
     value extent;
     bool uncatchable = false; ///< no `catch` at all takes it: the run has to end
     bool complete = false;    ///< many branches share it (a limit of all): it gets no further trace
@@ -49,8 +50,8 @@ public:
 [[nodiscard]] error with_extent(error failure, value extent);
 /// The error, taken by no `catch`.
 [[nodiscard]] error made_uncatchable(error failure);
-/// The error as many branches share it that one limit ends: with the trace that it has now. It ends being
-/// shared where it leaves its extent.
+/// The error as many branches share it that one limit ends: with the trace that it has now. It ends
+/// being shared where it leaves its extent.
 [[nodiscard]] error made_complete(error failure);
 [[nodiscard]] bool is_complete(const error& failure) noexcept;
 /// The error with one more line of trace, unless it is complete.

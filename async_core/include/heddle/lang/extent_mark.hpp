@@ -10,7 +10,8 @@ namespace heddle::lang {
 /// What all `finally` blocks of one end may take together, in seconds of wall time.
 inline constexpr double cleanup_seconds = 5;
 
-/// The mark of an extent (script_payload::extent). Its identity counts. Threads: the session's only.
+/// The mark of an extent (script_payload::extent). Its identity counts. Threads: the session's
+/// only.
 class extent_mark : public host_object {
 public:
     /// When the cleanups that the end of the extent began must be over; asked first when it ends.

@@ -101,9 +101,9 @@ public:
     /// A branch that was spawned.
     [[nodiscard]] bool is_future() const noexcept { return !future_.is_nil(); }
     [[nodiscard]] std::size_t depth() const noexcept { return frames_.size(); }
-    /// When the time of what it does is over (host_names::now()), or nothing: the deadline of its scope,
-    /// or what a cleanup may wait for. A wait for a permit or for a future is to be cut then:
-    /// machine::interrupt_wait.
+    /// When the time of what it does is over (host_names::now()), or nothing: the deadline of its
+    /// scope, or what a cleanup may wait for. A wait for a permit or for a future is to be cut
+    /// then: machine::interrupt_wait.
     [[nodiscard]] std::optional<double> deadline() const noexcept;
     /// What it does belongs to a cleanup: it is not to wait for the outside for long.
     [[nodiscard]] bool cleans_up() const noexcept { return !cleanups_.empty() || of_cleanup_; }
@@ -135,9 +135,9 @@ private:
     /// The part of request_cancel that concerns only this fiber. True when branches that it has
     /// opened must be asked as well.
     [[nodiscard]] bool ask_to_end(cancel_reason reason, double end) noexcept;
-    /// Asks the branches that those fibers, linked by queue_next_, have opened, and all below them: were
-    /// each left to the end of what opened it, a branch that opens others could be ahead of its end for
-    /// ever.
+    /// Asks the branches that those fibers, linked by queue_next_, have opened, and all below them:
+    /// were each left to the end of what opened it, a branch that opens others could be ahead of
+    /// its end for ever.
     static void ask_branches(fiber* waiting) noexcept;
     /// Of a cleanup that something waits for, with all branches below it.
     void end_cleanup_by(double end) noexcept;

@@ -16,8 +16,8 @@ struct frame {
     const instruction* at; ///< the next instruction
     const function* code;
     std::uint32_t base; ///< first register; the closure itself lies at base - 1
-    /// For traces: how many frames this one has replaced. Of hidden code: the position in the program of
-    /// the tail call that led to it, or 0.
+    /// For traces: how many frames this one has replaced. Of hidden code: the position in the
+    /// program of the tail call that led to it, or 0.
     std::uint32_t tail_calls = 0;
 };
 

@@ -17,14 +17,14 @@ namespace heddle::lang {
 
 struct cell_object;
 
-/// Where the objects of a session live. Small objects come from free lists of 16-byte steps (3 to 5 ns
-/// where malloc takes 20); large ones are blocks of their own; every byte is counted, so that a
+/// Where the objects of a session live. Small objects come from free lists of 16-byte steps (3 to 5
+/// ns where malloc takes 20); large ones are blocks of their own; every byte is counted, so that a
 /// limit can be kept.
 ///
-/// Lifetime: the session releases its heap with release_owner(); it frees itself when the last value
-/// is gone too, so a result may outlive its session. What can close a cycle is a cell, and the storage
-/// of a list or map that others see when it grows. Cycles are found by trial deletion (Bacon and
-/// Rajan 2001) when there are twice as many of these, and at release_owner().
+/// Lifetime: the session releases its heap with release_owner(); it frees itself when the last
+/// value is gone too, so a result may outlive its session. What can close a cycle is a cell, and
+/// the storage of a list or map that others see when it grows. Cycles are found by trial deletion
+/// (Bacon and Rajan 2001) when there are twice as many of these, and at release_owner().
 /// Threads: one at a time.
 class heap {
 public:
@@ -40,8 +40,8 @@ public:
     /// fails half way): it is seen at the machine's next safe point, and builtins that make much at
     /// once ask can_allocate first.
     [[nodiscard]] object* allocate(kind type, std::size_t bytes);
-    /// Memory beside objects that counts too: stacks of fibers, indexes. What may outlive the heap's
-    /// last value has a heap_charge instead.
+    /// Memory beside objects that counts too: stacks of fibers, indexes. What may outlive the
+    /// heap's last value has a heap_charge instead.
     void charge(std::size_t bytes) noexcept { used_ += bytes; }
     void discharge(std::size_t bytes) noexcept { used_ -= bytes; }
 
@@ -56,12 +56,13 @@ public:
         return fits(bytes);
     }
 
-    /// Objects that nothing refers to wait to be freed: so much was dropped at once that to free it all
-    /// would keep timers waiting.
+    /// Objects that nothing refers to wait to be freed: so much was dropped at once that to free it
+    /// all would keep timers waiting.
     [[nodiscard]] bool has_dead() const noexcept { return dying_ != nullptr; }
     /// Frees dead objects: about so many of them.
     void release_dead(std::size_t objects) noexcept;
-    /// A slice of a computation begins: it may drop `freed_in_a_turn` objects that are freed at once.
+    /// A slice of a computation begins: it may drop `freed_in_a_turn` objects that are freed at
+    /// once.
     void begin_turn() noexcept {
         allowance_ = freed_in_a_turn;
         if (dying_) [[unlikely]]
@@ -69,7 +70,8 @@ public:
     }
     static constexpr std::size_t freed_in_a_turn = 32 * 1024; ///< some 0.3 ms
 
-    /// The symbol of that name; the same object each time. Invalid UTF-8 in the name becomes U+FFFD.
+    /// The symbol of that name; the same object each time. Invalid UTF-8 in the name becomes
+    /// U+FFFD.
     [[nodiscard]] value symbol(std::string_view name);
     /// A symbol that equals no other, for macros.
     [[nodiscard]] value fresh_symbol(std::string_view prefix);
@@ -77,8 +79,8 @@ public:
     /// The key of the hash tables in this heap, drawn at random for each heap.
     [[nodiscard]] const hash_key& hash_seed() const noexcept { return hash_seed_; }
 
-    /// The storage of a list or map grows in place by `item`, while others see it: what is new may lead
-    /// to them, and they to the storage. To be called before.
+    /// The storage of a list or map grows in place by `item`, while others see it: what is new may
+    /// lead to them, and they to the storage. To be called before.
     static void note_growth(object* storage, const value& item) {
         if (item.is_object() && item.type() > kind::symbol && storage->colour == 0 &&
             (storage->references > 1 || item.target() == storage))
@@ -89,8 +91,8 @@ public:
     [[nodiscard]] std::size_t live_cells() const noexcept { return cells_.size(); }
     /// Frees garbage cycles through cells. Linear in what cells reach.
     void collect_cycles();
-    /// As over_limit(), after garbage cycles were given a chance to go. True also when little of the
-    /// limit was freed: rather that than to collect again at each step.
+    /// As over_limit(), after garbage cycles were given a chance to go. True also when little of
+    /// the limit was freed: rather that than to collect again at each step.
     [[nodiscard]] bool limit_used_up();
     /// As can_allocate(), after garbage cycles were given a chance to go.
     [[nodiscard]] bool make_room(std::size_t bytes);
@@ -153,8 +155,8 @@ private:
     std::uint64_t fresh_ = 0;
 };
 
-/// Bytes beside the objects of a heap that count as its memory as long as this lives. The heap lives as
-/// long too.
+/// Bytes beside the objects of a heap that count as its memory as long as this lives. The heap
+/// lives as long too.
 class heap_charge {
 public:
     heap_charge() = default;

@@ -43,7 +43,8 @@ struct help_entry {
     source_span place;                 ///< of the definition, when there is one
 };
 
-/// What may be told about: everything, or (for code in a sandbox) only what belongs to the language.
+/// What may be told about: everything, or (for code in a sandbox) only what belongs to the
+/// language.
 enum class help_reach : std::uint8_t { everything, language };
 
 /// What a name means at the top level now: a program's own meaning wins over the language's.
@@ -68,8 +69,8 @@ struct reference_page {
     std::string file;
     std::string text;
 };
-/// The reference of the language: forms, primitives (the host's too), functions, and a page for each
-/// module of the standard library. Nothing of a program. Errors: a module that does not load.
+/// The reference of the language: forms, primitives (the host's too), functions, and a page for
+/// each module of the standard library. Nothing of a program. Errors: a module that does not load.
 [[nodiscard]] result<std::vector<reference_page>> reference_pages(realm& realm);
 
 /// A docstring taken apart.

@@ -14,12 +14,14 @@ namespace heddle::lang {
 /// result is discarded.
 using metered_work = std::function<void(work_meter&)>;
 
-/// Runs `work` on the caller's stack for at most one turn. Result: false when it was stopped because
-/// it takes longer; run it again from the start in a host_job. Exceptions of `work` propagate.
+/// Runs `work` on the caller's stack for at most one turn. Result: false when it was stopped
+/// because it takes longer; run it again from the start in a host_job. Exceptions of `work`
+/// propagate.
 [[nodiscard]] bool done_in_a_turn(const metered_work& work);
 
-/// Runs a computation on its own native stack, as long builtins run (docs/adr/0012). The computation
-/// may use the values and the heap of the realm, because it never runs at the same time as its owner.
+/// Runs a computation on its own native stack, as long builtins run (docs/adr/0012). The
+/// computation may use the values and the heap of the realm, because it never runs at the same time
+/// as its owner.
 /// Threads: the realm's only.
 class host_job {
 public:

@@ -23,12 +23,13 @@ struct list_room {
 /// other end it keeps: one that grows at both is amortised too.
 [[nodiscard]] list_room room_for_push_front(const value& list) noexcept;
 [[nodiscard]] list_room room_to_append(const value& list, std::size_t elements) noexcept;
-/// Whether list_concat() can append that many elements without copying, when the list is moved to it.
+/// Whether list_concat() can append that many elements without copying, when the list is moved to
+/// it.
 [[nodiscard]] bool list_grows_in_place(const value& list, std::size_t elements) noexcept;
 /// Whether list_push_front() needs no copy, when the list is moved to it.
 [[nodiscard]] bool list_grows_at_front(const value& list) noexcept;
-/// Amortised constant time when `list` owns the edge of its storage, or is the only one that sees it:
-/// what stood outside of its window is overwritten. A copy otherwise.
+/// Amortised constant time when `list` owns the edge of its storage, or is the only one that sees
+/// it: what stood outside of its window is overwritten. A copy otherwise.
 [[nodiscard]] value list_push_front(heap& memory, value item, value list);
 [[nodiscard]] value list_push_back(heap& memory, value list, value item);
 [[nodiscard]] value list_concat(heap& memory, value left, std::span<const value> right);

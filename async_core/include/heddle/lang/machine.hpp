@@ -19,8 +19,8 @@ struct run_budget {
         UINT64_MAX; ///< calls, back-edges and work of builtins left for all fibers
     std::size_t max_frames = 20'000'000; ///< depth; memory is the usual bound
     bool ending = false; ///< the host has cancelled the run; what a program cancels is a part of it
-    /// What `finally` blocks may use once the run is cancelled or its steps are used up, all together:
-    /// so that a cleanup that never ends does not keep a run for ever.
+    /// What `finally` blocks may use once the run is cancelled or its steps are used up, all
+    /// together: so that a cleanup that never ends does not keep a run for ever.
     std::uint64_t cleanup_steps = 10'000'000;
     /// Whether they use that up now.
     [[nodiscard]] bool run_ends() const noexcept { return ending || steps == 0; }
@@ -79,18 +79,19 @@ public:
     static void fail_wait(fiber& self, error failure) noexcept;
 
     /// When the fiber computes inside a branch of a join on its parent's stack: makes that branch a
-    /// fiber of its own, ready to run, so that its siblings get their turn. Null when there is none.
+    /// fiber of its own, ready to run, so that its siblings get their turn. Null when there is
+    /// none.
     [[nodiscard]] static std::unique_ptr<fiber> split_running_branch(fiber& self);
 
     /// Answers the effect a fiber waits for; run it again afterwards.
     static void resume(fiber& self, result<value> answer) noexcept;
 
-    /// Ends a wait for a permit or a future whose deadline (fiber::deadline) has passed; run the fiber
-    /// afterwards. False, and nothing done, when it waits for neither.
+    /// Ends a wait for a permit or a future whose deadline (fiber::deadline) has passed; run the
+    /// fiber afterwards. False, and nothing done, when it waits for neither.
     static bool interrupt_wait(fiber& self);
 
-    /// What to answer an effect with that was cut because the fiber's deadline has passed. It leaves
-    /// the extent of that deadline; no `catch` inside takes it.
+    /// What to answer an effect with that was cut because the fiber's deadline has passed. It
+    /// leaves the extent of that deadline; no `catch` inside takes it.
     [[nodiscard]] static error deadline_failure(const fiber& self);
 };
 

@@ -50,8 +50,8 @@ struct list_object : object {
     [[nodiscard]] bool takes_before(std::uint32_t offset) const noexcept {
         return offset == begin && begin != 0 && places == nullptr;
     }
-    /// Whether so few elements are left that a copy of them is better than to keep this alive. A copy
-    /// is small itself, so a loop that takes element after element copies twice.
+    /// Whether so few elements are left that a copy of them is better than to keep this alive. A
+    /// copy is small itself, so a loop that takes element after element copies twice.
     [[nodiscard]] bool outweighs(std::size_t left) const noexcept {
         return left <= 16 && left * 8 < capacity && places == nullptr;
     }
@@ -119,8 +119,8 @@ public:
         ~value_visitor() = default;
     };
     /// Shows the collector of cycles each value that this object holds, once for each time it holds
-    /// it, and none that another object holds as well. What is not shown is never collected while it
-    /// is held.
+    /// it, and none that another object holds as well. What is not shown is never collected while
+    /// it is held.
     virtual void visit_values(value_visitor&) const {}
 };
 

@@ -25,15 +25,17 @@ struct datum {
     source_span span;
 };
 
-/// Why a text could not be read, when it could be the beginning of one that can: it ends inside a list,
-/// a string or a comment, or after a quote. What is wrong for any continuation has no such payload.
+/// Why a text could not be read, when it could be the beginning of one that can: it ends inside a
+/// list, a string or a comment, or after a quote. What is wrong for any continuation has no such
+/// payload.
 class incomplete_input final : public error_payload {};
 
 /// True for an error of read_all that more input may fix.
 [[nodiscard]] bool needs_more_input(const error& failure) noexcept;
 
 /// Reads all expressions of `text` (docs/spec/language.md §1), held by the source_map at `position`
-/// (0: spans stay unknown). Errors: errc::syntax with span and hint; never a crash, whatever the bytes.
+/// (0: spans stay unknown). Errors: errc::syntax with span and hint; never a crash, whatever the
+/// bytes.
 /// Iterative: depth is bounded by the option only.
 [[nodiscard]] result<std::vector<datum>> read_all(heap& memory, std::string_view text,
                                                   std::uint32_t position = 0,

@@ -87,13 +87,13 @@ public:
     [[nodiscard]] const code_service& stages() const noexcept { return *stages_; }
 
     // Two layers of names: what the prelude defines, and what programs define above it. A program
-    // that defines a name of the prelude gets a slot of its own; the prelude keeps using its own, and so
-    // does code that eval or sandbox closes off from the program's globals.
+    // that defines a name of the prelude gets a slot of its own; the prelude keeps using its own,
+    // and so does code that eval or sandbox closes off from the program's globals.
 
     /// The slot that a definition of `name` writes; made (unbound) when it is not there.
     [[nodiscard]] std::uint32_t global_index(std::string_view name);
-    /// The slot that a use of `name` reads: the program's when it is bound there, else the prelude's,
-    /// else a new unbound one of the program.
+    /// The slot that a use of `name` reads: the program's when it is bound there, else the
+    /// prelude's, else a new unbound one of the program.
     [[nodiscard]] std::uint32_t reference_index(std::string_view name);
     /// Index of a global that exists and is bound: the program's, else the prelude's.
     [[nodiscard]] std::optional<std::uint32_t> find_global(std::string_view name) const;
@@ -110,8 +110,8 @@ public:
     }
     [[nodiscard]] std::size_t global_count() const noexcept { return globals_.size(); }
     void define(std::string_view name, value content);
-    /// Where the last definition of a global is that was compiled; it may not have run yet. Unknown:
-    /// none was.
+    /// Where the last definition of a global is that was compiled; it may not have run yet.
+    /// Unknown: none was.
     [[nodiscard]] source_span definition_of(std::uint32_t index) const noexcept {
         return globals_[index].definition;
     }
@@ -135,7 +135,8 @@ public:
     [[nodiscard]] std::uint64_t host_events() const noexcept { return host_events_; }
     std::uint64_t note_host_event() noexcept { return ++host_events_; }
 
-    /// True while the prelude is compiled: its functions are marked, and may use the prelude's forms.
+    /// True while the prelude is compiled: its functions are marked, and may use the prelude's
+    /// forms.
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
     void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
 
@@ -175,21 +176,22 @@ public:
     unsigned native_stacks = 0;   ///< in use by computations that take turns with the loop
     bool has_semaphores = false;  ///< a program has made one, at some time
 
-    /// The error that ends all branches which meet one limit: one for all of them, because a hundred
-    /// thousand that each made its own would need more time and memory than they had for their work.
+    /// The error that ends all branches which meet one limit: one for all of them, because a
+    /// hundred thousand that each made its own would need more time and memory than they had for
+    /// their work.
     struct common_failure {
         const void* extent; ///< that is over; null: the run's memory or steps
         error failure;
     };
     std::optional<common_failure> common;
 
-    /// For tests of the machine: stacks and frames move at each run of the machine and each time they
-    /// grow, and the memory they leave is spoilt, so that a pointer kept too long shows.
+    /// For tests of the machine: stacks and frames move at each run of the machine and each time
+    /// they grow, and the memory they leave is spoilt, so that a pointer kept too long shows.
     [[nodiscard]] bool moves_stacks() const noexcept { return moves_stacks_; }
     void set_moves_stacks(bool on) noexcept { moves_stacks_ = on; }
 
-    /// Every name a program can use now: globals, macros, special forms, primitives, and the host's.
-    /// Without order; a name may come twice.
+    /// Every name a program can use now: globals, macros, special forms, primitives, and the
+    /// host's. Without order; a name may come twice.
     void collect_names(std::vector<std::string>& names) const;
 
     /// UnboundSymbolError with names that look alike.

@@ -18,8 +18,8 @@
 
 namespace heddle::lang {
 
-/// One `sandbox` form that runs, or that made a function which still lives: its clauses, and what is left
-/// of its limits. The mark of its extent. Threads: the session's only.
+/// One `sandbox` form that runs, or that made a function which still lives: its clauses, and what
+/// is left of its limits. The mark of its extent. Threads: the session's only.
 class sandbox_extent final : public extent_mark {
 public:
     using name_set = std::set<std::string, std::less<>>;
@@ -53,9 +53,9 @@ private:
     std::optional<error> ended_;    ///< without its mark, which refers to this
 };
 
-/// The sandboxes that bind a piece of code, outermost first. A sandbox inside another is bound by both,
-/// and so is a function that one sandbox made and that is called in another. Immutable but for what the
-/// extents count.
+/// The sandboxes that bind a piece of code, outermost first. A sandbox inside another is bound by
+/// both, and so is a function that one sandbox made and that is called in another. Immutable but
+/// for what the extents count.
 class sandbox_policy final : public host_object {
 public:
     /// Out of the evaluated clauses of the form, inside `outer` (null: none).
@@ -84,8 +84,8 @@ public:
     [[nodiscard]] value refusing_model(std::string_view name) const;
     /// The PermissionError when code may not choose that model or provider.
     [[nodiscard]] std::optional<error> refuse_model(std::string_view name) const;
-    /// Notes a call of a task or tool. Errors: the LimitError that leaves the sandbox whose `calls` are
-    /// used up.
+    /// Notes a call of a task or tool. Errors: the LimitError that leaves the sandbox whose `calls`
+    /// are used up.
     [[nodiscard]] result<void> count_call();
 
     /// Steps until the nearest limit.
@@ -93,15 +93,16 @@ public:
     void spend(std::uint64_t steps) noexcept;
     /// The heap may grow up to here; SIZE_MAX: no bound.
     [[nodiscard]] std::size_t memory_end() const noexcept;
-    /// The shortest time that a sandbox which does not bind `caller` gives; empty: none of them says.
+    /// The shortest time that a sandbox which does not bind `caller` gives; empty: none of them
+    /// says.
     [[nodiscard]] std::optional<double> seconds(const sandbox_policy* caller) const noexcept;
     /// Code of `from` goes on as code of this policy, or of none (null to `moved`).
     static void moved(const sandbox_policy* from, const sandbox_policy* to,
                       std::size_t used) noexcept;
     /// The error of the outermost sandbox that sandbox_extent::end_with has ended; empty: none.
     [[nodiscard]] std::optional<error> ended() const;
-    /// The outermost sandbox whose steps are used up or, with `used` above its end, whose memory is;
-    /// nil: none. `what` says which.
+    /// The outermost sandbox whose steps are used up or, with `used` above its end, whose memory
+    /// is; nil: none. `what` says which.
     [[nodiscard]] value exhausted(std::size_t used, std::string& what) const;
 
     static constexpr std::size_t max_nested = 64;

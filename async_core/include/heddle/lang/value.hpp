@@ -35,8 +35,8 @@ enum class kind : std::uint8_t {
 /// the version that owns the edge of the storage writes beyond it in place (the ownership rule of
 /// Go's slices, made safe by immutability).
 ///
-/// Layout: `meta` is tag (8 bits: kind, and bit 7 when the payload is an object), offset (28), length
-/// (28). Moving is a memcpy (trivially relocatable): the machine relies on it.
+/// Layout: `meta` is tag (8 bits: kind, and bit 7 when the payload is an object), offset (28),
+/// length (28). Moving is a memcpy (trivially relocatable): the machine relies on it.
 class value {
 public:
     static constexpr std::uint64_t heap_bit = 0x80;

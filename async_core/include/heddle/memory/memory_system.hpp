@@ -69,12 +69,13 @@ struct memory_options {
 
 /// Index from absolute path to metadata and content, with its indexers.
 ///
-/// Reading, tokenising, merging and queries run on `workers`, never on the loop; a look-up during an
-/// indexing sees what has been merged so far. What is indexed of a file: its path, its metadata (set
-/// by update_index, else its kind and first line), its text. Binary files (a zero byte or no UTF-8 in
-/// the first 8 KiB), links, devices and names that are not UTF-8 are left out.
+/// Reading, tokenising, merging and queries run on `workers`, never on the loop; a look-up during
+/// an indexing sees what has been merged so far. What is indexed of a file: its path, its metadata
+/// (set by update_index, else its kind and first line), its text. Binary files (a zero byte or no
+/// UTF-8 in the first 8 KiB), links, devices and names that are not UTF-8 are left out.
 /// Lifetime: ports and log outlive it; work begun keeps what it needs.
-/// Cancellation: every call ends at once; what was merged stays, and a later call goes on from there.
+/// Cancellation: every call ends at once; what was merged stays, and a later call goes on from
+/// there.
 /// Threads: the shard's only.
 class memory_system final : public ports::memory_port {
 public:
@@ -89,8 +90,9 @@ public:
     [[nodiscard]] coro::task<result<void>> update_index(std::vector<described_file> files,
                                                         coro::call_context context);
     /// Makes the index hold of this directory what the options choose: reads files that are new or
-    /// whose time or size has changed, drops those that are gone. Errors: not_found; invalid_argument
-    /// for a root that is not absolute; cancelled. A file that cannot be read is a warning.
+    /// whose time or size has changed, drops those that are gone. Errors: not_found;
+    /// invalid_argument for a root that is not absolute; cancelled. A file that cannot be read is a
+    /// warning.
     [[nodiscard]] coro::task<result<index_report>> index_directory(index_options options,
                                                                    coro::call_context context);
     /// As index_directory for the whole repository that `root` is in, with .git/info/exclude too;
@@ -101,8 +103,8 @@ public:
     [[nodiscard]] coro::task<result<ports::memory_answer>> relevant_files(
         ports::memory_request request, coro::call_context context) override;
 
-    /// Writes the index in one step. Errors: io_error; invalid_argument when the file is there and is
-    /// no index: it is left as it is.
+    /// Writes the index in one step. Errors: io_error; invalid_argument when the file is there and
+    /// is no index: it is left as it is.
     [[nodiscard]] coro::task<result<void>> save(std::string file, coro::call_context context);
     /// Takes the place of what is known. Errors: not_found; invalid_argument for a file that is no
     /// index, is of another version, or is damaged: nothing has changed then.

@@ -36,12 +36,12 @@ inline constexpr std::size_t max_term_length = 64;
 
 /// Appends the terms of `text` to `out`, at most `most` of them.
 ///
-/// An identifier or word (letters, digits, `_`, and `-` between letters) gives its parts, and when it
-/// has several also the parts together: `parseHttpRequest`, `parse_http_request` and
+/// An identifier or word (letters, digits, `_`, and `-` between letters) gives its parts, and when
+/// it has several also the parts together: `parseHttpRequest`, `parse_http_request` and
 /// `parse-http-request` all give parse, http, request, parsehttprequest. Parts begin at a capital
 /// after a small letter, at the last capital before a small letter (HTTPServer: http, server), and
-/// between letters and digits. Terms are in lower case; stop words, single ASCII characters and what
-/// is longer than max_term_length are left out.
+/// between letters and digits. Terms are in lower case; stop words, single ASCII characters and
+/// what is longer than max_term_length are left out.
 ///
 /// Case is folded for ASCII. Other letters pass as they are (any UTF-8 sequence but white space and
 /// punctuation is a letter), so a word that is written with É is not found as é. Bytes that are no

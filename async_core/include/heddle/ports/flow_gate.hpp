@@ -7,8 +7,8 @@
 
 namespace heddle::ports {
 
-/// Stands between a stream and its receiver: the stream hands on only while it is open. The receiver
-/// implements open() and calls tell_open() when that turns true again.
+/// Stands between a stream and its receiver: the stream hands on only while it is open. The
+/// receiver implements open() and calls tell_open() when that turns true again.
 /// Lifetime: outlives every call that it was given to. Threads: its shard's only.
 class flow_gate {
 public:

@@ -96,22 +96,23 @@ struct http_request {
     http_limits limits;
     /// True when sending the request twice does no harm the caller minds (GET). A request that may
     /// have reached the server is sent again by the client only if this is set; a pooled connection
-    /// that turns out to be closed already, while the request is written or within a second of it, is
-    /// always replaced once.
+    /// that turns out to be closed already, while the request is written or within a second of it,
+    /// is always replaced once.
     bool idempotent = false;
-    /// Counted up each time that the client sends the request again by itself. Null: nobody asks. Not
-    /// owned; outlives the call.
+    /// Counted up each time that the client sends the request again by itself. Null: nobody asks.
+    /// Not owned; outlives the call.
     std::uint32_t* resent = nullptr;
-    /// exchange() only: receives the size of the body, in bytes after decompression, that had arrived
-    /// of a 2xx response when the exchange failed. Null: nobody asks. Not owned; outlives the call.
+    /// exchange() only: receives the size of the body, in bytes after decompression, that had
+    /// arrived of a 2xx response when the exchange failed. Null: nobody asks. Not owned; outlives
+    /// the call.
     std::size_t* received = nullptr;
     /// Notified when the request has been written; null: none. Not owned; outlives the call.
     sent_listener* sent = nullptr;
     /// With an Accept-Encoding among `headers` that one is sent, and the body handed over as it is.
     http_compression compression = http_compression::client_default;
-    /// stream() only: while it is closed nothing more is read from the connection, so that the server
-    /// is held back, and `idle` does not run; all other limits do. The body of one read (64 KiB,
-    /// before decompression) is handed over without asking. Null: never held back. Not owned;
+    /// stream() only: while it is closed nothing more is read from the connection, so that the
+    /// server is held back, and `idle` does not run; all other limits do. The body of one read (64
+    /// KiB, before decompression) is handed over without asking. Null: never held back. Not owned;
     /// outlives the call.
     flow_gate* gate = nullptr;
 };

@@ -68,11 +68,12 @@ struct chat_message {
     std::string tool_name;                   ///< tool only
     bool tool_failed = false;                ///< tool only: the text says what went wrong
     std::vector<reasoning_part> reasoning{}; ///< assistant only
-    /// The service may keep the prompt up to and including this message for later requests, where it
-    /// must be asked to (Anthropic's cache_control). Ignored by services that do it by themselves.
+    /// The service may keep the prompt up to and including this message for later requests, where
+    /// it must be asked to (Anthropic's cache_control). Ignored by services that do it by
+    /// themselves.
     bool cache_up_to_here = false;
-    /// Assistant only: the provider that wrote it, where that is known. Signatures and reasoning mean
-    /// nothing to another one.
+    /// Assistant only: the provider that wrote it, where that is known. Signatures and reasoning
+    /// mean nothing to another one.
     std::string written_by{};
 };
 
@@ -132,8 +133,9 @@ struct chat_request {
     std::optional<std::int64_t> reasoning_tokens; ///< budget for reasoning; 0: none at all
     std::optional<bool> parallel_tool_calls;
     std::vector<extra_parameter> extra; ///< sent as they are; the names above are refused
-    /// Whether a service that must be asked to keeps the beginning of the prompt for later requests;
-    /// nothing: where the prompt is long. No part of what is asked: responses are the same.
+    /// Whether a service that must be asked to keeps the beginning of the prompt for later
+    /// requests; nothing: where the prompt is long. No part of what is asked: responses are the
+    /// same.
     std::optional<bool> cache_prompt;
     call_scheduling scheduling; ///< never sent
     /// Holds a stream back while its receiver is busy; null: never. Over HTTP what one read brought
@@ -234,8 +236,8 @@ void add_lost(std::vector<lost_request>& lost, const error& failure);
 void add_lost(std::vector<lost_request>& lost, const chat_response& answer);
 /// Returns `failure` with the requests that preceded its own.
 [[nodiscard]] error with_lost(error failure, std::vector<lost_request> lost);
-/// Returns `failure` for a request whose response was cut off after `bytes` bytes of its body, which
-/// could not be read: those count as what arrived of it. 0: `failure` as it is.
+/// Returns `failure` for a request whose response was cut off after `bytes` bytes of its body,
+/// which could not be read: those count as what arrived of it. 0: `failure` as it is.
 [[nodiscard]] error with_received(error failure, std::size_t bytes);
 /// Returns `failure` for a call that ended between two requests. `lost`: all requests that may be
 /// charged for; `attempts`: the number of requests sent.

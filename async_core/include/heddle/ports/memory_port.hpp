@@ -61,7 +61,8 @@ struct memory_answer {
 class memory_port {
 public:
     virtual ~memory_port() = default;
-    /// Nothing that matches is an answer without matches. Errors: what kept the look-up from working.
+    /// Nothing that matches is an answer without matches. Errors: what kept the look-up from
+    /// working.
     /// Cancellation: ends at its next wait.
     [[nodiscard]] virtual coro::task<result<memory_answer>> relevant_files(
         memory_request request, coro::call_context context) = 0;

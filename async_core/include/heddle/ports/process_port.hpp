@@ -66,9 +66,9 @@ class process_port {
 public:
     virtual ~process_port() = default;
     /// Waits until the program has ended and its output is read. A non-zero exit code is a result.
-    /// What the program leaves running in its group ends with it. Errors: process_errc; cancelled, by
-    /// request or by deadline of the context. Cancellation: the whole group is ended (SIGTERM, after
-    /// `grace` SIGKILL) and the program reaped before the call returns.
+    /// What the program leaves running in its group ends with it. Errors: process_errc; cancelled,
+    /// by request or by deadline of the context. Cancellation: the whole group is ended (SIGTERM,
+    /// after `grace` SIGKILL) and the program reaped before the call returns.
     [[nodiscard]] virtual coro::task<result<process_result>> run(process_request request,
                                                                  coro::call_context context) = 0;
 };

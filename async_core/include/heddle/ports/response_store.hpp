@@ -34,8 +34,8 @@ class response_store {
 public:
     virtual ~response_store() = default;
 
-    /// The answer kept for `request`, unless it is too old. `request` is any text that tells requests
-    /// apart; only its digest is kept.
+    /// The answer kept for `request`, unless it is too old. `request` is any text that tells
+    /// requests apart; only its digest is kept.
     /// Errors: io_error when the store cannot be read. Cancellation: ends at once.
     [[nodiscard]] virtual coro::task<result<std::optional<stored_response>>> find(
         std::string request, coro::call_context context) = 0;
@@ -43,14 +43,14 @@ public:
     /// Stores a response, which find() returns from now on; replaces an earlier one for the same
     /// request. A response larger than the whole store is dropped. It is written after the call has
     /// returned; the call waits only while too many responses are queued.
-    /// Errors: io_error, also that of an earlier response. Cancellation: ends the wait and drops the
-    /// response; a response that needs no wait is stored in any case.
+    /// Errors: io_error, also that of an earlier response. Cancellation: ends the wait and drops
+    /// the response; a response that needs no wait is stored in any case.
     [[nodiscard]] virtual coro::task<result<void>> keep(std::string request, stored_response answer,
                                                         coro::call_context context) = 0;
 
     /// Waits up to `limit` until all queued responses are written, and drops those that are not.
-    /// Errors: io_error that says how many were dropped, or why one was not written, unless a call has
-    /// returned an io_error before; cancelled: they may still be written.
+    /// Errors: io_error that says how many were dropped, or why one was not written, unless a call
+    /// has returned an io_error before; cancelled: they may still be written.
     [[nodiscard]] virtual coro::task<result<void>> flush(
         [[maybe_unused]] std::chrono::milliseconds limit,
         [[maybe_unused]] coro::call_context context) {

@@ -54,8 +54,8 @@ public:
     using work = std::function<void(const std::atomic<bool>& abandoned)>;
 
     virtual ~worker_port() = default;
-    /// Waits for the work on the loop. The work is copied, and what it uses must stay alive until it
-    /// has ended, which may be after the call. Errors: cancelled; internal for an exception.
+    /// Waits for the work on the loop. The work is copied, and what it uses must stay alive until
+    /// it has ended, which may be after the call. Errors: cancelled; internal for an exception.
     /// Cancellation: the call ends at once, the work ends by itself.
     [[nodiscard]] virtual coro::task<result<void>> run(work job, coro::call_context context) = 0;
 };

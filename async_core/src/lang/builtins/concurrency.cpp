@@ -51,8 +51,8 @@ bool is_named(const value& names, std::string_view wanted) {
     });
 }
 
-/// Whether a failure of a budget is left alone: no attempt can succeed until somebody raises the budget.
-/// Who means that it may, as with a budget inside of the attempt, names it.
+/// Whether a failure of a budget is left alone: no attempt can succeed until somebody raises the
+/// budget. Who means that it may, as with a budget inside of the attempt, names it.
 bool ends_at_budget(const value& names, const value& failed) {
     return is_failed_result(failed) && is_used_up(failed) &&
            !is_named(names, "RESOURCE_EXHAUSTION");

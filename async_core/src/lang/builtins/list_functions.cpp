@@ -118,8 +118,8 @@ public:
 private:
     static constexpr std::size_t first_run = 8;
 
-    /// Runs that are sorted by insertion. What is no number in spite of its type goes to the end: it
-    /// is in no order with the others.
+    /// Runs that are sorted by insertion. What is no number in spite of its type goes to the end:
+    /// it is in no order with the others.
     [[nodiscard]] bool fill() {
         const std::size_t size = items_.size();
         from_.reserve(size);
@@ -175,8 +175,8 @@ private:
     std::vector<const value*> to_;
 };
 
-/// Values, each once, found by their hashes. Its tables are made at once, and go at once: they do not
-/// grow or end in one long step.
+/// Values, each once, found by their hashes. Its tables are made at once, and go at once: they do
+/// not grow or end in one long step.
 class distinct_values {
 public:
     distinct_values(native_call& call, std::size_t most)
@@ -264,8 +264,8 @@ value unique_elements(native_call& call, arguments_span a) {
 
 namespace {
 
-/// Walks lists inside of lists. A part that stands in several places is walked once: what it gave is
-/// copied from where it stands in the result.
+/// Walks lists inside of lists. A part that stands in several places is walked once: what it gave
+/// is copied from where it stands in the result.
 class flattening {
 public:
     explicit flattening(native_call& call) : call_(call) {}

@@ -27,12 +27,12 @@ struct match_range {
     [[nodiscard]] bool took_part() const noexcept { return begin != nowhere; }
 };
 
-/// Looks for matches, each behind the last one. RE2 cannot be interrupted: where a match may take long
-/// it is looked for in another thread, over a copy of the text; such a thread ends by itself after the
-/// match under way when nobody waits for it any more.
+/// Looks for matches, each behind the last one. RE2 cannot be interrupted: where a match may take
+/// long it is looked for in another thread, over a copy of the text; such a thread ends by itself
+/// after the match under way when nobody waits for it any more.
 ///
-/// One match is linear in the text. All of them need not be: `a.*b|a` reads to the end of the text for
-/// each. The time of all together is bounded.
+/// One match is linear in the text. All of them need not be: `a.*b|a` reads to the end of the text
+/// for each. The time of all together is bounded.
 class match_feed {
 public:
     static constexpr std::size_t max_size = 100'000'000'000; ///< bytes of text times instructions
@@ -46,8 +46,8 @@ public:
     match_feed(const match_feed&) = delete;
     match_feed& operator=(const match_feed&) = delete;
 
-    /// The groups of the next match, the whole first; none when there is no further one, the work says
-    /// to stop, or it failed. They stay until the next call.
+    /// The groups of the next match, the whole first; none when there is no further one, the work
+    /// says to stop, or it failed. They stay until the next call.
     [[nodiscard]] std::span<const match_range> next();
     /// Why there is no further one: errc::limit.
     [[nodiscard]] std::optional<error>& failure() noexcept { return failure_; }

@@ -1,5 +1,6 @@
-// Regular expressions. RE2 takes linear time and bounded memory for a match, whatever the pattern, and
-// match_feed lets others have their turn meanwhile: a pattern that a model wrote cannot stop a run.
+// Regular expressions. RE2 takes linear time and bounded memory for a match, whatever the pattern,
+// and match_feed lets others have their turn meanwhile: a pattern that a model wrote cannot stop a
+// run.
 #include <heddle/lang/builtin.hpp>
 
 #include <heddle/lang/list.hpp>

@@ -76,8 +76,8 @@ pattern_cache& cache() {
     return std::make_shared<const RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
 }
 
-/// Whether a pattern may take more than a millisecond to compile: repetitions and classes of Unicode
-/// make much code of little text.
+/// Whether a pattern may take more than a millisecond to compile: repetitions and classes of
+/// Unicode make much code of little text.
 [[nodiscard]] bool compiles_slowly(std::string_view pattern) noexcept {
     constexpr std::size_t quick = 100;
     const auto classes = std::count(pattern.begin(), pattern.end(), 'p') +

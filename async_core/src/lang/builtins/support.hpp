@@ -64,8 +64,8 @@ value fail_element(native_call& call, std::size_t index, std::string_view expect
 [[nodiscard]] value make_text(native_call& call, std::string_view text);
 /// As make_text.
 [[nodiscard]] value made_text(native_call& call, text_builder&& text);
-/// False, with the LimitError noted, when a string of so many bytes is too long or does not fit in the
-/// memory.
+/// False, with the LimitError noted, when a string of so many bytes is too long or does not fit in
+/// the memory.
 [[nodiscard]] bool reserve_text(native_call& call, std::size_t bytes);
 /// The LimitError about a string of so many bytes.
 value refuse_text(native_call& call, std::size_t bytes);
@@ -87,8 +87,8 @@ value refuse_text(native_call& call, std::size_t bytes);
 /// A list with the elements of another one and room for more of them. Nothing: stop.
 [[nodiscard]] std::optional<value> copy_of_list(native_call& call, std::span<const value> items,
                                                 list_room room);
-/// As copy_of_list; LimitError when it is large and there is no memory for it. What is smaller is seen
-/// when it was made: in a sandbox that is an end that nothing inside can catch.
+/// As copy_of_list; LimitError when it is large and there is no memory for it. What is smaller is
+/// seen when it was made: in a sandbox that is an end that nothing inside can catch.
 [[nodiscard]] std::optional<value> reserved_copy_of_list(native_call& call,
                                                          std::span<const value> items,
                                                          list_room room);

@@ -59,8 +59,8 @@ private:
         check_shadowing(var);
     }
 
-    /// (timeout 1 2) is the form, whatever `timeout` is bound to. Where the variable is read, and no
-    /// function, the form may well be meant: (timeout timeout (ask)).
+    /// (timeout 1 2) is the form, whatever `timeout` is bound to. Where the variable is read, and
+    /// no function, the form may well be meant: (timeout timeout (ask)).
     bool check_form_call(const ast::variable& var) {
         if (!var.form_call.known()) return false;
         ast::node reading;

@@ -47,15 +47,16 @@ public:
     [[nodiscard]] std::string describe() const override { return "future"; }
 };
 
-/// Builtins whose errors, beside those of kinds, come from a pattern, a text with places or the number
-/// of arguments alone.
+/// Builtins whose errors, beside those of kinds, come from a pattern, a text with places or the
+/// number of arguments alone.
 [[nodiscard]] bool fails_by_form(const builtin& row, std::span<const known_value> arguments) {
     if (row.name == "dict") return true;
     const bool pattern = row.family == "regex" || row.name == "format";
     return pattern && !arguments.empty() && arguments[0].constant;
 }
 
-/// Counts through all combinations of samples. Unknown arguments behind the second share one sample.
+/// Counts through all combinations of samples. Unknown arguments behind the second share one
+/// sample.
 class combinations {
 public:
     explicit combinations(const std::vector<std::vector<const value*>>& from)

@@ -34,9 +34,9 @@ struct known_value {
     }
 };
 
-/// A pure builtin checks its own arguments, and nothing else in the world. So it is asked: it runs with
-/// the arguments that are known and with samples of all kinds in place of the others. There is no
-/// second list of what builtins take, which could say something else.
+/// A pure builtin checks its own arguments, and nothing else in the world. So it is asked: it runs
+/// with the arguments that are known and with samples of all kinds in place of the others. There is
+/// no second list of what builtins take, which could say something else.
 /// Threads: one at a time. The work of one probe object is bounded; after that it finds nothing.
 class builtin_probe {
 public:

@@ -19,9 +19,9 @@ public:
 
     /// The number of the node for which values are asked.
     void look_from(std::size_t node) noexcept { now_ = node; }
-    /// Where the value of an expression comes from, unless it is a constant, or what a builtin makes of
-    /// some, that has a name because the program tests it: a function may be called, and a branch taken,
-    /// for other values only.
+    /// Where the value of an expression comes from, unless it is a constant, or what a builtin
+    /// makes of some, that has a name because the program tests it: a function may be called, and a
+    /// branch taken, for other values only.
     [[nodiscard]] const ast::node& source_of(const ast::node& expression) const;
     /// The value of a variable that is bound once for good is known as its value is.
     [[nodiscard]] known_value of(const ast::node& expression);

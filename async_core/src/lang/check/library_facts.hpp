@@ -24,8 +24,8 @@ struct library_function {
     std::vector<std::size_t> lists; ///< parameters that must be lists
 };
 
-/// Reads the definitions of prelude and libraries: how a function calls its parameters, and which it
-/// holds to be lists (%check-list). The texts are the one source of both.
+/// Reads the definitions of prelude and libraries: how a function calls its parameters, and which
+/// it holds to be lists (%check-list). The texts are the one source of both.
 class library_facts {
 public:
     explicit library_facts(heap& memory) : memory_(memory) {}

@@ -118,8 +118,8 @@ private:
         }
     }
 
-    /// (letrec ((a b) (b 1)) a): what is bound further down has no value yet. Only where no name of an
-    /// outer scope may be meant, and not in what may not be evaluated.
+    /// (letrec ((a b) (b 1)) a): what is bound further down has no value yet. Only where no name of
+    /// an outer scope may be meant, and not in what may not be evaluated.
     void check_bindings_in_order(const ast::node& body) const {
         std::unordered_map<const ast::variable*, std::size_t> bound; // by the first binding
         for (std::size_t i = 0; i < body.children.size(); ++i) {

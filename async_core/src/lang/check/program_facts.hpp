@@ -41,8 +41,8 @@ public:
     [[nodiscard]] bool is_conditional(std::size_t node) const {
         return conditions_of_[node] != no_condition;
     }
-    /// Whether the node of that number is evaluated only after a test of a name that `expression` takes
-    /// its value from. True as well when that takes too long to find out.
+    /// Whether the node of that number is evaluated only after a test of a name that `expression`
+    /// takes its value from. True as well when that takes too long to find out.
     [[nodiscard]] bool is_tested(std::size_t node, const ast::node& expression) const;
     [[nodiscard]] bool is_read(const ast::variable& var) const { return read_.contains(&var); }
     /// The program gives the global a value, by a definition or by set!.
@@ -64,7 +64,8 @@ public:
     [[nodiscard]] const std::set<std::string>& local_names() const noexcept { return locals_; }
     /// The function or task of the program that a call reaches; null when that is not certain.
     [[nodiscard]] const known_callee* callee_of(const ast::node& called) const;
-    /// What gives the value of an expression: the only value of a variable in place of the variable.
+    /// What gives the value of an expression: the only value of a variable in place of the
+    /// variable.
     /// `through`: gets the variables on the way.
     [[nodiscard]] const ast::node& source_of(
         const ast::node& expression, std::vector<const ast::node*>* through = nullptr) const;

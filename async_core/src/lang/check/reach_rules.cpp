@@ -16,8 +16,8 @@ using ast::origin;
 
 namespace {
 
-/// A constant where somebody wrote a condition. What a macro puts together may be constant for some of
-/// its calls.
+/// A constant where somebody wrote a condition. What a macro puts together may be constant for some
+/// of its calls.
 bool is_written_condition(const rule_context& context, const ast::node& n) {
     const ast::node& test = *n.children[0];
     if (n.from == origin::other || test.kind != node_kind::constant ||

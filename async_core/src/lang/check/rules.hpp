@@ -25,7 +25,8 @@ struct rule_context {
     }
 };
 
-/// Whether the source has `part` within the form `whole`, and no macro of the top level put it there.
+/// Whether the source has `part` within the form `whole`, and no macro of the top level put it
+/// there.
 [[nodiscard]] bool is_written_within(const realm& realm, source_span part, source_span whole);
 /// The symbol that the text of a form begins with; empty: none.
 [[nodiscard]] std::string_view written_head(const realm& realm, source_span form);
@@ -34,7 +35,8 @@ struct rule_context {
 void check_names(const rule_context& context);
 /// Numbers of arguments; inputs of tasks.
 void check_calls(const rule_context& context);
-/// Calls of tasks in the prompts of tasks, the tools they offer, and inputs that prompts do not use.
+/// Calls of tasks in the prompts of tasks, the tools they offer, and inputs that prompts do not
+/// use.
 void check_task_texts(const rule_context& context);
 /// Constants and results that a builtin, a form or a setting refuses.
 void check_types(const rule_context& context);

@@ -43,8 +43,8 @@ private:
         check_effects(*sandbox.children[1], allowed);
     }
 
-    /// A name that may be misspelt. What eval and imports define is not known here, so there must be
-    /// a name that it resembles.
+    /// A name that may be misspelt. What eval and imports define is not known here, so there must
+    /// be a name that it resembles.
     void check_name(const form& allowed) {
         realm& realm = context_.realm;
         const std::string name(allowed.name());

@@ -194,8 +194,8 @@ bool analyzer::gives_itself(const form& clause) const {
            is_local(clause[0].name());
 }
 
-/// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its own
-/// and they cannot all be calls of functions. Null: the primitive is meant.
+/// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its
+/// own and they cannot all be calls of functions. Null: the primitive is meant.
 ast::node* analyzer::tool_behind_builtin(const form& f) {
     if (f.size() < 2 || request_.limits.closed) return nullptr;
     bool all_known = true;
@@ -221,8 +221,8 @@ ast::node* analyzer::positional(const form& f, node* callee) {
     return result;
 }
 
-/// A call of a name that nothing defines yet. It is looked up before the arguments, so that the error
-/// of (defun f (x) x) names 'defun', and not 'f'.
+/// A call of a name that nothing defines yet. It is looked up before the arguments, so that the
+/// error of (defun f (x) x) names 'defun', and not 'f'.
 ast::node* analyzer::head_first(const form& f, node* callee) {
     node* call = positional(f, callee);
     if (f.size() == 1 || failed()) return call;

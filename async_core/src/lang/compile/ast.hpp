@@ -20,7 +20,8 @@ struct lambda;
 struct variable {
     std::string name;
     source_span place; ///< of the name where it is bound; unknown for names that no source has
-    /// For a check: where the text calls the special form of that name, in the scope of the variable.
+    /// For a check: where the text calls the special form of that name, in the scope of the
+    /// variable.
     source_span form_call;
     lambda* owner = nullptr;
     bool captured = false;

@@ -11,8 +11,8 @@ namespace heddle::lang {
 
 function::~function() = default;
 
-// Thousands of nested functions must not need as many native frames, nor any memory: on the way down the
-// first entry of a function's list holds the way back.
+// Thousands of nested functions must not need as many native frames, nor any memory: on the way
+// down the first entry of a function's list holds the way back.
 void function_release(const function* code) noexcept {
     if (--code->references != 0) return;
     auto* const outermost = const_cast<function*>(code);

@@ -34,8 +34,8 @@ bool defines_macro(const datum& form) {
     });
 }
 
-/// The longest way down through lists, which may share parts: each part is measured once. A walk with
-/// a stack of its own.
+/// The longest way down through lists, which may share parts: each part is measured once. A walk
+/// with a stack of its own.
 class depth_finder {
 public:
     [[nodiscard]] std::size_t of(const value& root) {

@@ -14,8 +14,8 @@ namespace heddle::lang {
 
 constexpr std::size_t comfortable_depth = 150; ///< of nested code: fits in any thread's stack
 
-/// The error when too many compilations wait for each other: a macro may compile, what it compiles may
-/// expand macros, and each level has native frames, perhaps a stack.
+/// The error when too many compilations wait for each other: a macro may compile, what it compiles
+/// may expand macros, and each level has native frames, perhaps a stack.
 [[nodiscard]] std::optional<error> nested_too_deep(const realm::compile_level& level);
 
 /// Calls `work` with how deep code may nest while it works on `forms`: what they do, and room for

@@ -214,8 +214,8 @@ static ast::node* form_with_permit(analyzer& a, const form& f, analyzer::positio
     return result;
 }
 
-/// (%try-when (name test) recovery body…): an error for which the test is true gives the recovery; any
-/// other goes on as it is, with its trace.
+/// (%try-when (name test) recovery body…): an error for which the test is true gives the recovery;
+/// any other goes on as it is, with its trace.
 static ast::node* form_try_when(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4 || !f[1].is_list() || f[1].size() != 2 || !f[1][0].is_symbol())
         return a.fail(f.span, "%try-when: expects (name test), a recovery and a body");

@@ -17,8 +17,9 @@ using ast::node_kind;
 
 // ---------------------------------------------------------------- eval
 
-/// (eval x): in the scope where it stands. Everything that can be seen from here moves to cells, which
-/// the code gets when it runs. At the top level, and with a map of its own, eval is a function.
+/// (eval x): in the scope where it stands. Everything that can be seen from here moves to cells,
+/// which the code gets when it runs. At the top level, and with a map of its own, eval is a
+/// function.
 static ast::node* form_eval(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 2 || f.size() > 3) {
         return a.fail(f.span,

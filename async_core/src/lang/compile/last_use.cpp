@@ -76,9 +76,9 @@ void let_move(instruction& now) {
     else now.x = 1;
 }
 
-/// Which registers are read later, at each instruction: one walk backwards over the code, which keeps a set
-/// at each target of a jump, and two more where there are loops. So many registers at a time that
-/// the sets stay small.
+/// Which registers are read later, at each instruction: one walk backwards over the code, which
+/// keeps a set at each target of a jump, and two more where there are loops. So many registers at a
+/// time that the sets stay small.
 class liveness {
 public:
     liveness(function& code, compile_work* work) : code_(code), work_(work) {
@@ -153,8 +153,8 @@ private:
         return sets_.data() + static_cast<std::size_t>(found - labels_.begin()) * words_;
     }
 
-    /// What is read where a loop begins is read later everywhere inside it: known at once to the loops
-    /// inside, it need not go round each of them.
+    /// What is read where a loop begins is read later everywhere inside it: known at once to the
+    /// loops inside, it need not go round each of them.
     void enter_loops() {
         std::vector<std::size_t> around;
         for (std::size_t i = 0; i < labels_.size(); ++i) {

@@ -47,8 +47,8 @@ result<value> run_apart(realm& realm, value callee, std::span<const value> argum
         case outcome_kind::cancelled: return *std::move(now.failure);
         case outcome_kind::out_of_steps: break;
         default:
-            // The request is never answered: the fiber ends here. A branch that was split off for it
-            // has told its join nothing, and both go.
+            // The request is never answered: the fiber ends here. A branch that was split off for
+            // it has told its join nothing, and both go.
             return error(errc::evaluation, who + " cannot wait for the world while it expands")
                 .with_hint("let it return code that asks for what it needs when it runs");
         }
@@ -118,8 +118,8 @@ std::optional<value> analyzer::make_expander(const form& definition) {
     return std::nullopt;
 }
 
-/// A program that defines macros gets the functions of its top level while it is compiled too, so that
-/// macros can use them.
+/// A program that defines macros gets the functions of its top level while it is compiled too, so
+/// that macros can use them.
 void analyzer::define_early(const form& definition) {
     if (!has_macros_ || scope_ || request_.limits.closed || failed() || defining_early_) return;
     compile_request request;

@@ -105,8 +105,8 @@ ast::node* analyzer::define_here(std::string_view name, source_span span, node* 
     return result;
 }
 
-/// Declares ahead what the forms of a body, those of `f` from `from` on, bind, so that functions of one
-/// body see each other.
+/// Declares ahead what the forms of a body, those of `f` from `from` on, bind, so that functions of
+/// one body see each other.
 void analyzer::declare_binds(const form& f, std::size_t from) {
     seen_lists seen;
     for (std::size_t i = from; i < f.size(); ++i) declare_binds_of(f[i], seen);

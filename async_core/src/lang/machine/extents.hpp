@@ -1,6 +1,6 @@
-// Extents: parts of a run with a limit of their own. The scope of what runs inside one knows its mark, a
-// host object. Once the limit is reached, an error that carries the mark goes through every `catch` up
-// to the form that opened the extent, and becomes an ordinary error there.
+// Extents: parts of a run with a limit of their own. The scope of what runs inside one knows its
+// mark, a host object. Once the limit is reached, an error that carries the mark goes through every
+// `catch` up to the form that opened the extent, and becomes an ordinary error there.
 #pragma once
 
 #include <heddle/base/error.hpp>

@@ -10,8 +10,8 @@
 
 namespace heddle::lang {
 
-/// A computation that runs beside the one that started it, and its end. Its join, that of the scope it
-/// was spawned in, ends it when the scope is left.
+/// A computation that runs beside the one that started it, and its end. Its join, that of the scope
+/// it was spawned in, ends it when the scope is left.
 class future final : public host_object {
 public:
     /// `outer`: the future that the spawning code is part of, or nil.
@@ -71,8 +71,8 @@ public:
     void forget(fiber& self) noexcept;
     [[nodiscard]] const std::vector<fiber*>& waiters() const noexcept { return waiters_; }
 
-    /// Whether an end of one of `fibers` needs the end of a future that code in `scope` is part of: to
-    /// wait for it would be to wait for oneself.
+    /// Whether an end of one of `fibers` needs the end of a future that code in `scope` is part of:
+    /// to wait for it would be to wait for oneself.
     [[nodiscard]] static bool needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope);
 
 private:

@@ -438,7 +438,8 @@ outcome interpreter::dispatch() {
             }
         }
         if (callee.is(kind::builtin)) {
-            // `(reduce + 0 xs)` and the like: a primitive as a value costs no trip through the slow path.
+            // `(reduce + 0 xs)` and the like: a primitive as a value costs no trip through the slow
+            // path.
             const builtin& row = callee.as_builtin();
             if (row.how == builtin_kind::pure && i.b >= row.min_arguments &&
                 i.b <= row.max_arguments) {
@@ -608,8 +609,8 @@ outcome interpreter::dispatch() {
         const instruction operands = *pc++;
         const value& callee = R[i.a];
         if (i.x == 0 && callee.is(kind::closure)) {
-            // A branch that cannot wait needs neither a permit nor a record of its own; should it fail,
-            // note_leaf_branch makes up for it.
+            // A branch that cannot wait needs neither a permit nor a record of its own; should it
+            // fail, note_leaf_branch makes up for it.
             const function* code = closure_of(callee)->code;
             if (code->leaf && closure_of(callee)->arity == i.b &&
                 !static_cast<const join*>(host_of(R[operands.b]))->stopping()) [[likely]] {

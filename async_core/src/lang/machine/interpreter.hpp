@@ -208,8 +208,8 @@ private:
     bool slow_arithmetic(char operation, const value& left, const value& right, value& dest);
     std::optional<bool> slow_compare(char operation, const value& left, const value& right);
 
-    /// Whether a function made inside a sandbox is called inside of the same, with as many arguments as
-    /// it has parameters.
+    /// Whether a function made inside a sandbox is called inside of the same, with as many
+    /// arguments as it has parameters.
     [[nodiscard]] bool enters_at_home(const closure_object& callee,
                                       std::uint32_t count) const noexcept {
         if (!callee.confined()) return false;

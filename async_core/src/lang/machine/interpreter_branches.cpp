@@ -180,16 +180,16 @@ error interpreter::as_common_failure(error failure) {
     return failure;
 }
 
-/// At the memory limit a branch that waits for the end of its own stays on its parent's stack, and the
-/// parent waits too: else thousands of levels would each become a fiber when there is room for none.
-/// What has been asked to end does so soon, so this holds nothing up for long.
+/// At the memory limit a branch that waits for the end of its own stays on its parent's stack, and
+/// the parent waits too: else thousands of levels would each become a fiber when there is room for
+/// none. What has been asked to end does so soon, so this holds nothing up for long.
 bool interpreter::ends_as_a_whole() const noexcept {
     return f_.waits_ == waiting_for::children && memory_.over_limit() &&
            static_cast<const join*>(host_of(f_.waits_on_))->stopping();
 }
 
-/// The fiber has to wait. On a parent's stack the branch moves to a fiber of its own, and the parent
-/// goes on.
+/// The fiber has to wait. On a parent's stack the branch moves to a fiber of its own, and the
+/// parent goes on.
 interpreter::next interpreter::suspend(waiting_for what) {
     settle_steps(); // before another scope is looked at
     f_.waits_ = what;
@@ -208,10 +208,12 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     auto child = std::make_unique<fiber>(*parent.realm_);
     const std::size_t first = parent.branches_.back().first_frame;
     const bool framed = first < parent.frames_.size();
-    // The stack from the branch's callee upwards. Without frames there is only the place of the answer.
+    // The stack from the branch's callee upwards. Without frames there is only the place of the
+    // answer.
     const std::size_t from = framed ? parent.frames_[first].base - 1U : parent.result_slot_;
     std::size_t to = from + 1;
-    // The innermost frame need not be the one that reaches furthest: a caller may have many registers.
+    // The innermost frame need not be the one that reaches furthest: a caller may have many
+    // registers.
     for (std::size_t k = first; k < parent.frames_.size(); ++k)
         to = std::max<std::size_t>(to, parent.frames_[k].base + parent.frames_[k].code->registers);
     child->reserve(to - from);

@@ -114,8 +114,8 @@ private:
 
 } // namespace
 
-/// Where the last of a chain of puts stores its result; null when one of them may fail, or when what
-/// is computed between them may: what the first one changes would be lost.
+/// Where the last of a chain of puts stores its result; null when one of them may fail, or when
+/// what is computed between them may: what the first one changes would be lost.
 value* interpreter::home_of_chain(value* R, instruction i) noexcept {
     const value& into = R[i.b];
     foreseen_puts puts(into);
@@ -172,7 +172,8 @@ value* interpreter::home_of_chain(value* R, instruction i) noexcept {
     }
 }
 
-/// op::call_update: what the result replaces need not be kept meanwhile. Nobody sees that it is gone.
+/// op::call_update: what the result replaces need not be kept meanwhile. Nobody sees that it is
+/// gone.
 interpreter::next interpreter::call_update(std::size_t base, instruction i, const builtin& row) {
     value* R = f_.stack_ + base;
     const builtin_place place{base + i.a, base + i.b, i.c};
@@ -259,8 +260,8 @@ void interpreter::jump_if_equal(const value& equal, bool jump_when, std::int32_t
     if (equal.truthy() == jump_when) top().at += distance;
 }
 
-/// op::jump_equal, of values that take long to compare. `same`: nothing when that was stopped. The frame
-/// stands at the second word.
+/// op::jump_equal, of values that take long to compare. `same`: nothing when that was stopped. The
+/// frame stands at the second word.
 interpreter::next interpreter::equal_took_long(std::size_t base, instruction i,
                                                std::optional<bool> same) {
     const std::int32_t distance = (top().at++)->d;

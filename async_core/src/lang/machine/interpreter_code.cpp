@@ -83,8 +83,8 @@ std::optional<error> interpreter::code_limit() {
     return f_.cancellation_masked() ? std::nullopt : limit_passed();
 }
 
-/// Compiles; the result goes to `at`. What takes long is done in turns, unless other code waits for it
-/// that is compiled itself.
+/// Compiles; the result goes to `at`. What takes long is done in turns, unless other code waits for
+/// it that is compiled itself.
 interpreter::next interpreter::make_code(code_order order, std::size_t at,
                                          pending_job::next_step then) {
     order.scope = f_.scope_;

@@ -141,8 +141,8 @@ interpreter::next interpreter::control_help(std::size_t at, std::size_t count, b
     return control_value(at, count, make_string(memory_, **text));
 }
 
-/// (%out-of-reach name how): a name that closed code may not use, or that nobody knows; `how` is that
-/// of analyzer::out_of_reach.
+/// (%out-of-reach name how): a name that closed code may not use, or that nobody knows; `how` is
+/// that of analyzer::out_of_reach.
 interpreter::next interpreter::control_out_of_reach(std::size_t at, std::size_t, bool) {
     const value named = f_.stack_[at + 1];
     if (!named.is(kind::symbol)) return raise_type("%out-of-reach", 1, "a symbol", named);

@@ -41,8 +41,8 @@ interpreter::next interpreter::raise_type(std::string_view what, std::size_t ind
                                        described(given)));
 }
 
-/// A branch that cannot wait was begun without a record (op::branch_call). It fails: now it gets one, so
-/// that the failure is the branch's and not its parent's.
+/// A branch that cannot wait was begun without a record (op::branch_call). It fails: now it gets
+/// one, so that the failure is the branch's and not its parent's.
 void interpreter::note_leaf_branch() {
     if (f_.frames_.size() < 2) return;
     const std::size_t index = f_.frames_.size() - 1;
@@ -140,8 +140,8 @@ void interpreter::leave_branch(inline_branch& ended) noexcept {
         else ended.right.scope->release();
     }
     f_.scope_ = std::move(ended.scope);
-    // The cleanups of other branches on this stack are not to pay for those of this one, unless all of
-    // them are of one end.
+    // The cleanups of other branches on this stack are not to pay for those of this one, unless all
+    // of them are of one end.
     const bool goes_on = !f_.cancel_requested() && !some_branch_is_stopping(f_);
     if (goes_on && !f_.cleans_up()) forget_cleanups();
 }
@@ -158,14 +158,15 @@ interpreter::next interpreter::unwind(error failure) noexcept {
     }
 }
 
-/// From the innermost frame outwards. Cancellation and what leaves an extent stop at cleanups only, and
-/// so does an error of a run whose steps are used up: a program that catches it would never end.
-/// Throws only where doing it again is right.
+/// From the innermost frame outwards. Cancellation and what leaves an extent stop at cleanups only,
+/// and so does an error of a run whose steps are used up: a program that catches it would never
+/// end. Throws only where doing it again is right.
 interpreter::next interpreter::unwind_to_handler(error failure) {
     if (!failure.is_cancelled()) note_leaf_branch();
     bool cancellation = failure.is_cancelled();
     bool cleanups_only = passes_catches(failure) || budget_.steps == 0;
-    // An error of a cleanup does not take the place of what no catch takes: it would be a way around.
+    // An error of a cleanup does not take the place of what no catch takes: it would be a way
+    // around.
     const auto leave_cleanup = [&] {
         if (!cleanups_only) {
             if (const auto* passing =
@@ -224,7 +225,8 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
             ++top().at; // past branch_done
             if (answer) answer->fail(std::move(failure));
             else group->fail(ended.slot, std::move(failure));
-            // It may have ended; and who began a future that met a limit goes on into the same limit.
+            // It may have ended; and who began a future that met a limit goes on into the same
+            // limit.
             if (limits() || answer) look_at_next_step();
             return next::go_on;
         }
@@ -283,8 +285,8 @@ void interpreter::forget_wait() noexcept {
     drop_grant(); // it may have come meanwhile
 }
 
-/// An exception left an operation; the frames are as they were before it, or after. It is the failure of
-/// the branch that runs.
+/// An exception left an operation; the frames are as they were before it, or after. It is the
+/// failure of the branch that runs.
 interpreter::next interpreter::thrown(error failure) noexcept {
     settle_steps();
     work_.begin(0); // the builtin that was told to stop is over

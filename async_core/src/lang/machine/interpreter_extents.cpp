@@ -19,8 +19,8 @@ constexpr std::uint64_t steps_of_an_effect = 10'000; ///< what it counts in a cl
 
 } // namespace
 
-/// Cleanup code runs at `target` of the top frame, because of an error; `forced`: one that only cleanups
-/// see, on its way out of `extent` if that is not nil.
+/// Cleanup code runs at `target` of the top frame, because of an error; `forced`: one that only
+/// cleanups see, on its way out of `extent` if that is not nil.
 void interpreter::begin_cleanup(std::uint32_t target, bool forced, value extent) {
     const double now = f_.realm_->host().now();
     if (std::isinf(f_.unwinding_end_)) f_.unwinding_end_ = now + cleanup_seconds;
@@ -83,8 +83,8 @@ interpreter::next interpreter::pop_settings(std::size_t saved) {
     return next::go_on;
 }
 
-/// First of the cleanup of a form that opened a scope. An error on its way out of the extent that it
-/// opened is an ordinary one from here on.
+/// First of the cleanup of a form that opened a scope. An error on its way out of the extent that
+/// it opened is an ordinary one from here on.
 void interpreter::leave_settings(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     auto* caught = static_cast<caught_error*>(host_of(R[i.b]));
@@ -113,8 +113,8 @@ void interpreter::forget_cleanups() noexcept {
     f_.unwinding_end_ = cleanup_limits::never;
 }
 
-/// The limits of the cleanup code that runs if something waits for its end: a cancellation, the end of
-/// an extent, the end of the run's steps.
+/// The limits of the cleanup code that runs if something waits for its end: a cancellation, the end
+/// of an extent, the end of the run's steps.
 std::optional<cleanup_limits> interpreter::held_up(fiber& self, const run_budget& budget) {
     if (!self.cleans_up()) return std::nullopt;
     cleanup_limits limits = self.cleanups_.empty() ? self.ending_ : self.cleanups_.back().limits;
@@ -139,8 +139,8 @@ void interpreter::count_cleanup(std::uint64_t steps) {
 
 void interpreter::count_effect_of_cleanup() { count_cleanup(steps_of_an_effect); }
 
-/// The error that ends a cleanup which nobody can wait for any longer, or which takes memory beyond the
-/// limit that may have begun it. No `catch` takes it in what has to end.
+/// The error that ends a cleanup which nobody can wait for any longer, or which takes memory beyond
+/// the limit that may have begun it. No `catch` takes it in what has to end.
 std::optional<error> interpreter::overlong_cleanup() {
     if (!f_.cleans_up()) return std::nullopt;
     // Nobody's code, and the scope of what is left must not go on outside of it.

@@ -19,8 +19,8 @@ void interpreter::lend_permit() noexcept {
     own.scope->release();
 }
 
-/// A bounded branch asks the world for something only with a permit. After a wait it has none, until it
-/// needs one. Cleanups do not wait for one. False: it has to wait.
+/// A bounded branch asks the world for something only with a permit. After a wait it has none,
+/// until it needs one. Cleanups do not wait for one. False: it has to wait.
 bool interpreter::regain_permit() noexcept {
     permit& own = current_permit();
     if (!own.scope || own.held || f_.cancellation_masked()) return true;
@@ -76,8 +76,8 @@ void interpreter::end_wait(fiber& waiting, error failure) noexcept {
     if (waiting.driver) waiting.driver->wake(waiting);
 }
 
-/// Ends the waits that were found to last for ever. The error when one of them is the `await` of this
-/// fiber, which does not wait yet.
+/// Ends the waits that were found to last for ever. The error when one of them is the `await` of
+/// this fiber, which does not wait yet.
 std::optional<error> interpreter::end_waits(const std::vector<permit_verdict>& found) {
     for (const permit_verdict& each : found) {
         error failure = each.what == permit_verdict::kind::hopeless
@@ -89,8 +89,8 @@ std::optional<error> interpreter::end_waits(const std::vector<permit_verdict>& f
     return std::nullopt;
 }
 
-/// What the fiber waits for from here on may never come, because the future needs a permit. The error
-/// when it is this `await` that has to end; other waits are ended at once.
+/// What the fiber waits for from here on may never come, because the future needs a permit. The
+/// error when it is this `await` that has to end; other waits are ended at once.
 std::optional<error> interpreter::await_for_ever(future& awaited) {
     if (f_.realm_->permits_held == 0) return std::nullopt;
     awaited.wait(f_);

@@ -93,8 +93,8 @@ bool interpreter::leaves_sandbox(const value& saved) const noexcept {
     return !(f_.scope_->limits == scope_ref::from_value(saved)->limits);
 }
 
-/// What is dead belongs to the sandbox, or to none, that is to be left. It may be much: others have their
-/// turns while it is freed, and then the instruction is tried again.
+/// What is dead belongs to the sandbox, or to none, that is to be left. It may be much: others have
+/// their turns while it is freed, and then the instruction is tried again.
 interpreter::next interpreter::free_dead_first() {
     --top().at;
     settle_steps();
@@ -176,8 +176,8 @@ std::optional<error> interpreter::sandbox_over(std::size_t used) const {
     return with_extent(error(errc::limit, std::move(what)), std::move(over));
 }
 
-/// What a builtin asked for in advance, and did not get, passes the limit of a sandbox as much as what
-/// it takes: no `catch` inside may hold that error back either.
+/// What a builtin asked for in advance, and did not get, passes the limit of a sandbox as much as
+/// what it takes: no `catch` inside may hold that error back either.
 error interpreter::refused_memory(error failure) {
     const std::size_t bytes = memory_.take_refused();
     if (bytes == 0 || failure.code() != errc::limit) return failure;

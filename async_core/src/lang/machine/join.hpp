@@ -14,8 +14,8 @@
 namespace heddle::lang {
 
 /// At most `limit` branches run or wait for the outside at a time; nested groups under one scope
-/// share it. A branch that waits for branches of its own gives its permit back meanwhile, so nesting
-/// cannot deadlock. First come, first served.
+/// share it. A branch that waits for branches of its own gives its permit back meanwhile, so
+/// nesting cannot deadlock. First come, first served.
 class concurrency_scope : public host_object {
 public:
     explicit concurrency_scope(std::size_t limit) : limit_(limit) {}
@@ -108,8 +108,8 @@ public:
     void unpark() noexcept { parked_ = nullptr; }
     /// What opened it waits for its branches, and begins no further ones.
     [[nodiscard]] bool parked() const noexcept { return parked_ != nullptr; }
-    /// The part of cancel() that concerns the branches themselves: those that wait for branches of their
-    /// own are put before `waiting` (fiber::ask_branches).
+    /// The part of cancel() that concerns the branches themselves: those that wait for branches of
+    /// their own are put before `waiting` (fiber::ask_branches).
     void ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept;
     /// The fiber that opens it waits for a permit, to start the next branch.
     void await_permit(fiber& starter) noexcept { starter_ = &starter; }
@@ -123,11 +123,11 @@ public:
     [[nodiscard]] bool opened_in(const inline_branch& branch) const noexcept {
         return outer().group.identical(branch.group) && outer().slot == branch.slot;
     }
-    /// Asks the branches that are fibers to end, because what opened it is to end. Further ones may begin:
-    /// a cleanup of what opened it may need them. As ask_children otherwise.
+    /// Asks the branches that are fibers to end, because what opened it is to end. Further ones may
+    /// begin: a cleanup of what opened it may need them. As ask_children otherwise.
     void ask_fibers(cancel_reason reason, double end, fiber*& waiting) noexcept;
-    /// One of its branches begins or ends on the stack of `fiber`. As a rule that opened it; a spawn in a
-    /// named let that others call may begin several, on several stacks.
+    /// One of its branches begins or ends on the stack of `fiber`. As a rule that opened it; a
+    /// spawn in a named let that others call may begin several, on several stacks.
     void begins_on(fiber& self) {
         if (inline_on_) more_inline_on_.push_back(&self);
         else inline_on_ = &self;

@@ -14,8 +14,8 @@
 
 namespace heddle::lang {
 
-/// Runs a computation in turns, on a stack of its own. Who waits and who works never run at the same
-/// time, so nothing is touched from two threads at once.
+/// Runs a computation in turns, on a stack of its own. Who waits and who works never run at the
+/// same time, so nothing is touched from two threads at once.
 class native_stack {
 public:
     native_stack(realm& realm, std::size_t bytes) : realm_(realm), bytes_(bytes) {}
@@ -31,7 +31,8 @@ public:
     };
     /// A turn of `work`, which is the same function each time. Throws what it throws.
     [[nodiscard]] progress resume(const std::function<void()>& work);
-    /// On the worker's stack: the turn is over. False, in the next one: the computation is abandoned.
+    /// On the worker's stack: the turn is over. False, in the next one: the computation is
+    /// abandoned.
     [[nodiscard]] bool give_way();
     /// Lets the computation end at its next look at the time.
     void abandon() noexcept;

@@ -35,8 +35,8 @@ branch_place permit_waits::place_now(const fiber& self) {
     return {self.branches_.back().group, self.branches_.back().slot};
 }
 
-/// Calls `use` with what waits for permits, of those fibers and of what they wait for, until that returns
-/// false.
+/// Calls `use` with what waits for permits, of those fibers and of what they wait for, until that
+/// returns false.
 template <class Use>
 void permit_waits::each_permit_wait(std::vector<fiber*> work, std::size_t& left, Use use) {
     while (!work.empty() && left != 0) {
@@ -55,7 +55,8 @@ void permit_waits::each_permit_wait(std::vector<fiber*> work, std::size_t& left,
 /// From a branch upwards: what cannot end before it.
 class permit_waits::search {
 public:
-    /// `left`: branches to look at. `parking`: a race whose opener is about to wait for it, or null.
+    /// `left`: branches to look at. `parking`: a race whose opener is about to wait for it, or
+    /// null.
     search(std::size_t& left, const join* parking) noexcept : left_(left), parking_(parking) {}
 
     /// What is to be done about a wait of `self` for that semaphore.

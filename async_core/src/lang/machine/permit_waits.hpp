@@ -23,15 +23,15 @@ struct permit_verdict {
 };
 
 /// Finds permits that no one can give back, because all holders wait for what waits for them.
-/// Follows waits that have to end: of a group for all its branches, of a race none of whose branches can
-/// end, and of `await` for its future where no deadline ends one of the two alone.
+/// Follows waits that have to end: of a group for all its branches, of a race none of whose
+/// branches can end, and of `await` for its future where no deadline ends one of the two alone.
 /// Threads: the session's only. Cost: bounded, see max_visited.
 class permit_waits {
 public:
     /// Of code in `self`, now, in the branch that runs there.
     [[nodiscard]] static permit_verdict of(fiber& self, const semaphore& wanted);
-    /// Waits for permits that a wait of `self` for that future makes endless; self is among those that
-    /// wait for it. At most one awaited_by, the last.
+    /// Waits for permits that a wait of `self` for that future makes endless; self is among those
+    /// that wait for it. At most one awaited_by, the last.
     [[nodiscard]] static std::vector<permit_verdict> below(const fiber& self,
                                                            const future& awaited);
     /// The same of a wait for a race, all of whose branches have begun.

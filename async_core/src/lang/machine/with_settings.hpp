@@ -40,8 +40,8 @@ struct with_setting {
 [[nodiscard]] std::span<const with_setting> with_settings() noexcept;
 /// Null when there is none of that name.
 [[nodiscard]] const with_setting* find_with_setting(std::string_view name) noexcept;
-/// What is wrong with the value of a setting, as `with` says it; empty: nothing. The work is bounded,
-/// and counted in `work`, which must not stop it.
+/// What is wrong with the value of a setting, as `with` says it; empty: nothing. The work is
+/// bounded, and counted in `work`, which must not stop it.
 [[nodiscard]] std::string wrong_setting(std::string_view name, const value& given,
                                         work_meter& work);
 /// "concurrency, timeout, …"

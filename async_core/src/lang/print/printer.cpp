@@ -80,8 +80,8 @@ class printing {
 public:
     printing(text_builder& out, const print_options& options) : options_(options), text_(out) {}
 
-    /// Nothing more is printed than what is shown, about: a look at a huge value costs little. False:
-    /// stop.
+    /// Nothing more is printed than what is shown, about: a look at a huge value costs little.
+    /// False: stop.
     [[nodiscard]] bool run(const value& v) {
         if (options_.display && v.is(kind::string)) {
             // A character more than fits, so that the cut is seen.

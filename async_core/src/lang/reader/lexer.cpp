@@ -199,7 +199,8 @@ token lexer::read_atom() {
                              "write long text as a string"));
 }
 
-/// Where the quote that closes the string stands; the end of the text when there is none. Nothing: stop.
+/// Where the quote that closes the string stands; the end of the text when there is none. Nothing:
+/// stop.
 std::optional<std::size_t> lexer::end_of_string() {
     std::size_t paid = at_;
     for (std::size_t at = at_; at < text_.size(); ++at) {

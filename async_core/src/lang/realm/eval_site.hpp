@@ -11,8 +11,8 @@
 
 namespace heddle::lang {
 
-/// What code given to `eval` sees of the function that the `eval` stands in. Made when that function is
-/// compiled; at run time the cells of the names come in the same order.
+/// What code given to `eval` sees of the function that the `eval` stands in. Made when that
+/// function is compiled; at run time the cells of the names come in the same order.
 class eval_site final : public host_object {
 public:
     struct name {

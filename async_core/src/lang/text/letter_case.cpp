@@ -1,5 +1,5 @@
-// Upper and lower case of single code points beyond ASCII (Unicode 14.0.0). Letters whose other case is
-// more than one code point, such as U+00DF, stay what they are.
+// Upper and lower case of single code points beyond ASCII (Unicode 14.0.0). Letters whose other
+// case is more than one code point, such as U+00DF, stay what they are.
 #include "lang/text/letter_case.hpp"
 
 #include <algorithm>

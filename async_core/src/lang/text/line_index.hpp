@@ -10,8 +10,8 @@
 
 namespace heddle::lang {
 
-/// source_map::locate looks through a text for each place; this looks through it once. The text must
-/// outlive it.
+/// source_map::locate looks through a text for each place; this looks through it once. The text
+/// must outlive it.
 class line_index {
 public:
     struct place {

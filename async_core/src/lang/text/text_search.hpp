@@ -9,8 +9,8 @@
 
 namespace heddle::lang {
 
-/// Looks for one text in others, in linear time whatever the two are (two-way: Crochemore and Perrin
-/// 1991), in portions of work.
+/// Looks for one text in others, in linear time whatever the two are (two-way: Crochemore and
+/// Perrin 1991), in portions of work.
 class text_search {
 public:
     /// Both outlive the search.

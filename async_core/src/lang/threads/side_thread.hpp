@@ -40,8 +40,9 @@ enum class side_end : std::uint8_t {
     refused  ///< there was no thread for it: others, that nobody waits for any more, do not end
 };
 
-/// Runs a job in a thread of its own, while the work goes on to be counted: 500 µs at a time. The threads
-/// of the process that do this are few, and so is what their jobs hold, abandoned ones included.
+/// Runs a job in a thread of its own, while the work goes on to be counted: 500 µs at a time. The
+/// threads of the process that do this are few, and so is what their jobs hold, abandoned ones
+/// included.
 [[nodiscard]] side_end run_beside(const std::shared_ptr<side_job>& job, work_meter& work);
 
 } // namespace heddle::lang

@@ -1,6 +1,6 @@
-// Garbage cycles. Values are immutable, so a cycle is closed by a cell (a captured variable that was
-// assigned), or by storage that grows in place while an older version of the same list or map is part
-// of what is added. Trial deletion therefore starts from these and nowhere else.
+// Garbage cycles. Values are immutable, so a cycle is closed by a cell (a captured variable that
+// was assigned), or by storage that grows in place while an older version of the same list or map
+// is part of what is added. Trial deletion therefore starts from these and nowhere else.
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/objects.hpp>
 
@@ -119,8 +119,9 @@ void heap::collect_cycles() {
     }
     collecting_ = false;
     release_dead(SIZE_MAX); // what stays is measured
-    // The next time when closers have doubled, and when as many were made as what stays had to be looked
-    // at: that is what the next time looks at again. Garbage is looked at once, so it pays for itself.
+    // The next time when closers have doubled, and when as many were made as what stays had to be
+    // looked at: that is what the next time looks at again. Garbage is looked at once, so it pays
+    // for itself.
     collect_at_ = closers() + std::max({first_collection, closers(), visited / 4});
     closers_made_ = 0;
     used_after_ = used_;

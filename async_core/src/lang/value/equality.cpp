@@ -26,9 +26,9 @@ struct pair_frame {
     std::size_t next = 0;
 };
 
-/// Which windows on storage are known, or assumed, to be equal: sets of them, merged as they are met
-/// together (as Hopcroft and Karp compare automata). Each merge leaves a set less, so the pairs that
-/// are looked inside are no more than the windows are.
+/// Which windows on storage are known, or assumed, to be equal: sets of them, merged as they are
+/// met together (as Hopcroft and Karp compare automata). Each merge leaves a set less, so the pairs
+/// that are looked inside are no more than the windows are.
 class equal_sets {
 public:
     /// False when the two were in one set already.

@@ -15,9 +15,9 @@
 
 namespace heddle::lang {
 
-/// Hashes values through and through. Equal values have equal hashes: 1, 1.0 and true among them, and
-/// maps whatever the order of their keys. Each part that is held in several places is hashed once as
-/// long as this lives, and so must the values. Linear, iterative; seeded by the heap's key.
+/// Hashes values through and through. Equal values have equal hashes: 1, 1.0 and true among them,
+/// and maps whatever the order of their keys. Each part that is held in several places is hashed
+/// once as long as this lives, and so must the values. Linear, iterative; seeded by the heap's key.
 class value_hasher {
 public:
     value_hasher(const heap& memory, work_meter& work) : key_(memory.hash_seed()), work_(work) {}

@@ -118,8 +118,8 @@ void heap::destroy(object* target) noexcept {
         if (!owned_) maybe_delete();
         return;
     }
-    // A million nested lists must not need a million native frames: what dies meanwhile queues. It needs
-    // no memory for that, and its owner no more.
+    // A million nested lists must not need a million native frames: what dies meanwhile queues. It
+    // needs no memory for that, and its owner no more.
     target->owner = reinterpret_cast<heap*>(std::exchange(dying_, target));
     if (draining_) return;
     std::size_t budget = std::max(allowance_, min_freed);

@@ -44,8 +44,8 @@ void append(list_object* storage, std::span<const value> items) noexcept {
     for (const value& item : items) new (storage->items() + storage->end++) value(item);
 }
 
-/// The elements of a list that is given up: where nobody else sees them they move, and a million of them
-/// need not be counted up and down again.
+/// The elements of a list that is given up: where nobody else sees them they move, and a million of
+/// them need not be counted up and down again.
 void append_all(list_object* storage, const value& list) noexcept {
     list_object* from = storage_of(list);
     if (!from || from->references != 1 || list.offset() != from->begin ||

@@ -82,8 +82,8 @@ void append(map_object* storage, value key, value item, std::size_t hash) noexce
     return copy;
 }
 
-/// As copy_storage, for a map that is given up: where nobody else sees its entries they move, and their
-/// keys and items need not be counted up and down again.
+/// As copy_storage, for a map that is given up: where nobody else sees its entries they move, and
+/// their keys and items need not be counted up and down again.
 [[nodiscard]] map_object* grow_storage(heap& memory, const value& map, std::size_t capacity) {
     map_object* from = storage_of(map);
     if (from->references != 1 || from->used != map.length() || from->owner != &memory)

@@ -33,8 +33,8 @@ struct window_hash {
 template <class Known>
 using window_table = std::unordered_map<window, Known, window_hash>;
 
-/// The lists and maps that a walk over data has been at. A value that holds the same part twice at each of
-/// 60 levels is small, and has 2^60 paths: who walks over data walks each part once.
+/// The lists and maps that a walk over data has been at. A value that holds the same part twice at
+/// each of 60 levels is small, and has 2^60 paths: who walks over data walks each part once.
 class seen_lists {
 public:
     /// False when the part was seen before. `part` stands where it is held: a copy would count as a

@@ -58,8 +58,8 @@ struct index_query {
 };
 
 /// Files by path, with three fields: path, metadata, content. The strategy `metadata` looks at the
-/// first two, `content` at all. Incremental: what a query gives depends on the files that are there,
-/// not on how they came. Throws bad_alloc. Threads: one writer or many readers.
+/// first two, `content` at all. Incremental: what a query gives depends on the files that are
+/// there, not on how they came. Throws bad_alloc. Threads: one writer or many readers.
 class inverted_index {
 public:
     /// Adds the file, or takes the place of what was known of it.

@@ -120,8 +120,8 @@ spending_ledger::place::~place() {
     in_.give_turn();
 }
 
-/// Wakes the first in the queue once it need not wait any more. It keeps the turn until it has decided,
-/// so that each call is woken once, and nobody overtakes it.
+/// Wakes the first in the queue once it need not wait any more. It keeps the turn until it has
+/// decided, so that each call is woken once, and nobody overtakes it.
 void spending_ledger::give_turn() noexcept {
     if (turn_ || waiting_.empty()) return;
     place* const first = waiting_.front();

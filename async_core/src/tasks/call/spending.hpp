@@ -29,10 +29,10 @@ struct spent_budget {
     std::string message;
 };
 
-/// Counts the calls and the money of one budget. What a call may cost is set aside before it is sent,
-/// and set aside anew whenever a call of its kind has ended and more is known; a call that does not
-/// fit beside those in flight waits for them, first come, first served. While the cost of a kind is a
-/// guess, few of its calls are in flight. Threads: the session's only.
+/// Counts the calls and the money of one budget. What a call may cost is set aside before it is
+/// sent, and set aside anew whenever a call of its kind has ended and more is known; a call that
+/// does not fit beside those in flight waits for them, first come, first served. While the cost of
+/// a kind is a guess, few of its calls are in flight. Threads: the session's only.
 class spending_ledger final : public lang::extent_ledger {
 public:
     enum class verdict : std::uint8_t { granted, later, refused };
@@ -47,8 +47,8 @@ public:
     /// Makes room for counting such a call, so that taking it cannot fail.
     void prepare(const expected_cost& wanted);
     void take(const expected_cost& wanted) noexcept;
-    /// A call that was taken has ended. `sent`: false when it needed no request, or did not get that
-    /// far.
+    /// A call that was taken has ended. `sent`: false when it needed no request, or did not get
+    /// that far.
     void settle(const expected_cost& taken, double spent, bool sent) noexcept;
     [[nodiscard]] spent_budget refusal(const cost_estimate& wanted) const;
     [[nodiscard]] const spending_bounds& bounds() const noexcept { return bounds_; }
@@ -99,8 +99,8 @@ public:
     ~spending_share() { settle(expected(), true); }
 
     /// Sets aside one call of `wanted` in the budget of `innermost`, of all forms around it, and of
-    /// the session; waits while others hold what it needs. All but `wanted` may be null.
-    /// What `wanted` names stays until the call is settled, and is looked at again after each wait. A
+    /// the session; waits while others hold what it needs. All but `wanted` may be null. What
+    /// `wanted` names stays until the call is settled, and is looked at again after each wait. A
     /// value: the budget that is used up. Errors: cancelled.
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve(
         lang::host_ref<lang::counted_extent> innermost, spending_ledger* session,
@@ -115,8 +115,8 @@ public:
     [[nodiscard]] bool guessed() const noexcept {
         return held_ ? !taken_.now().seen : settled_unseen_;
     }
-    /// What the call counts if its cost stays unknown: by what is known now while it is held, and as it
-    /// was when it was settled after that, so that all who tell of it tell the same.
+    /// What the call counts if its cost stays unknown: by what is known now while it is held, and
+    /// as it was when it was settled after that, so that all who tell of it tell the same.
     [[nodiscard]] double expected() const noexcept {
         return held_ ? taken_.now().if_unreported() : settled_at_;
     }

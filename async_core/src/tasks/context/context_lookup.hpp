@@ -19,8 +19,9 @@ struct lookup_caller {
     std::vector<std::string>* warnings = nullptr; ///< null: to the log alone
 };
 
-/// One look-up: the memory, then the second stage when `matching` enables it. What the model answers
-/// is taken as far as it can be used; candidates of a shard without a usable answer keep their score.
+/// One look-up: the memory, then the second stage when `matching` enables it. What the model
+/// answers is taken as far as it can be used; candidates of a shard without a usable answer keep
+/// their score.
 /// Errors: those of the memory. Cancellation: as memory and model; joins the shards.
 [[nodiscard]] coro::task<result<ports::memory_answer>> look_up_context(
     ports::memory_port* memory, model_matching matching, ports::memory_request request,

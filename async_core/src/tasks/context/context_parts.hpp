@@ -23,9 +23,9 @@ struct context_question {
 [[nodiscard]] std::vector<context_part> matching_parts(const std::vector<context_part>& parts,
                                                        const context_question& question);
 
-/// Drops the parts that `assembly` excludes and moves the primary ones to the front (in the order of
-/// their patterns) and the secondary ones to the back. A pattern is a path or one as in .gitignore;
-/// the first of a group that matches counts.
+/// Drops the parts that `assembly` excludes and moves the primary ones to the front (in the order
+/// of their patterns) and the secondary ones to the back. A pattern is a path or one as in
+/// .gitignore; the first of a group that matches counts.
 void arrange(std::vector<context_part>& parts, const context_assembly& assembly);
 
 /// Writes the parts that fit into `max_bytes` into `made`: text, parts, left_out. A part is put in

@@ -15,8 +15,8 @@ enum class text_writing : std::uint8_t {
     xml     ///< an attribute or the inside of an element; blanks around it do not count
 };
 
-/// The span of a part of a schema. `written`: the text of `span` in the file. `schema`: what it was read
-/// as. Result: `span` when the part cannot be found.
+/// The span of a part of a schema. `written`: the text of `span` in the file. `schema`: what it was
+/// read as. Result: `span` when the part cannot be found.
 [[nodiscard]] source_span place_in_text(std::string_view written, source_span span,
                                         text_writing writing, std::string_view schema,
                                         const schema_place& part);

@@ -9,8 +9,8 @@ class Adapter;
 
 namespace heddle::tasks {
 
-/// Appends a text that is the same for equal values and for no others: each value says where it ends.
-/// Counted as a check (check_effort). Throws what check_effort throws.
+/// Appends a text that is the same for equal values and for no others: each value says where it
+/// ends. Counted as a check (check_effort). Throws what check_effort throws.
 void append_canonical(std::string& out, const valijson::adapters::Adapter& target);
 
 /// std::less, counted.

@@ -11,8 +11,8 @@
 
 namespace heddle::tasks {
 
-/// For checks: the library that holds values against schemas calls itself for what is inside, and is
-/// stopped at 2 MiB.
+/// For checks: the library that holds values against schemas calls itself for what is inside, and
+/// is stopped at 2 MiB.
 inline constexpr std::size_t checking_stack = 4 * 1024 * 1024;
 /// For definitions: it reads schemas in the same way, up to a thousand in and behind each other.
 inline constexpr std::size_t reading_stack = 16 * 1024 * 1024;

@@ -8,8 +8,8 @@
 
 namespace heddle::tasks {
 
-/// A small value that contains the same part twice at each of 40 levels has no JSON of a usable size,
-/// and writing it does not give way to other branches.
+/// A small value that contains the same part twice at each of 40 levels has no JSON of a usable
+/// size, and writing it does not give way to other branches.
 inline constexpr std::size_t max_message_json = std::size_t{8} * 1024 * 1024;
 
 /// As lang::value_to_json, for what is sent or shown. Errors: also limit_exceeded beyond

@@ -71,9 +71,9 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
     return failed ? json::value() : parser.release();
 }
 
-/// Writes whole numbers in one way, as far as the library knows them: 5.0 as 5, and those that it does
-/// not know as wide_numbers have it. Result: false for text with a NUL, of which the library would see
-/// the beginning only.
+/// Writes whole numbers in one way, as far as the library knows them: 5.0 as 5, and those that it
+/// does not know as wide_numbers have it. Result: false for text with a NUL, of which the library
+/// would see the beginning only.
 [[nodiscard]] bool make_comparable(json::value& tree) {
     constexpr double two_to_63 = 9223372036854775808.0;
     const auto has_nul = [](std::string_view text) { return text.find('\0') != text.npos; };
@@ -129,8 +129,8 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
            std::to_string(place.column) + ")";
 }
 
-/// "'q' must be a string, not the integer 1", where a member of the outermost object has another type
-/// than the schema says. Nothing: it does not say so simply.
+/// "'q' must be a string, not the integer 1", where a member of the outermost object has another
+/// type than the schema says. Nothing: it does not say so simply.
 [[nodiscard]] std::optional<std::string> wrong_type(const json::value& schema,
                                                     const json::value& document,
                                                     std::string_view path) {

@@ -214,7 +214,8 @@ private:
     std::vector<sequence> open_;
 };
 
-/// RE2 matches a pattern that is bound to the end of a text alone from there, with one more program.
+/// RE2 matches a pattern that is bound to the end of a text alone from there, with one more
+/// program.
 [[nodiscard]] bool runs_backwards(std::string_view pattern) {
     const std::size_t last = pattern.find_last_not_of(')');
     if (last == pattern.npos) return false;

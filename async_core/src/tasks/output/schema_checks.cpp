@@ -32,8 +32,8 @@ static constexpr std::size_t few_schemas = 2'000; ///< that a check may try of e
     return const_cast<json::value*>(at); // in `document`
 }
 
-/// References may lead to places that no keyword leads to, as in documents that have other things in
-/// them than a schema. There are more of them with each schema that is seen.
+/// References may lead to places that no keyword leads to, as in documents that have other things
+/// in them than a schema. There are more of them with each schema that is seen.
 result<void> schema_rewriter::visit_referred(json::value& schema) {
     for (std::size_t i = 0; i < references_.size(); ++i) {
         const std::string target = references_[i];
@@ -149,7 +149,8 @@ result<void> schema_rewriter::check_depth() const {
     return {};
 }
 
-/// What the strict modes of services take; a schema with anything else is refused there with each call.
+/// What the strict modes of services take; a schema with anything else is refused there with each
+/// call.
 static constexpr std::array<std::string_view, 23> strict_keywords{"$defs",
                                                                   "$ref",
                                                                   "$schema",

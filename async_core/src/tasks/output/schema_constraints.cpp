@@ -45,8 +45,8 @@ constexpr std::uint64_t units_of_a_check = 32;
 
 thread_local check_effort* current_effort = nullptr;
 
-/// Comes first in every schema. Each member of an object and each element of an array is checked by a
-/// schema, and so counted when it is reached.
+/// Comes first in every schema. Each member of an object and each element of an array is checked by
+/// a schema, and so counted when it is reached.
 class counted_check final : public valijson::constraints::PolyConstraint {
 public:
     explicit counted_check(std::uint64_t steps) : steps_(steps) {}

@@ -21,8 +21,8 @@ class schema_patterns;
 /// Bytes of a text that are copied and walked in a step of a check.
 inline constexpr std::uint64_t copied_in_a_step = 256;
 
-/// What a check may take while this lives, in checks of a value by a schema; and how deep the library
-/// may call itself, which is bounded in any case. Threads: a check is on one.
+/// What a check may take while this lives, in checks of a value by a schema; and how deep the
+/// library may call itself, which is bounded in any case. Threads: a check is on one.
 class check_effort {
 public:
     check_effort(std::uint64_t steps, lang::work_meter& work) noexcept;
@@ -45,8 +45,8 @@ private:
 };
 
 /// Registers the keywords that the rewriter has put into schemas (schema_rewriter.hpp). `patterns`:
-/// those of the schema. `work`: counts the schemas that the parser reads, which throws given_up when
-/// it says to stop. Both outlive the parser.
+/// those of the schema. `work`: counts the schemas that the parser reads, which throws given_up
+/// when it says to stop. Both outlive the parser.
 void add_own_keywords(valijson::SchemaParser& parser, const schema_patterns& patterns,
                       lang::work_meter& work);
 

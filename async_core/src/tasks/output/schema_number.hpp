@@ -13,8 +13,8 @@ class Adapter;
 
 namespace heddle::tasks {
 
-/// A number of a document. Whole numbers of up to 64 bits are exact; all others are as the reader of
-/// JSON keeps them, which is a double, and mean the shortest decimal number that it stands for.
+/// A number of a document. Whole numbers of up to 64 bits are exact; all others are as the reader
+/// of JSON keeps them, which is a double, and mean the shortest decimal number that it stands for.
 class schema_number {
 public:
     explicit schema_number(std::int64_t whole) noexcept;
@@ -46,9 +46,9 @@ private:
     double number_ = 0; ///< when not in bits: no whole number, or one of more than 64 bits
 };
 
-/// The adapter of the library hands out no whole number above the greatest std::int64_t. In a document
-/// these are replaced by a NaN, which no JSON holds, that leads to the number kept here. Lives while
-/// the document is looked at, on one thread; those that are made later stand before it.
+/// The adapter of the library hands out no whole number above the greatest std::int64_t. In a
+/// document these are replaced by a NaN, which no JSON holds, that leads to the number kept here.
+/// Lives while the document is looked at, on one thread; those that are made later stand before it.
 class wide_numbers {
 public:
     wide_numbers() noexcept;

@@ -11,8 +11,8 @@ namespace heddle::tasks {
 
 namespace {
 
-/// Compiling one is a step that nothing interrupts, and takes about its weight: 0.1 s for the letters
-/// of all scripts up to a hundred times, at most; all patterns of a schema twice that.
+/// Compiling one is a step that nothing interrupts, and takes about its weight: 0.1 s for the
+/// letters of all scripts up to a hundred times, at most; all patterns of a schema twice that.
 constexpr double max_units_of_one = 16'000'000;
 constexpr double max_units = 22'000'000;
 constexpr std::size_t longest = 4 * 1024;
@@ -31,8 +31,8 @@ constexpr double max_states_in_usual_memory = 50'000;
     return std::make_shared<const RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
 }
 
-/// A task is compiled more than once: when its file is checked, and when it is defined. A few patterns
-/// of the thread, of bounded size; it is emptied when it is full.
+/// A task is compiled more than once: when its file is checked, and when it is defined. A few
+/// patterns of the thread, of bounded size; it is emptied when it is full.
 class pattern_cache {
 public:
     [[nodiscard]] static pattern_cache& of_thread() {

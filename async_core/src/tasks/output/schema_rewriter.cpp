@@ -114,16 +114,16 @@ void count_first(json::object& schema, std::int64_t effort, list_end where = lis
     return members;
 }
 
-/// The library looks the schema of names up under the path of the schema that holds it, and finds that
-/// one where a reference has led to it. So it is kept elsewhere, and referred to.
+/// The library looks the schema of names up under the path of the schema that holds it, and finds
+/// that one where a reference has led to it. So it is kept elsewhere, and referred to.
 void take_names(json::object& schema, std::vector<json::value>& names) {
     json::value& content = schema["propertyNames"];
     names.push_back(std::move(content));
     content = json::object{{"$ref", "#/" + std::string(names_key) + "/" + name_of(names.size())}};
 }
 
-/// The library walks all members of an object and all elements of an array, also where a schema says
-/// nothing of most of them: that they may be anything is said, so that each is counted.
+/// The library walks all members of an object and all elements of an array, also where a schema
+/// says nothing of most of them: that they may be anything is said, so that each is counted.
 void count_the_rest(json::object& schema, std::vector<json::value>& names) {
     if (schema.contains("properties") && !schema.contains("additionalProperties"))
         schema["additionalProperties"] = counted_boolean(true);

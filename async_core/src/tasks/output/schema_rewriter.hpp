@@ -43,17 +43,17 @@ inline constexpr std::string_view names_key = "heddle:names";
 inline constexpr std::string_view never_key = "heddle:never";
 
 /// Walks a schema once: refuses what could not be bounded or would silently not be checked, gives
-/// keywords with checks of our own their other names, drops the annotation `format`, lets every check
-/// by a schema begin with counting it (by true, false and an implied "anything" too), and sees what
-/// shape it has.
+/// keywords with checks of our own their other names, drops the annotation `format`, lets every
+/// check by a schema begin with counting it (by true, false and an implied "anything" too), and
+/// sees what shape it has.
 class schema_rewriter {
 public:
     /// `patterns`: gets those of the schema. `work`: counts the schemas. Both outlive this.
     schema_rewriter(schema_patterns& patterns, lang::work_meter& work) noexcept
         : patterns_(patterns), work_(work) {}
 
-    /// Changes `schema`. Errors: invalid_argument with the place in the schema; without meaning when
-    /// the meter has said to stop.
+    /// Changes `schema`. Errors: invalid_argument with the place in the schema; without meaning
+    /// when the meter has said to stop.
     [[nodiscard]] result<void> rewrite(boost::json::value& schema);
 
     /// Every object names all its properties as required and allows no others.

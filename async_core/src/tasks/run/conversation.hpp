@@ -102,7 +102,8 @@ private:
     std::vector<std::unique_ptr<branch_histories>> parts_;
 };
 
-/// What is said inside one sandbox, or one form that opened a conversation, outside of its branches.
+/// What is said inside one sandbox, or one form that opened a conversation, outside of its
+/// branches.
 class extent_conversation final : public lang::extent_ledger {
 public:
     explicit extent_conversation(lang::realm& realm)

@@ -27,8 +27,8 @@ struct subtask_request {
     std::optional<std::int64_t> max_depth;
 };
 
-/// Errors: TaskError input_validation_failure that names the field: it is missing, unknown, or of the
-/// wrong type.
+/// Errors: TaskError input_validation_failure that names the field: it is missing, unknown, or of
+/// the wrong type.
 [[nodiscard]] result<subtask_request> read_subtask_request(const lang::value& given);
 
 /// By name; else by type:subtype; else the best match of description and hints.

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t max_evaluators = 3;
 
-/// What failed before, such as the other models of a route. Nil when there is nothing that the message
-/// does not say.
+/// What failed before, such as the other models of a route. Nil when there is nothing that the
+/// message does not say.
 lang::value causes_of(lang::heap& memory, const error& failure) {
     lang::value result;
     const error* outer = &failure;
@@ -58,7 +58,8 @@ result<lang::value> content_of_result(const lang::value& created) {
     return *content;
 }
 
-/// Where a route chose, it is the one who answered that is paid, for the model that it was asked for.
+/// Where a route chose, it is the one who answered that is paid, for the model that it was asked
+/// for.
 model_price task_execution::price_of(std::string_view provider, std::string_view asked_model,
                                      std::string_view model) const {
     if (provider.empty()) return price();
@@ -76,8 +77,8 @@ paid_request task_execution::paid_for(const ports::chat_response& answer,
     return request;
 }
 
-/// A request whose response was cut off: unless the service has said what it cost, what arrived is less
-/// than that, so it counts as a guess until one of its kind has ended.
+/// A request whose response was cut off: unless the service has said what it cost, what arrived is
+/// less than that, so it counts as a guess until one of its kind has ended.
 paid_request task_execution::paid_for_part(const ports::chat_response& part,
                                            std::uint32_t attempts) const {
     paid_request request = paid_for(part, attempts);
@@ -99,7 +100,8 @@ std::vector<paid_request> task_execution::paid_for(
     return requests;
 }
 
-/// A request without a response: what was sent, and where a budget knows more, what such a call costs.
+/// A request without a response: what was sent, and where a budget knows more, what such a call
+/// costs.
 paid_request task_execution::min_paid() const {
     paid_request request;
     request.use.estimated = true;

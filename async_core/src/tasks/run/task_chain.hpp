@@ -11,8 +11,8 @@
 
 namespace heddle::tasks {
 
-/// One execution in a chain of subtasks, tools and calls inside prompts. It lives in the frame of the
-/// execution; what it started ends before it does, so that links upwards stay good.
+/// One execution in a chain of subtasks, tools and calls inside prompts. It lives in the frame of
+/// the execution; what it started ends before it does, so that links upwards stay good.
 struct task_chain {
     static constexpr std::int64_t default_depth = 5; ///< subtasks below a task of the workflow
     static constexpr std::int64_t max_depth = 20;    ///< whatever a request asks for

@@ -77,8 +77,8 @@ result<void> task_execution::choose_model() {
     const model_registry* models = runner_.parts().models;
     std::string_view model;
     std::string_view provider;
-    // A provider belongs to the models that are chosen where it is, or further out. One that is given
-    // further out than a model is replaced by the provider that the model names.
+    // A provider belongs to the models that are chosen where it is, or further out. One that is
+    // given further out than a model is replaced by the provider that the model names.
     const auto choose = [&](std::string_view its_model, std::string_view its_provider) {
         if (!its_model.empty()) {
             model = its_model;

@@ -50,16 +50,16 @@ public:
     [[nodiscard]] result<void> make_request();
     /// Before each request: a result when a limit of the task would be passed.
     [[nodiscard]] std::optional<result<lang::value>> check_limits();
-    /// Takes an answer. A value or error ends the execution; nothing: ask again, after the tools that
-    /// the model called, or after what waits_for_check() says.
+    /// Takes an answer. A value or error ends the execution; nothing: ask again, after the tools
+    /// that the model called, or after what waits_for_check() says.
     [[nodiscard]] std::optional<result<lang::value>> accept(result<ports::chat_response> answer);
     /// As accept, where the receiver of the pieces has failed: counts, and is its error.
     [[nodiscard]] result<lang::value> abandon(const result<ports::chat_response>& answer,
                                               error failure);
     /// As accept, for what an executor made. Nothing: waits_for_check().
     [[nodiscard]] std::optional<result<lang::value>> accept_elsewhere(result<executor_answer> done);
-    /// The JSON of the answer takes longer to check than others can wait: check() is to be called in
-    /// turns, then end_check(). In place of that refuse_unchecked() when it was stopped.
+    /// The JSON of the answer takes longer to check than others can wait: check() is to be called
+    /// in turns, then end_check(). In place of that refuse_unchecked() when it was stopped.
     [[nodiscard]] bool waits_for_check() const noexcept { return check_waits_; }
     void check(lang::work_meter& work);
     /// As accept.
@@ -67,8 +67,8 @@ public:
     [[nodiscard]] result<lang::value> refuse_unchecked(error failure);
     /// A step before the first request has failed: raised, or a FAILED result.
     [[nodiscard]] result<lang::value> take_step_error(error failure, bool of_workflow);
-    /// The workflow is at fault, or was cancelled, while the execution ran. `said`: what the model had
-    /// said, where that is in no message yet.
+    /// The workflow is at fault, or was cancelled, while the execution ran. `said`: what the model
+    /// had said, where that is in no message yet.
     [[nodiscard]] result<lang::value> refuse(error failure, std::string_view said = {});
 
     [[nodiscard]] bool waits_for_preparation() const noexcept {
@@ -96,7 +96,8 @@ public:
     /// Waits for the budgets around the call. A value: one is used up. Errors: cancelled,
     /// configuration_error.
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve();
-    /// A request has ended, although its receiver may still be at work: budgets get back what it held.
+    /// A request has ended, although its receiver may still be at work: budgets get back what it
+    /// held.
     void request_ended(const result<ports::chat_response>& ended);
     /// Whether the request is for a kept response only, because it would have to wait for a budget,
     /// and a kept response costs nothing. Once for each request.

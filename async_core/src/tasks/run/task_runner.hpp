@@ -72,8 +72,8 @@ public:
     [[nodiscard]] const task_system_parts& parts() const noexcept { return parts_; }
     [[nodiscard]] const task_registry& tasks() const noexcept { return tasks_; }
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
-    /// What the branch of a call has said, in the innermost conversation that was opened around it (in
-    /// none: what was recorded outside of all); null: the call has no part in it.
+    /// What the branch of a call has said, in the innermost conversation that was opened around it
+    /// (in none: what was recorded outside of all); null: the call has no part in it.
     [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call,
                                                                 const call_settings& settings);
     [[nodiscard]] result_builder& results() noexcept { return results_; }
@@ -86,9 +86,9 @@ public:
     [[nodiscard]] std::uint64_t flow() const noexcept {
         return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&owner_));
     }
-    /// A stream that waits for its function, under a number that the calls of the function carry. When
-    /// one of them asks a model, the stream is let go on: it may hold the place in flight, or lead the
-    /// equal call, that the other one waits for.
+    /// A stream that waits for its function, under a number that the calls of the function carry.
+    /// When one of them asks a model, the stream is let go on: it may hold the place in flight, or
+    /// lead the equal call, that the other one waits for.
     [[nodiscard]] std::int64_t add_stream(held_stream& stream);
     void remove_stream(std::int64_t number) noexcept { streams_.erase(number); }
     void let_stream_go(const lang::scope_ref& scope) noexcept;

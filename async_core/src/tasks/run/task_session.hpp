@@ -36,8 +36,8 @@ struct counted_use {
     bool estimated = false; ///< the service did not report them
 };
 
-/// Counts what the conversation of one execution uses, its subtasks included where that is said, and
-/// knows when it is enough. Lives in the frame of the execution. Threads: its shard's only.
+/// Counts what the conversation of one execution uses, its subtasks included where that is said,
+/// and knows when it is enough. Lives in the frame of the execution. Threads: its shard's only.
 class task_session {
 public:
     static constexpr std::int64_t default_turns = 10; ///< assistant messages, re-asks not counted
@@ -46,11 +46,11 @@ public:
     void begin(const resource_limits& limits, std::int64_t max_questions,
                std::optional<std::int64_t> window, const model_price& price, task_session* outer);
 
-    /// Before a request: the limit that it would pass. Also bounds request.max_output_tokens by what
-    /// the limits leave, and notes warnings at 80 %.
+    /// Before a request: the limit that it would pass. Also bounds request.max_output_tokens by
+    /// what the limits leave, and notes warnings at 80 %.
     [[nodiscard]] std::optional<exhausted_resource> check(ports::chat_request& request);
-    /// What a response used: the service's figures, and for those that it did not tell, or that cannot
-    /// be, an estimate from the texts. Nothing for one out of a cache.
+    /// What a response used: the service's figures, and for those that it did not tell, or that
+    /// cannot be, an estimate from the texts. Nothing for one out of a cache.
     [[nodiscard]] counted_use use_of(const ports::chat_response& response) const noexcept;
     /// The same for the last request, whatever came of it. `received`: bytes of a response.
     [[nodiscard]] counted_use use_of(const std::optional<ports::token_usage>& told,
@@ -58,7 +58,8 @@ public:
     /// After a response. `cost`: empty when the price is not known.
     void count(const ports::chat_response& response, const counted_use& use,
                std::optional<double> cost);
-    /// After requests without a response. `use`: what they used at least; null: nothing that is paid.
+    /// After requests without a response. `use`: what they used at least; null: nothing that is
+    /// paid.
     void count_failed(std::uint32_t attempts, const counted_use* use, std::optional<double> cost);
     /// After a response that ended at its length: whether that was a limit of the task.
     [[nodiscard]] std::optional<exhausted_resource> check_output() const;
@@ -126,7 +127,8 @@ private:
     std::vector<std::string> warnings_;
 };
 
-/// Tokens in the window of a model, by what its name begins with; nothing for names that are not known.
+/// Tokens in the window of a model, by what its name begins with; nothing for names that are not
+/// known.
 [[nodiscard]] std::optional<std::int64_t> window_of_model(std::string_view model) noexcept;
 
 /// Bytes of text in a request.

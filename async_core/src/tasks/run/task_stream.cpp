@@ -148,8 +148,8 @@ void task_runner::let_stream_go(const lang::scope_ref& scope) noexcept {
 result<void> task_execution::tell_host(std::string_view text) {
     const auto& told = runner_.parts().on_delta;
     if (!told) return {};
-    // The address tells the calls that are under way apart, whatever their session. The next one may
-    // have the same.
+    // The address tells the calls that are under way apart, whatever their session. The next one
+    // may have the same.
     constexpr unsigned bits_of_address = 48;
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this));
     const std::uint64_t call = address ^ (number_ << bits_of_address);

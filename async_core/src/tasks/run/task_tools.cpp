@@ -77,8 +77,8 @@ constexpr std::size_t max_arguments_depth = 128;
     return call;
 }
 
-/// Ids that were made for calls without one can be those of an earlier turn, and some models give two
-/// calls the same; results are told apart by them.
+/// Ids that were made for calls without one can be those of an earlier turn, and some models give
+/// two calls the same; results are told apart by them.
 void make_ids_unique(std::vector<ports::tool_call>& calls,
                      const std::vector<ports::chat_message>& messages) {
     std::set<std::string> taken;
@@ -408,8 +408,8 @@ namespace {
     return text ? *content : lang::value();
 }
 
-/// What there was when a subtask failed: of the subtask, where its model had said something, else of
-/// the task that asked for it. Nil when both had nothing. The text of an error is no output.
+/// What there was when a subtask failed: of the subtask, where its model had said something, else
+/// of the task that asked for it. Nil when both had nothing. The text of an error is no output.
 [[nodiscard]] lang::value partial_output(const lang::value& continued,
                                          const subtask_outcome& outcome) {
     const lang::value* told =

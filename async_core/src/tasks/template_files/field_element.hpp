@@ -9,8 +9,8 @@
 
 namespace heddle::tasks {
 
-/// Reads the element of a field that is neither a group nor special. Nothing when it is wrong, which
-/// is told then.
+/// Reads the element of a field that is neither a group nor special. Nothing when it is wrong,
+/// which is told then.
 [[nodiscard]] std::optional<field_value> read_field_element(const task_field& field,
                                                             const xml_element& element,
                                                             element_reading& read);

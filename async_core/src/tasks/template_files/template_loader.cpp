@@ -168,8 +168,8 @@ std::vector<std::string> template_loader::state::names() const {
     return all;
 }
 
-/// Fills a draft with what it refers to, which is filled first. As deep as the chain of references is
-/// long, so the chain is bounded.
+/// Fills a draft with what it refers to, which is filled first. As deep as the chain of references
+/// is long, so the chain is bounded.
 void template_loader::state::resolve(std::size_t index) {
     constexpr std::size_t max_chain_length = 100;
     std::vector<std::size_t> chain;

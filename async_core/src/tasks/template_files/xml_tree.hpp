@@ -43,8 +43,8 @@ struct xml_tag_place {
     std::vector<attribute> attributes;
 };
 
-/// Checks that a text is well-formed XML of the kind that templates are made of: UTF-8, one root, no
-/// document type, no entities but the five and characters by number, no processing instructions,
+/// Checks that a text is well-formed XML of the kind that templates are made of: UTF-8, one root,
+/// no document type, no entities but the five and characters by number, no processing instructions,
 /// within the limits. Fills `places`. False when the tree cannot be read; `problems` says why.
 [[nodiscard]] bool check_xml(std::string_view text, std::uint32_t position,
                              const template_file_limits& limits, std::vector<xml_tag_place>& places,

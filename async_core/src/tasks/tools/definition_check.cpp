@@ -137,8 +137,8 @@ private:
         return result;
     }
 
-    /// The clause that an error stands in; the number of parts when it stands in none. `defatom` and
-    /// the name are no clauses.
+    /// The clause that an error stands in; the number of parts when it stands in none. `defatom`
+    /// and the name are no clauses.
     static std::size_t clause_at(const std::vector<source_span>& places, source_span where) {
         for (std::size_t i = 2; i < places.size() && where.known(); ++i) {
             if (where.begin >= places[i].begin && where.end <= places[i].end) return i;

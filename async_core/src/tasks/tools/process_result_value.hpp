@@ -15,7 +15,8 @@ namespace heddle::tasks {
                                        std::chrono::milliseconds timeout);
 
 /// notes of a program that ran: success, exit_code, stdout, stderr, elapsed_ms; signal, timed_out
-/// and warnings (of output that was left out) where they say something. Empties the texts of `ended`.
+/// and warnings (of output that was left out) where they say something. Empties the texts of
+/// `ended`.
 [[nodiscard]] lang::value process_notes(lang::heap& memory, ports::process_result& ended);
 
 /// {status, content, notes}; FAILED with notes.error when `reason` is not empty.

@@ -35,8 +35,8 @@ struct http_client_options {
     peer_check check = peer_check::verify;
 
     /// Proxy for http:// origins (absolute-form requests) and for https:// ones (CONNECT):
-    /// "[http://|https://][user:password@]host[:port]"; empty: none. A whole URL is a secret because
-    /// of its password. See heddle/http/environment.hpp for the usual variables.
+    /// "[http://|https://][user:password@]host[:port]"; empty: none. A whole URL is a secret
+    /// because of its password. See heddle/http/environment.hpp for the usual variables.
     secret http_proxy;
     secret https_proxy;
     /// Whom to reach directly: names with all below them ("example.com", ".example.com",
@@ -73,8 +73,8 @@ struct http_client_options {
 };
 
 /// Makes a client for one shard. Never fails: a certificate file that cannot be read shows when the
-/// first https origin is asked for, a proxy that cannot be read with the first one that needs it, an exhausted file
-/// table in the exchanges.
+/// first https origin is asked for, a proxy that cannot be read with the first one that needs it,
+/// an exhausted file table in the exchanges.
 /// `loop` outlives the client. Await close() before letting go of it: until then open connections
 /// keep the loop's io_context::run() from returning. A client that is destroyed unclosed closes its
 /// sockets at once and ends its exchanges with cancel_reason::shutdown.

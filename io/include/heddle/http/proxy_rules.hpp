@@ -27,8 +27,8 @@ struct proxy_server {
 ///   example.com       the name and all below it; also written .example.com or *.example.com
 ///   10.1.2.3, ::1     that address
 ///   10.0.0.0/8        addresses that begin with these bits (CIDR), of either family
-/// Each may end in ":port" (IPv6 in brackets then) and holds for that port only. Names are compared,
-/// never looked up: an address does not cover a name that leads to it.
+/// Each may end in ":port" (IPv6 in brackets then) and holds for that port only. Names are
+/// compared, never looked up: an address does not cover a name that leads to it.
 class no_proxy_list {
 public:
     /// Errors: ports::http_errc::invalid_url naming the entry: a bad CIDR or port.

@@ -20,9 +20,9 @@ namespace heddle::http {
                                                    std::string_view location,
                                                    const redactor& secrets = redactor());
 
-/// Makes `request` what is to be sent next. 303 turns everything but HEAD into GET, 301 and 302 turn
-/// POST into GET, as everybody does; the body goes then, and the headers that describe it. 307 and 308
-/// change the target only.
+/// Makes `request` what is to be sent next. 303 turns everything but HEAD into GET, 301 and 302
+/// turn POST into GET, as everybody does; the body goes then, and the headers that describe it. 307
+/// and 308 change the target only.
 /// Errors: as resolve_redirect.
 [[nodiscard]] result<void> follow_redirect(ports::http_request& request, const origin_name& origin,
                                            const ports::http_response& answer);

@@ -48,8 +48,8 @@ private:
 };
 
 /// Parses one answer: skips 1xx, undoes chunked framing and compression, holds to the limits,
-/// refuses messages whose framing is ambiguous (RFC 9112, 6.3). Storage is taken from the cache with the first byte
-/// and given back at the end: a parser that waits costs three pointers.
+/// refuses messages whose framing is ambiguous (RFC 9112, 6.3). Storage is taken from the cache
+/// with the first byte and given back at the end: a parser that waits costs three pointers.
 class response_parser {
 public:
     explicit response_parser(parser_cache& cache) noexcept;

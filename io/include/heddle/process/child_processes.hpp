@@ -27,8 +27,8 @@ struct process_options {
     /// Told when a child takes the terminal (true) and when it has given it back (false), so that
     /// the host does not write there meanwhile. Called on the loop; must not throw. Empty: nobody.
     std::function<void(bool taken)> on_terminal;
-    /// Ends what programs leave that have killed the starter and their keeper. Outlives the port. Null:
-    /// nobody does; only a program that starts no other children can have one.
+    /// Ends what programs leave that have killed the starter and their keeper. Outlives the port.
+    /// Null: nobody does; only a program that starts no other children can have one.
     stray_guard* strays = nullptr;
 };
 

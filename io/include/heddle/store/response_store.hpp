@@ -24,10 +24,11 @@ struct response_store_options {
 };
 
 /// Opens a store. Looks run on `workers`, which outlive it, answers are written on a thread of the
-/// store; the file is first touched by the first call, so that errors show there. Destroying the store
-/// writes the answers that still wait, unless another process keeps the file locked: see flush.
-/// Errors of the calls: io_error, naming the file and what to do (another version, damaged, locked by
-/// another process for long, disk full). Threads: the result belongs to the loop of `workers`.
+/// store; the file is first touched by the first call, so that errors show there. Destroying the
+/// store writes the answers that still wait, unless another process keeps the file locked: see
+/// flush. Errors of the calls: io_error, naming the file and what to do (another version, damaged,
+/// locked by another process for long, disk full). Threads: the result belongs to the loop of
+/// `workers`.
 [[nodiscard]] std::unique_ptr<ports::response_store> make_response_store(
     ports::worker_port& workers, response_store_options options);
 

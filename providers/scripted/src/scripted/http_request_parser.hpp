@@ -28,10 +28,10 @@ struct parsed_request {
     bool is_http_1_0 = false;
 };
 
-/// Reads one request after the other out of bytes that the caller keeps together (RFC 9112). It adds
-/// to Beast's parser what keeps two readers from understanding a request differently: no folded
-/// fields, exactly one Host, not both Content-Length and Transfer-Encoding, and chunked as the only
-/// coding.
+/// Reads one request after the other out of bytes that the caller keeps together (RFC 9112). It
+/// adds to Beast's parser what keeps two readers from understanding a request differently: no
+/// folded fields, exactly one Host, not both Content-Length and Transfer-Encoding, and chunked as
+/// the only coding.
 /// Threads: as any value.
 class http_request_parser {
 public:

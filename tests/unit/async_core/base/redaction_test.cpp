@@ -56,7 +56,8 @@ TEST(redactor, has_a_mark_unless_told_otherwise) {
     EXPECT_EQ(redactor().hidden("a sk-0123456789ab b"), "a sk-0123456789ab b");
 }
 
-/// `key` with its characters written by `form`: `all`, or those that stand for something in addresses.
+/// `key` with its characters written by `form`: `all`, or those that stand for something in
+/// addresses.
 std::string written(std::string_view key, const char* form, bool all) {
     std::string text;
     for (const char c : key) {

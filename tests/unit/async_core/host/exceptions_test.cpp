@@ -1,4 +1,5 @@
-// Exceptions of parts of the host: the failure of the branch that met them, never a hang or a lost run.
+// Exceptions of parts of the host: the failure of the branch that met them, never a hang or a lost
+// run.
 #include "evaluation.hpp"
 
 #include <heddle/coro/spawn.hpp>

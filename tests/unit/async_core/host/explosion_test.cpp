@@ -122,7 +122,8 @@ std::string name_of(const ::testing::TestParamInfo<const char*>& shape) {
 
 INSTANTIATE_TEST_SUITE_P(branches, explosion_test, ::testing::ValuesIn(explosions), name_of);
 
-// An end that came from outside and went down one level a turn was never ahead of what went down too.
+// An end that came from outside and went down one level a turn was never ahead of what went down
+// too.
 TEST_F(branches_test, that_open_others_are_not_ahead_of_their_end) {
     for (const std::string program :
          {"(letrec ((f (lambda () (progn (sleep 0) (spawn (f)) (sleep 100))))) (f))",

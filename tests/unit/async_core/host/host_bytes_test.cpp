@@ -1,5 +1,5 @@
-// What a host hands over may be any bytes: names of files, variables, texts of the system. Strings of
-// the language are UTF-8 whatever comes.
+// What a host hands over may be any bytes: names of files, variables, texts of the system. Strings
+// of the language are UTF-8 whatever comes.
 #include "evaluation.hpp"
 
 #include <heddle/base/utf8.hpp>

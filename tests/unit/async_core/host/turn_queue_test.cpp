@@ -13,8 +13,8 @@
 namespace heddle::host {
 namespace {
 
-/// Runs many coroutines that compute, and counts how many turns they take between two looks of the loop
-/// at its timers and sockets.
+/// Runs many coroutines that compute, and counts how many turns they take between two looks of the
+/// loop at its timers and sockets.
 class turn_queue_test : public ::testing::Test {
 protected:
     coro::task<result<void>> compute(int turns, coro::clock::duration length) {

@@ -27,8 +27,8 @@ struct schedule {
 };
 
 /// A realm with the prelude, the effects `(pause n)` (answers n at virtual time n from now),
-/// `(fail-after n message)`, `(note x)` (appends to `notes`), `(sleep n)`, `(%jitter round)` (0.5), and a
-/// driver for them. Only within the machine do allocations fail (failing_allocations.hpp).
+/// `(fail-after n message)`, `(note x)` (appends to `notes`), `(sleep n)`, `(%jitter round)` (0.5),
+/// and a driver for them. Only within the machine do allocations fail (failing_allocations.hpp).
 class lang_harness final : public host_names, private fiber_driver {
 public:
     lang_harness();

@@ -114,8 +114,8 @@ TEST(sandbox, keeps_its_limits) {
     for (const example& one : limited) expect_everywhere(one);
 }
 
-// A few lists that hold each other twice at every level have a JSON text without end. No setting of a
-// request writes it.
+// A few lists that hold each other twice at every level have a JSON text without end. No setting of
+// a request writes it.
 TEST(sandbox, bounds_the_settings_of_requests) {
     const std::string list = "(let ((d (list 1))) (loop 60 (set! d (list d d))) ";
     const std::string map = "(let ((d (dict \"a\" 1))) (loop 60 (set! d (dict \"x\" d \"y\" d))) ";
@@ -149,7 +149,8 @@ TEST(sandbox, counts_the_checks_of_settings) {
               "LimitError: the sandbox allows 10000 steps, and they are used up");
 }
 
-// ---------------------------------------------------------------- what a function made inside may do
+// ---------------------------------------------------------------- what a function made inside may
+// do
 
 const example kept_inside[] = {
     // called by the program, after the sandbox has ended

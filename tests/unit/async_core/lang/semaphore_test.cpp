@@ -64,7 +64,8 @@ TEST(semaphore, waiting_for_it_takes_no_place_in_the_map) {
     lang_harness harness;
     schedule how;
     how.concurrency = 1;
-    // The holder needs the only permit of the map to go on, while the others wait for the semaphore.
+    // The holder needs the only permit of the map to go on, while the others wait for the
+    // semaphore.
     EXPECT_EQ(
         harness.shown("(define s (semaphore 1)) (map (lambda (x) (with-permit s (map (lambda (y) "
                       "(pause y)) '(1 2)))) '(1 2 3))",

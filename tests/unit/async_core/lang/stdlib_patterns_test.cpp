@@ -1,5 +1,5 @@
-// The workflow patterns with functions in the place of tasks, under every kind of schedule. What they
-// do with tasks and a model is in tests/unit/async_core/tasks.
+// The workflow patterns with functions in the place of tasks, under every kind of schedule. What
+// they do with tasks and a model is in tests/unit/async_core/tasks.
 #include "lang_harness.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// std/lists, std/maps and std/text where neither their docstrings nor tests/language/std show it: the
-// order of calls, long and deep inputs.
+// std/lists, std/maps and std/text where neither their docstrings nor tests/language/std show it:
+// the order of calls, long and deep inputs.
 #include "lang_harness.hpp"
 
 #include <gtest/gtest.h>

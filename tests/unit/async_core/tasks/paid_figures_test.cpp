@@ -1,5 +1,5 @@
-// What a call has cost is told three times: in the notes of its result, to the observer (who makes the
-// summary), and by its budget. Whatever becomes of a call, the three are the same.
+// What a call has cost is told three times: in the notes of its result, to the observer (who makes
+// the summary), and by its budget. Whatever becomes of a call, the three are the same.
 #include "tasks_testing.hpp"
 
 #include <heddle/ports/http_port.hpp>
@@ -23,8 +23,8 @@ using ports::chat_response;
 using ports::llm_errc;
 using ports::make_error_code;
 
-/// A dollar for a thousand tokens of input, three for those of output; elsewhere twice that. One call of
-/// "gold" is dearer than any budget.
+/// A dollar for a thousand tokens of input, three for those of output; elsewhere twice that. One
+/// call of "gold" is dearer than any budget.
 class test_prices final : public ports::price_port {
 public:
     std::optional<double> cost_usd(std::string_view provider, std::string_view model,

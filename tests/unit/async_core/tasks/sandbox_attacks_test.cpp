@@ -1,5 +1,6 @@
-// Ways that code in a sandbox may try to get at what is outside, by group. After each one the program
-// around it is looked at: nothing of it may have changed, and nobody outside may have been asked.
+// Ways that code in a sandbox may try to get at what is outside, by group. After each one the
+// program around it is looked at: nothing of it may have changed, and nobody outside may have been
+// asked.
 #include "context_testing.hpp"
 
 #include <heddle/lang/list.hpp>

@@ -32,8 +32,8 @@ TEST(schema_values, members_of_objects_do_not_run_into_each_other) {
               R"([{"aaaaaaaaaa":1,"bt1:cs6:xyz":123},{"aaaaaaaaaa":11,"b":true,"c":"xyz123"}])"));
 }
 
-/// Small values of few parts, so that many are equal and many nearly so: digits, and the characters that
-/// a text for a value could be made of.
+/// Small values of few parts, so that many are equal and many nearly so: digits, and the characters
+/// that a text for a value could be made of.
 class values {
 public:
     json::value next(int depth) {

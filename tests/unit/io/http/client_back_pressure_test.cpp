@@ -90,7 +90,8 @@ protected:
             }
         });
     }
-    /// Begins a stream whose receiver closes the gate at its first piece and then every `step` bytes.
+    /// Begins a stream whose receiver closes the gate at its first piece and then every `step`
+    /// bytes.
     void begin(std::size_t step, ports::http_limits limits = {}, coro::deadline until = {}) {
         http_request request = request_to(far->url());
         request.limits = limits;

@@ -11,7 +11,8 @@ namespace {
 
 class terminal : public process_test {};
 
-/// What the program does that has the terminal: lends it to a child and looks at what is left of it.
+/// What the program does that has the terminal: lends it to a child and looks at what is left of
+/// it.
 int lend_terminal(const stdfs::path& root) {
     runner test;
     std::vector<bool> told;

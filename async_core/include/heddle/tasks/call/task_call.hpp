@@ -49,8 +49,8 @@ struct task_call {
                                           std::shared_ptr<const compiled_task> task,
                                           host::effect_call call);
 
-/// True for keys that a call may carry besides inputs (`in_calls` in task_fields.hpp), such as files,
-/// context and model; hyphens and underscores are the same.
+/// True for keys that a call may carry besides inputs (`in_calls` in task_fields.hpp), such as
+/// files, context and model; hyphens and underscores are the same.
 [[nodiscard]] bool is_reserved_call_key(std::string_view name) noexcept;
 
 } // namespace heddle::tasks

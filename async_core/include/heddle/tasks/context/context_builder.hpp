@@ -23,8 +23,8 @@ struct context_sources {
 /// Files: those of the call; else those of the template (literal, printed by a command, found by a
 /// description or query); else, with fresh context, those that the memory finds. Behind them the
 /// context of the caller, whole or as far as it matches; for a call of a workflow that is what
-/// `(with ((files …)) …)` names around it. A file that is missing or refused, a command that fails and
-/// a part that is not configured are warnings.
+/// `(with ((files …)) …)` names around it. A file that is missing or refused, a command that fails
+/// and a part that is not configured are warnings.
 /// Errors: input_validation_failure for settings that exclude each other and for a query whose
 /// placeholders cannot be filled; context_retrieval_failure when the memory cannot be asked.
 /// Threads: its shard's only.

@@ -34,14 +34,15 @@ class context_preparer {
 public:
     virtual ~context_preparer() = default;
 
-    /// Whether a call can get any context at all. Asked once per call, so that a task without context
-    /// pays nothing: must be quick, must not allocate.
+    /// Whether a call can get any context at all. Asked once per call, so that a task without
+    /// context pays nothing: must be quick, must not allocate.
     [[nodiscard]] virtual bool concerns(const task_call& call,
                                         bool has_inherited) const noexcept = 0;
 
     /// Never null on success. Errors: TaskError with reason input_validation_failure or
-    /// configuration_error and SexpEvaluationError are raised in the workflow; every other TaskError
-    /// makes the result FAILED with its reason; cancelled. Cancellation: at its next wait.
+    /// configuration_error and SexpEvaluationError are raised in the workflow; every other
+    /// TaskError makes the result FAILED with its reason; cancelled. Cancellation: at its next
+    /// wait.
     [[nodiscard]] virtual coro::task<result<std::shared_ptr<const assembled_context>>> prepare(
         context_request request) = 0;
 };

@@ -27,10 +27,11 @@ struct effective_context {
 [[nodiscard]] result<void> check_context_layer(std::string_view subtype,
                                                const context_management& layer);
 
-/// Preset, then the task's layer, then the call's: for each setting the last one that says it holds.
-/// When inherit_context and fresh_context then exclude each other, the one from the weaker layer
-/// yields: fresh_context becomes disabled, or inherit_context none. A pair that is the preset of the
-/// subtype is no conflict. Errors: as check_context_layer, for the first layer that is wrong.
+/// Preset, then the task's layer, then the call's: for each setting the last one that says it
+/// holds. When inherit_context and fresh_context then exclude each other, the one from the weaker
+/// layer yields: fresh_context becomes disabled, or inherit_context none. A pair that is the preset
+/// of the subtype is no conflict. Errors: as check_context_layer, for the first layer that is
+/// wrong.
 [[nodiscard]] result<effective_context> merge_context(std::string_view subtype,
                                                       const context_management& of_task,
                                                       const context_management& of_call);

@@ -33,8 +33,8 @@ struct request_parameters {
 [[nodiscard]] result<void> set_parameter(request_parameters& into,
                                          const lang::request_setting& setting,
                                          std::string_view json);
-/// A value as it is written in a text that is not JSON, such as an element of XML: a number, true or
-/// false, a word; a list or an object as JSON. Errors: as set_parameter.
+/// A value as it is written in a text that is not JSON, such as an element of XML: a number, true
+/// or false, a word; a list or an object as JSON. Errors: as set_parameter.
 [[nodiscard]] result<void> set_parameter_from_text(request_parameters& into,
                                                    const lang::request_setting& setting,
                                                    std::string_view text);
@@ -44,8 +44,8 @@ struct request_parameters {
 void fill_absent(request_parameters& stronger, const request_parameters& weaker);
 /// Sets what is given in `request`, over what is there.
 void apply(const request_parameters& parameters, ports::chat_request& request);
-/// As apply, where `request` sets nothing. A reasoning effort or budget of the request excludes both
-/// of `parameters`.
+/// As apply, where `request` sets nothing. A reasoning effort or budget of the request excludes
+/// both of `parameters`.
 void apply_absent(const request_parameters& parameters, ports::chat_request& request);
 /// What is set, as one JSON object with the names as in heddle.toml; "{}" when nothing is.
 [[nodiscard]] std::string parameters_json(const request_parameters& parameters);

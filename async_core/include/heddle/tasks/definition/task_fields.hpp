@@ -1,5 +1,5 @@
-// The settings of a task, a row for each: readers of definitions, files and calls, the rules, `ref`,
-// what is shown of a template and its documentation go by these rows.
+// The settings of a task, a row for each: readers of definitions, files and calls, the rules,
+// `ref`, what is shown of a template and its documentation go by these rows.
 #pragma once
 
 #include <heddle/tasks/definition/task_template.hpp>
@@ -64,7 +64,8 @@ struct task_field {
     double min = 0;
     double max = 0;
     bool above_min = false; ///< the least value itself is out of the range
-    /// Of a choice, in the order of the values; of a member that is true or false: true, then false.
+    /// Of a choice, in the order of the values; of a member that is true or false: true, then
+    /// false.
     std::span<const std::string_view> words{};
     std::string_view request{};       ///< the lang::request_setting that gives the range
     std::string_view unsaid{};        ///< a string that means as little as ""

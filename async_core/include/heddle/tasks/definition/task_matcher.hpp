@@ -13,9 +13,9 @@ namespace heddle::tasks {
 /// letters and digits; everything beyond ASCII counts as a letter.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view text);
 
-/// Texts under numbers, matched by the Jaccard index of their sets of words: common words divided by
-/// words of either. A match looks only at texts that share a word with what is asked. Texts can be
-/// added and taken out. Threads: one at a time.
+/// Texts under numbers, matched by the Jaccard index of their sets of words: common words divided
+/// by words of either. A match looks only at texts that share a word with what is asked. Texts can
+/// be added and taken out. Threads: one at a time.
 class task_matcher {
 public:
     struct match {
@@ -26,8 +26,8 @@ public:
     /// Takes the place of an earlier text of that number.
     void put(std::uint32_t number, std::string_view text);
     void remove(std::uint32_t number);
-    /// Those with a score of at least `threshold`, in the order of their numbers. Time: the number of
-    /// texts that hold each word of `text`.
+    /// Those with a score of at least `threshold`, in the order of their numbers. Time: the number
+    /// of texts that hold each word of `text`.
     [[nodiscard]] std::vector<match> find(std::string_view text, double threshold) const;
 
 private:

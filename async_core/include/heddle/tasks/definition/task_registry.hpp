@@ -48,7 +48,8 @@ public:
     [[nodiscard]] const registered_task* find(std::string_view id) const;
     /// Tasks whose description shares words with the text (task_matcher) and scores at least
     /// `threshold`, best first, ties by name. Those that a hint names (a name in any case, or a
-    /// "type:subtype") come before all others, whatever they score. Ten thousand tasks: below 10 ms.
+    /// "type:subtype") come before all others, whatever they score. Ten thousand tasks: below 10
+    /// ms.
     [[nodiscard]] std::vector<matching_task> find_matching_tasks(
         std::string_view text, double threshold = default_match_threshold,
         const std::vector<std::string>& hints = {}) const;

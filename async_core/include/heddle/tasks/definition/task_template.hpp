@@ -46,8 +46,9 @@ struct task_settings {
     history_config history;
 };
 
-/// Everything that is declared about one task. A setting has a row in task_fields.cpp. Plain data that belongs to no session and can be
-/// shared between shards. `compile_task` (compiled_task.hpp) checks it and makes it runnable.
+/// Everything that is declared about one task. A setting has a row in task_fields.cpp. Plain data
+/// that belongs to no session and can be shared between shards. `compile_task` (compiled_task.hpp)
+/// checks it and makes it runnable.
 struct task_template : task_settings {
     static constexpr std::string_view default_description = "Inline task definition";
 

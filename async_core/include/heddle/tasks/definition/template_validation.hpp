@@ -13,7 +13,8 @@
 
 namespace heddle::tasks {
 
-/// One broken rule. It names the part of the template; who made the template knows where that stands.
+/// One broken rule. It names the part of the template; who made the template knows where that
+/// stands.
 struct template_violation {
     lang::severity level = lang::severity::error;
     std::string_view code; ///< a fixed word for tools
@@ -62,8 +63,8 @@ inline constexpr std::string_view task_description_input = "task_description";
 /// input `task_description` of the aider subtypes. A second call changes nothing.
 void complete_template(task_template& declared);
 
-/// Fills what `declared` does not give with the values of `base`: the meaning of `ref`. A setting is
-/// given when `declared.given` notes it, or when its value is neither empty nor the default. Two
+/// Fills what `declared` does not give with the values of `base`: the meaning of `ref`. A setting
+/// is given when `declared.given` notes it, or when its value is neither empty nor the default. Two
 /// settings that could contradict each other (`partner` in task_fields.hpp) come from one template.
 /// Name, places and `ref` stay those of `declared`.
 void fill_absent(task_template& declared, const task_template& base);

@@ -36,8 +36,8 @@ struct schema_place {
 /// could not be bounded or would not be checked: patternProperties, references to other documents,
 /// references that lead back to themselves without going deeper into the value, patterns that are
 /// too large together. `pattern` runs on RE2 (linear time), so back-references and look-around are
-/// refused; `format` is an annotation, not checked. A check is bounded in time, memory and stack; one
-/// that exceeds the bound on time is a violation that says so (too_dear).
+/// refused; `format` is an annotation, not checked. A check is bounded in time, memory and stack;
+/// one that exceeds the bound on time is a violation that says so (too_dear).
 class output_schema {
 public:
     output_schema() = default; ///< accepts every value
@@ -47,8 +47,9 @@ public:
     [[nodiscard]] static result<output_schema> compile(std::string_view schema,
                                                        schema_place* wrong = nullptr);
 
-    /// The same with a meter; when it says to stop, the result means nothing. A part that does not look
-    /// at the meter takes a few ms; a single pattern with much code (\p{L}{1,100}) takes up to 200.
+    /// The same with a meter; when it says to stop, the result means nothing. A part that does not
+    /// look at the meter takes a few ms; a single pattern with much code (\p{L}{1,100}) takes up to
+    /// 200.
     [[nodiscard]] static result<output_schema> compile(std::string_view schema,
                                                        lang::work_meter& work,
                                                        schema_place* wrong = nullptr);

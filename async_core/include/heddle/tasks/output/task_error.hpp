@@ -14,8 +14,8 @@
 
 namespace heddle::tasks {
 
-/// One error of the task system. It can be written as JSON, as a value of the language, and as the XML
-/// of the task schema; each can be read back and gives an equal one.
+/// One error of the task system. It can be written as JSON, as a value of the language, and as the
+/// XML of the task schema; each can be read back and gives an equal one.
 struct task_error {
     struct metrics {
         double used = 0;
@@ -62,14 +62,15 @@ struct task_error {
 
 /// `{"type": "TASK_FAILURE", "message": …, "reason": …, "details": {…}}`, as notes.error has it.
 [[nodiscard]] std::string to_json(const task_error& what);
-/// Errors: invalid_argument naming the member that is missing or wrong. Unknown members are refused.
+/// Errors: invalid_argument naming the member that is missing or wrong. Unknown members are
+/// refused.
 [[nodiscard]] result<task_error> task_error_from_json(std::string_view json);
 
-/// `<task_error><task_failure><reason>…</reason><message>…</message>…`, the element of the schema for the
-/// first two types and one of its kind for the others.
+/// `<task_error><task_failure><reason>…</reason><message>…</message>…`, the element of the schema
+/// for the first two types and one of its kind for the others.
 [[nodiscard]] std::string to_xml(const task_error& what);
-/// Errors: invalid_argument with the first thing that is wrong and its line. Details may be JSON text or
-/// elements.
+/// Errors: invalid_argument with the first thing that is wrong and its line. Details may be JSON
+/// text or elements.
 [[nodiscard]] result<task_error> task_error_from_xml(std::string_view xml);
 
 /// As a map of the language.
@@ -77,9 +78,9 @@ struct task_error {
 /// Errors: as task_error_from_json.
 [[nodiscard]] result<task_error> task_error_from_value(const lang::value& map);
 
-/// The error of a workflow or a model as one of the task system. A FAILED TaskResult that it carries
-/// says what it says; limits of the language are resources; an error that knows no reason is
-/// unexpected_error. `failure` is none of cancellation, except by a deadline: execution_timeout.
+/// The error of a workflow or a model as one of the task system. A FAILED TaskResult that it
+/// carries says what it says; limits of the language are resources; an error that knows no reason
+/// is unexpected_error. `failure` is none of cancellation, except by a deadline: execution_timeout.
 [[nodiscard]] task_error task_error_from(const error& failure);
 /// As an error that a workflow can catch: kind TaskError, the reason in its payload.
 [[nodiscard]] error to_error(const task_error& what);

@@ -43,16 +43,16 @@ struct prompt_call {
 /// inserted once and never looked through for placeholders again.
 class prompt_template {
 public:
-    /// Errors: SexpEvaluationError for a placeholder or a call that is not one and an unclosed `{{`.
-    /// With `declared` (not null) every placeholder, and every argument that is a name, must name one
-    /// of its inputs.
+    /// Errors: SexpEvaluationError for a placeholder or a call that is not one and an unclosed
+    /// `{{`. With `declared` (not null) every placeholder, and every argument that is a name, must
+    /// name one of its inputs.
     [[nodiscard]] static result<prompt_template> compile(std::string_view text,
                                                          const std::vector<std::string>* declared);
 
     /// Appends the filled text. Inputs stand in the order of `declared`; without it they are found
-    /// by name. `contents` are strings in place of the calls, in the order of calls(); the text of a
-    /// value is copied once, into `out`. Errors: TaskError input_validation_failure: no such input,
-    /// field or element, or a value that has no JSON form.
+    /// by name. `contents` are strings in place of the calls, in the order of calls(); the text of
+    /// a value is copied once, into `out`. Errors: TaskError input_validation_failure: no such
+    /// input, field or element, or a value that has no JSON form.
     [[nodiscard]] result<void> fill(std::string& out, std::span<const bound_input> inputs,
                                     std::span<const lang::value> contents = {}) const;
     /// What fill would refuse, without writing anything. Errors: as fill, but for JSON forms.

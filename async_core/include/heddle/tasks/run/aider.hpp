@@ -33,7 +33,8 @@ enum class aider_mode : std::uint8_t {
 [[nodiscard]] std::string_view aider_subtype(aider_mode mode) noexcept;
 
 /// Runs the program with the prompt and the files of a task. A text input called prompt (or
-/// initial_query) of a task without instructions is added to the prompt. Files: those of the context, or without one those that the call or the template lists.
+/// initial_query) of a task without instructions is added to the prompt. Files: those of the
+/// context, or without one those that the call or the template lists.
 /// The answer: content is what it printed; notes have success, exit_code, stdout, stderr, files
 /// (handed over) and files_changed (those that it reports to have edited).
 /// Failures, as data: dependency_error when the program is absent, tool_execution_error when it

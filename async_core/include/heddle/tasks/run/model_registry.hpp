@@ -24,8 +24,9 @@ struct accepted_models {
     std::vector<std::string> names;    ///< whole names
 };
 
-/// The configured providers by name, other names for their models, and the model that is used when nobody names one. Filled by the
-/// host before the first run; the providers outlive it. Threads: its shard's only.
+/// The configured providers by name, other names for their models, and the model that is used when
+/// nobody names one. Filled by the host before the first run; the providers outlive it. Threads:
+/// its shard's only.
 class model_registry {
 public:
     /// Adds a provider under its provider_name(). A later one of the same name replaces it. The
@@ -48,10 +49,10 @@ public:
     /// Models that no provider is known to have: an error rather than a warning.
     void set_strict(bool on) noexcept { strict_ = on; }
 
-    /// `model` is "provider:model", "model", the name of an alias or a route, or empty, `provider` a
-    /// name or empty; with a provider, `model` is its own name for it: with "ollama", "mistral:7b" is
-    /// never sent to a service named mistral. A colon separates a provider only if that provider is
-    /// configured ("llama3:8b" is a model). Errors: configuration: unknown
+    /// `model` is "provider:model", "model", the name of an alias or a route, or empty, `provider`
+    /// a name or empty; with a provider, `model` is its own name for it: with "ollama",
+    /// "mistral:7b" is never sent to a service named mistral. A colon separates a provider only if
+    /// that provider is configured ("llama3:8b" is a model). Errors: configuration: unknown
     /// provider (with those that are known), no model, names that lead in a circle, with
     /// set_strict() a model that the provider is not known to have.
     [[nodiscard]] result<model_choice> resolve(std::string_view model,

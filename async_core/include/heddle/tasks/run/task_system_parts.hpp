@@ -40,8 +40,8 @@ struct task_system_parts {
     /// Prices of calls; null: costs are unknown, and a budget in dollars raises
     /// configuration_error.
     const ports::price_port* prices = nullptr;
-    /// Text of tasks that a workflow calls, as it arrives; empty: their answers come whole. An error
-    /// cancels the call and is raised.
+    /// Text of tasks that a workflow calls, as it arrives; empty: their answers come whole. An
+    /// error cancels the call and is raised.
     std::function<result<void>(const task_delta&)> on_delta;
     resource_limits limits; ///< of tasks that set none
     /// Maximum cost of all calls of a session in US dollars, and maximum number of their requests:

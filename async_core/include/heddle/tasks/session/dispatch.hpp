@@ -15,19 +15,20 @@ namespace heddle::tasks {
 
 /// What is asked for.
 struct dispatch_request {
-    /// A text that begins with `(` or `'(` is a workflow; any other is the name of a template (or its
-    /// "type:subtype"), else of a tool.
+    /// A text that begins with `(` or `'(` is a workflow; any other is the name of a template (or
+    /// its "type:subtype"), else of a tool.
     std::string identifier;
     /// A map of the session, or nil: inputs of the template or tool, globals of the workflow.
-    /// `file_context`, a list of paths or a JSON array of them in a string, are the files of a template.
+    /// `file_context`, a list of paths or a JSON array of them in a string, are the files of a
+    /// template.
     lang::value params;
     host::run_options options;
 };
 
-/// Performs a request and gives a TaskResult, whatever happens: `notes.execution_path` is "workflow",
-/// "template" or "tool"; a value that is no TaskResult becomes the content of one, and what goes wrong a
-/// FAILED one with its TaskError in `notes.error`. An identifier that nobody knows is
-/// `template_not_found`, with names that look alike.
+/// Performs a request and gives a TaskResult, whatever happens: `notes.execution_path` is
+/// "workflow", "template" or "tool"; a value that is no TaskResult becomes the content of one, and
+/// what goes wrong a FAILED one with its TaskError in `notes.error`. An identifier that nobody
+/// knows is `template_not_found`, with names that look alike.
 ///
 /// Errors: cancelled, but for a deadline, which is `execution_timeout`. Cancellation: as
 /// session::evaluate. Threads: the session's. `owner` outlives the call; one request at a time.

@@ -24,7 +24,8 @@ struct template_argument {
     std::string text; ///< as written, without white space around it
 };
 
-/// `<call template="…"><arg>…</arg></call>`: a step that runs a template (docs/reference/templates.md).
+/// `<call template="…"><arg>…</arg></call>`: a step that runs a template
+/// (docs/reference/templates.md).
 struct template_call {
     std::string name; ///< what later calls of the file call its result; may be empty
     std::string template_name;
@@ -59,9 +60,9 @@ struct loaded_templates {
     [[nodiscard]] bool good() const noexcept { return report->errors() == 0; }
 };
 
-/// Reads files of templates; all of them are one load, in which names are unique and a `ref` or a call
-/// may name a template of any file. Reads no file itself and follows no reference out of the text:
-/// document types, entities of one's own and processing instructions are refused.
+/// Reads files of templates; all of them are one load, in which names are unique and a `ref` or a
+/// call may name a template of any file. Reads no file itself and follows no reference out of the
+/// text: document types, entities of one's own and processing instructions are refused.
 ///
 /// Example:
 ///     template_loader loader;
@@ -77,7 +78,8 @@ public:
     template_loader(template_loader&&) noexcept;
     template_loader& operator=(template_loader&&) noexcept;
 
-    /// Reads the text of a file; `name` is shown in problems. What is wrong with it is in the report.
+    /// Reads the text of a file; `name` is shown in problems. What is wrong with it is in the
+    /// report.
     void add(std::string name, std::string text);
     /// Resolves references, checks every template and call, and gives the whole.
     [[nodiscard]] loaded_templates finish() &&;
@@ -87,8 +89,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// The calls of a file as a program of the language: they run one after another, and the value of the
-/// last is its value. Arguments that name inputs of the run become parameters of its `main`.
+/// The calls of a file as a program of the language: they run one after another, and the value of
+/// the last is its value. Arguments that name inputs of the run become parameters of its `main`.
 /// Without calls: empty.
 [[nodiscard]] std::string program_of_calls(const std::vector<template_call>& calls);
 

@@ -27,8 +27,8 @@ public:
 
     /// Each with its line and a caret, then a line that counts them; empty when there are none.
     [[nodiscard]] std::string text(const diagnostic_style& style = {}) const;
-    /// `{"errors": n, "warnings": n, "problems": [{file, line, column, end, severity, code, message,
-    /// hint}]}`
+    /// `{"errors": n, "warnings": n, "problems": [{file, line, column, end, severity, code,
+    /// message, hint}]}`
     [[nodiscard]] std::string json() const;
 };
 

@@ -36,8 +36,8 @@ struct tool {
     /// schema (symbols) or says better what is wrong: then the schema is not asked. `heddle check`
     /// calls it without a run. Null: the schema decides. Names are checked in any case.
     std::function<result<void>(const lang::value& inputs)> check_values{};
-    /// The function behind a tool that is written in the language, which `run` shares; null for others.
-    /// One registration only has it.
+    /// The function behind a tool that is written in the language, which `run` shares; null for
+    /// others. One registration only has it.
     std::shared_ptr<const lang::value> body{};
 };
 
@@ -58,8 +58,8 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "tool"; }
     [[nodiscard]] std::string describe() const override { return "tool " + tool_->declared.name; }
     [[nodiscard]] bool callable() const noexcept override { return true; }
-    /// A tool may be in sight of its own body. While somebody else holds it, a call or an offer to a
-    /// model, it is kept from outside.
+    /// A tool may be in sight of its own body. While somebody else holds it, a call or an offer to
+    /// a model, it is kept from outside.
     void visit_values(value_visitor& visitor) const override {
         if (tool_->declared.body && tool_.use_count() == 1) visitor.visit(*tool_->declared.body);
     }

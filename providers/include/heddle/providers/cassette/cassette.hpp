@@ -50,17 +50,17 @@ private:
 /// How a call finds its recording.
 enum class cassette_matching : std::uint8_t {
     strict, ///< all that is asked is the same, and each recording is played once
-    /// Messages, tools and form of the answer are the same but for white space; model and settings may
-    /// differ, and the last recording that fits is played as often as it is asked for.
+    /// Messages, tools and form of the answer are the same but for white space; model and settings
+    /// may differ, and the last recording that fits is played as often as it is asked for.
     lenient
 };
 
-/// Plays calls back, without any service. Equal calls get their recordings in the order in which they
-/// were written. Threads: its shard's only.
+/// Plays calls back, without any service. Equal calls get their recordings in the order in which
+/// they were written. Threads: its shard's only.
 class cassette_player {
 public:
-    /// `text`: the whole recording; `name` stands in errors. A last line without its end, and without
-    /// the end of its call, is ignored: see `warning`.
+    /// `text`: the whole recording; `name` stands in errors. A last line without its end, and
+    /// without the end of its call, is ignored: see `warning`.
     /// Errors: invalid_argument with the line that cannot be read; limit_exceeded.
     [[nodiscard]] static result<std::unique_ptr<cassette_player>> open(std::string name,
                                                                        std::string text,
@@ -75,8 +75,9 @@ public:
     /// Names the line that was ignored because it is cut short; empty: there is none.
     [[nodiscard]] const std::string& warning() const noexcept;
 
-    /// A provider of that name that plays. This outlives it. Errors of its calls: those recorded, and
-    /// llm_errc::configuration when a call was not recorded, with what differs from the nearest one.
+    /// A provider of that name that plays. This outlives it. Errors of its calls: those recorded,
+    /// and llm_errc::configuration when a call was not recorded, with what differs from the nearest
+    /// one.
     [[nodiscard]] std::unique_ptr<ports::llm_port> play(std::string provider);
 
     [[nodiscard]] std::size_t size() const noexcept;     ///< recorded calls

@@ -56,8 +56,8 @@ struct retry_advice {
 /// than a week. Nothing when it is not one.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-/// The wait that a text of a service asks for: "Please try again in 1.2s", "retry after 26 seconds".
-/// Rounded up; never longer than a week. Nothing when it asks for none.
+/// The wait that a text of a service asks for: "Please try again in 1.2s", "retry after 26
+/// seconds". Rounded up; never longer than a week. Nothing when it asks for none.
 [[nodiscard]] std::optional<std::chrono::milliseconds> read_retry_text(std::string_view text);
 
 struct retry_decision {
@@ -74,8 +74,8 @@ public:
     using random = std::minstd_rand;
 
     /// `options` and `jitter` outlive this; `jitter` is shared by the calls of a provider.
-    /// `started` is only needed where options.total is set. `paced`: a limiter that has heard of the
-    /// 429 chooses when the next attempt goes, so none is waited for here.
+    /// `started` is only needed where options.total is set. `paced`: a limiter that has heard of
+    /// the 429 chooses when the next attempt goes, so none is waited for here.
     retry_state(const retry_options& options, random& jitter, coro::clock::time_point started = {},
                 bool paced = false) noexcept
         : options_(&options), jitter_(&jitter), started_(started), paced_(paced) {}

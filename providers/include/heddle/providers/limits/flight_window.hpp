@@ -28,7 +28,8 @@ public:
     [[nodiscard]] time_point place_free_at(std::size_t in_flight, time_point now) noexcept;
     /// A call was answered, and `in_flight` are left.
     void answered(std::size_t in_flight, time_point now) noexcept;
-    /// A 429 has come, with `in_flight` other calls under way. `shrinks`: it may be for their number.
+    /// A 429 has come, with `in_flight` other calls under way. `shrinks`: it may be for their
+    /// number.
     void refused(std::size_t in_flight, bool shrinks) noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }

@@ -32,10 +32,10 @@ private:
     double weight_ = 1;
 };
 
-/// Start-time fair queueing (Goyal, Vin, Cheng 1996): flows that wait get equal shares of the weight
-/// that passes, whatever the number of their calls; within a flow first come, first served. A flow
-/// that had nothing to do gains no credit. One such order for each priority; a batch call goes when
-/// no interactive one waits, and else in each `batch_share`th place.
+/// Start-time fair queueing (Goyal, Vin, Cheng 1996): flows that wait get equal shares of the
+/// weight that passes, whatever the number of their calls; within a flow first come, first served.
+/// A flow that had nothing to do gains no credit. One such order for each priority; a batch call
+/// goes when no interactive one waits, and else in each `batch_share`th place.
 /// Complexity: O(log flows) for each call. Threads: as any value.
 class flow_queue {
 public:

@@ -35,8 +35,8 @@ private:
     double calls_ = 0;
 };
 
-/// So many calls go between steps of growth that the one refusal which ends a round of them stays far
-/// below one in two hundred.
+/// So many calls go between steps of growth that the one refusal which ends a round of them stays
+/// far below one in two hundred.
 inline constexpr double calls_in_step = 400;
 
 /// A 429, the first since the last cooldown.
@@ -55,9 +55,9 @@ struct pace_refusal {
 ///
 /// Two facts carry it. From one refusal to the next the bucket over there is empty at both ends, so
 /// what was let in between, by the time that passed, is its rate, whatever pauses and bursts lay
-/// between; where the service promises a time for the next call, the promises are exact marks, and a
-/// single call between two of them tells the rate. And a bucket of known size that was full at some
-/// moment still bounds the rate from below by what it let in since. What neither explains is a
+/// between; where the service promises a time for the next call, the promises are exact marks, and
+/// a single call between two of them tells the rate. And a bucket of known size that was full at
+/// some moment still bounds the rate from below by what it let in since. What neither explains is a
 /// window that refills all at once: there the last pace that held is the best guess.
 /// Threads: as any value.
 class learned_pace {

@@ -19,20 +19,20 @@ struct limit_reading {
 };
 
 /// Services name the same three numbers and mean one of two things. A token bucket (OpenAI,
-/// Anthropic, Groq) refills evenly: the reset is the time until it is full, so it is in proportion to
-/// what is missing. A fixed window (many gateways) refills all at once: the reset is the end of the
-/// window, whatever is missing. Both predict the next reset from the last one; the shape is the one
-/// that predicts better. A bucket gives the period of the limit as well: each reading bounds it from
-/// both sides, and the readings of many calls meet within a fraction of a percent. Some services
-/// round resets up to whole seconds without saying so: resets that are all whole are taken as they
-/// stand until they contradict one another, and as rounded from then on. Nothing here assumes that
-/// a limit is per minute. Threads: as any value.
+/// Anthropic, Groq) refills evenly: the reset is the time until it is full, so it is in proportion
+/// to what is missing. A fixed window (many gateways) refills all at once: the reset is the end of
+/// the window, whatever is missing. Both predict the next reset from the last one; the shape is the
+/// one that predicts better. A bucket gives the period of the limit as well: each reading bounds it
+/// from both sides, and the readings of many calls meet within a fraction of a percent. Some
+/// services round resets up to whole seconds without saying so: resets that are all whole are taken
+/// as they stand until they contradict one another, and as rounded from then on. Nothing here
+/// assumes that a limit is per minute. Threads: as any value.
 class limit_shape {
 public:
     using time_point = coro::clock::time_point;
 
-    /// `at`: when the request was sent; `latency`: how much later the response was read. True: shape or
-    /// period may have changed.
+    /// `at`: when the request was sent; `latency`: how much later the response was read. True:
+    /// shape or period may have changed.
     bool observe(const limit_reading& seen, time_point at, coro::clock::duration latency) noexcept;
 
     [[nodiscard]] bool is_window() const noexcept { return window_; }

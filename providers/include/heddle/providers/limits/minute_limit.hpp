@@ -43,8 +43,8 @@ public:
     enum class sending : std::uint8_t { now, later };
     /// Time as at the last refill. `later`: sent() tells when.
     void take(double amount, sending when = sending::now) noexcept;
-    /// What was taken for later is sent: now, as at the last refill. `before`: it is sent again, and
-    /// counted from that time until now.
+    /// What was taken for later is sent: now, as at the last refill. `before`: it is sent again,
+    /// and counted from that time until now.
     void sent(double amount, std::optional<time_point> before = std::nullopt) noexcept;
     /// What was taken, or told by sent(), at `sent` turns out to be so much more (less: negative).
     void correct(double change, time_point sent) noexcept;

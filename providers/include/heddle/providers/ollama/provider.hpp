@@ -19,9 +19,10 @@ namespace ollama {
 
 inline constexpr std::string_view default_base_url = "http://127.0.0.1:11434";
 
-/// The URL that an address means. Without a scheme it is "host", "host:port" or ":port" with an optional
-/// path, as OLLAMA_HOST has it: http, port 11434, this machine, where these are left out. An empty one is
-/// the default. A URL is returned as it is: http://host means port 80. Pure; threads: any.
+/// The URL that an address means. Without a scheme it is "host", "host:port" or ":port" with an
+/// optional path, as OLLAMA_HOST has it: http, port 11434, this machine, where these are left out.
+/// An empty one is the default. A URL is returned as it is: http://host means port 80. Pure;
+/// threads: any.
 [[nodiscard]] std::string complete_address(std::string address);
 
 struct options : call_options {

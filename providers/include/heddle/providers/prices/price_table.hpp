@@ -33,9 +33,10 @@ struct model_price {
 
 /// Prices by provider and model, from a file that comes with heddle and from files of the user.
 ///
-/// A model is found by its whole name; then without a suffix that only says which version of it it is
-/// (a date, "latest", "preview"); then by the longest name in the table that ends in "*". Nothing
-/// else counts as the same model: what is not known has no price. Threads: any, once it is filled.
+/// A model is found by its whole name; then without a suffix that only says which version of it it
+/// is (a date, "latest", "preview"); then by the longest name in the table that ends in "*".
+/// Nothing else counts as the same model: what is not known has no price. Threads: any, once it is
+/// filled.
 class price_table final : public ports::price_port {
 public:
     /// The prices that come with heddle.

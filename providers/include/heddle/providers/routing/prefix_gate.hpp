@@ -21,12 +21,12 @@ struct prefix_gate_options {
     std::chrono::milliseconds kept_for{240'000};
 };
 
-/// In front of the gate of an account whose service keeps prompts: of the calls that begin alike one
-/// leads, and the others wait until the first byte of its answer, for then the service has read the
-/// prompt and need not read it again. When the leader fails, or gives up, the next one leads. Calls
-/// with short prompts, and those whose prefix was used lately, pass at once.
-/// Nobody who waits here holds a place at the gate behind, so that nothing can lock up; and nobody
-/// waits longer than `max_wait`. Threads: the shard's only. Outlives every permit.
+/// In front of the gate of an account whose service keeps prompts: of the calls that begin alike
+/// one leads, and the others wait until the first byte of its answer, for then the service has read
+/// the prompt and need not read it again. When the leader fails, or gives up, the next one leads.
+/// Calls with short prompts, and those whose prefix was used lately, pass at once. Nobody who waits
+/// here holds a place at the gate behind, so that nothing can lock up; and nobody waits longer than
+/// `max_wait`. Threads: the shard's only. Outlives every permit.
 class prefix_gate final : public call_gate {
 public:
     /// `loop` outlives it.

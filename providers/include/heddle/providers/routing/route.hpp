@@ -47,8 +47,8 @@ inline constexpr error_kinds curable_elsewhere{
 
 /// When a second call is made beside one that is slow, and what that may cost.
 struct hedge_rules {
-    /// After so long without an answer (of a stream: without its first piece); 0: when the call takes
-    /// longer than `percentile` of the last ones.
+    /// After so long without an answer (of a stream: without its first piece); 0: when the call
+    /// takes longer than `percentile` of the last ones.
     std::chrono::milliseconds after{0};
     double percentile = 0.95;
     unsigned min_known = 20;       ///< calls before the percentile is trusted
@@ -64,11 +64,11 @@ struct route_counters {
     std::uint64_t hedges_won = 0;
 };
 
-/// Tries targets in their order. A target that fails with an error of `on` hands on to the next; any
-/// other error, and one after text was handed out, ends the call. The last error carries the earlier
-/// ones as causes and lines of its trace. chat_response::provider says who answered, and its attempts
-/// count the targets that failed. A request for a kept response only is looked up for every target.
-/// Deadline and cancellation are those of the call.
+/// Tries targets in their order. A target that fails with an error of `on` hands on to the next;
+/// any other error, and one after text was handed out, ends the call. The last error carries the
+/// earlier ones as causes and lines of its trace. chat_response::provider says who answered, and
+/// its attempts count the targets that failed. A request for a kept response only is looked up for
+/// every target. Deadline and cancellation are those of the call.
 class fallback_route final : public ports::llm_port {
 public:
     /// `targets` must not be empty. `log` outlives it.
@@ -98,9 +98,9 @@ private:
 };
 
 /// Makes a second call when the first takes long, within `rules`; the first success wins, and the
-/// other call is cancelled and joined before the answer is given. A stream is won by its first piece,
-/// so that never pieces of two answers are handed out. A request for a kept response only is looked up
-/// for the first, then for the second. Cancellation: both calls.
+/// other call is cancelled and joined before the answer is given. A stream is won by its first
+/// piece, so that never pieces of two answers are handed out. A request for a kept response only is
+/// looked up for the first, then for the second. Cancellation: both calls.
 class hedged_route final : public ports::llm_port {
 public:
     /// `second` may be the same as `first`: a request that hangs often does not hang again.

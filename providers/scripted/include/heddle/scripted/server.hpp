@@ -43,9 +43,9 @@ struct server_counters {
 
 /// Answers, whole and streamed, in the format of the path: `POST /v1/chat/completions` and
 /// `/v1/responses` (OpenAI), `/v1/messages` (Anthropic), `/v1/models/MODEL:generateContent` and
-/// `:streamGenerateContent` (Gemini, also under `/v1beta`), `/api/chat` (Ollama); `GET /v1/models`, `/api/tags`, `/health`.
-/// The `/v1` may be left out. HTTP/1.1 with keep-alive, pipelining, chunked bodies and
-/// `Expect: 100-continue`.
+/// `:streamGenerateContent` (Gemini, also under `/v1beta`), `/api/chat` (Ollama); `GET /v1/models`,
+/// `/api/tags`, `/health`. The `/v1` may be left out. HTTP/1.1 with keep-alive, pipelining, chunked
+/// bodies and `Expect: 100-continue`.
 /// Threads: the shard's only.
 class server {
 public:
