@@ -12,6 +12,10 @@ void* operator new(std::size_t bytes) {
     if (void* made = std::malloc(bytes != 0 ? bytes : 1)) return made;
     throw std::bad_alloc();
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    if (heddle::testing::failing_allocations::next_fails()) return nullptr;
+    return std::malloc(bytes != 0 ? bytes : 1);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
