@@ -16,7 +16,7 @@
 
 namespace heddle::loopback {
 
-/// io_context and event_loop of a test. run() gives up after ten seconds instead of hanging.
+/// io_context and event_loop of a test. run() gives up after two minutes instead of hanging.
 class runner {
 public:
     [[nodiscard]] coro::call_context context(coro::cancel_source* cancel = nullptr,
@@ -68,7 +68,7 @@ private:
             ended = true;
         });
         io.restart();
-        const auto give_up = coro::clock::now() + std::chrono::seconds(10);
+        const auto give_up = coro::clock::now() + std::chrono::minutes(2);
         while (!ended && coro::clock::now() < give_up) io.run_one_until(give_up);
         if (!ended) throw std::runtime_error("the work of this test does not end");
         if (thrown) std::rethrow_exception(thrown);

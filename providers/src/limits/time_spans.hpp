@@ -8,7 +8,9 @@
 
 namespace heddle::providers::limits {
 
-[[nodiscard]] inline double seconds(coro::clock::duration span) noexcept {
+/// Of any unit: milliseconds that a service names may be more than nanoseconds can count.
+template <class Rep, class Period>
+[[nodiscard]] double seconds(std::chrono::duration<Rep, Period> span) noexcept {
     return std::chrono::duration<double>(span).count();
 }
 

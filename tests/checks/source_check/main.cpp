@@ -30,6 +30,7 @@ std::vector<finding> check(const std::vector<source_file>& files,
     for (const auto& file : files) {
         check_coroutines(file, findings);
         check_text(file, root, findings);
+        check_words(file, findings);
     }
     std::erase_if(findings, [&](const finding& found) {
         const auto file = std::find_if(files.begin(), files.end(),

@@ -15,6 +15,9 @@ void check_coroutines(const source_file& file, std::vector<finding>& findings);
 void check_text(const source_file& file, const std::filesystem::path& root,
                 std::vector<finding>& findings);
 
+/// The words of names and prose (docs/contributing/words.md), and the columns of a line.
+void check_words(const source_file& file, std::vector<finding>& findings);
+
 /// The paths, links and sections that comments and pages name exist; READMEs list their folders.
 void check_references(const std::vector<source_file>& files, const std::filesystem::path& root,
                       std::vector<finding>& findings);

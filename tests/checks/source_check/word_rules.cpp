@@ -1,0 +1,154 @@
+#include "rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace heddle::checks {
+
+namespace {
+
+constexpr std::size_t max_columns = 100;
+
+/// A word of docs/contributing/words.md that is not used, and what is used instead.
+struct banned_word {
+    std::string_view word;
+    std::string_view instead;
+};
+
+// Ends of identifiers: `strand` is found in `strand`, `strand_` and `first_strand`.
+constexpr std::array banned_last{
+    banned_word{"strand", "fiber"},         banned_word{"world", "realm, session or fixture"},
+    banned_word{"workshop", "application"}, banned_word{"primitive", "builtin"},
+    banned_word{"primitives", "builtins"},
+};
+
+// Whole identifiers, and beginnings of longer ones.
+constexpr std::array banned_whole{banned_word{"made", "the noun"}};
+constexpr std::array banned_first{
+    banned_word{"most", "max_"},     banned_word{"longest", "max_"}, banned_word{"deepest", "max_"},
+    banned_word{"shortest", "min_"}, banned_word{"least", "min_"},
+};
+
+constexpr std::array banned_in_prose{
+    banned_word{"strand", "fiber"},
+    banned_word{"workshop", "application"},
+    banned_word{"hears of", "is notified of"},
+    banned_word{"hear of", "be notified of"},
+    banned_word{"is told", "is passed, is notified"},
+    banned_word{"are told", "are passed, are notified"},
+    banned_word{"tells", "returns, reports, describes"},
+    banned_word{"and kin", "and similar"},
+};
+
+bool is_word_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+std::size_t columns_of(std::string_view line) {
+    return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
+}
+
+void report(const source_file& file, std::size_t line, std::string_view found,
+            std::string_view instead, std::vector<finding>& findings) {
+    findings.push_back({file.path, static_cast<int>(line + 1), "words",
+                        "the word '" + std::string(found) + "'",
+                        "use " + std::string(instead) + " (docs/contributing/words.md)"});
+}
+
+template <class Words>
+const banned_word* find_word(const Words& words, std::string_view word) {
+    const auto found = std::find_if(words.begin(), words.end(),
+                                    [&](const banned_word& each) { return each.word == word; });
+    return found == words.end() ? nullptr : &*found;
+}
+
+void check_name(const source_file& file, std::size_t line, std::string_view name,
+                std::vector<finding>& findings) {
+    auto bare = name;
+    while (bare.ends_with('_')) bare.remove_suffix(1); // a member
+    const auto first = bare.substr(0, bare.find('_'));
+    const auto last = bare.substr(bare.rfind('_') + 1); // all of it where there is none
+    const auto* found = find_word(banned_whole, bare);
+    if (!found) found = find_word(banned_last, last);
+    if (!found && first.size() < bare.size()) found = find_word(banned_first, first);
+    if (found) report(file, line, name, found->instead, findings);
+}
+
+void check_names(const source_file& file, std::vector<finding>& findings) {
+    const auto lines = split_lines(file.code);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const auto line = lines[i];
+        for (std::size_t at = 0; at < line.size();) {
+            if (!is_word_byte(line[at])) {
+                ++at;
+                continue;
+            }
+            auto end = at;
+            while (end < line.size() && is_word_byte(line[end])) ++end;
+            // Asio's strand is another thing.
+            const bool of_asio = line.substr(0, at).ends_with("asio::");
+            if (!of_asio) check_name(file, i, line.substr(at, end - at), findings);
+            at = end;
+        }
+    }
+}
+
+bool has_phrase(std::string_view line, std::string_view phrase) {
+    const auto same = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == b;
+    };
+    for (auto at = line.begin();; ++at) {
+        at = std::search(at, line.end(), phrase.begin(), phrase.end(), same);
+        if (at == line.end()) return false;
+        const auto behind = at + static_cast<long>(phrase.size());
+        if ((at == line.begin() || !is_word_byte(at[-1])) &&
+            (behind == line.end() || !is_word_byte(*behind))) {
+            return true;
+        }
+    }
+}
+
+/// Comments and literals of a source, and the whole of a page.
+void check_prose(const source_file& file, std::vector<finding>& findings) {
+    const auto lines = split_lines(file.text);
+    const auto code = split_lines(file.code);
+    std::string prose;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        prose = lines[i];
+        if (file.is_cpp() && i < code.size()) { // what is code is no prose
+            for (std::size_t k = 0; k < prose.size() && k < code[i].size(); ++k) {
+                if (code[i][k] != ' ') prose[k] = '\x01';
+            }
+        }
+        for (const auto& each : banned_in_prose) {
+            if (has_phrase(prose, each.word)) report(file, i, each.word, each.instead, findings);
+        }
+    }
+}
+
+void check_columns(const source_file& file, std::vector<finding>& findings) {
+    const auto lines = split_lines(file.text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        // A literal is not broken in mid-phrase.
+        if (columns_of(lines[i]) <= max_columns || lines[i].find('"') != std::string_view::npos)
+            continue;
+        findings.push_back({file.path, static_cast<int>(i + 1), "columns",
+                            std::to_string(columns_of(lines[i])) + " columns, more than " +
+                                std::to_string(max_columns),
+                            "break the line"});
+    }
+}
+
+} // namespace
+
+void check_words(const source_file& file, std::vector<finding>& findings) {
+    if (file.path.starts_with("tests/checks/source_check/word_rules.")) return; // it lists them
+    if (file.is_cpp()) {
+        check_names(file, findings);
+        check_columns(file, findings);
+    }
+    if (file.is_cpp() || file.path.ends_with(".md")) check_prose(file, findings);
+}
+
+} // namespace heddle::checks
