@@ -116,5 +116,28 @@ TEST_F(services, that_do_not_answer_fail_the_ping) {
     EXPECT_THAT(ended.out, HasSubstr("near"));
 }
 
+TEST_F(services, whose_key_cannot_be_read_cost_nothing) {
+    const std::string many = scratch.file(
+        "many.heddle",
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+        "(define text (string-join (map (lambda (i) \"word word word word\") (range 5000)) \" \"))\n"
+        "(map (lambda (i) (try (ask (format \"{} {}\" i text)) (catch (e) (get e 'reason))))"
+        " (range 20))");
+    std::string reasons = "[\"configuration_error\"";
+    for (int i = 1; i < 20; ++i) reasons += ",\"configuration_error\"";
+    for (const char* key : {"api_key_file = \"/nope/key\"", "api_key_env = \"NOPE\"",
+                            "api_key_command = [\"false\"]"}) {
+        const std::string settings =
+            scratch.file("keyless.toml", std::string("[providers.openai]\n") + key + "\n");
+        const auto ended = heddle({"run", many, "--config", settings, "--model", "gpt-4o",
+                                   "--budget-usd", "0.2", "--json", "-v"});
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        EXPECT_EQ(ended.out, reasons + "]\n");
+        EXPECT_THAT(ended.err, HasSubstr("\"failed\":20")) << key;
+        EXPECT_THAT(ended.err, HasSubstr("\"input_tokens\":0")) << key;
+        EXPECT_THAT(ended.err, HasSubstr("\"cost_usd\":0")) << key;
+    }
+}
+
 } // namespace
 } // namespace heddle::cli_test

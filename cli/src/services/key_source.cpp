@@ -4,6 +4,7 @@
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/coro/spawn.hpp>
+#include <heddle/ports/llm_port.hpp>
 #include <heddle/process/child_processes.hpp>
 
 #include <algorithm>
@@ -15,9 +16,11 @@ namespace {
 constexpr std::size_t max_key_length = 16 * 1024;
 constexpr std::chrono::seconds command_time{30};
 
+/// A call without its key is never sent, which is what this code says to whoever counts and pays.
 error wrong_key(const provider_config& settings, std::string what) {
-    return error(errc::invalid_argument, settings.place.shown() + ": the key of provider '" +
-                                             settings.name + "': " + std::move(what));
+    return error(ports::make_error_code(ports::llm_errc::configuration),
+                 settings.place.shown() + ": the key of provider '" + settings.name +
+                     "': " + std::move(what));
 }
 
 result<found_key> checked(const provider_config& settings, std::string_view text,

@@ -26,8 +26,8 @@ struct found_key {
 
 /// The key that `settings` names (variable, file, or the output of a command, which may take half a
 /// minute), else the first of `usual_variables` that is set. `settings` may be null.
-/// Errors: invalid_argument, naming the setting and its place: a variable that is not set, a file
-/// that cannot be read or is no key, a command that fails. No error shows what was read.
+/// Errors: llm_errc::configuration, naming the setting and its place: a variable that is not set, a
+/// file that cannot be read or is no key, a command that fails. No error shows what was read.
 [[nodiscard]] result<found_key> find_key(const provider_config* settings,
                                          const std::vector<std::string>& usual_variables,
                                          const environment& variables);

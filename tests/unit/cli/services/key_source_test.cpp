@@ -1,5 +1,7 @@
 #include "services/key_source.hpp"
 
+#include <heddle/ports/llm_port.hpp>
+
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -80,6 +82,27 @@ TEST_F(key_source, is_what_a_command_prints) {
     EXPECT_THAT(message(), Not(HasSubstr("sk-half")));
     settings.api_key_command = {"heddle-no-such-program"};
     EXPECT_THAT(message(), HasSubstr("heddle-no-such-program"));
+}
+
+TEST_F(key_source, that_cannot_be_read_is_a_mistake_of_the_settings) {
+    // The code of a request that was not sent: it is neither counted nor paid.
+    const auto expect_configuration = [&] {
+        const auto found = find_key(&settings, {}, variables);
+        ASSERT_FALSE(found);
+        EXPECT_EQ(found.error().code(), ports::make_error_code(ports::llm_errc::configuration))
+            << found.error().message();
+        EXPECT_TRUE(ports::is_unpaid(found.error()));
+    };
+    settings.api_key_env = "NOT_SET";
+    expect_configuration();
+    settings.api_key_env.reset();
+    settings.api_key_file = (folder / "none").string();
+    expect_configuration();
+    settings.api_key_file = file("two words");
+    expect_configuration();
+    settings.api_key_file.reset();
+    settings.api_key_command = {"false"};
+    expect_configuration();
 }
 
 } // namespace
