@@ -38,6 +38,13 @@ constexpr std::string_view usual_path = "/usr/local/bin:/usr/bin:/bin";
         .with_retryable(false);
 }
 
+/// A proxy's address needs no scheme, its password may hold any character, and a user without a
+/// password may be a token; an '@' stands for nothing else there. no_proxy lists hosts, without
+/// users.
+[[nodiscard]] bool names_proxy_user(std::string_view name, std::string_view text) noexcept {
+    return text.find('@') != std::string_view::npos && matches_name("*_proxy", name);
+}
+
 } // namespace
 
 bool matches_name(std::string_view pattern, std::string_view name) noexcept {
@@ -114,6 +121,7 @@ result<environment_block> make_environment(const char* const* inherited,
         const std::size_t equals = line.find('=');
         if (equals == std::string_view::npos || equals == 0) continue;
         const std::string_view name = line.substr(0, equals);
+        const std::string_view text = line.substr(equals + 1);
         if (name == "PWD" || name == "OLDPWD") continue; // the child's directory is another
         const auto names = [&](const std::vector<std::string>& list) {
             return std::find(list.begin(), list.end(), name) != list.end();
@@ -122,11 +130,11 @@ result<environment_block> make_environment(const char* const* inherited,
             return std::any_of(patterns.begin(), patterns.end(),
                                [&](const std::string& each) { return matches_name(each, name); });
         };
-        const bool kept = (options.inherited && !matches(*options.inherited)) ||
-                          matches(options.withheld) ||
-                          (options.withhold_passwords && holds_password(line.substr(equals + 1)));
+        const bool kept =
+            (options.inherited && !matches(*options.inherited)) || matches(options.withheld) ||
+            (options.withhold_passwords && (holds_password(text) || names_proxy_user(name, text)));
         const bool allowed = !kept || names(request.secrets) || names(options.passed);
-        if (allowed) by_name.insert_or_assign(std::string(name), line.substr(equals + 1));
+        if (allowed) by_name.insert_or_assign(std::string(name), text);
     }
     for (const auto& [name, text] : request.environment) {
         if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos ||

@@ -21,7 +21,8 @@ struct process_options {
     std::optional<std::vector<std::string>> inherited;
     /// Variables, named so too, that they do not inherit all the same unless a request names them.
     std::vector<std::string> withheld;
-    /// Nor those that hold an address with a password ("postgres://me:secret@host/db").
+    /// Nor those that hold an address with a password ("postgres://me:secret@host/db"), nor those
+    /// named "*_proxy" whose address has a user, written with a scheme or without.
     bool withhold_passwords = false;
     std::vector<std::string> passed; ///< exact names that every child inherits all the same
     /// Told when a child takes the terminal (true) and when it has given it back (false), so that

@@ -244,6 +244,34 @@ TEST_F(process_runner, passwords_in_addresses_are_withheld_where_asked_for) {
     ::unsetenv("HEDDLE_TEST_DATABASE");
 }
 
+TEST_F(process_runner, addresses_of_proxies_with_users_are_withheld_however_they_are_written) {
+    process_options options;
+    options.workspace = root.string();
+    options.inherited = usual_variables();
+    options.inherited->push_back("HEDDLE_TEST_*");
+    options.withhold_passwords = true;
+    const auto passes = [&](const char* text) {
+        const std::string line = std::string("HEDDLE_TEST_PROXY=") + text;
+        const char* const inherited[] = {line.c_str(), nullptr};
+        const auto block = make_environment(inherited, options, {});
+        return block && *block == environment_block{line};
+    };
+    for (const char* text :
+         {"proxy:3128", "http://proxy:3128", "https://proxy", "[::1]:3128", "socks5://proxy"}) {
+        EXPECT_TRUE(passes(text)) << text;
+    }
+    for (const char* text : {"user:hidden@proxy:3128", "http://user:hidden@proxy:3128",
+                             "user:hid/den@proxy", "http://user:hid/den@proxy", "token@proxy:3128",
+                             "http://token@proxy", "socks5h://user:hidden@proxy"}) {
+        EXPECT_FALSE(passes(text)) << text;
+    }
+    // Lower case, as the usual variables of proxies have it; asked for by its full name.
+    const char* const inherited[] = {"https_proxy=user:hidden@proxy:3128", nullptr};
+    EXPECT_TRUE(make_environment(inherited, options, {})->empty());
+    options.passed = {"https_proxy"};
+    EXPECT_EQ(make_environment(inherited, options, {})->size(), 1U);
+}
+
 TEST_F(process_runner, run_child_has_usual_signals_and_no_descriptors) {
     const int open_here = ::open("/dev/null", O_RDONLY); // not close-on-exec
     ASSERT_GE(open_here, 3);
