@@ -47,6 +47,10 @@ public:
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
     /// As model_setup::finish_recording.
     [[nodiscard]] std::optional<error> finish_recording() { return models_->finish_recording(); }
+    /// As model_setup::recording_failure.
+    [[nodiscard]] std::optional<error> recording_failure() const {
+        return models_->recording_failure();
+    }
     /// Whether a later run finds the responses of this one: there is a cache, or nothing is asked.
     [[nodiscard]] bool keeps_responses() const noexcept { return keeps_responses_; }
     [[nodiscard]] bool has_models() const noexcept { return models_->any(); }

@@ -35,9 +35,13 @@ struct model_setup::recording {
 model_setup::model_setup(coro::event_loop& loop, log_port& log) : limiters_(loop, log) {}
 model_setup::~model_setup() = default;
 
+std::optional<error> model_setup::recording_failure() const {
+    return recording_ ? recording_->recorder->failure() : std::optional<error>();
+}
+
 std::optional<error> model_setup::finish_recording() {
     if (!recording_) return std::nullopt;
-    if (recording_->recorder->failure()) return recording_->recorder->failure();
+    if (auto failure = recording_failure()) return failure;
     auto begun = recording_->file->begin();
     return begun ? std::optional<error>() : std::move(begun).error();
 }

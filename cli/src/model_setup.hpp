@@ -71,6 +71,9 @@ public:
     /// To be called when the run has ended well: a run without a call has an empty recording. The
     /// error is one of the recording, and makes the run a failure.
     [[nodiscard]] std::optional<error> finish_recording();
+    /// Why lines of the recording are missing; nothing: they are all there, or there is no
+    /// recording.
+    [[nodiscard]] std::optional<error> recording_failure() const;
 
     /// Waits until the answers for the cache are written, for 3 s at most. Errors: as
     /// response_store::flush.

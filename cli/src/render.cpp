@@ -275,7 +275,7 @@ result<std::string> render_result(const value& content, unsigned columns) {
 }
 
 std::string render_error_json(const error& failure, const source_map& sources, exit_code code,
-                              const call_counts& counts) {
+                              const call_counts& counts, std::string_view recording) {
     const error_info& info = failure.info();
     boost::json::object described;
     described["kind"] = boost::json::string(lang::error_kind_name(failure));
@@ -309,9 +309,11 @@ std::string render_error_json(const error& failure, const source_map& sources, e
     }
     if (!causes.empty()) described["causes"] = std::move(causes);
     if (const value* failed = failed_result_in(failure)) described["result"] = json_of(*failed);
-    return json_line(boost::json::object{{"error", std::move(described)},
-                                         {"exit_code", static_cast<int>(code)},
-                                         {"calls", json_of(counts)}});
+    boost::json::object members{{"error", std::move(described)},
+                                {"exit_code", static_cast<int>(code)},
+                                {"calls", json_of(counts)}};
+    if (!recording.empty()) members["recording"] = recording;
+    return json_line(members);
 }
 
 std::string render_counts_json(const call_counts& counts, exit_code code) {

@@ -9,6 +9,7 @@
 #include <heddle/lang/value.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace heddle::cli {
 
@@ -26,10 +27,11 @@ namespace heddle::cli {
 [[nodiscard]] std::string said_in_failure(const lang::value& failed);
 
 /// An error as one JSON object in one line: `error` with kind, message, reason, hint, place, trace
-/// and the FAILED result that it was made of; `exit_code`; `calls`. docs/reference/cli.md lists the
-/// members.
+/// and the FAILED result that it was made of; `exit_code`; `calls`; `recording`, the message of why
+/// it is not whole, if that is not empty. docs/reference/cli.md lists the members.
 [[nodiscard]] std::string render_error_json(const error& failure, const source_map& sources,
-                                            exit_code code, const call_counts& counts);
+                                            exit_code code, const call_counts& counts,
+                                            std::string_view recording = {});
 /// What a run that ended with its value has asked of its models, as one JSON object in one line:
 /// `exit_code` and `calls` as above.
 [[nodiscard]] std::string render_counts_json(const call_counts& counts, exit_code code);

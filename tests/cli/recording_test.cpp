@@ -3,6 +3,7 @@
 #include "scratch_directory.hpp"
 
 #include <gmock/gmock.h>
+#include <boost/json/parse.hpp>
 
 #include <fstream>
 #include <iterator>
@@ -70,6 +71,46 @@ TEST_F(recording, in_a_folder_is_an_error_that_says_so) {
     const auto ended = record(scratch.path());
     EXPECT_EQ(ended.code, 2) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr(scratch.path() + ": is a directory"));
+}
+
+TEST_F(recording, that_could_not_be_written_is_told_with_what_the_calls_cost) {
+    const auto failed = record("/dev/full");
+    EXPECT_EQ(failed.code, 1);
+    EXPECT_EQ(failed.out, "recorded\n");
+    EXPECT_THAT(failed.err, HasSubstr("heddle: the recording is not whole: /dev/full"));
+    EXPECT_THAT(failed.err, HasSubstr("before that: 1 call done"));
+
+    const auto json = run_heddle(
+        {"run", workflow, "--model", "scripted:" + rules, "--record", "/dev/full", "--json"});
+    EXPECT_EQ(json.code, 1);
+    const auto told = boost::json::parse(json.err);
+    EXPECT_EQ(told.at("error").at("kind"), "IoError");
+    EXPECT_EQ(told.at("calls").at("done"), 1) << json.err;
+    EXPECT_GT(told.at("calls").at("output_tokens").to_number<int>(), 0) << json.err;
+}
+
+TEST_F(recording, that_could_not_be_written_is_told_by_a_run_that_fails) {
+    const std::string fails = scratch.file("f.heddle",
+                                           "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                                           "(ask \"a question\")\n(/ 1 0)");
+    std::vector<std::string> command{"run",      fails,      "--model", "scripted:" + rules,
+                                     "--record", "/dev/full"};
+    const auto text = run_heddle(command);
+    EXPECT_EQ(text.code, 1);
+    EXPECT_THAT(text.err, HasSubstr("the recording is not whole: /dev/full"));
+    EXPECT_THAT(text.err, HasSubstr("zero"));
+    command.emplace_back("--json");
+    const auto json = run_heddle(command);
+    EXPECT_EQ(json.code, 1);
+    const auto told = boost::json::parse(json.err);
+    EXPECT_THAT(std::string(told.at("recording").as_string().c_str()),
+                HasSubstr("/dev/full: No space left on device"));
+    EXPECT_EQ(told.at("error").at("kind"), "SexpEvaluationError") << json.err;
+    EXPECT_EQ(told.at("calls").at("done"), 1) << json.err;
+    // A recording that is whole is not mentioned.
+    command[5] = scratch.path() + "/whole.jsonl";
+    const auto whole = boost::json::parse(run_heddle(command).err);
+    EXPECT_FALSE(whole.as_object().contains("recording"));
 }
 
 } // namespace

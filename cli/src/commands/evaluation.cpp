@@ -194,6 +194,17 @@ result<std::string> text_of(const value& content, const program& source,
     return render_result(content, traits.out_is_terminal ? output.columns() : 0);
 }
 
+error broken_recording(const error& failure) {
+    return error(failure.code(),
+                 "the recording is not whole: " + utf8::printable(failure.message()));
+}
+
+/// For a run that says something else besides. Empty: there is nothing to say.
+std::string note_of_recording(const application& tools) {
+    const auto failure = tools.recording_failure();
+    return failure ? broken_recording(*failure).message() : std::string();
+}
+
 exit_code tell_failure(error failure, exit_code code, workflow_run& run, application& tools,
                        const workflow_options& options, console& output) {
     const call_counts& counts = tools.counts();
@@ -202,8 +213,12 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     failure = with_input_hint(std::move(failure), run.source);
     failure = with_map_hint(std::move(failure));
     if (options.json) {
-        output.err(render_error_json(failure, run.session->realm().sources(), code, counts));
+        output.err(render_error_json(failure, run.session->realm().sources(), code, counts,
+                                     note_of_recording(tools)));
         return code;
+    }
+    if (const std::string note = note_of_recording(tools); !note.empty()) {
+        output.err("heddle: " + note + "\n");
     }
     if (code == exit_code::interrupted) {
         output.err("interrupted: " + counts.summary() + "\n" +
@@ -234,14 +249,19 @@ void tell_counts(const call_counts& counts, exit_code code, const workflow_optio
     output.err(options.json ? render_counts_json(counts, code) : counts.summary() + "\n");
 }
 
-exit_code tell_lost_output(workflow_run& run, application& tools, const workflow_options& options,
-                           console& output) {
-    const error lost(errc::io_error, std::string(output_lost_message));
+/// The run has its value, and not everything could be written. It is told with what was paid for.
+exit_code tell_loss(const error& lost, application& tools, const workflow_options& options,
+                    console& output) {
+    const call_counts& counts = tools.counts();
     if (options.json) {
-        return tell_failure(lost, exit_code::failed, run, tools, options, output);
+        end_is_told();
+        output.err(render_error_json(lost, source_map(), exit_code::failed, counts,
+                                     note_of_recording(tools)));
+        return exit_code::failed;
     }
     output.err("heddle: " + lost.message() + "\n");
-    const call_counts& counts = tools.counts();
+    const std::string note = note_of_recording(tools);
+    if (!note.empty() && note != lost.message()) output.err("heddle: " + note + "\n");
     if (counts.any() && options.verbosity >= 0)
         output.err("before that: " + counts.summary() + "\n");
     return exit_code::failed;
@@ -257,10 +277,13 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
         if (run.shows_content) output.out_data(said_in_failure(*run.ended));
         run.ended = tasks::task_error_of(*run.ended);
     }
-    const auto tell_loss = [&] { return tell_lost_output(run, tools, options, output); };
-    if (output.output_lost() && !interrupted) return tell_loss();
+    const auto tell_lost_output = [&] {
+        return tell_loss(error(errc::io_error, std::string(output_lost_message)), tools, options,
+                         output);
+    };
+    if (output.output_lost() && !interrupted) return tell_lost_output();
     if (!run.ended) {
-        if (run.shows_content && !output.flush() && !interrupted) return tell_loss();
+        if (run.shows_content && !output.flush() && !interrupted) return tell_lost_output();
         const exit_code code = interrupted ? exit_code::interrupted : run.on_failure;
         return tell_failure(run.ended.error(), code, run, tools, options, output);
     }
@@ -269,11 +292,9 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
         return tell_failure(text.error(), exit_code::failed, run, tools, options, output);
     }
     output.out_data(*text);
-    if (!output.flush()) return tell_loss();
+    if (!output.flush()) return tell_lost_output();
     if (const auto failure = tools.finish_recording()) {
-        return tell_error(error(failure->code(), "the recording is not whole: " +
-                                                     utf8::printable(failure->message())),
-                          exit_code::failed, options.json, output);
+        return tell_loss(broken_recording(*failure), tools, options, output);
     }
     if (options.verbosity >= 0) {
         for (const std::string& line : run.remarks) output.err("heddle: " + line + "\n");
