@@ -53,7 +53,7 @@ public:
     }
     /// Whether a later run finds the responses of this one: there is a cache, or nothing is asked.
     [[nodiscard]] bool keeps_responses() const noexcept { return keeps_responses_; }
-    [[nodiscard]] bool has_models() const noexcept { return models_->any(); }
+    [[nodiscard]] bool has_services() const noexcept { return models_->has_services(); }
 
     /// Waits until every connection is closed, and for 3 s at most until the answers for the cache
     /// are written. To be awaited before the loop is left.

@@ -10,6 +10,8 @@ namespace heddle::cli {
 
 namespace {
 
+/// In the messages of a registry without any service (tasks/run/model_registry.hpp).
+constexpr std::string_view nobody_there = "no model provider";
 constexpr std::string_view item_line = "while mapping item ";
 
 /// One row can fail with these where others do not.
@@ -20,11 +22,14 @@ bool depends_on_data(const error& failure) {
 
 } // namespace
 
-error with_model_hint(error failure, bool has_models) {
+error with_model_hint(error failure, bool has_services) {
     const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
-    // A service that says itself how to mend it knows better.
     const bool hinted = !failure.info().hint.empty();
-    if (has_models || hinted || !script || script->reason != "configuration_error") return failure;
+    if (has_services || hinted || !script || script->reason != "configuration_error") {
+        return failure;
+    }
+    // Proxies, certificates and Aider are configured, too.
+    if (failure.message().find(nobody_there) == std::string::npos) return failure;
     return std::move(failure).with_hint(std::string(no_model_hint));
 }
 

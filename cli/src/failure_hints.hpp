@@ -9,8 +9,10 @@
 
 namespace heddle::cli {
 
-/// The error with a hint that says how to set a model, if none is set and that is what was missing.
-[[nodiscard]] error with_model_hint(error failure, bool has_models);
+/// The error with a hint that says how to set a model, if that is what was missing. A service that
+/// is there and cannot be used says itself what is wrong: where there is one, the error is left as
+/// it is.
+[[nodiscard]] error with_model_hint(error failure, bool has_services);
 
 /// The error with a hint that says how the other items go on, if the failure of one has ended a
 /// map. An error with a hint of its own keeps it, and so does a mistake of the program, which all

@@ -64,6 +64,8 @@ public:
     [[nodiscard]] const std::string& default_model() const noexcept { return default_model_; }
     /// False when no service can be used.
     [[nodiscard]] bool any() const noexcept { return usable_ != 0; }
+    /// Whether there is a service, usable or not.
+    [[nodiscard]] bool has_services() const noexcept { return !registry_.empty(); }
 
     /// To be called when the run has ended: what went wrong with a recording, what of a replay was
     /// not asked for. One line each.

@@ -38,6 +38,39 @@ TEST(failure_hints, of_a_certificate_that_nobody_trusts) {
     }
 }
 
+TEST(failure_hints, say_how_to_set_a_model_only_where_there_is_no_service) {
+    const scratch_directory scratch;
+    const std::string program = scratch.file(
+        "w.heddle", "(defatom ask (params q) (instructions \"{{q}}\"))\n(content (ask \"1\"))");
+    const std::string wanted = "set OPENAI_API_KEY (and";
+    const auto run = [&](std::map<std::string, std::string> variables,
+                         const std::string& settings = {}) {
+        child_options child;
+        child.variables = std::move(variables);
+        if (!child.variables.empty())
+            child.variables["OPENAI_BASE_URL"] = "https://nobody.invalid/v1";
+        const auto ended =
+            run_heddle({"run", program, "--config", scratch.file("c.toml", settings)}, child);
+        EXPECT_EQ(ended.code, 1) << ended.err;
+        return ended.err;
+    };
+    EXPECT_THAT(run({}), HasSubstr(wanted));
+    const std::string key = "sk-0123456789abcdef";
+    const std::string proxy =
+        run({{"OPENAI_API_KEY", key}, {"ALL_PROXY", "socks5://127.0.0.1:1080"}});
+    EXPECT_THAT(proxy, HasSubstr("ALL_PROXY"));
+    EXPECT_THAT(proxy, HasSubstr("a proxy of the kind socks5:// is not supported"));
+    EXPECT_THAT(proxy, Not(HasSubstr(wanted)));
+    EXPECT_THAT(run({{"OPENAI_API_KEY", key}, {"SSL_CERT_FILE", "/nope"}}), Not(HasSubstr(wanted)));
+    const std::string version =
+        run({{"OPENAI_API_KEY", key}}, "[providers.openai]\napi_version = \"v1\"\n");
+    EXPECT_THAT(version, HasSubstr("has no api_version"));
+    EXPECT_THAT(version, Not(HasSubstr(wanted)));
+    const std::string unreadable = run({}, "[providers.openai]\napi_key_file = \"/nope\"\n");
+    EXPECT_THAT(unreadable, HasSubstr("the key of provider 'openai'"));
+    EXPECT_THAT(unreadable, Not(HasSubstr(wanted)));
+}
+
 TEST(failure_hints, of_an_item_that_ends_a_map) {
     const scratch_directory scratch;
     const auto run = [&](const std::string& program) {

@@ -209,7 +209,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
                        const workflow_options& options, console& output) {
     const call_counts& counts = tools.counts();
     if (options.json) end_is_told();
-    failure = with_model_hint(std::move(failure), tools.has_models());
+    failure = with_model_hint(std::move(failure), tools.has_services());
     failure = with_input_hint(std::move(failure), run.source);
     failure = with_map_hint(std::move(failure));
     if (options.json) {

@@ -218,7 +218,7 @@ void repl_session::warn_of_hidden(const std::string& name) const {
 
 void repl_session::tell(error failure) {
     failed_ = true;
-    failure = with_model_hint(std::move(failure), parts_.tools->has_models());
+    failure = with_model_hint(std::move(failure), parts_.tools->has_services());
     failure = with_map_hint(std::move(failure));
     if (means_to_leave(failure)) failure = std::move(failure).with_hint(":quit or Ctrl-D leaves");
     host::session& session = *parts_.session;

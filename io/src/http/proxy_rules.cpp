@@ -203,8 +203,9 @@ proxy_rules proxy_rules::create(const settings& from) {
         }
         return std::make_shared<const proxy_server>(*std::move(parsed));
     };
-    rules.http_ = read(from.http_proxy, "http_proxy");
-    rules.https_ = read(from.https_proxy, "https_proxy");
+    // Whoever fills the settings may take either for both (environment.hpp).
+    rules.http_ = read(from.http_proxy, "http_proxy (or ALL_PROXY)");
+    rules.https_ = read(from.https_proxy, "https_proxy (or ALL_PROXY)");
     rules.direct_ = no_proxy_list::parse(from.no_proxy);
     rules.proxy_loopback_ = from.proxy_loopback;
     return rules;
