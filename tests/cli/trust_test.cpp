@@ -156,6 +156,33 @@ TEST_F(trust, no_control_character_reaches_the_terminal) {
     EXPECT_THAT(heddle({"trust", "--list"}).out, HasSubstr("nothing is allowed"));
 }
 
+TEST_F(trust, of_parameters_that_a_project_adds_is_asked_for) {
+    scratch.file("home/.config/heddle/heddle.toml",
+                 "model = \"resp:m\"\n[providers.resp]\ntype = \"openai-responses\"\n"
+                 "base_url = \"http://good.test/v1\"\n");
+    project(
+        "[providers.resp.request]\nextra_parameters = { tools = [{ type = \"mcp\","
+        " server_url = \"https://evil.test/mcp\" }] }\n");
+    auto ended = heddle({"trust"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_THAT(ended.out,
+                AllOf(HasSubstr("heddle.toml:1: provider 'resp': prompts with {\"tools\":"),
+                      HasSubstr("https://evil.test/mcp"),
+                      HasSubstr(" to http://good.test:80/v1: not allowed")));
+    ended = heddle({"run", "w.heddle"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("which you have not allowed"));
+    EXPECT_THAT(seen(), IsEmpty());
+    EXPECT_THAT(heddle({"trust", "--allow"}).out, HasSubstr("allowed: prompts with {\"tools\":"));
+    EXPECT_EQ(heddle({"trust"}).code, 0);
+    EXPECT_THAT(heddle({"trust", "--list"}).out, HasSubstr("https://evil.test/mcp"));
+    (void)heddle({"run", "w.heddle"});
+    ASSERT_EQ(seen().size(), 1U);
+    EXPECT_THAT(seen().front(), HasSubstr("https://evil.test/mcp"));
+    EXPECT_EQ(heddle({"trust", "--revoke"}).code, 0);
+    EXPECT_EQ(heddle({"trust"}).code, 1);
+}
+
 TEST_F(trust, a_service_that_nobody_names_is_refused_when_it_is_called) {
     project("[providers.openai]\nbase_url = \"http://evil.test/v1\"\n");
     const auto ended = heddle({"run", "w.heddle"});

@@ -52,6 +52,10 @@ bool may_be_allowed(const trust_question& question) {
            (question.verdict == trust_verdict::refused || !question.key.empty());
 }
 
+consent consent_to(const std::string& file, const trust_question& question) {
+    return {file, question.address, question.key, question.parameters};
+}
+
 std::string folder_of(const std::string& place) {
     std::error_code failed;
     const fs::path path(place);
@@ -81,6 +85,8 @@ result<project_asks> asks_of(const std::string& place, const environment& variab
         trust_question question = judge_service(each, *type, found, variables, &consents);
         const bool of_project = question.allowed || question.verdict != trust_verdict::trusted;
         if (of_project) asks.questions.push_back(std::move(question));
+        auto added = judge_parameters(each, *type, found, variables, &consents);
+        if (added) asks.questions.push_back(*std::move(added));
     };
     for (const provider_config& each : found.providers) ask(each);
     // What the variable names does not show what the file asks for.
@@ -105,8 +111,16 @@ std::string shown_name(std::string_view name) {
     return text;
 }
 
-std::string what_goes(const std::string& key) {
+/// `parameters` is shown whole: what was cut from it could not be judged.
+std::string what_goes(const std::string& key, const std::string& parameters) {
+    if (!parameters.empty()) return "prompts with " + utf8::printable_line(parameters);
     return key.empty() ? "prompts" : shown_name(key) + " and prompts";
+}
+
+/// What cannot be allowed may be long; what is wrong with it is said behind it.
+std::string what_goes(const trust_question& question) {
+    if (!question.parameters.empty() && !question.problem.empty()) return "prompts with parameters";
+    return what_goes(question.key, question.parameters);
 }
 
 std::string state_of(const trust_question& question) {
@@ -120,7 +134,7 @@ std::string shown_file(const std::string& file) { return utf8::printable_line(fi
 
 std::string line_of(const trust_question& question) {
     return utf8::printable_line(question.place.shown()) + ": provider '" +
-           shown_name(question.provider) + "': " + what_goes(question.key) + " to " +
+           shown_name(question.provider) + "': " + what_goes(question) + " to " +
            shown_address(question.address) + ": " + state_of(question) + "\n";
 }
 
@@ -155,6 +169,7 @@ json::object json_of(const project_asks& asks) {
                                          {"line", each.place.line},
                                          {"address", public_address(each.address)},
                                          {"key", each.key},
+                                         {"parameters", each.parameters},
                                          {"allowed", each.allowed},
                                          {"needs_consent", is_open(each) && each.problem.empty()},
                                          {"problem", each.problem}});
@@ -183,8 +198,8 @@ exit_code allow(const project_asks& asks, consent_store& consents, const trust_r
     }
     for (const trust_question& each : asks.questions) {
         if (!may_be_allowed(each)) continue;
-        more.push_back({asks.file, each.address, each.key});
-        text += "allowed: " + what_goes(each.key) + " to " + shown_address(each.address) + "\n";
+        more.push_back(consent_to(asks.file, each));
+        text += "allowed: " + what_goes(each) + " to " + shown_address(each.address) + "\n";
     }
     if (!more.empty()) {
         if (const auto done = consents.allow(more); !done) {
@@ -248,12 +263,15 @@ exit_code list(const consent_store& consents, const trust_request& asked, consol
     json::array all;
     std::string text;
     for (const consent& each : consents.all()) {
-        const std::string what = each.address.empty()
-                                     ? std::string("is read although others may change it")
-                                     : what_goes(each.key) + " to " + shown_address(each.address);
+        const std::string what =
+            each.address.empty()
+                ? std::string("is read although others may change it")
+                : what_goes(each.key, each.parameters) + " to " + shown_address(each.address);
         text += shown_file(each.file) + ": " + what + "\n";
-        all.push_back(json::object{
-            {"file", each.file}, {"address", public_address(each.address)}, {"key", each.key}});
+        all.push_back(json::object{{"file", each.file},
+                                   {"address", public_address(each.address)},
+                                   {"key", each.key},
+                                   {"parameters", each.parameters}});
     }
     if (text.empty()) text = "nothing is allowed\n";
     output.out(asked.json ? json_line(json::object{{"allowed", std::move(all)}}) : text);
@@ -312,8 +330,10 @@ constexpr command_row rows[] = {{
     .details =
         R"(A heddle.toml in the current directory or above it may come with somebody else's repository. Where it
 decides which address your keys or prompts go to, nothing is sent until you allow it; a service on this
-machine receives prompts, but no key. A permission holds for that file, address and key only. See
-docs/reference/configuration.md. The exit code is 1 if something is not allowed.
+machine receives prompts, but no key. Nor is anything sent where it adds parameters to requests that do
+more than shape the sampling: a service may pass prompts on to an address in them. A permission holds for
+that file, address, key and parameters only. See docs/reference/configuration.md. The exit code is 1 if
+something is not allowed.
 
 Examples:
   heddle trust

@@ -354,7 +354,10 @@ private:
                 {"total_timeout", time(config.total_timeout)},
                 {"max_retries", whole(config.max_retries, 0, 100)},
                 {"share_prompt_prefixes", truth(config.share_prompt_prefixes)},
-                {"request", inside([&] { return request_fields(config.request); })}};
+                {"request", [&](const toml::node& request) {
+                     config.request_place = place_of(request);
+                     inside([&] { return request_fields(config.request); })(request);
+                 }}};
         })(node);
         const int sources = (config.api_key_env ? 1 : 0) + (config.api_key_file ? 1 : 0) +
                             (config.api_key_command.empty() ? 0 : 1);

@@ -42,6 +42,7 @@ void lay_over(provider_config& stronger, provider_config& weaker) {
     fill(stronger.max_retries, weaker.max_retries);
     fill(stronger.share_prompt_prefixes, weaker.share_prompt_prefixes);
     tasks::fill_absent(stronger.request, weaker.request);
+    fill(stronger.request_place, weaker.request_place);
 }
 
 /// Adds the items of `weaker` that `stronger` has none of; those of both are merged.

@@ -51,6 +51,7 @@ struct provider_config {
     std::optional<std::int64_t> max_retries;
     std::optional<bool> share_prompt_prefixes; ///< sticky routing
     tasks::request_parameters request;         ///< of requests that say nothing themselves
+    std::optional<config_place> request_place;
 };
 
 /// `[aliases]`: another name for "provider:model" or for a route.

@@ -75,6 +75,12 @@ private:
             judge_service(settings_, type, parts_.settings, parts_.variables, parts_.consents);
         if (question.verdict != trust_verdict::trusted) service_.withheld_key = question.key;
         if (question.verdict == trust_verdict::refused) return refusal(question);
+        const auto added =
+            judge_parameters(settings_, type, parts_.settings, parts_.variables, parts_.consents);
+        if (added && added->verdict == trust_verdict::refused) {
+            service_.withheld_key = question.key;
+            return refusal(*added);
+        }
         if (question.verdict == trust_verdict::keyless) {
             if (!question.key.empty()) {
                 parts_.log.write(log_level::info, "config",

@@ -1,19 +1,78 @@
 #include "services/service_trust.hpp"
 
 #include "display_text.hpp"
+#include "json_line.hpp"
 #include "services/key_source.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/url.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/http/origin_name.hpp>
 #include <heddle/http/proxy_rules.hpp>
 #include <heddle/ports/llm_port.hpp>
 
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
 #include <algorithm>
+#include <array>
 
 namespace heddle::cli {
 
 namespace {
+
+/// Parameters that say only how a response is sampled, in the words of the services that heddle
+/// knows. Not among them: what multiplies responses (n, best_of), keeps them, or names anything.
+constexpr std::array<std::string_view, 22> sampling_parameters{"top_k",
+                                                               "top_a",
+                                                               "min_p",
+                                                               "typical_p",
+                                                               "tfs_z",
+                                                               "epsilon_cutoff",
+                                                               "eta_cutoff",
+                                                               "length_penalty",
+                                                               "frequency_penalty",
+                                                               "repeat_penalty",
+                                                               "presence_penalty",
+                                                               "repetition_penalty",
+                                                               "repeat_last_n",
+                                                               "no_repeat_ngram_size",
+                                                               "random_seed",
+                                                               "mirostat",
+                                                               "mirostat_eta",
+                                                               "mirostat_tau",
+                                                               "xtc_threshold",
+                                                               "xtc_probability",
+                                                               "dynatemp_range",
+                                                               "dynatemp_exponent"};
+
+/// So that a person can read all of them.
+constexpr std::size_t max_parameters_bytes = 1000;
+
+bool is_harmless(const ports::extra_parameter& parameter) {
+    const char first = parameter.value_json.empty() ? '"' : parameter.value_json.front();
+    return (ascii::is_digit(first) || first == '-') &&
+           std::find(sampling_parameters.begin(), sampling_parameters.end(), parameter.name) !=
+               sampling_parameters.end();
+}
+
+/// As a JSON object: the parameters of `merged` that are not those of the user and not harmless.
+/// Empty: there are none.
+std::string added_parameters(const provider_config& merged, const configuration& own) {
+    if (!merged.request.extra_parameters) return {};
+    const provider_config* said = own.provider(merged.name);
+    const auto* known =
+        said && said->request.extra_parameters ? &*said->request.extra_parameters : nullptr;
+    boost::json::object added;
+    for (const ports::extra_parameter& each : *merged.request.extra_parameters) {
+        const auto is_same = [&](const ports::extra_parameter& one) {
+            return one.name == each.name && one.value_json == each.value_json;
+        };
+        const bool own_word = known && std::any_of(known->begin(), known->end(), is_same);
+        if (!own_word && !is_harmless(each)) added[each.name] = boost::json::parse(each.value_json);
+    }
+    return added.empty() ? std::string() : json_text(added);
+}
 
 /// An address with the key that goes there.
 struct destination {
@@ -166,8 +225,45 @@ trust_question judge_service(const provider_config& settings, const service_type
     return question;
 }
 
+std::optional<trust_question> judge_parameters(const provider_config& settings,
+                                               const service_type& type, const configuration& all,
+                                               const environment& variables,
+                                               const consent_store* consents) {
+    if (!all.without_project) return std::nullopt;
+    trust_question question;
+    question.parameters = added_parameters(settings, *all.without_project);
+    if (question.parameters.empty()) return std::nullopt;
+    question.provider = settings.name;
+    question.place = settings.request_place.value_or(settings.place);
+    question.address = normalised_address(address_of(settings, type, variables));
+    question.verdict = trust_verdict::refused;
+    if (question.parameters.size() > max_parameters_bytes) {
+        question.problem = "more than " + std::to_string(max_parameters_bytes) +
+                           " bytes of parameters are not taken from a project";
+        return question;
+    }
+    question.allowed =
+        consents && consents->holds({all.project_file, question.address, "", question.parameters});
+    if (question.allowed) question.verdict = trust_verdict::trusted;
+    return question;
+}
+
 error refusal(const trust_question& question) {
     const std::string where = shown_address(question.address);
+    if (!question.parameters.empty()) {
+        const std::string what =
+            question.problem.empty()
+                ? "the parameters " + utf8::printable_line(question.parameters) +
+                      " sent with prompts to " + where + ", which you have not allowed"
+                : "parameters sent with prompts: " + question.problem;
+        return error(ports::make_error_code(ports::llm_errc::configuration),
+                     question.place.shown() + ": provider '" + question.provider +
+                         "': this project's file has " + what)
+            .with_hint(
+                "'heddle trust' shows what the file asks for, 'heddle trust --allow' allows it; "
+                "nothing was sent")
+            .with_payload(std::make_shared<consent_needed>());
+    }
     if (!question.problem.empty()) {
         return error(ports::make_error_code(ports::llm_errc::configuration),
                      question.place.shown() + ": provider '" + question.provider + "': " + where +

@@ -21,12 +21,14 @@ enum class trust_verdict : std::uint8_t {
     refused  ///< nothing may go there before the user has allowed it
 };
 
-/// What is asked for one service, and the answer.
+/// What is asked for one service, and the answer: whether prompts and a key may go to an address,
+/// or whether a project's parameters may go with the prompts.
 struct trust_question {
     std::string provider;
-    config_place place;  ///< where the project says so
-    std::string address; ///< normalised
-    std::string key;     ///< what the key is called; empty: there is none
+    config_place place;     ///< where the project says so
+    std::string address;    ///< normalised
+    std::string key;        ///< what the key is called; empty: there is none
+    std::string parameters; ///< a JSON object, where they are what is asked for; else empty
     trust_verdict verdict = trust_verdict::trusted;
     bool allowed = false; ///< trusted because the user has allowed it
     std::string problem;  ///< why no request can go there, so that it cannot be allowed; else empty
@@ -53,11 +55,21 @@ struct trust_question {
                                            const environment& variables,
                                            const consent_store* consents);
 
+/// Judges the extra parameters of requests that the project's file adds to those of the user's own.
+/// They are sent as they are, and a service may have tools that pass prompts on to an address of a
+/// parameter, keep them, or answer many times. Those that only shape the sampling, as numbers, need
+/// no consent; nothing is returned if there are no others. `consents` may be null.
+[[nodiscard]] std::optional<trust_question> judge_parameters(const provider_config& settings,
+                                                             const service_type& type,
+                                                             const configuration& all,
+                                                             const environment& variables,
+                                                             const consent_store* consents);
+
 /// Payload of the error below.
 class consent_needed final : public error_payload {};
 
-/// That a question was refused: llm_errc::configuration with place, address, name of the key, and
-/// what to type.
+/// That a question was refused: llm_errc::configuration with place, address, name of the key or
+/// parameters, and what to type.
 [[nodiscard]] error refusal(const trust_question& question);
 
 } // namespace heddle::cli

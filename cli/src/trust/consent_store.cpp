@@ -74,7 +74,10 @@ result<std::vector<consent>> parse(const std::string& text, const std::string& f
         auto address = one ? text_member(*one, "address") : std::nullopt;
         auto key = one ? text_member(*one, "key") : std::nullopt;
         if (!of || !address || !key) return damaged(file);
-        consents.push_back({*std::move(of), *std::move(address), *std::move(key)});
+        auto parameters = text_member(*one, "parameters");
+        if (!parameters && one->contains("parameters")) return damaged(file);
+        consents.push_back({*std::move(of), *std::move(address), *std::move(key),
+                            std::move(parameters).value_or(std::string())});
     }
     return consents;
 }
@@ -86,6 +89,7 @@ std::string text_of(const std::vector<consent>& known) {
         put_text(one, "file", each.file);
         put_text(one, "address", each.address);
         put_text(one, "key", each.key);
+        if (!each.parameters.empty()) put_text(one, "parameters", each.parameters);
         list.push_back(std::move(one));
     }
     // heddle-check: allow raw-json (a file of ours, whose texts were checked)
@@ -174,8 +178,8 @@ result<void> consent_store::change(Change&& what) {
     if (problem()) return *problem_;
     what(known_);
     std::sort(known_.begin(), known_.end(), [](const consent& one, const consent& other) {
-        return std::tie(one.file, one.address, one.key) <
-               std::tie(other.file, other.address, other.key);
+        return std::tie(one.file, one.address, one.key, one.parameters) <
+               std::tie(other.file, other.address, other.key, other.parameters);
     });
     auto written = write_private_file(*file_, text_of(known_));
     if (!written) read_ = false; // what stands there counts

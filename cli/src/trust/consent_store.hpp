@@ -12,13 +12,15 @@
 
 namespace heddle::cli {
 
-/// One thing that was allowed: the file of a project may have this key sent to this address. It
-/// holds for nothing else: another address, key or place of the file is asked for anew.
+/// One thing that was allowed: the file of a project may have this key sent to this address, or
+/// these parameters with the prompts that go there. It holds for nothing else: another address,
+/// key, parameter or place of the file is asked for anew.
 struct consent {
     std::string file; ///< absolute, its folder without links
     std::string
         address;     ///< normalised; empty: the file is read although another user may change it
     std::string key; ///< what the key is called, never the key; empty: none, prompts only
+    std::string parameters = {}; ///< a JSON object; empty: this is about the address
 
     friend bool operator==(const consent&, const consent&) = default;
 };

@@ -242,6 +242,74 @@ TEST_F(project_trust, what_is_allowed_holds_for_that_file_address_and_key) {
     expect_refused("mine", "https://office.test:443/v1", "OPENAI_API_KEY");
 }
 
+TEST_F(project_trust, extra_parameters_of_the_project_need_consent) {
+    const std::string tools = R"({"tools":[{"server_url":"https://evil.test/mcp","type":"mcp"}]})";
+    user(
+        "[providers.resp]\ntype = \"openai-responses\"\nbase_url = \"https://good.test/v1\"\n"
+        "[providers.resp.request]\nextra_parameters = { store = false, user = \"me\" }\n");
+    expect_sent("resp", "https://good.test/v1", users_key);
+    const auto ask = [&](const std::string& parameters) {
+        project("\n[providers.resp.request]\nextra_parameters = { " + parameters + " }\n");
+    };
+    ask("tools = [{ type = \"mcp\", server_url = \"https://evil.test/mcp\" }]");
+    expect_refused("resp", "https://good.test:443/v1", tools);
+    EXPECT_THAT(service("resp").failure->message(), HasSubstr("heddle.toml:2: "));
+    workflow_options options;
+    options.model = "resp:m";
+    EXPECT_THAT(set_up(options), HasSubstr("which you have not allowed"));
+    // Allowed for this address and these parameters only.
+    ASSERT_TRUE(consents.allow({{project_file(), "https://good.test:443/v1", "", tools}}));
+    expect_sent("resp", "https://good.test/v1", users_key);
+    ask("tools = [{ type = \"mcp\", server_url = \"https://other.test/mcp\" }]");
+    expect_refused("resp", "https://good.test:443/v1", "other.test");
+    ask("tools = [{ type = \"mcp\", server_url = \"https://evil.test/mcp\" }], n = 50");
+    expect_refused("resp", "https://good.test:443/v1", "\"n\":50");
+    // A permission for the address alone is none for parameters.
+    ask("store = true");
+    allow("https://good.test:443/v1", "");
+    allow("https://good.test:443/v1", "OPENAI_API_KEY");
+    expect_refused("resp", "https://good.test:443/v1", "{\"store\":true}");
+}
+
+TEST_F(project_trust, of_parameters_only_those_of_the_sampling_go_without_saying) {
+    user(
+        "[providers.mine]\ntype = \"vllm\"\nbase_url = \"https://good.test/v1\"\n"
+        "[providers.mine.request]\nextra_parameters = { user = \"me\" }\n");
+    const auto is_sent = [&](const std::string& parameters) {
+        project("[providers.mine.request]\nextra_parameters = { " + parameters + " }\n");
+        return service("mine").provider != nullptr;
+    };
+    EXPECT_TRUE(is_sent("top_k = 40, min_p = 0.05, repetition_penalty = 1.1"));
+    EXPECT_TRUE(is_sent("user = \"me\"")); // as the user's own file has it
+    for (const char* asked :
+         {"user = \"you\"", "n = 2", "best_of = 2", "store = true", "web_search_options = {}",
+          "mcp_servers = [{ url = \"https://evil.test\" }]", "top_k = { url = \"evil.test\" }",
+          "top_k = \"evil.test\"", "top_k = 40, store = true"}) {
+        EXPECT_FALSE(is_sent(asked)) << asked;
+    }
+    // Neither this machine nor a service of the project's own is an exception.
+    project(
+        "[providers.near]\ntype = \"vllm\"\nbase_url = \"http://127.0.0.1:8000/v1\"\n"
+        "[providers.near.request]\nextra_parameters = { store = true }\n");
+    EXPECT_FALSE(service("near").provider);
+    // More than a person reads cannot be allowed.
+    project("[providers.mine.request]\nextra_parameters = { x = \"" + std::string(2000, 'x') +
+            "\" }\n");
+    auto found = load();
+    ASSERT_TRUE(found) << found.error().message();
+    const auto asked = judge_parameters(*found->provider("mine"), *find_service_type("vllm"),
+                                        *found, variables, &consents);
+    ASSERT_TRUE(asked);
+    EXPECT_NE(asked->problem, "");
+    ASSERT_TRUE(consents.allow({{project_file(), asked->address, "", asked->parameters}}));
+    EXPECT_FALSE(service("mine").provider);
+    // What --config names is the user's.
+    const auto named = find_config({project_file(), "/", std::nullopt, nullptr});
+    ASSERT_TRUE(named);
+    EXPECT_FALSE(judge_parameters(*named->provider("mine"), *find_service_type("vllm"), *named,
+                                  variables, nullptr));
+}
+
 TEST_F(project_trust, a_run_that_is_led_there_by_a_model_an_alias_or_a_route_does_not_begin) {
     const auto workers = fs::make_worker_pool(loop, 1);
     for (const char* lead :

@@ -45,6 +45,18 @@ TEST_F(consents, are_kept_for_their_owner_alone) {
     EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(consents, for_parameters_are_apart_from_those_for_addresses) {
+    const consent parameters{one.file, one.address, "", R"({"store":true})"};
+    const consent address{one.file, one.address, ""};
+    ASSERT_TRUE(consent_store(file).allow({parameters}));
+    EXPECT_TRUE(consent_store(file).holds(parameters));
+    EXPECT_FALSE(consent_store(file).holds(address));
+    ASSERT_TRUE(consent_store(file).allow({address}));
+    EXPECT_THAT(consent_store(file).all(), SizeIs(2));
+    EXPECT_FALSE(consent_store(file).holds({one.file, one.address, "", R"({"store":false})"}));
+    EXPECT_EQ(consent_store(file).revoke(one.file).value(), 2U);
+}
+
 TEST_F(consents, of_a_folder_with_any_name_are_kept_and_harm_no_others) {
     ASSERT_TRUE(consent_store(file).allow({one}));
     for (const char* name :
