@@ -291,6 +291,7 @@ private:
                          read_provider(name, node);
                      })},
                     {"aliases", named([this](const std::string& name, const toml::node& node) {
+                         if (!is_other_name(name, node)) return;
                          alias_config config{name, {}, place_of(node)};
                          plain_text(config.model)(node);
                          config_.aliases.push_back(std::move(config));
@@ -383,7 +384,15 @@ private:
         return fields;
     }
 
+    /// What is typed as "service:model" is a model of that service, whatever a file says.
+    bool is_other_name(const std::string& name, const toml::node& node) {
+        if (name.find(':') == std::string::npos) return true;
+        tell(node, current_ + ": the name of an alias or a route has no colon");
+        return false;
+    }
+
     void read_route(const std::string& name, const toml::node& node) {
+        if (!is_other_name(name, node)) return;
         route_config config;
         config.name = name;
         config.place = place_of(node);

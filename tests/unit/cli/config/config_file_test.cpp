@@ -122,6 +122,16 @@ TEST(config_file, tells_all_mistakes_with_their_places) {
                             HasSubstr("heddle.toml:7: providers.a has no setting 'typo'")));
 }
 
+TEST(config_file, no_alias_or_route_takes_the_place_of_a_model_of_a_service) {
+    EXPECT_THAT(
+        mistakes("[aliases]\nfast = \"office:qwen\"\n\"office:qwen\" = \"cloud:x\"\n"
+                 "[routes.\"office:safe\"]\nmodels = [\"cloud:x\"]\n"),
+        ElementsAre("heddle.toml:3: aliases.office:qwen: the name of an alias or a route has "
+                    "no colon",
+                    "heddle.toml:4: routes.office:safe: the name of an alias or a route has "
+                    "no colon"));
+}
+
 TEST(config_file, aliases_that_lead_in_a_circle_are_named) {
     EXPECT_THAT(mistakes("[aliases]\nfast = \"openai:m\"\na = \"b\"\nb = \"c\"\nc = \"b\"\n"
                          "self = \"self\"\nquick = \"fast\"\n"),
