@@ -297,11 +297,28 @@ private:
         return {};
     }
 
+    /// A recording need not hold every service of a route. The registry, which does not know the
+    /// service then, would take the whole name for that of a model.
+    [[nodiscard]] bool is_unrecorded_service(std::string_view model) const {
+        if (!setup_->player_) return false;
+        const auto& aliases = parts_.settings.aliases;
+        for (std::size_t steps = 0; steps < aliases.size(); ++steps) {
+            const auto alias =
+                std::find_if(aliases.begin(), aliases.end(),
+                             [model](const alias_config& each) { return each.name == model; });
+            if (alias == aliases.end()) break;
+            model = alias->model;
+        }
+        const auto service = provider_of(model);
+        return service && !setup_->registry_.find(*service) &&
+               (parts_.settings.provider(*service) || is_service_type(*service));
+    }
+
     result<void> add_route(const route_config& route) {
         std::vector<providers::route_target> targets;
         for (const std::string& model : route.models) {
+            if (is_unrecorded_service(model)) continue;
             auto chosen = setup_->registry_.resolve(model, "");
-            // A recording need not hold every service of a route.
             if (!chosen && setup_->player_) continue;
             if (!chosen) {
                 return error(chosen.error().code(), route.place.shown() + ": route '" + route.name +
@@ -312,7 +329,8 @@ private:
         }
         if (targets.empty()) return {};
         std::string first_model = targets.front().model;
-        if (route.hedge_after) {
+        // Played back, nobody is slow: the call that won is the one that is there.
+        if (route.hedge_after && !setup_->player_) {
             providers::hedge_rules rules;
             rules.after = *route.hedge_after;
             if (route.hedge_share) rules.max_extra_calls = *route.hedge_share;
@@ -326,7 +344,8 @@ private:
             kinds.add(ports::llm_errc::authentication);
         }
         setup_->ports_.push_back(std::make_unique<providers::fallback_route>(
-            route.name, std::move(targets), parts_.log, kinds));
+            route.name, std::move(targets), parts_.log, kinds,
+            setup_->player_ ? &providers::is_not_recorded : nullptr));
         setup_->registry_.add_route(route.name, *setup_->ports_.back(), std::move(first_model));
         return {};
     }

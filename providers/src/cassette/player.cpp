@@ -20,6 +20,9 @@ namespace {
 constexpr std::size_t max_line_length = 256 * 1024 * 1024;
 constexpr std::size_t max_compared = 2000; ///< recordings that a missing call is held against
 
+/// Marks the error of a call that is missing.
+class not_recorded final : public error_payload {};
+
 } // namespace
 
 struct cassette_player::state {
@@ -88,7 +91,10 @@ struct cassette_player::state {
         } else {
             hint = "record the run anew";
         }
-        return std::move(failure).with_hint(std::move(hint)).with_retryable(false);
+        return std::move(failure)
+            .with_hint(std::move(hint))
+            .with_retryable(false)
+            .with_payload(std::make_shared<not_recorded>());
     }
 };
 
@@ -152,6 +158,10 @@ private:
     cassette_player::state& cassette_;
     std::string name_;
 };
+
+bool is_not_recorded(const error& failure) noexcept {
+    return dynamic_cast<const not_recorded*>(failure.info().payload.get()) != nullptr;
+}
 
 cassette_player::cassette_player(std::unique_ptr<state> object) : state_(std::move(object)) {}
 cassette_player::~cassette_player() = default;

@@ -39,13 +39,13 @@ struct fallback_route::progress {
 };
 
 fallback_route::fallback_route(std::string name, std::vector<route_target> targets, log_port& log,
-                               error_kinds on)
-    : name_(std::move(name)), targets_(std::move(targets)), log_(log), on_(on) {}
+                               error_kinds on, bool (*also)(const error&) noexcept)
+    : name_(std::move(name)), targets_(std::move(targets)), log_(log), on_(on), also_(also) {}
 
 bool fallback_route::hands_on(const error& failure, progress& so_far, const call_context& context) {
-    const bool curable = !failure.is_cancelled() &&
-                         failure.code().category() == ports::llm_category() &&
+    const bool is_kind = failure.code().category() == ports::llm_category() &&
                          on_.has(static_cast<ports::llm_errc>(failure.code().value()));
+    const bool curable = !failure.is_cancelled() && (is_kind || (also_ && also_(failure)));
     if (!curable || so_far.handed_out || so_far.at + 1 == targets_.size()) return false;
     if (context.stop_error()) return false;
     const std::uint32_t sent = ports::attempts_of(failure);

@@ -55,6 +55,11 @@ enum class cassette_matching : std::uint8_t {
     lenient
 };
 
+/// Whether a player failed because it has no recording of the call. Such a call may be recorded
+/// under another model of its route: a call that lost a hedge is cancelled, and those are not
+/// written.
+[[nodiscard]] bool is_not_recorded(const error& failure) noexcept;
+
 /// Plays calls back, without any service. Equal calls get their recordings in the order in which
 /// they were written. Threads: its shard's only.
 class cassette_player {

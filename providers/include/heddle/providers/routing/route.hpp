@@ -71,9 +71,11 @@ struct route_counters {
 /// every target. Deadline and cancellation are those of the call.
 class fallback_route final : public ports::llm_port {
 public:
-    /// `targets` must not be empty. `log` outlives it.
+    /// `targets` must not be empty. `log` outlives it. `also`, if not null: further errors after
+    /// which the next target is asked.
     fallback_route(std::string name, std::vector<route_target> targets, log_port& log,
-                   error_kinds on = curable_elsewhere);
+                   error_kinds on = curable_elsewhere,
+                   bool (*also)(const error&) noexcept = nullptr);
 
     [[nodiscard]] std::string_view provider_name() const noexcept override { return name_; }
     [[nodiscard]] bool keeps_responses() const noexcept override;
@@ -94,6 +96,7 @@ private:
     std::vector<route_target> targets_;
     log_port& log_;
     error_kinds on_;
+    bool (*also_)(const error&) noexcept;
     route_counters counters_;
 };
 
