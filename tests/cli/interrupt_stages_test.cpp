@@ -61,7 +61,7 @@ protected:
         }
         return {};
     }
-    /// Until it is heddle, hears of signals, and sleeps: it waits for something.
+    /// Until it is heddle, is notified of signals, and sleeps: it waits for something.
     static bool waits(pid_t pid) {
         constexpr unsigned long long terms = 1ULL << (SIGTERM - 1);
         int in_a_row = 0;

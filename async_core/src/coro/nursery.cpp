@@ -34,8 +34,8 @@ nursery::~nursery() {
     }
 }
 
-/// Hears of a child's end. It may also be destroyed unheard: without memory Asio drops a coroutine
-/// before its first step, or after its last.
+/// Is notified of a child's end. It may also be destroyed without: Asio, without memory, drops a
+/// coroutine before its first step, or after its last.
 class nursery::child_end {
 public:
     explicit child_end(nursery& owner) noexcept : owner_(&owner) {}
@@ -90,7 +90,7 @@ task<result<void>> nursery::wait_for_all() {
     // vain for the memory to wait.
     for (unsigned refused = 0; living_ != 0;) {
         try {
-            // Without deadline and cancellation of its own: the children hear of those, and end.
+            // Without deadline and cancellation of its own: those reach the children, and end.
             co_await all_ended_.wait(call_context{parent_.loop, nullptr, {}});
         } catch (const std::bad_alloc&) {
             if (++refused == max_refusals) throw;

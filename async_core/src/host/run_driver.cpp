@@ -126,7 +126,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
 
 /// Owns a fiber for its coroutine, however that ends: a coroutine that could not begin is made
 /// again, and when one ends before its fiber does, the fiber is ended by force. Whoever waits for
-/// it must hear of its end.
+/// it must be notified of its end.
 class run_driver::fiber_guard {
 public:
     fiber_guard(run_driver& owner, std::unique_ptr<lang::fiber> fiber, nested_call* call,

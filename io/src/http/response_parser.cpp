@@ -42,7 +42,7 @@ error body_too_large(std::size_t limit) {
 }
 
 /// Beast looks at a beginning that came in pieces only once the empty line is there. A server that
-/// speaks something else, and waits, is told apart here with its first bytes.
+/// speaks something else, and waits, is distinguished here with its first bytes.
 std::optional<error> foreign_protocol(std::string_view bytes) {
     constexpr std::string_view expected = "HTTP/1.";
     if (expected.starts_with(bytes.substr(0, expected.size()))) return std::nullopt;

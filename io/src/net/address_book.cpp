@@ -72,7 +72,7 @@ void address_book::found(found_addresses addresses) {
         known_ = std::make_shared<const std::vector<tcp::endpoint>>(interleaved(endpoints));
         good_until_ = loop_.now() + age_;
     }
-    // Whoever hears of it may ask again, or take this book away.
+    // Whoever is notified of it may ask again, or take this book away.
     decltype(waiting_) served;
     served.swap(waiting_);
     const result<address_list> told =

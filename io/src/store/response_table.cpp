@@ -201,7 +201,7 @@ result<std::optional<ports::stored_response>> response_table::find(
     const turn mine(*this);
     if (trouble_ && std::chrono::steady_clock::now() < trouble_until_) return *trouble_;
     if (abandoned && abandoned->load(std::memory_order_relaxed)) {
-        return error::cancelled(cancel_reason::user); // nobody hears of it
+        return error::cancelled(cancel_reason::user); // nobody is notified of it
     }
     trouble_.reset();
     const digest key = digest_of(request);

@@ -161,7 +161,7 @@ private:
         return {};
     }
 
-    /// Models that give no ids take none: their calls and results are told apart by their order.
+    /// Models that give no ids take none: their calls and results are distinguished by their order.
     static bool is_of_service(std::string_view id) noexcept {
         return !id.empty() && !is_own_call_id(id);
     }

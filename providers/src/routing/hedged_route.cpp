@@ -187,7 +187,7 @@ task<result<chat_response>> hedged_route::run(const chat_request& request, chat_
     both.running = 1;
     calls.start([&] { return lane(&both, 0, context.with_cancel(both.cancels[0])); });
     const auto wait = delay();
-    const call_context patient{context.loop, nullptr, {}}; // the calls hear of an end, and end
+    const call_context patient{context.loop, nullptr, {}}; // an end reaches the calls, which end
     if (wait && may_spend()) {
         const coro::deadline until(context.loop->now() + *wait);
         bool waited = true;

@@ -7,7 +7,7 @@ namespace heddle::coro {
 
 class cancel_source;
 
-/// Something that wants to hear of a cancellation while it waits. Unhooks itself on destruction.
+/// Is notified of a cancellation while it waits. Unhooks itself on destruction.
 class cancel_hook {
 public:
     cancel_hook() = default;

@@ -35,7 +35,7 @@ struct inline_branch {
     std::uint32_t slot;
     permit right;
     scope_ref scope; ///< as it was when the branch began
-    value future;    ///< of a spawned branch: hears of its end in place of the join; else nil
+    value future;    ///< of a spawned branch: is notified of its end in place of the join; else nil
 };
 
 /// What cleanup code may take.

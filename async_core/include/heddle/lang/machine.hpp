@@ -33,7 +33,7 @@ enum class outcome_kind : std::uint8_t {
     cancelled,   ///< `failure` says why
     effect,      ///< fiber.request() waits for resume()
     forked,      ///< `child` was split off; drive it too, and run this fiber again
-    parked,      ///< waits for branches, a permit or a future; the driver hears of it with wake()
+    parked,      ///< waits for branches, a permit or a future; wake() notifies the driver
     out_of_steps ///< the slice is used up: let others run, then run again
 };
 

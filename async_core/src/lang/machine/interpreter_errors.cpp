@@ -237,7 +237,7 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
     }
 }
 
-/// The fiber has ended, however: its join hears of it.
+/// The fiber has ended, however: its join is notified of it.
 void interpreter::finish_fiber(outcome& out) noexcept {
     if (f_.right_.held) {
         f_.right_.held = false;

@@ -229,7 +229,7 @@ private:
     std::vector<called_tool> turn_;
     lang::value tool_notes_; ///< notes.tool_calls, or nil
     coro::clock::time_point began_;
-    bool started_ = false; ///< the observer waits to hear of the end
+    bool started_ = false; ///< the observer waits for the end
     bool answered_ = false;
     ports::finish_reason finish_ = ports::finish_reason::stop;
     std::string answering_model_;

@@ -78,7 +78,7 @@ constexpr std::size_t max_arguments_depth = 128;
 }
 
 /// Ids that were made for calls without one can be those of an earlier turn, and some models give
-/// two calls the same; results are told apart by them.
+/// two calls the same; results are distinguished by them.
 void make_ids_unique(std::vector<ports::tool_call>& calls,
                      const std::vector<ports::chat_message>& messages) {
     std::set<std::string> taken;

@@ -22,7 +22,7 @@ struct served_route {
 [[nodiscard]] const served_format& default_format();
 
 /// Finds what a request is for. The version (/v1, /v1beta) may be left out; the list of models,
-/// which several services have under the same path, is told apart by their headers.
+/// which several services have under the same path, is distinguished by their headers.
 [[nodiscard]] served_route find_route(const parsed_request& request);
 
 /// The key that a request brings, however its service sends it; empty if it brings none.

@@ -45,7 +45,7 @@ struct server::state {
                  {}},
           acceptor(loop.context().get_executor()) {}
 
-    /// Hears of cancellation and of the deadline, in the place of the acceptor, which cannot.
+    /// Is notified of cancellation and of the deadline, in the place of the acceptor, which cannot.
     class stop_signal final : public coro::cancel_hook, public coro::timer_node {
     public:
         explicit stop_signal(state& owner) noexcept : owner_(owner) {}
@@ -124,7 +124,7 @@ coro::task<result<void>> server::serve(coro::call_context context) {
     else if (context.cancel) context.cancel->hook(signal);
     if (!context.until.is_never()) loop.schedule(signal, context.until.at());
 
-    // The children hear of the end from stop(), which lets them finish, and only then from here.
+    // The children learn of the end from stop(), which lets them finish, and only then from here.
     coro::nursery children(coro::call_context{&loop, nullptr, {}});
     result<void> accepted = co_await self.accept_all(children);
     self.stop();

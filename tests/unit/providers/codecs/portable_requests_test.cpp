@@ -1,5 +1,5 @@
 // What holds for the requests and answers of every service: no empty messages, and calls of tools
-// that a length limit cut off are told apart from bad ones.
+// that a length limit cut off are distinguished from bad ones.
 #include "codec_testing.hpp"
 
 #include <heddle/providers/anthropic/provider.hpp>

@@ -36,8 +36,8 @@ std::string refusal(std::string_view headers) {
 }
 
 /// A provider over real sockets with gates in front.
-struct real_world {
-    explicit real_world(std::uint16_t port, limiter_settings settings = {})
+struct real_setup {
+    explicit real_setup(std::uint16_t port, limiter_settings settings = {})
         : http(http::make_http_client(at.loop, {})),
           limiter(std::make_shared<limiter_gate>(at.loop, std::move(settings))),
           gate(std::make_shared<prefix_gate>(at.loop, limiter)) {
@@ -48,7 +48,7 @@ struct real_world {
         options.retry.first_wait = 1ms;
         provider = providers::make_openai_provider(*http, std::move(options), at.loop, log).value();
     }
-    ~real_world() { at.run(http->close()); }
+    ~real_setup() { at.run(http->close()); }
 
     coro::task<result<void>> ask(std::string prompt, bool streamed, coro::deadline until = {}) {
         const ports::chat_request request = user_request(std::move(prompt), "m");
@@ -107,7 +107,7 @@ TEST(limiter_end_to_end, a_429_stops_everybody_until_its_time_is_over) {
     });
     limiter_settings settings; // one at a time, so that nothing is under way at the 429
     settings.options.first_in_flight = settings.options.max_in_flight = 1;
-    real_world harness(server.port(), settings);
+    real_setup harness(server.port(), settings);
     const auto ended = harness.at.run(harness.ask_many(60, "hello ", false));
     ASSERT_TRUE(ended) << ended.error().message();
     EXPECT_EQ(harness.answered, 60);
@@ -126,7 +126,7 @@ TEST(limiter_end_to_end, a_call_that_cannot_go_in_time_is_told_so_at_once) {
     loopback::server server([&](loopback::connection& peer, int) {
         while (!peer.read_request().empty()) peer.send(refusal("retry-after: 100\r\n"));
     });
-    real_world harness(server.port());
+    real_setup harness(server.port());
     const auto first = harness.at.run(
         harness.ask("hello", false, loopback::runner::in(20s))); // told by the service
     ASSERT_FALSE(first);
@@ -168,7 +168,7 @@ TEST(limiter_end_to_end, calls_that_begin_alike_follow_the_first_byte_of_the_fir
             peer.send(size + events + "\r\n0\r\n\r\n");
         }
     });
-    real_world harness(server.port());
+    real_setup harness(server.port());
     const auto ended = harness.at.run(harness.ask_many(5, std::string(6'000, 'x'), true));
     ASSERT_TRUE(ended) << ended.error().message();
     EXPECT_EQ(harness.answered, 5);

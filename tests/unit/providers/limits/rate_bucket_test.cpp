@@ -35,7 +35,7 @@ struct bench {
     std::vector<std::pair<rate_bucket::mark, coro::clock::time_point>> marks;
 };
 
-// Ten of 64 calls get through; the first that hears of the limit was refused, at a time when all
+// Ten of 64 calls get through; the first that learns of the limit was refused, at a time when all
 // the others are still under way.
 TEST(rate_bucket, what_was_refused_in_a_first_burst_is_not_owed) {
     bench at;

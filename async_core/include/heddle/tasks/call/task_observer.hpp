@@ -1,4 +1,4 @@
-// What the host hears of task calls, for progress.
+// What the host observes of task calls, for progress.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>

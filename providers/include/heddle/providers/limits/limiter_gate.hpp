@@ -87,7 +87,7 @@ private:
 /// that share an account share its limits. Keys are kept as hashes only. Threads: the shard's only.
 class limiter_set {
 public:
-    /// `loop` and `log`, which hears of long waits, outlive it.
+    /// `loop` and `log`, which is notified of long waits, outlive it.
     explicit limiter_set(coro::event_loop& loop, log_port& log = null_log())
         : loop_(loop), log_(log) {}
 

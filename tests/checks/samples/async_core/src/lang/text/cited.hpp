@@ -1,7 +1,8 @@
-// All of this exists: docs/spec/language.md §1, §1.1 and §2; `language.md §2`; reader.cpp, lang/reader.hpp,
-// heddle/lang/reader.hpp, docs/adr/0001, async_core/src/lang, async_core/src/*/reader.cpp,
-// async_core/<area>/gone.cpp, docs/…/gone.md, tests/perf/bench_NAME.sh, https://example.com/docs/gone,
-// /docs/gone.md, a/b, and/or, llama.cpp, <service>/gone.hpp, <heddle/lang/reader.hpp>, a->b.
+// All of this exists: docs/spec/language.md §1, §1.1 and §2; `language.md §2`; reader.cpp,
+// lang/reader.hpp, heddle/lang/reader.hpp, docs/adr/0001, async_core/src/lang,
+// async_core/src/*/reader.cpp, async_core/<area>/gone.cpp, docs/…/gone.md,
+// tests/perf/bench_NAME.sh, https://example.com/docs/gone, /docs/gone.md, a/b, and/or,
+// llama.cpp, <service>/gone.hpp, <heddle/lang/reader.hpp>, a->b.
 // docs/spec/gone.md expect: dangling-path
 // docs/spec/language.md §3 expect: dangling-section
 // language.md 1 expect: dangling-section
