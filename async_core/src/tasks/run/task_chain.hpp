@@ -24,6 +24,10 @@ struct task_chain {
     task_session* session = nullptr;
     std::shared_ptr<const assembled_context> files; ///< null: none
 
+    /// The link of an execution. Both outlive it. `depth`: subtasks below a task of the workflow.
+    [[nodiscard]] static task_chain link(const task_call& call, task_session& session,
+                                         std::int64_t depth) noexcept;
+
     [[nodiscard]] std::int64_t nesting() const noexcept {
         std::int64_t levels = 0;
         for (const task_chain* each = outer; each; each = each->outer) ++levels;

@@ -1,171 +1,174 @@
-// An execution up to its first request.
 #include "tasks/run/task_execution.hpp"
 
+#include "tasks/output/in_turns.hpp"
+#include "tasks/run/prompt_calls.hpp"
+#include "tasks/run/subtasks.hpp"
+#include "tasks/run/task_runner.hpp"
+#include "tasks/run/tool_calls.hpp"
+
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/json_bridge.hpp>
-#include <heddle/lang/list.hpp>
-#include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/output/task_failure_reason.hpp>
-#include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::tasks {
 
 namespace {
 
-/// Output tokens that a budget sets aside while it has not seen what such calls cost.
-constexpr std::int64_t first_output = 4096;
-
-coro::task<result<std::optional<spent_budget>>> refused(error failure) {
-    co_return std::move(failure);
+/// Why a model gave nothing, in its own words if it had any.
+std::string refusal_text(const ports::chat_response& response) {
+    std::string said = response.refusal.empty() ? response.text : response.refusal;
+    utf8::shorten(said, 500);
+    const bool filtered = response.finish == ports::finish_reason::content_filter;
+    std::string text = filtered ? "a content filter of the service withheld the response"
+                                : "the model refused to answer";
+    if (said.empty()) return text + (filtered ? "" : " and gave no reason");
+    return said.starts_with(text) ? said : text + ": " + said;
 }
 
-[[nodiscard]] bool has_dollar_limit(const lang::dynamic_scope& scope) {
-    for (const auto* each = scope.counted.get(); each; each = each->outer().get()) {
-        if (each->usd()) return true;
-    }
-    return false;
+/// The limit of the output cut off a call: there is nothing to run, and asking again with the same
+/// limit would end the same way.
+exhausted_resource cut_call(const ports::chat_response& response,
+                            const ports::chat_request& request) {
+    exhausted_resource what;
+    what.resource = "output";
+    what.used = response.usage ? static_cast<double>(response.usage->output) : 0;
+    what.limit = static_cast<double>(request.max_output_tokens.value_or(0));
+    what.message = "the response reached the limit of its output inside a call of the tool '" +
+                   response.cut_tool_call + "'; raise max-tokens";
+    return what;
 }
 
-/// What a template leaves open is the host's to say.
-[[nodiscard]] resource_limits merged(const resource_limits& host, const resource_limits& task) {
-    resource_limits limits = host;
-    if (task.max_turns) limits.max_turns = task.max_turns;
-    if (task.max_context) limits.max_context = task.max_context;
-    if (task.max_output) limits.max_output = task.max_output;
-    if (task.max_tokens_total) limits.max_tokens_total = task.max_tokens_total;
-    if (task.max_cost_usd) limits.max_cost_usd = task.max_cost_usd;
-    return limits;
+[[nodiscard]] bool asks_for_subtask(const result<lang::value>& ended) {
+    return ended && !asked_subtask(*ended).is_nil();
 }
 
 } // namespace
 
-task_execution::task_execution(task_runner& runner, task_call call)
-    : runner_(runner), call_(std::move(call)), context_(call_.context),
-      number_(runner.next_execution()) {
-    chain_.outer = call_.chain;
-    chain_.task = call_.task.get();
-    chain_.inputs = &call_.inputs;
-    chain_.session = &session_;
-    chain_.depth_left = chain_.outer ? chain_.outer->depth_left - 1 : runner_.parts().subtask_depth;
-    // A request may ask for more than the default, too.
-    if (call_.max_depth) {
-        const std::int64_t room = std::max(task_chain::max_depth, runner_.parts().subtask_depth);
-        chain_.depth_left = std::min(*call_.max_depth, room - chain_.nesting());
+// Any wait other than for the model is a separate coroutine, started only when a task needs it: a
+// plain call has this frame and the provider's.
+coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_call call) {
+    task_execution execution(runner, std::move(call));
+    if (auto begun = execution.begin(); !begun) co_return std::move(begun).error();
+    if (execution.waits_for_preparation()) {
+        verdict ended = co_await execution.prepare();
+        if (ended) co_return *std::move(ended);
+    }
+    if (auto ready = execution.make_request(); !ready) co_return std::move(ready).error();
+    if (execution.choices_.executor()) {
+        result<lang::value> ended = co_await execution.run_executor();
+        co_return ended;
+    }
+    for (;;) {
+        verdict ended = execution.check_limits();
+        if (ended) co_return *std::move(ended);
+        // Before the call waits for what that stream holds of a budget.
+        runner.streams().let_go(execution.call_.scope);
+        if (execution.model_.must_reserve()) {
+            result<std::optional<spent_budget>> reserved =
+                co_await execution.model_.reserve(execution.time_.context());
+            if (!reserved) co_return execution.end_.refuse(std::move(reserved).error());
+            if (*reserved) *reserved = execution.model_.ask_cache_instead(**std::move(reserved));
+            if (*reserved) co_return execution.end_.exhaust(**reserved);
+        }
+        result<ports::chat_response> response =
+            co_await execution.model_.ask(execution.time_.context());
+        if (auto failed = execution.model_.take_receiver_failure()) {
+            co_return execution.end_.abandon(response, *std::move(failed));
+        }
+        if (execution.model_.starts_again(response)) continue;
+        ended = execution.end_search(response);
+        if (ended) co_return *std::move(ended);
+        ended = execution.accept(std::move(response));
+        if (execution.check_.waits()) {
+            verdict checked = co_await execution.check_response();
+            ended = std::move(checked);
+        }
+        if (ended && !asks_for_subtask(*ended)) co_return *std::move(ended);
+        if (ended) {
+            result<lang::value> continued = co_await execution.continue_with(**ended);
+            co_return continued;
+        }
+        if (execution.tools_.under_way()) {
+            result<void> ran = co_await run_tool_calls(runner, execution.tools_, execution.call_,
+                                                       execution.chain_, execution.time_.context());
+            if (!ran) co_return execution.end_.refuse(std::move(ran).error());
+            execution.tools_.end(execution.dialog_, execution.report_.notes());
+        }
     }
 }
 
-task_execution::~task_execution() {
-    // Destroyed while it waits: the loop is going down.
-    report(task_outcome::cancelled, {});
-}
+task_execution::task_execution(task_runner& runner, task_call call)
+    : runner_(runner), call_(std::move(call)), time_(call_.context),
+      chain_(task_chain::link(call_, session_, runner.parts().subtask_depth)),
+      choices_(call_, runner.parts()), prompt_(call_),
+      model_(runner, call_, choices_, session_, dialog_.request()),
+      check_(*call_.task, runner.owner().memory()),
+      report_({call_, chain_, choices_, time_, runner.tasks(), runner.parts().observer,
+               runner.owner().memory(), runner.results()}),
+      end_(report_, model_, dialog_, history_, time_) {}
 
-/// Once: what a step says of its error is kept by the step after it.
-error task_execution::placed(error failure) const {
-    std::string what = "in task " + call_.task->declared.name;
-    const std::vector<trace_entry>& trace = failure.info().trace;
-    if (!trace.empty() && trace.back().what == what && trace.back().where == call_.span)
-        return failure;
-    return std::move(failure).with_span(call_.span).with_trace(std::move(what), call_.span);
-}
+// ---------------------------------------------------------------- before the first request
 
-result<void> task_execution::choose_model() {
-    const task_template& declared = call_.task->declared;
-    const call_overrides* overrides = call_.overrides.get();
-    const model_registry* models = runner_.parts().models;
-    std::string_view model;
-    std::string_view provider;
-    // A provider belongs to the models that are chosen where it is, or further out. One that is
-    // given further out than a model is replaced by the provider that the model names.
-    const auto choose = [&](std::string_view its_model, std::string_view its_provider) {
-        if (!its_model.empty()) {
-            model = its_model;
-            const std::size_t colon = its_model.find(':');
-            if (colon != std::string_view::npos && models &&
-                models->find(its_model.substr(0, colon)))
-                provider = {};
-        }
-        if (!its_provider.empty()) provider = its_provider;
-    };
-    choose(declared.model, declared.provider);
-    choose(settings_.model, settings_.provider);
-    if (overrides) choose(overrides->model, overrides->provider);
-    auto resolved =
-        models ? models->resolve(model, provider)
-               : task_failed(task_failure_reason::configuration_error, "no model is configured");
-    if (!resolved) return placed(std::move(resolved).error());
-    chosen_ = std::move(*resolved);
-    request_.model = chosen_.model;
+result<void> task_execution::begin() {
+    if (auto chosen = choose(); !chosen) return report_.placed(std::move(chosen).error());
+    note_unused();
+    if (!choices_.executor()) choose_history();
+    if (!choices_.executor() && !chain_.outer) model_.open_stream();
+    if (auto stop = time_.context().stop_error()) return *std::move(stop);
+    begin_session();
+    if (context_preparer* preparer = runner_.parts().context) {
+        const bool inherits = chain_.outer && chain_.outer->files;
+        wants_context_ = preparer->concerns(call_, inherits);
+    }
     return {};
 }
 
-/// Settings of the call go before `with`, and that before the template.
-void task_execution::choose_parameters() {
-    const task_template& declared = call_.task->declared;
-    request_.temperature = declared.temperature;
-    request_.max_output_tokens = declared.max_tokens;
-    request_parameters said = settings_.parameters;
-    fill_absent(said, declared.parameters);
-    apply(said, request_);
-    timeout_ = declared.timeout;
-    std::optional<std::uint32_t> retries = settings_.retries ? settings_.retries : declared.retries;
-    if (const call_overrides* overrides = call_.overrides.get()) {
-        if (overrides->temperature) request_.temperature = overrides->temperature;
-        if (overrides->max_tokens) request_.max_output_tokens = overrides->max_tokens;
-        if (overrides->timeout) timeout_ = overrides->timeout;
-        if (overrides->retries) retries = overrides->retries;
+result<void> task_execution::choose() {
+    HEDDLE_CHECK(prompt_.has_calls() ? prompt_.check()
+                                     : prompt_.fill(runner_.parts().base_system, {}));
+    if (!choices_.executor()) HEDDLE_CHECK(choices_.choose_model());
+    ports::chat_request& request = dialog_.request();
+    choices_.set_parameters(request);
+    request.scheduling.flow = runner_.flow();
+    if (!choices_.executor() && !call_.task->declared.tools.empty()) {
+        HEDDLE_CHECK(tools_.offer(*call_.task, runner_.tasks(), runner_.tools(), request.tools));
     }
-    asks_left_ = declared.disable_reparsing.value_or(false) ? 0 : retries.value_or(0);
-    if (declared.output.json) request_.format = call_.task->format;
-    request_.scheduling.cache = settings_.cache;
-    request_.scheduling.flow = runner_.flow();
-    request_.scheduling.priority = runner_.parts().priority;
+    if (auto warning = tools_.resolve_choice(request.tool_choice))
+        report_.notes().warn(*std::move(warning));
+    return {};
+}
+
+void task_execution::choose_history() {
+    const call_settings& settings = choices_.settings();
+    if (history_.begin(choices_.history(), settings.conversation != nullptr))
+        history_.join(runner_.conversation_of(call_, settings));
 }
 
 void task_execution::begin_session() {
-    std::optional<std::int64_t> window = window_of_model(chosen_.model);
-    if (!window) window = runner_.parts().model_window;
-    if (call_.task->declared.limits.max_context && !window && !executor_) {
-        warnings_.push_back("max_context has no effect: the window of the model '" + chosen_.model +
-                            "' is not known");
-        runner_.warn_once("task " + call_.task->declared.name + ": " + warnings_.back());
+    const std::optional<std::int64_t> window = choices_.window();
+    if (call_.task->declared.limits.max_context && !window && !choices_.executor()) {
+        warn("max_context has no effect: the window of the model '" + choices_.model() +
+             "' is not known");
     }
-    session_.begin(merged(runner_.parts().limits, call_.task->declared.limits), asks_left_, window,
-                   price(), chain_.outer ? chain_.outer->session : nullptr);
-    began_ = context_.loop->now();
-    if (timeout_) context_ = context_.with_deadline(coro::deadline(began_ + *timeout_));
-    const spending_ledger* session = runner_.session_budget();
-    spends_ = !executor_ && (session || call_.scope->counted);
-    has_dollars_ =
-        spends_ && ((session && session->bounds().usd) || has_dollar_limit(*call_.scope));
-}
-
-result<void> task_execution::fill_prompt(std::span<const lang::value> contents) {
-    const compiled_task& task = *call_.task;
-    const std::size_t of_system = task.system.calls().size();
-    system_ = runner_.parts().base_system;
-    if (!task.system.empty()) {
-        if (!system_.empty()) system_ += "\n\n";
-        auto done = task.system.fill(system_, call_.inputs, contents.first(of_system));
-        if (!done) return placed(std::move(done).error());
-    }
-    auto done = task.instructions.fill(prompt_, call_.inputs, contents.subspan(of_system));
-    if (!done) return placed(std::move(done).error());
-    return {};
+    session_.begin(choices_.limits(), choices_.retries(), window, choices_.price(),
+                   chain_.outer ? chain_.outer->session : nullptr);
+    check_.allow_repeats(choices_.executor() ? 0 : choices_.retries()); // else nobody to ask again
+    if (!choices_.executor()) model_.begin();
+    time_.begin(choices_.timeout());
 }
 
 /// Says what a call or template asks for and does not get.
 void task_execution::note_unused() {
-    const auto note = [&](const std::string& what) {
-        warnings_.push_back(what + " has no effect: this host prepares no context");
-        runner_.warn_once("task " + call_.task->declared.name + ": " + warnings_.back());
-    };
     if (!runner_.parts().context) {
         const call_overrides* set = call_.overrides.get();
-        if (set && !set->files.is_nil()) note("files");
-        if (call_.task->declared.files) note("file_paths");
+        constexpr std::string_view why = " has no effect: this host prepares no context";
+        if (set && !set->files.is_nil()) warn("files" + std::string(why));
+        if (call_.task->declared.files) warn("file_paths" + std::string(why));
     }
     const context_management& context = call_.task->declared.context;
     if (context.accumulate_data == true ||
@@ -177,289 +180,208 @@ void task_execution::note_unused() {
     }
 }
 
-result<void> task_execution::begin() {
-    settings_ = read_call_settings(*call_.scope);
-    const auto& executors = runner_.parts().executors;
-    if (!executors.empty()) {
-        const auto found = executors.find(call_.task->declared.subtype);
-        if (found != executors.end()) executor_ = found->second;
-    }
-    if (has_prompt_calls()) {
-        for (const prompt_template* each : {&call_.task->system, &call_.task->instructions}) {
-            if (auto good = each->check(call_.inputs); !good) {
-                return placed(std::move(good).error());
-            }
-        }
-    } else {
-        HEDDLE_CHECK(fill_prompt({}));
-    }
-    if (!executor_) HEDDLE_CHECK(choose_model());
-    choose_parameters();
-    if (!executor_ && !call_.task->declared.tools.empty()) {
-        auto offered = offer_tools(*call_.task, runner_.tasks(), runner_.tools(), request_.tools);
-        if (!offered) return placed(std::move(offered).error());
-        offered_ = *std::move(offered);
-    }
-    choose_tool();
-    note_unused();
-    if (!executor_) choose_history();
-    if (!executor_ && !chain_.outer) {
-        receiver_ = call_.scope->receiver;
-        streams_ = !receiver_.is_nil() || runner_.parts().on_delta;
-    }
-    if (auto stop = context_.stop_error()) return *std::move(stop);
-    begin_session();
-    if (context_preparer* preparer = runner_.parts().context) {
-        const bool inherits = chain_.outer && chain_.outer->files;
-        wants_context_ = preparer->concerns(call_, inherits);
-    }
-    return {};
+void task_execution::warn(std::string what) {
+    runner_.warn_once("task " + call_.task->declared.name + ": " + what);
+    report_.notes().warn(std::move(what));
 }
 
-result<std::vector<bound_prompt_call>> task_execution::bind_prompt_calls() {
-    lang::heap& memory = runner_.owner().memory();
-    std::vector<bound_prompt_call> list;
-    for (const prompt_template* text : {&call_.task->system, &call_.task->instructions}) {
-        for (const prompt_call& wanted : text->calls()) {
-            const auto fail = [&](task_failure_reason reason, const std::string& what) {
-                return placed(task_failed(reason, "{{" + wanted.text + "}}: " + what));
-            };
-            const registered_task* found = runner_.tasks().find(wanted.task);
-            if (!found) {
-                std::vector<std::string> names;
-                runner_.tasks().collect_names(names);
-                return fail(task_failure_reason::template_not_found,
-                            "there is no task '" + wanted.task + "'")
-                    .with_hint(lang::suggest_names(wanted.task, names));
-            }
-            if (chain_.has(*found->task)) {
-                return fail(task_failure_reason::execution_halted,
-                            "the prompt of '" + wanted.task + "' would be needed for itself");
-            }
-            if (chain_.depth_left <= 0) {
-                return fail(task_failure_reason::execution_halted,
-                            "prompts call each other too deep");
-            }
-            const auto& declared = found->task->input_names;
-            host::effect_call call{runner_.owner(), {}, call_.scope, context_};
-            call.request.callee = found->callable;
-            call.request.span = call_.span;
-            lang::value names = lang::value::empty_list();
-            for (std::size_t i = 0; i < wanted.arguments.size(); ++i) {
-                const prompt_argument& argument = wanted.arguments[i];
-                if (argument.name.empty() && i >= declared.size()) {
-                    return fail(task_failure_reason::input_validation_failure,
-                                "'" + wanted.task + "' takes " + std::to_string(declared.size()) +
-                                    " inputs by position");
-                }
-                const std::string& name = argument.name.empty() ? declared[i] : argument.name;
-                names = lang::list_push_back(memory, std::move(names), memory.symbol(name));
-                lang::value content;
-                if (argument.input.empty()) {
-                    HEDDLE_TRY(content, lang::json_to_value(memory, argument.json));
-                } else {
-                    const bound_input* input = prompt_template::find_input(
-                        call_.inputs, argument.input, argument.input_index);
-                    if (!input) {
-                        return fail(task_failure_reason::input_validation_failure,
-                                    "there is no input '" + argument.input + "'");
-                    }
-                    content = input->content;
-                }
-                call.request.arguments.push_back(std::move(content));
-            }
-            call.request.names = std::move(names);
-            auto bound = bind_call(memory, found->task, std::move(call));
-            if (!bound) return placed(std::move(bound).error());
-            bound->chain = &chain_;
-            list.push_back({std::move(*bound), wanted.text});
-        }
+coro::task<task_execution::verdict> task_execution::prepare() {
+    if (prompt_.has_calls()) {
+        result<std::vector<lang::value>> contents =
+            co_await run_prompt_calls(runner_, call_, chain_, time_.context());
+        result<void> filled = contents ? prompt_.fill(runner_.parts().base_system, *contents)
+                                       : std::move(contents).error();
+        if (!filled) co_return end_.refuse_step(std::move(filled).error(), true);
     }
-    return list;
+    if (wants_context_) {
+        result<std::shared_ptr<const assembled_context>> outcome =
+            co_await runner_.parts().context->prepare(wanted_context());
+        if (!outcome) co_return end_.refuse_step(std::move(outcome).error(), false);
+        chain_.files = *std::move(outcome);
+    }
+    co_return std::nullopt;
 }
 
-context_request task_execution::context_wanted() {
+context_request task_execution::wanted_context() const {
     context_request wanted;
     wanted.owner = &runner_.owner();
     wanted.call = &call_;
-    wanted.model = chosen_.model;
+    wanted.model = choices_.model();
     if (chain_.outer) wanted.inherited = chain_.outer->files;
-    if (const auto room = session_.room()) {
-        wanted.room =
-            std::max<std::int64_t>(0, *room - session_.estimate(system_.size() + prompt_.size()));
-    }
-    wanted.context = context_;
+    if (const auto room = session_.room())
+        wanted.room = std::max<std::int64_t>(0, *room - session_.estimate(prompt_.bytes()));
+    wanted.context = time_.context();
     return wanted;
-}
-
-executor_request task_execution::executor_wanted() {
-    executor_request wanted;
-    wanted.owner = &runner_.owner();
-    wanted.call = &call_;
-    wanted.prompt = std::move(prompt_);
-    if (wanted.prompt.empty()) wanted.prompt = call_.task->declared.description;
-    wanted.system = std::move(system_);
-    wanted.files = chain_.files;
-    wanted.context = context_;
-    return wanted;
-}
-
-/// history_config of the template, then of the call.
-void task_execution::choose_history() {
-    history_config wanted = call_.task->declared.history;
-    if (const call_overrides* set = call_.overrides.get()) {
-        const history_config& of_call = set->history;
-        if (of_call.use_session_history) wanted.use_session_history = of_call.use_session_history;
-        if (of_call.history_turns_to_include)
-            wanted.history_turns_to_include = of_call.history_turns_to_include;
-        if (of_call.record_in_session_history)
-            wanted.record_in_session_history = of_call.record_in_session_history;
-    }
-    const bool open = settings_.conversation != nullptr;
-    const bool uses = wanted.use_session_history.value_or(open);
-    records_ = wanted.record_in_session_history.value_or(open);
-    if (!uses && !records_) return;
-    said_ = runner_.conversation_of(call_, settings_);
-    if (!said_) {
-        records_ = false;
-        return;
-    }
-    if (!uses) return;
-    const auto most = static_cast<std::int64_t>(conversation::max_turns);
-    history_turns_ = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(wanted.history_turns_to_include.value_or(most), 0, most));
-}
-
-/// The newest turns that fit into the window beside the prompt, the oldest of them first.
-void task_execution::add_history() {
-    std::vector<const conversation_turn*> turns = said_->last(history_turns_);
-    if (const auto room = session_.room()) {
-        std::int64_t left =
-            *room - session_.estimate(text_bytes(request_)) - session_.estimate(prompt_.size());
-        std::size_t fit = 0;
-        while (fit < turns.size() && (left -= session_.estimate(turns[fit]->bytes())) >= 0) ++fit;
-        turns.resize(fit);
-    }
-    earlier_turns_ = static_cast<std::uint32_t>(turns.size());
-    request_.messages.reserve(2 + 2 * turns.size());
-    for (auto each = turns.rbegin(); each != turns.rend(); ++each) {
-        request_.messages.emplace_back().text = (*each)->prompt;
-        ports::chat_message& answer = request_.messages.emplace_back();
-        answer.role = ports::chat_role::assistant;
-        answer.text = lang::string_bytes((*each)->answer);
-    }
-}
-
-/// The prompt is of no use any more: it moves.
-void task_execution::record_turn(const lang::value& result) {
-    if (!records_) return;
-    const lang::value* content = lang::map_find(result, "content");
-    if (!content || !content->is(lang::kind::string)) return;
-    said_->record(std::move(request_.messages[prompt_at_].text), *content);
 }
 
 result<void> task_execution::make_request() {
-    if (auto stop = context_.stop_error()) {
-        if (!own_time_is_over(*stop)) return *std::move(stop);
+    if (auto stop = time_.context().stop_error()) {
+        if (!time_.is_over(*stop)) return *std::move(stop);
     }
     if (chain_.files) {
-        const auto& said = chain_.files->warnings;
-        warnings_.insert(warnings_.end(), said.begin(), said.end());
-        for (const std::string& each : said) {
-            runner_.warn_once("task " + call_.task->declared.name + ": " + each);
-        }
+        for (const std::string& each : chain_.files->warnings) warn(each);
     }
-    started_ = true;
-    if (task_observer* observer = runner_.parts().observer) {
-        observer->on_task_started({call_.task->declared.name, provider_name(), chosen_.model});
+    report_.started();
+    if (choices_.executor()) return {};
+    if (chain_.files) prompt_.add_to_system(chain_.files->text);
+    prompt_.add_to_system(call_.task->format_note);
+    dialog_.begin(prompt_.take_system());
+    if (history_.uses_turns()) {
+        const auto turns = history_.turns_that_fit(session_, text_bytes(dialog_.request()),
+                                                   prompt_.prompt_bytes());
+        report_.set_earlier_turns(turns.size());
+        dialog_.add_earlier(turns);
     }
-    if (executor_) return {};
-    const auto add = [&](std::string_view text) {
-        if (text.empty()) return;
-        if (!system_.empty()) system_ += "\n\n";
-        system_ += text;
-    };
-    if (chain_.files) add(chain_.files->text);
-    add(call_.task->format_note);
-    request_.messages.reserve(2);
-    if (!system_.empty()) {
-        ports::chat_message& first = request_.messages.emplace_back();
-        first.role = ports::chat_role::system;
-        first.text = std::move(system_);
-    }
-    if (history_turns_ != 0) add_history();
-    prompt_at_ = request_.messages.size();
-    request_.messages.emplace_back().text = std::move(prompt_);
-    settled_messages_ = request_.messages.size();
+    dialog_.ask(prompt_.take_prompt());
     return {};
 }
 
-model_price task_execution::price() const noexcept {
-    return {runner_.parts().prices, provider_name(), chosen_.model};
-}
+// ---------------------------------------------------------------- in place of a model
 
-/// Before anything is known of such calls: the input, and room for the output.
-result<cost_estimate> task_execution::first_estimate() const {
-    ports::token_usage least;
-    least.input = session_.estimate(request_);
-    ports::token_usage most = least;
-    most.output = std::min(request_.max_output_tokens.value_or(first_output), first_output);
-    const auto input = price().of(least);
-    const auto both = price().of(most);
-    if (!input || !both) {
-        return placed(
-            task_failed(task_failure_reason::configuration_error,
-                        "a budget in dollars cannot be held: the price of the model '" +
-                            chosen_.model + "' is not known")
-                .with_hint("give its price in the price file (prices in heddle.toml), or bound the "
-                           "calls with max-calls"));
+coro::task<result<lang::value>> task_execution::run_executor() {
+    executor_request wanted;
+    wanted.owner = &runner_.owner();
+    wanted.call = &call_;
+    wanted.prompt = prompt_.take_prompt();
+    if (wanted.prompt.empty()) wanted.prompt = call_.task->declared.description;
+    wanted.system = prompt_.take_system();
+    wanted.files = chain_.files;
+    wanted.context = time_.context();
+    result<executor_answer> done = co_await choices_.executor()->execute(std::move(wanted));
+    verdict ended = accept(std::move(done));
+    if (check_.waits()) {
+        verdict checked = co_await check_response();
+        ended = std::move(checked);
     }
-    const bool bounded = request_.max_output_tokens && *request_.max_output_tokens <= first_output;
-    return cost_estimate{*input, *both, !bounded};
+    if (!asks_for_subtask(*ended)) co_return *std::move(ended);
+    result<lang::value> continued = co_await continue_with(**ended);
+    co_return continued;
 }
 
-result<expected_cost> task_execution::expected() {
-    if (!has_dollars_) return expected_cost{};
-    HEDDLE_TRY(const cost_estimate first, first_estimate());
-    if (cost_kind_.empty()) {
-        cost_kind_ = call_.task->declared.name;
-        cost_kind_ += '\n';
-        cost_kind_ += provider_name();
-        cost_kind_ += '\n';
-        cost_kind_ += chosen_.model;
+task_execution::verdict task_execution::accept(result<executor_answer> done) {
+    if (!done) return end_.refuse(std::move(done).error());
+    report_.notes().set_further(std::move(done->notes));
+    if (!done->failure_reason.empty()) {
+        const task_failure what{std::move(done->failure_reason), std::move(done->failure_message),
+                                std::move(done->failure_details)};
+        return report_.fail(report_.ending(done->content), what);
     }
-    return expected_cost{&runner_.costs(), cost_kind_, first};
+    if (!call_.task->declared.output.json) return end_.complete(report_.ending(done->content));
+    return take_json(std::move(done->content), false);
 }
 
-coro::task<result<std::optional<spent_budget>>> task_execution::reserve() {
-    auto wanted = expected();
-    if (!wanted) return refused(std::move(wanted).error());
-    return share_.reserve(call_.scope->counted, runner_.session_budget(), *wanted, context_,
-                          runner_.parts().observer);
+// ---------------------------------------------------------------- a request
+
+task_execution::verdict task_execution::check_limits() {
+    // A task with a cache of responses may never wait: its time is looked at here.
+    if (auto stop = time_.context().stop_error())
+        return end_.take_error(std::move(*stop).with_attempts(0));
+    const auto reached = session_.check(dialog_.request());
+    if (!reached) return std::nullopt;
+    return end_.exhaust(*reached);
 }
 
-std::string_view task_execution::provider_name() const noexcept {
-    return chosen_.provider ? chosen_.provider->provider_name()
-                            : std::string_view(call_.task->declared.subtype);
+task_execution::verdict task_execution::end_search(const result<ports::chat_response>& response) {
+    const auto over = model_.spent_after(response);
+    if (!over) return std::nullopt;
+    return end_.exhaust(*over);
 }
 
-void task_execution::report(task_outcome outcome, std::string_view reason) noexcept {
-    if (!std::exchange(started_, false)) return;
-    task_observer* observer = runner_.parts().observer;
-    if (!observer) return;
-    task_finished event;
-    event.task = call_.task->declared.name;
-    event.provider = provider_name();
-    event.model = chosen_.model;
-    event.outcome = outcome;
-    event.reason = reason;
-    event.usage = session_.usage();
-    if (session_.used()) event.cost_usd = session_.cost();
-    event.estimated = session_.estimated();
-    event.earlier_turns = earlier_turns_;
-    event.requests = session_.requests();
-    event.latency = context_.loop->now() - began_;
-    observer->on_task_finished(event);
+// ---------------------------------------------------------------- a response
+
+task_execution::verdict task_execution::accept(result<ports::chat_response> response) {
+    if (!response) return end_.take_error(std::move(response).error());
+    end_.count(*response);
+    if (!response->refusal.empty() || response->finish == ports::finish_reason::refusal ||
+        response->finish == ports::finish_reason::content_filter) {
+        const std::string& said = response->refusal.empty() ? response->text : response->refusal;
+        return report_.fail(report_.ending(said), {"llm_error", refusal_text(*response), {}});
+    }
+    report_.notes().add_warnings(response->warnings);
+    if (!response->cut_tool_call.empty()) {
+        return end_.exhaust(cut_call(*response, dialog_.request()), response->text);
+    }
+    if (!response->tool_calls.empty()) return take_tool_calls(*std::move(response));
+    const bool cut = response->finish == ports::finish_reason::length;
+    if (cut) {
+        if (const auto reached = session_.check_output())
+            return report_.exhaust(*reached, response->text);
+        report_.notes().warn("the answer stopped at its length limit");
+    }
+    if (!call_.task->declared.output.json) return end_.complete(report_.ending(response->text));
+    return take_json(std::move(response->text), cut);
+}
+
+task_execution::verdict task_execution::take_tool_calls(ports::chat_response response) {
+    if (!tools_.offers_any()) {
+        const std::string what = "the model called the tool '" +
+                                 utf8::shortened(response.tool_calls.front().name, 100) +
+                                 "', which it was not offered";
+        // What it wrote beside the call is no answer: it waits for the tool.
+        return report_.fail(report_.ending(response.text.empty() ? what : response.text),
+                            {"llm_error", what, {}});
+    }
+    tools_.begin(response.tool_calls, dialog_.request().messages);
+    dialog_.add_calls(std::move(response), choices_.provider_name());
+    return std::nullopt;
+}
+
+task_execution::verdict task_execution::take_json(std::string text, bool cut) {
+    check_.begin(std::move(text), cut);
+    if (check_.waits()) return std::nullopt;
+    return end_check();
+}
+
+coro::task<task_execution::verdict> task_execution::check_response() {
+    lang::metered_work work = [this](lang::work_meter& meter) { check_.run(meter); };
+    result<void> checked = co_await run_in_turns(runner_.owner(), std::move(work), time_.context());
+    if (!checked) co_return end_.refuse(std::move(checked).error(), check_.give_up());
+    co_return end_check();
+}
+
+task_execution::verdict task_execution::end_check() {
+    checked_response checked = check_.take();
+    if (checked.violation.empty()) {
+        if (checked.completed) {
+            report_.notes().warn("the JSON of the answer was cut short and has been completed");
+        }
+        task_ending end = report_.ending(checked.text);
+        end.parsed = std::move(checked.content);
+        end.has_parsed = true;
+        return end_.complete(std::move(end));
+    }
+    if (check_.repeats(checked)) {
+        dialog_.ask_again(std::move(checked.text), checked.violation, call_.task->format_note);
+        return std::nullopt;
+    }
+    task_ending end = report_.ending(checked.text);
+    end.parse_error = checked.violation;
+    if (call_.task->schema.accepts_all()) return end_.complete(std::move(end));
+    return report_.fail(std::move(end), check_.failure_of(checked, runner_.results()));
+}
+
+/// `continued`: the CONTINUATION.
+coro::task<result<lang::value>> task_execution::continue_with(lang::value continued) {
+    const lang::value asked = asked_subtask(continued);
+    result<subtask_outcome> outcome =
+        co_await run_subtask(runner_, asked, &chain_, call_.scope, call_.span, time_.context());
+    if (!outcome) {
+        const lang::value said = partial_output(continued, {});
+        co_return end_.refuse(std::move(outcome).error(),
+                              said.is_nil() ? std::string_view() : lang::string_bytes(said));
+    }
+    if (!outcome->failed) {
+        end_.complete_with(outcome->result);
+        co_return outcome->result;
+    }
+    const lang::value partial = partial_output(continued, *outcome);
+    const task_failure what{std::string(to_string(task_failure_reason::subtask_failure)),
+                            "Subtask execution failed: " + outcome->message,
+                            subtask_details(runner_.results(), asked, *outcome, partial)};
+    const bool has_output = partial.is(lang::kind::string) && partial.length() != 0;
+    co_return report_.fail(
+        report_.ending(has_output ? lang::string_bytes(partial) : std::string_view(what.message)),
+        what);
 }
 
 } // namespace heddle::tasks

@@ -73,6 +73,8 @@ public:
     [[nodiscard]] std::int64_t estimate(std::size_t bytes) const noexcept;
     /// Tokens of the window that the conversation may use, if the window is known.
     [[nodiscard]] std::optional<std::int64_t> room() const noexcept;
+    /// Of the model that is asked.
+    [[nodiscard]] const model_price& price() const noexcept { return price_; }
 
     [[nodiscard]] const ports::token_usage& usage() const noexcept { return usage_; }
     /// Whether usage() says something: a response came, or what failed was sent.

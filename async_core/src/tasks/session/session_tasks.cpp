@@ -1,6 +1,7 @@
 #include <heddle/tasks/session/session_tasks.hpp>
 
 #include "tasks/output/in_turns.hpp"
+#include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
 #include "tasks/session/context_tools.hpp"
 #include "tasks/tools/deftool.hpp"
@@ -165,7 +166,7 @@ void session_tasks::collect_names(std::vector<std::string>& names) const {
 
 coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
     if (const auto* one = lang::host_as<tool_callable>(call.request.callee)) {
-        return runner_->run_tool(one->get(), std::move(call));
+        return run_tool(*runner_, one->get(), std::move(call));
     }
     const auto* callable = lang::host_as<task_callable>(call.request.callee);
     if (!callable) {

@@ -1,0 +1,66 @@
+// How the requests of one execution are sent.
+#pragma once
+
+#include "tasks/run/cache_search.hpp"
+#include "tasks/run/call_choices.hpp"
+#include "tasks/run/response_stream.hpp"
+#include "tasks/run/task_costs.hpp"
+
+#include <optional>
+
+namespace heddle::tasks {
+
+/// Sends the request of an execution when the budgets allow it, for a cached response only when
+/// they do not, and hands on the response as it arrives where somebody wants that.
+class model_call {
+public:
+    /// `request` is sent again and again as the dialog goes on. All of it outlives this object.
+    model_call(task_runner& runner, const task_call& call, const call_choices& choices,
+               task_session& session, ports::chat_request& request);
+
+    /// Responses are handed on, if there is somebody to receive them.
+    void open_stream() { stream_.open(); }
+    /// `session` knows the price of the model.
+    void begin() { costs_.begin(); }
+
+    // The steps of each request, in this order.
+
+    /// Whether the request has to be reserved. False also when it would wait and is made for a
+    /// cached response first.
+    [[nodiscard]] bool must_reserve();
+    /// Waits for the budgets. A value: one is used up. Errors: cancelled, configuration_error.
+    [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve(
+        coro::call_context context) {
+        return costs_.reserve(context);
+    }
+    /// `over` is used up. A value, `over`: nothing can be asked; else the request is made for a
+    /// cached response.
+    [[nodiscard]] std::optional<spent_budget> ask_cache_instead(spent_budget over);
+    /// Errors: as llm_port::complete.
+    [[nodiscard]] coro::task<result<ports::chat_response>> ask(coro::call_context context);
+    /// The error of whoever receives the pieces: it counts, whatever the response is.
+    [[nodiscard]] std::optional<error> take_receiver_failure() noexcept {
+        return stream_.take_failure();
+    }
+    /// There was no cached response: the steps begin again, and the request is paid for.
+    [[nodiscard]] bool starts_again(const result<ports::chat_response>& response) noexcept {
+        return search_.found_nothing(request_, response);
+    }
+    /// The budget that was used up when there was no cached response either.
+    [[nodiscard]] std::optional<spent_budget> spent_after(
+        const result<ports::chat_response>& response) {
+        return search_.found_nothing_instead(request_, response);
+    }
+
+    void count(const ports::chat_response& response) { costs_.count(response); }
+    void count(const error& failure) { costs_.count(failure); }
+
+private:
+    const call_choices& choices_;
+    ports::chat_request& request_;
+    task_costs costs_;
+    cache_search search_;
+    response_stream stream_;
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,212 @@
+#include "tasks/run/task_costs.hpp"
+
+#include <heddle/tasks/output/task_failure_reason.hpp>
+
+#include <algorithm>
+
+namespace heddle::tasks {
+
+namespace {
+
+/// Output tokens that a budget sets aside while it has not seen what such calls cost.
+constexpr std::int64_t first_output = 4096;
+
+coro::task<result<std::optional<spent_budget>>> refused(error failure) {
+    co_return std::move(failure);
+}
+
+[[nodiscard]] bool has_dollar_limit(const lang::host_ref<lang::counted_extent>& innermost) {
+    for (const auto* each = innermost.get(); each; each = each->outer().get()) {
+        if (each->usd()) return true;
+    }
+    return false;
+}
+
+} // namespace
+
+void task_costs::begin() {
+    spends_ = from_.session || *from_.innermost;
+    has_dollars_ =
+        (from_.session && from_.session->bounds().usd) || has_dollar_limit(*from_.innermost);
+}
+
+// ---------------------------------------------------------------- before a request
+
+/// Before anything is known of such calls: the input, and room for the output.
+result<cost_estimate> task_costs::first_estimate() const {
+    const model_price& price = session_.price();
+    ports::token_usage least;
+    least.input = session_.estimate(request_);
+    ports::token_usage most = least;
+    most.output = std::min(request_.max_output_tokens.value_or(first_output), first_output);
+    const auto input = price.of(least);
+    const auto both = price.of(most);
+    if (!input || !both) {
+        return task_failed(task_failure_reason::configuration_error,
+                           "a budget in dollars cannot be held: the price of the model '" +
+                               std::string(price.model) + "' is not known")
+            .with_hint(
+                "give its price in the price file (prices in heddle.toml), or bound the "
+                "calls with max-calls");
+    }
+    const bool bounded = request_.max_output_tokens && *request_.max_output_tokens <= first_output;
+    return cost_estimate{*input, *both, !bounded};
+}
+
+result<expected_cost> task_costs::expected() {
+    if (!has_dollars_) return expected_cost{};
+    HEDDLE_TRY(const cost_estimate first, first_estimate());
+    if (kind_.empty()) {
+        kind_ = task_;
+        kind_ += '\n';
+        kind_ += session_.price().provider;
+        kind_ += '\n';
+        kind_ += session_.price().model;
+    }
+    return expected_cost{from_.history, kind_, first};
+}
+
+coro::task<result<std::optional<spent_budget>>> task_costs::reserve(coro::call_context context) {
+    auto wanted = expected();
+    if (!wanted) return refused(std::move(wanted).error());
+    return share_.reserve(*from_.innermost, from_.session, *wanted, context, from_.observer);
+}
+
+bool task_costs::would_wait() {
+    const auto wanted = expected();
+    if (!wanted) return false; // reserving says why
+    return spending_share::would_wait(*from_.innermost, from_.session, *wanted);
+}
+
+// ---------------------------------------------------------------- what was paid
+
+/// Where a route chose, it is the one who responded that is paid, for the model that it was asked
+/// for.
+model_price task_costs::price_of(std::string_view provider, std::string_view asked_model,
+                                 std::string_view model) const {
+    const model_price& price = session_.price();
+    if (provider.empty()) return price;
+    if (asked_model.empty()) asked_model = model.empty() ? price.model : model;
+    return {price.prices, provider, asked_model};
+}
+
+/// The request that has a response.
+paid_request task_costs::paid_for(const ports::chat_response& response,
+                                  std::uint32_t attempts) const {
+    if (attempts == 0) return {{}, 0.0}; // out of a cache
+    paid_request request{session_.use_of(response), {}};
+    request.cost =
+        price_of(response.provider, response.asked_model, response.model).of(request.use.usage);
+    return request;
+}
+
+/// A request whose response was cut off: unless the service has said what it cost, what arrived is
+/// less than that, so it counts as a guess until one of its kind has ended.
+paid_request task_costs::paid_for_part(const ports::chat_response& part,
+                                       std::uint32_t attempts) const {
+    paid_request request = paid_for(part, attempts);
+    const bool known = attempts == 0 || !request.use.estimated;
+    if (!known && has_dollars_ && request.cost && share_.guessed())
+        request.cost = std::max(*request.cost, share_.expected());
+    return request;
+}
+
+std::vector<paid_request> task_costs::paid_for(const std::vector<ports::lost_request>& lost) const {
+    std::vector<paid_request> requests;
+    requests.reserve(lost.size());
+    for (const ports::lost_request& each : lost) {
+        paid_request& one = requests.emplace_back();
+        one.use = session_.use_of(each.usage, each.received);
+        one.cost = price_of(each.provider, each.asked_model, each.model).of(one.use.usage);
+    }
+    return requests;
+}
+
+/// A request without a response: what was sent, and where a budget knows more, what such a call
+/// costs.
+paid_request task_costs::min_paid() const {
+    paid_request request;
+    request.use.estimated = true;
+    request.use.usage.input = session_.estimate(request_);
+    request.cost = session_.price().of(request.use.usage);
+    if (has_dollars_ && request.cost) request.cost = std::max(*request.cost, share_.expected());
+    return request;
+}
+
+double task_costs::input_cost() const {
+    if (!has_dollars_) return 0;
+    ports::token_usage input;
+    input.input = session_.estimate(request_);
+    return session_.price().of(input).value_or(0);
+}
+
+double task_costs::lost_cost(const std::vector<ports::lost_request>& lost) const {
+    double sum = 0;
+    for (const paid_request& each : paid_for(lost)) sum += each.cost.value_or(input_cost());
+    return sum;
+}
+
+// ---------------------------------------------------------------- in the notes
+
+void task_costs::count(const ports::chat_response& response) {
+    settle(response, response.attempts);
+    count(response, paid_for(response, response.attempts));
+}
+
+void task_costs::count(const ports::chat_response& response, const paid_request& paid) {
+    const std::vector<paid_request> lost = paid_for(response.lost);
+    session_.count(response, paid.use, paid.cost);
+    count_lost(lost);
+}
+
+void task_costs::count(const error& failure) {
+    const std::uint32_t attempts = ports::attempts_of(failure);
+    if (const ports::chat_response* so_far = ports::part_of(failure)) {
+        ports::chat_response part = *so_far;
+        part.attempts = attempts;
+        settle(failure);
+        count(part, paid_for_part(part, attempts));
+        return;
+    }
+    settle(failure);
+    const std::vector<paid_request> lost = paid_for(ports::lost_with(failure));
+    const paid_request last =
+        ports::is_unpaid(failure) ? paid_request{{}, 0.0} : min_paid(); // no cost is a known one
+    session_.count_failed(attempts, attempts == 0 ? nullptr : &last.use, last.cost);
+    count_lost(lost);
+}
+
+void task_costs::count_lost(const std::vector<paid_request>& lost) {
+    for (const paid_request& each : lost) session_.count_failed(0, &each.use, each.cost);
+}
+
+// ---------------------------------------------------------------- in the budgets
+
+void task_costs::request_ended(const result<ports::chat_response>& ended) {
+    if (ended) settle(*ended, ended->attempts);
+    else settle(ended.error());
+}
+
+/// As counted in the notes. Where the price of who responded is not known, a budget counts what was
+/// expected.
+void task_costs::settle(const ports::chat_response& response, std::uint32_t attempts) {
+    if (!share_.held()) return;
+    const double spent = paid_for(response, attempts).cost.value_or(share_.expected());
+    if (has_dollars_ && attempts != 0) from_.history->add(kind_, spent);
+    share_.settle(spent + lost_cost(response.lost), attempts != 0);
+}
+
+void task_costs::settle(const error& failure) {
+    if (!share_.held()) return;
+    const std::uint32_t attempts = ports::attempts_of(failure);
+    if (const ports::chat_response* part = ports::part_of(failure)) {
+        // Says nothing of what a whole one costs: the history does not learn from it.
+        const double least = paid_for_part(*part, attempts).cost.value_or(share_.expected());
+        return share_.settle(least + lost_cost(part->lost), attempts != 0);
+    }
+    const double spent =
+        ports::is_unpaid(failure) ? 0 : min_paid().cost.value_or(share_.expected());
+    share_.settle(spent + lost_cost(ports::lost_with(failure)), attempts != 0);
+}
+
+} // namespace heddle::tasks

@@ -1,0 +1,86 @@
+// What the requests of one execution cost, in its notes and in the budgets around it.
+#pragma once
+
+#include "tasks/call/spending.hpp"
+#include "tasks/run/task_session.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tasks {
+
+/// What a call is paid from. All of it outlives the call.
+struct payment {
+    const lang::host_ref<lang::counted_extent>* innermost = nullptr; ///< of the forms around it
+    spending_ledger* session = nullptr;                              ///< null: no budget
+    cost_history* history = nullptr;
+    task_observer* observer = nullptr; ///< null: nobody listens
+};
+
+/// A request, and what it has cost as far as that is known.
+struct paid_request {
+    counted_use use;
+    std::optional<double> cost; ///< in US dollars
+};
+
+/// Counts the requests of an execution in its session, and holds their part of the budgets.
+class task_costs {
+public:
+    /// `request` is the next one, or the one that is under way. What is referred to outlives it.
+    task_costs(const std::string& task, const payment& from, task_session& session,
+               const ports::chat_request& request)
+        : task_(task), from_(from), session_(session), request_(request) {}
+
+    /// The task asks a model, and `session` knows its price.
+    void begin();
+    /// Whether a budget bounds what calls cost, or how many there are.
+    [[nodiscard]] bool spends() const noexcept { return spends_; }
+    /// Waits for the budgets. A value: one is used up. Errors: cancelled, configuration_error.
+    [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve(
+        coro::call_context context);
+    /// Whether reserve() would wait now.
+    [[nodiscard]] bool would_wait();
+    /// The request has ended, although its receiver may still be at work: budgets get back what it
+    /// held.
+    void request_ended(const result<ports::chat_response>& ended);
+
+    void count(const ports::chat_response& response);
+    /// What was sent counts, although no response came: its input at least.
+    void count(const error& failure);
+
+private:
+    void count(const ports::chat_response& response, const paid_request& paid);
+    void count_lost(const std::vector<paid_request>& lost);
+    void settle(const ports::chat_response& response, std::uint32_t attempts);
+    void settle(const error& failure);
+
+    [[nodiscard]] paid_request paid_for(const ports::chat_response& response,
+                                        std::uint32_t attempts) const;
+    [[nodiscard]] paid_request paid_for_part(const ports::chat_response& part,
+                                             std::uint32_t attempts) const;
+    [[nodiscard]] std::vector<paid_request> paid_for(
+        const std::vector<ports::lost_request>& lost) const;
+    [[nodiscard]] paid_request min_paid() const;
+    [[nodiscard]] double lost_cost(const std::vector<ports::lost_request>& lost) const;
+    [[nodiscard]] double input_cost() const;
+    [[nodiscard]] model_price price_of(std::string_view provider, std::string_view asked_model,
+                                       std::string_view model) const;
+
+    [[nodiscard]] result<cost_estimate> first_estimate() const;
+    /// What the next request may cost. Errors: configuration_error.
+    [[nodiscard]] result<expected_cost> expected();
+
+    const std::string& task_;
+    payment from_;
+    task_session& session_;
+    const ports::chat_request& request_;
+    bool spends_ = false;
+    bool has_dollars_ = false;
+    std::string kind_;     ///< in the cost history; empty: no budget in dollars
+    spending_share share_; ///< refers to kind_
+};
+
+} // namespace heddle::tasks

@@ -1,0 +1,36 @@
+// The time of one execution.
+#pragma once
+
+#include "tasks/run/task_session.hpp"
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+
+#include <chrono>
+#include <optional>
+
+namespace heddle::tasks {
+
+/// When an execution began, and how long it may take: what holds around it, and its own timeout.
+class task_time {
+public:
+    /// `around`: of the call.
+    explicit task_time(coro::call_context around) noexcept : around_(around), context_(around) {}
+
+    void begin(std::optional<std::chrono::nanoseconds> timeout);
+    /// For everything that the execution waits for: with its deadline, once it has begun.
+    [[nodiscard]] const coro::call_context& context() const noexcept { return context_; }
+    [[nodiscard]] coro::clock::duration elapsed() const { return context_.loop->now() - began_; }
+    /// Whether a cancellation is the end of this time, and of nothing around it.
+    [[nodiscard]] bool is_over(const error& cancelled) const;
+    /// The limit that is reached when it is over.
+    [[nodiscard]] exhausted_resource exhausted() const;
+
+private:
+    coro::call_context around_;
+    coro::call_context context_;
+    coro::clock::time_point began_;
+    std::chrono::nanoseconds timeout_{0}; ///< 0: none
+};
+
+} // namespace heddle::tasks

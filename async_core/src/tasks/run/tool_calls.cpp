@@ -1,0 +1,222 @@
+#include "tasks/run/tool_calls.hpp"
+
+#include "tasks/output/in_turns.hpp"
+#include "tasks/output/message_json.hpp"
+#include "tasks/run/clause_call.hpp"
+#include "tasks/run/subtasks.hpp"
+#include "tasks/run/task_runner.hpp"
+
+#include <heddle/base/utf8.hpp>
+#include <heddle/coro/nursery.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
+#include <heddle/tasks/output/task_result.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::size_t max_calls_per_turn = 64;
+constexpr std::size_t max_arguments_bytes = 16 * 1024 * 1024;
+constexpr std::size_t max_arguments_depth = 128;
+
+/// Cuts without splitting a character, and says so.
+[[nodiscard]] std::string capped(std::string text, std::size_t most) {
+    if (text.size() <= most) return text;
+    const std::size_t left_out = text.size() - utf8::prefix_size(text, most);
+    utf8::shorten(text, most);
+    return text + "\n[cut here: " + std::to_string(left_out) + " bytes were left out]";
+}
+
+/// What a model receives for a value.
+[[nodiscard]] std::string text_of(const lang::value& v, std::size_t most) {
+    if (v.is(lang::kind::string)) return capped(std::string(lang::string_bytes(v)), most);
+    if (auto json = message_json(v)) return capped(*std::move(json), most);
+    lang::print_options options;
+    options.max_bytes = most;
+    return lang::print_value(v, options);
+}
+
+[[nodiscard]] bool names_a_task(const lang::value& result) noexcept {
+    const lang::value* notes = lang::map_find(result, "notes");
+    return notes && notes->is(lang::kind::map) && lang::map_find(*notes, "template_used");
+}
+
+/// The workflow's, not the tool's: cancellation, the end of an extent, a sandbox.
+[[nodiscard]] bool ends_the_task(const error& failure) noexcept {
+    return lang::passes_catches(failure) || failure.code() == lang::errc::limit;
+}
+
+/// The request of a subtask tool; `hint`: of the tool, empty for one of any kind.
+[[nodiscard]] lang::value subtask_of(lang::heap& memory, lang::value inputs,
+                                     const std::string& hint) {
+    if (hint.empty()) return inputs;
+    const lang::value one = lang::make_string(memory, hint);
+    inputs = lang::map_put(memory, std::move(inputs), "type", lang::make_string(memory, "atomic"));
+    return lang::map_put(memory, std::move(inputs), "template_hints",
+                         lang::make_list(memory, std::span(&one, 1)));
+}
+
+/// The calls of one turn. Lives while they run.
+class turn_run {
+public:
+    turn_run(task_runner& runner, tool_turns& turn, const task_call& of, const task_chain& chain)
+        : runner_(runner), turn_(turn), of_(of), chain_(chain) {}
+
+    /// Runs one call and writes its answer. Errors: of the workflow.
+    [[nodiscard]] coro::task<result<void>> run(std::size_t index, coro::call_context context);
+
+private:
+    /// Value or error of what a model called. Errors: the tool's and the workflow's.
+    [[nodiscard]] coro::task<result<lang::value>> call(const called_tool& called,
+                                                       coro::call_context context);
+    [[nodiscard]] result<task_call> bind_task(const offered_tool& offered,
+                                              const lang::value& inputs,
+                                              coro::call_context context);
+    void write(called_tool& called, const lang::value& ended);
+
+    task_runner& runner_;
+    tool_turns& turn_;
+    const task_call& of_;
+    const task_chain& chain_;
+};
+
+coro::task<result<void>> turn_run::run(std::size_t index, coro::call_context context) {
+    const coro::event_loop& loop = runner_.owner().owner().loop();
+    called_tool& called = turn_.calls()[index];
+    const auto began = loop.now();
+    result<lang::value> ended = co_await call(called, context);
+    called.took = loop.now() - began;
+    if (ended) {
+        write(called, *ended);
+        co_return result<void>();
+    }
+    if (ends_the_task(ended.error())) co_return std::move(ended).error();
+    called.failed = true;
+    called.answer = capped(message_with_hint(ended.error()), runner_.parts().tool_result_limit);
+    co_return result<void>();
+}
+
+void turn_run::write(called_tool& called, const lang::value& ended) {
+    const std::size_t most = runner_.parts().tool_result_limit;
+    called.failed = is_failed_result(ended);
+    if (called.failed) {
+        called.answer = capped(task_error_of(ended).message(), most);
+    } else if (called.offered->what == offered_tool::kind::tool) {
+        // Of a result of a task the model receives the value, of one of a program the exit code
+        // too.
+        const bool of_program = is_task_result(ended) && !names_a_task(ended);
+        auto plain = of_program ? result<lang::value>(ended)
+                                : without_results(runner_.owner().memory(), ended);
+        called.failed = !plain;
+        called.answer = plain ? text_of(*plain, most) : capped(plain.error().message(), most);
+    } else {
+        const lang::value* content = lang::map_find(ended, "content");
+        called.answer = text_of(content ? *content : ended, most);
+    }
+}
+
+coro::task<result<lang::value>> turn_run::call(const called_tool& called,
+                                               coro::call_context context) {
+    const offered_tool* offered = called.offered;
+    if (!offered) {
+        co_return error(lang::errc::evaluation,
+                        "there is no tool '" + utf8::shortened(called.asked.name, 100) + "'")
+            .with_hint(turn_.offered_names());
+    }
+    if (offered->what != offered_tool::kind::subtask) {
+        // What it does not allow is a result for the model; a used-up limit ends the sandbox.
+        if (auto stop = lang::refused_by_sandbox(of_.scope, offered->name))
+            co_return *std::move(stop);
+    }
+    host::session& owner = runner_.owner();
+    const std::string& text = called.asked.arguments_json;
+    if (text.size() > max_arguments_bytes) {
+        co_return error(lang::errc::evaluation, "the arguments are too long");
+    }
+    result<lang::value> inputs = lang::value::empty_map();
+    lang::metered_work read = [&](lang::work_meter& work) {
+        lang::json_read_options options;
+        options.max_depth = max_arguments_depth;
+        options.work = &work;
+        if (!text.empty()) inputs = lang::json_to_value(owner.memory(), text, options);
+    };
+    if (!lang::done_in_a_turn(read)) {
+        result<void> done = co_await run_in_turns(owner, std::move(read), context);
+        if (!done) co_return std::move(done).error();
+    }
+    if (!inputs) {
+        co_return error(lang::errc::evaluation,
+                        "the arguments are not JSON: " + inputs.error().message());
+    }
+    if (!inputs->is(lang::kind::map)) {
+        co_return error(lang::errc::evaluation, "the arguments must be a JSON object");
+    }
+    if (offered->what == offered_tool::kind::tool) {
+        const auto tool = lang::host_as<tool_callable>(offered->callable)->get();
+        host::effect_call call =
+            clause_call(owner, offered->callable, *inputs, of_.scope, of_.span, context);
+        result<lang::value> ended = co_await run_tool(runner_, tool, std::move(call));
+        co_return ended;
+    }
+    if (offered->what == offered_tool::kind::task) {
+        auto bound = bind_task(*offered, *inputs, context);
+        if (!bound) co_return std::move(bound).error();
+        result<lang::value> ended = co_await runner_.run(*std::move(bound));
+        co_return ended;
+    }
+    lang::value asked = subtask_of(owner.memory(), *std::move(inputs), offered->hint);
+    result<subtask_outcome> outcome =
+        co_await run_subtask(runner_, std::move(asked), &chain_, of_.scope, of_.span, context);
+    if (!outcome) co_return std::move(outcome).error();
+    if (outcome->failed)
+        co_return task_failed(task_failure_reason::subtask_failure, outcome->message);
+    co_return outcome->result;
+}
+
+result<task_call> turn_run::bind_task(const offered_tool& offered, const lang::value& inputs,
+                                      coro::call_context context) {
+    host::session& owner = runner_.owner();
+    HEDDLE_TRY(
+        task_call bound,
+        bind_call(owner.memory(), lang::host_as<task_callable>(offered.callable)->task(),
+                  clause_call(owner, offered.callable, inputs, of_.scope, of_.span, context)));
+    bound.chain = &chain_;
+    if (chain_.depth_left <= 0 || chain_.has(bound)) {
+        return task_failed(task_failure_reason::execution_halted,
+                           "tasks call each other in a circle, or too deep");
+    }
+    return bound;
+}
+
+} // namespace
+
+coro::task<result<void>> run_tool_calls(task_runner& runner, tool_turns& turn, const task_call& of,
+                                        const task_chain& chain, coro::call_context context) {
+    std::vector<called_tool>& calls = turn.calls();
+    for (std::size_t i = max_calls_per_turn; i < calls.size(); ++i) {
+        calls[i].answer =
+            "not run: a turn may call " + std::to_string(max_calls_per_turn) + " tools at most";
+        calls[i].failed = true;
+    }
+    turn_run running(runner, turn, of, chain);
+    coro::nursery side_by_side(context);
+    const std::size_t count = std::min(calls.size(), max_calls_per_turn);
+    for (std::size_t i = 0; i < count; ++i) {
+        side_by_side.start([&] { return running.run(i, side_by_side.context()); });
+    }
+    result<void> ended = co_await side_by_side.join();
+    co_return ended;
+}
+
+} // namespace heddle::tasks
