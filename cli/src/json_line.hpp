@@ -14,8 +14,8 @@ namespace heddle::cli {
 [[nodiscard]] std::string json_line(std::string_view json);
 [[nodiscard]] std::string json_line(const boost::json::value& content);
 
-/// `content` as JSON in which a float looks as the language writes it (0.5, not 5E-1); for a part
-/// of a text, not to be printed as it is.
+/// `content` as JSON in which a float looks as the language writes it (0.5, not 5E-1) and invalid
+/// UTF-8 becomes U+FFFD; for a part of a text, not to be printed as it is.
 [[nodiscard]] std::string json_text(const boost::json::value& content);
 
 } // namespace heddle::cli

@@ -3,7 +3,12 @@
 #include <heddle/base/utf8.hpp>
 
 #include <gtest/gtest.h>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+
+#include <cstdint>
+#include <limits>
 
 namespace heddle::cli {
 namespace {
@@ -38,6 +43,28 @@ TEST(json_line, writes_floats_as_the_language_does) {
     EXPECT_EQ(json_line(content),
               "{\"0.5E-1 \\\\\\\" 2E0\":0.5,\"zero\":0.0,\"whole\":3,\"negative\":-0.25,"
               "\"all\":[1e+300,1e-07,100.0],\"text\":\"5E-1\"}\n");
+}
+
+TEST(json_line, writes_every_kind_of_value) {
+    boost::json::object inside;
+    inside["\xC2\x9B\n"] = "";
+    boost::json::object content;
+    content["null"] = nullptr;
+    content["flags"] = boost::json::array{true, false};
+    content["least"] = std::numeric_limits<std::int64_t>::min();
+    content["most"] = std::numeric_limits<std::uint64_t>::max();
+    content["empty"] = boost::json::array{boost::json::array(), boost::json::object()};
+    content["inside"] = inside;
+    EXPECT_EQ(json_line(content),
+              "{\"null\":null,\"flags\":[true,false],\"least\":-9223372036854775808,"
+              "\"most\":18446744073709551615,\"empty\":[[],{}],"
+              "\"inside\":{\"\\u009b\\n\":\"\"}}\n");
+}
+
+TEST(json_text, is_the_same_but_for_what_a_terminal_obeys) {
+    const boost::json::array content{0.5, "\x7F\xE2\x80\xAE\t\xF0"};
+    EXPECT_EQ(json_text(content),
+              "[0.5,\"\x7F\xE2\x80\xAE\\t" + std::string(utf8::replacement) + "\"]");
 }
 
 TEST(json_line, a_name_of_a_file_may_be_any_bytes) {
