@@ -1,0 +1,107 @@
+// What builtins do in a program is done in turns and counts as its steps.
+#include "lang_harness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::lang::testing {
+namespace {
+
+struct timed {
+    const char* program;   ///< much: it takes many turns
+    bool is_timed = false; ///< how many depends on the time that a thread takes
+};
+const timed programs[] = {
+    {"(length (sort (map (lambda (i) (modulo (* i 7919) 1000003)) (range 300000))))"},
+    {"(length (json-parse (json-string (range 300000))))"},
+    {"(length (unique (range 300000)))"},
+    {"(let ((x (range 600000)) (y (range 600000))) (if (equal? x y) 1 2))"},
+    {"(string-length (string-upcase (string-join (range 200000) \"\u00e4\")))"},
+    {"(length (read-all (string-join (range 200000))))"},
+    {"(length (parse (string-append \"(\" (string-join (range 200000)) \")\")))"},
+    {"(length (regex-match-all \"[0-9]+\" (string-join (range 100000))))", true},
+    {"(let ((x (range 100000))) (loop 30 (reverse x)) 1)"},
+    {"(let ((x (range 100000))) (loop 30 (cons 1 (rest x))) 1)"},
+    {"(let ((x (range 100000))) (loop 30 (reduce (lambda (a f) (f 1 a)) (rest x) (list cons))) 1)"},
+    {"(let ((s (string-join (range 20000) \"\u00e4\"))) (loop 300 (string-length s)) 1)"},
+};
+
+TEST(work, of_a_program_is_done_in_turns_and_counts_as_steps) {
+    for (const timed& one : programs) {
+        lang_harness harness;
+        const std::string whole = harness.shown(one.program);
+        const std::int64_t runs = harness.runs;
+        EXPECT_TRUE(whole.find("Error") == std::string::npos) << one.program << ": " << whole;
+        EXPECT_GT(runs, 5) << one.program;
+
+        schedule few;
+        few.steps = 5000;
+        lang_harness limited;
+        EXPECT_TRUE(limited.shown(one.program, few).starts_with("LimitError")) << one.program;
+        EXPECT_LT(limited.runs, 30) << one.program;
+
+        lang_harness sandboxed;
+        const std::string inside = "(sandbox ((steps 5000)) " + std::string(one.program) + ")";
+        EXPECT_TRUE(sandboxed.shown(inside).starts_with("LimitError")) << one.program;
+        EXPECT_LT(sandboxed.runs, 60) << one.program;
+    }
+}
+
+TEST(work, of_a_program_ends_when_it_is_cancelled) {
+    for (const timed& one : programs) {
+        lang_harness whole;
+        (void)whole.shown(one.program);
+        for (const std::int64_t at : {whole.runs / 3, whole.runs / 2, whole.runs - 2}) {
+            lang_harness harness;
+            schedule how;
+            how.cancel_at = at;
+            const std::string shown = harness.shown(one.program, how);
+            if (one.is_timed && harness.runs <= at) continue; // it was quicker this time
+            EXPECT_TRUE(shown.starts_with("Cancelled")) << one.program << " at " << at;
+            EXPECT_LE(harness.runs, at + 3) << one.program << " at " << at;
+        }
+    }
+}
+
+TEST(work, gives_the_same_value_whatever_the_schedule) {
+    for (const timed& one : programs) {
+        lang_harness first;
+        const std::string expected = first.shown(one.program);
+        for (const bool split : {false, true}) {
+            schedule how;
+            how.slice = 50;
+            how.split = split;
+            how.moved = true;
+            lang_harness harness;
+            const std::string twice = "(map (lambda (i) " + std::string(one.program) + ") '(1 2))";
+            EXPECT_EQ(harness.shown(twice, how), "(" + expected + " " + expected + ")")
+                << one.program;
+        }
+    }
+}
+
+TEST(work, of_more_builtins_than_have_a_stack_is_done_all_the_same) {
+    lang_harness harness;
+    schedule how;
+    how.split = true;
+    EXPECT_EQ(
+        harness.shown("(length (unique (map (lambda (i) (length (sort (reverse (range 30000))))) "
+                      "(range 30))))",
+                      how),
+        "1");
+}
+
+TEST(work, of_an_error_in_a_long_builtin_can_be_caught) {
+    lang_harness harness;
+    EXPECT_EQ(
+        harness.shown("(try (sort (append (range 300000) '(\"x\"))) (catch (e 'TypeError) 7))"),
+        "7");
+    EXPECT_EQ(harness.shown("(try (json-parse (string-append (json-string (range 200000)) \"x\")) "
+                            "(catch (e) 8))"),
+              "8");
+}
+
+} // namespace
+} // namespace heddle::lang::testing
