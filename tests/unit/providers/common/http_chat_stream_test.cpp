@@ -1,0 +1,80 @@
+// The provider over any codec: streams that break off, end early or do not end.
+#include "http_chat_testing.hpp"
+
+#include <gtest/gtest.h>
+
+namespace heddle::testing {
+namespace {
+
+using namespace http_chat;
+
+TEST(http_chat_provider, silence_inside_a_stream_keeps_what_came) {
+    fixture with;
+    with.breaks(http_errc::idle_timeout, std::string(piece));
+    const auto answer = with.stream();
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::request_timeout));
+    EXPECT_EQ(with.http.requests.size(), 1U);
+    const auto kept =
+        std::dynamic_pointer_cast<const ports::partial_response>(answer.error().info().payload);
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->so_far.text, "ab");
+}
+
+TEST(http_chat_provider, a_stream_is_begun_again_after_text_only_where_asked_for) {
+    fixture with;
+    with.request.scheduling.retry_after_text = true;
+    with.breaks(http_errc::connection_reset, std::string(piece));
+    with.http.reply(200, std::string(piece) + std::string(last), as_stream);
+    const auto answer = with.stream();
+    ASSERT_TRUE(answer) << answer.error().message();
+    EXPECT_EQ(answer->text, "ab");
+    EXPECT_EQ(answer->attempts, 2U);
+    EXPECT_EQ(with.handed_out, "abab"); // twice: that is what was asked for
+}
+
+TEST(http_chat_provider, the_receiver_ends_a_stream_for_good_whatever_its_error_looks_like) {
+    for (const bool as_json : {false, true}) { // a server that does not stream
+        fixture with;
+        with.request.scheduling.retry_after_text = true;
+        if (as_json) with.http.reply(200, std::string(ok));
+        else with.http.reply(200, std::string(piece) + std::string(last), as_stream);
+        int calls = 0;
+        const ports::chat_delta_sink sink = [&](std::string_view) -> result<void> {
+            ++calls;
+            return error(make_error_code(llm_errc::overloaded), "enough").with_retryable(true);
+        };
+        const auto answer =
+            with.on.run(with.provider().stream(with.request, sink, with.on.context()));
+        ASSERT_FALSE(answer);
+        EXPECT_EQ(answer.error().message(), "enough");
+        EXPECT_EQ(calls, 1);
+        EXPECT_EQ(with.http.requests.size(), 1U);
+    }
+}
+
+TEST(http_chat_provider, an_endless_stream_is_bounded) {
+    fixture with;
+    with.options.limits.max_body_bytes = 1'000;
+    std::string body;
+    while (body.size() < 2'000) body += piece;
+    with.http.reply(200, body, as_stream);
+    with.http.answers.back().piece = 64;
+    const auto answer = with.stream();
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::protocol));
+}
+
+TEST(http_chat_provider, a_stream_that_is_begun_again_has_lost_what_came) {
+    fixture at;
+    at.request.scheduling.retry_after_text = true;
+    at.breaks(http_errc::connection_reset, std::string(piece));
+    at.http.reply(200, std::string(last), as_stream);
+    const auto answer = at.stream();
+    ASSERT_TRUE(answer) << answer.error().message();
+    ASSERT_EQ(answer->lost.size(), 1U);
+    EXPECT_EQ(answer->lost[0].received, 2U);
+}
+
+} // namespace
+} // namespace heddle::testing
