@@ -45,6 +45,10 @@ configure_package_config_file(
     INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion)
+# Apache-2.0 wants the licence to go with every copy; the help names pages of docs.
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
+    DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(
     FILES
         "${PROJECT_BINARY_DIR}/heddleConfig.cmake"
