@@ -70,7 +70,9 @@ std::string call_counts::summary() const {
     add(failed, "failed");
     add(cancelled, "cancelled");
     if (input_tokens != 0 || output_tokens != 0) {
-        text += ", " + grouped(input_tokens) + " tokens in, " + grouped(output_tokens) + " out";
+        text += ", " + grouped(input_tokens) +
+                (input_tokens == 1 ? " token in, " : " tokens in, ") + grouped(output_tokens) +
+                " out";
     }
     if (const std::string cost = cost_text(); !cost.empty()) text += ", " + cost;
     if (estimated != 0) {

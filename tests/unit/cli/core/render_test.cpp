@@ -169,7 +169,7 @@ TEST(counts, tell_what_was_spent_and_what_is_not_known) {
     ended.cost_usd = 0;
     counts.on_task_started({});
     counts.on_task_finished(ended);
-    EXPECT_EQ(counts.summary(), "1 call done, 1 tokens in, 0 out");
+    EXPECT_EQ(counts.summary(), "1 call done, 1 token in, 0 out");
     const auto add = [&](std::optional<double> cost) {
         ended.cost_usd = cost;
         counts.on_task_started({});
