@@ -53,7 +53,7 @@ TEST_F(routes, are_paid_by_the_price_of_who_answered) {
     const auto ended = run("model = \"smart\"\nprices = \"prices.json\"\n",
                            "(get-in (ask \"q\") '(\"notes\" \"usage\" \"cost_usd\"))");
     EXPECT_EQ(ended.code, 0) << ended.err;
-    EXPECT_THAT(ended.err, ::testing::ContainsRegex("tokens in, [0-9]+ out, \\$[1-9]"));
+    EXPECT_THAT(ended.err, ::testing::ContainsRegex("tokens? in, [0-9]+ out, \\$[1-9]"));
 }
 
 class hedged_routes : public routes {
