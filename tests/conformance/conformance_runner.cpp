@@ -99,7 +99,7 @@ public:
         return found;
     }
 
-    [[nodiscard]] std::uint64_t steps() const noexcept { return watch_.steps; }
+    [[nodiscard]] const testing::step_watch& watch() const noexcept { return watch_; }
 
 private:
     static coro::task<void> await(coro::task<result<lang::value>> work, result<lang::value>* into) {
@@ -246,7 +246,7 @@ std::string problem_of(const json::object& one, const manner& how, bool cancelle
     std::uint64_t last = UINT64_MAX;
     for (std::uint64_t i = 0; i <= samples; ++i) {
         manner ends = how;
-        ends.cancel_at = whole.steps() * i / samples;
+        ends.cancel_at = whole.watch().place(i, samples);
         if (std::exchange(last, *ends.cancel_at) == *ends.cancel_at) continue;
         problem = case_run(one, ends).problem();
         if (!problem.empty())

@@ -153,16 +153,12 @@ protected:
         return object;
     }
 
-    /// Evaluates an expression, which may be cancelled after some steps. Returns the number that it
-    /// took.
-    std::uint64_t run_one(file_session& in, std::size_t at,
-                          std::optional<std::uint64_t> cancel_at) const {
+    /// Evaluates an expression, which `watch` may cancel after some steps.
+    void run_one(file_session& in, std::size_t at, testing::step_watch& watch) const {
         const example& one = in.read.examples[at];
-        testing::step_watch watch(cancel_at);
         const auto ended = in.evaluate(one, watch);
-        const bool cancelled = cancel_at && !ended && ended.error().is_cancelled();
+        const bool cancelled = watch.cancels() && !ended && ended.error().is_cancelled();
         if (!cancelled && !as_expected(one, ended)) report(in, one, ended);
-        return watch.steps;
     }
 
     const std::string name = GetParam();
@@ -188,14 +184,16 @@ TEST_P(language, is_cancelled_at_any_step) {
     const bool assigns = text.find("set!") != std::string::npos;
     const auto session = session_after(0);
     for (std::size_t i = 0; i < session->read.examples.size(); ++i) {
-        const std::uint64_t steps = run_one(*session, i, {});
+        testing::step_watch whole;
+        run_one(*session, i, whole);
         std::uint64_t last = UINT64_MAX;
         for (std::uint64_t sample = 0; sample <= samples; ++sample) {
-            const std::uint64_t at = steps * sample / samples;
+            const std::uint64_t at = whole.place(sample, samples);
             if (std::exchange(last, at) == at) continue;
             SCOPED_TRACE("cancelled after " + std::to_string(at) + " steps");
-            if (assigns) run_one(*session_after(i), i, at);
-            else run_one(*session, i, at);
+            testing::step_watch watch(at);
+            if (assigns) run_one(*session_after(i), i, watch);
+            else run_one(*session, i, watch);
         }
     }
 }

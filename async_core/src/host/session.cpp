@@ -7,7 +7,6 @@
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/base/exceptions.hpp>
 #include <heddle/base/utf8.hpp>
-#include <heddle/lang/compile.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -93,49 +92,40 @@ coro::task<result<lang::value>> session::evaluate(std::string name, std::string 
     std::optional<result<lang::value>> ended;
     try {
         const std::uint32_t position = realm_->sources().add(std::move(name), text);
-        result<lang::function_ref> code = compile_text(text, position);
+        auto forms = lang::read_all(memory(), text, position);
         text = std::string();
-        if (code) {
-            result<lang::value> ran = co_await run_code(*code, options);
+        lang::function_ref code;
+        if (forms) {
+            result<lang::value> ran = co_await run_program(*std::move(forms), options, code);
             ended.emplace(std::move(ran));
         } else {
-            ended.emplace(code.error());
+            ended.emplace(std::move(forms).error());
         }
-        sources_->evaluated(position, code ? *std::move(code) : lang::function_ref(), !*ended);
+        sources_->evaluated(position, std::move(code), !*ended);
     } catch (...) {
         ended.emplace(error_of_exception("evaluating"));
     }
     co_return *std::move(ended);
-}
-
-result<lang::function_ref> session::compile_text(std::string_view text, std::uint32_t position) {
-    auto forms = lang::read_all(memory(), text, position);
-    if (!forms) return std::move(forms).error();
-    return lang::compile(*realm_, *forms); // the code keeps what it needs of the forms
 }
 
 coro::task<result<lang::value>> session::evaluate_forms(std::vector<lang::datum> forms,
                                                         run_options options) {
     std::optional<result<lang::value>> ended;
     try {
-        result<lang::function_ref> code = lang::compile(*realm_, forms);
-        forms = std::vector<lang::datum>();
-        if (code) {
-            result<lang::value> ran = co_await run_code(*std::move(code), options);
-            ended.emplace(std::move(ran));
-        } else {
-            ended.emplace(code.error());
-        }
+        lang::function_ref code;
+        result<lang::value> ran = co_await run_program(std::move(forms), options, code);
+        ended.emplace(std::move(ran));
     } catch (...) {
         ended.emplace(error_of_exception("evaluating"));
     }
     co_return *std::move(ended);
 }
 
-coro::task<result<lang::value>> session::run_code(lang::function_ref code, run_options options) {
+coro::task<result<lang::value>> session::run_program(std::vector<lang::datum> forms,
+                                                     run_options options,
+                                                     lang::function_ref& compiled) {
     lang::scope_ref scope = lang::with_concurrency(*realm_, {}, options.concurrency);
-    auto main = lang::start_fiber(*realm_, code, std::move(scope));
-    code = {};
+    auto main = lang::start_program(*realm_, std::move(forms), std::move(scope), compiled);
     result<lang::value> ended = co_await drive(std::move(main), options);
     co_return ended;
 }

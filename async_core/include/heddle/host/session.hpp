@@ -98,10 +98,10 @@ private:
     class names;
     class evaluation;
 
-    [[nodiscard]] result<lang::function_ref> compile_text(std::string_view text,
-                                                          std::uint32_t position);
-    [[nodiscard]] coro::task<result<lang::value>> run_code(lang::function_ref code,
-                                                           run_options options);
+    /// Compiles the forms and runs them. `compiled`: their code, once there is any.
+    [[nodiscard]] coro::task<result<lang::value>> run_program(std::vector<lang::datum> forms,
+                                                              run_options options,
+                                                              lang::function_ref& compiled);
 
     [[nodiscard]] coro::task<result<lang::value>> drive(std::unique_ptr<lang::fiber> main,
                                                         run_options options);

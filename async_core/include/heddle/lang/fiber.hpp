@@ -5,6 +5,7 @@
 #include <heddle/lang/dynamic_scope.hpp>
 #include <heddle/lang/frame_stack.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/reader.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <cstddef>
@@ -128,6 +129,8 @@ private:
     friend branch_place place_of(const fiber&);
     friend std::unique_ptr<fiber> start_fiber(lang::realm&, value, std::span<const value>,
                                               scope_ref);
+    friend std::unique_ptr<fiber> start_program(lang::realm&, std::vector<datum>, scope_ref,
+                                                function_ref&);
 
     void reserve(std::size_t registers);  ///< room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory

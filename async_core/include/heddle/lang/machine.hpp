@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/fiber.hpp>
+#include <heddle/lang/reader.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <cstdint>
@@ -52,6 +53,12 @@ struct outcome {
 /// A fiber that will run compiled top-level code.
 [[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& realm, const function_ref& code,
                                                  scope_ref scope = {});
+
+/// A fiber that will compile a program and run it. Compiling takes turns, steps, time and memory as
+/// what it runs does, and is cancelled as that is. Errors: those of compile(), as they are.
+/// `compiled`: set once the program is compiled; outlives the fiber.
+[[nodiscard]] std::unique_ptr<fiber> start_program(realm& realm, std::vector<datum> forms,
+                                                   scope_ref scope, function_ref& compiled);
 
 /// The evaluator: a plain function over explicit frames. It never waits, never calls itself, never
 /// does I/O, and returns after at most `slice` steps (a step is a call, a back-edge, or

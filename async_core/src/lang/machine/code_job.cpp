@@ -7,6 +7,8 @@
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/machine.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <utility>
@@ -36,7 +38,8 @@ result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
 }
 
 bool takes_long(realm& realm, const code_order& order) {
-    const bool macros = realm.has_macros() && !order.request.limits.closed;
+    const bool macros = !order.request.limits.closed;
+    const bool defined = realm.has_macros();
     seen_lists seen;
     std::vector<const value*> work;
     for (const datum& each : order.forms) work.push_back(&each.content);
@@ -47,14 +50,75 @@ bool takes_long(realm& realm, const code_order& order) {
         const auto items = list_items(next);
         parts += items.size() + 1;
         if (parts > much_code) return true;
-        if (macros && !items.empty() && items[0].is(kind::symbol) &&
-            realm.find_macro(symbol_name(items[0])))
-            return true;
+        if (macros && !items.empty() && items[0].is(kind::symbol)) {
+            const std::string_view name = symbol_name(items[0]);
+            if (name == "defmacro" || (defined && realm.find_macro(name))) return true;
+        }
         for (const value& item : items) {
             if (item.is(kind::list)) work.push_back(&item);
         }
     }
     return false;
+}
+
+namespace {
+
+/// The first compilation of a program. What does not take long is done in one go.
+class program_job final : public turn_job, private compile_watch {
+public:
+    program_job(realm& realm, code_order order, function_ref& compiled)
+        : realm_(realm), order_(std::move(order)), compiled_(compiled) {}
+
+    [[nodiscard]] native_stack::progress resume() override {
+        if (!turns_ && takes_long(realm_, order_))
+            turns_ = std::make_unique<code_job>(realm_, std::move(order_));
+        if (turns_) return turns_->resume();
+        result_.emplace(carry_out(realm_, order_, *this));
+        return native_stack::progress::ended;
+    }
+    [[nodiscard]] std::uint64_t take_spent() noexcept override {
+        return turns_ ? turns_->take_spent() : std::exchange(spent_, 0);
+    }
+    [[nodiscard]] result<value> take() override {
+        result<value> outcome = turns_ ? turns_->take() : *std::move(result_);
+        if (outcome) {
+            const function* code = closure_of(*outcome)->code;
+            function_retain(code);
+            compiled_ = function_ref(code);
+        }
+        return outcome;
+    }
+
+private:
+    /// The limits are looked at as soon as it has ended.
+    std::optional<error> spend(std::uint64_t work) override {
+        spent_ += work;
+        return std::nullopt;
+    }
+
+    realm& realm_;
+    code_order order_;
+    function_ref& compiled_;
+    std::unique_ptr<code_job> turns_; ///< null: in one go
+    std::optional<result<value>> result_;
+    std::uint64_t spent_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<fiber> start_program(realm& realm, std::vector<datum> forms, scope_ref scope,
+                                     function_ref& compiled) {
+    auto object = std::make_unique<fiber>(realm);
+    object->scope_ = std::move(scope);
+    object->slot_ = realm.next_fiber_number();
+    object->reserve(1);
+    code_order order;
+    order.forms = std::move(forms);
+    order.scope = object->scope_;
+    object->job_ = std::make_unique<pending_job>();
+    object->job_->job = std::make_unique<program_job>(realm, std::move(order), compiled);
+    object->job_->then = pending_job::next_step::begin;
+    return object;
 }
 
 code_job::code_job(realm& realm, code_order order)

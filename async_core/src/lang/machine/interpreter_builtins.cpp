@@ -249,6 +249,9 @@ interpreter::next interpreter::continue_job() {
 }
 
 interpreter::next interpreter::job_done(result<value> outcome, const pending_job& done) {
+    // An error in the program's own text says where it is, and nothing called it.
+    if (!outcome && done.then == pending_job::next_step::begin)
+        return unwind(std::move(outcome).error());
     if (!outcome && !done.knows_place) return raise(std::move(outcome).error());
     if (!outcome || done.then != pending_job::next_step::jump)
         return code_made(std::move(outcome), f_.result_slot_, done.then);

@@ -32,6 +32,7 @@ struct pending_job {
         keep,
         call,      ///< it is called
         tail_call, ///< it is called in place of the frame
+        begin,     ///< it is the program of the fiber, which has no frames yet: it is called
         jump       ///< or, in place of that, it decides a jump
     };
 

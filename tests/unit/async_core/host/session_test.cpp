@@ -214,6 +214,61 @@ TEST_F(session_test, limits_of_a_run_hold_and_the_session_stays_usable) {
     EXPECT_EQ(run("(+ 1 1)"), "2");
 }
 
+/// Its macro computes for ever when it is expanded.
+const std::string endless_macro = "(defmacro m (x) (progn (while true 1) x)) (m 1)";
+/// The forms that its macros expand to are without number, and each expansion takes few steps.
+std::string multiplying_macros() {
+    std::string text = "(defmacro m0 (x) x)";
+    for (int i = 1; i <= 40; ++i) {
+        const std::string inner = "(m" + std::to_string(i - 1) + " ,x)";
+        text += "(defmacro m" + std::to_string(i) + " (x) `(progn " + inner + " " + inner + "))";
+    }
+    return text + "(m40 1)";
+}
+
+TEST_F(session_test, limits_of_a_run_hold_while_it_is_compiled) {
+    run_options options;
+    options.step_limit = 5000;
+    const std::string used_up = "LimitError: the step limit of this run is used up";
+    EXPECT_EQ(run(endless_macro, options), used_up);
+    EXPECT_EQ(run(multiplying_macros(), options), used_up);
+    options.step_limit = 1; // what is compiled in one go counts too
+    EXPECT_EQ(run("(list 1 2 3)", options), used_up);
+    options = {};
+    options.memory_limit = 2 * 1024 * 1024;
+    const std::string ended = run(multiplying_macros(), options);
+    EXPECT_EQ(ended.rfind("LimitError: ", 0), 0U) << ended;
+    EXPECT_EQ(ended.find("million"), std::string::npos) << ended; // steps, which bound all macros
+    EXPECT_EQ(run("(m0 2)"), "2");
+}
+
+TEST_F(session_test, a_run_is_ended_while_it_is_compiled) {
+    for (const std::string& text : {endless_macro, multiplying_macros()}) {
+        run_options options;
+        options.until = coro::deadline(loop_.now());
+        EXPECT_EQ(run(text, options), "TimeoutError: the time for this run is over");
+        // Once it has begun: the loop must have its turn beside it.
+        options = {};
+        coro::cancel_source stop;
+        options.cancel = &stop;
+        coro::nursery timers(coro::call_context{&loop_, nullptr, {}});
+        timers.start(cancel_after(&stop, timers.context(), 1));
+        EXPECT_EQ(run(text, options), "CancelledError: cancelled by the user");
+        EXPECT_EQ(timers.living(), 0U);
+    }
+    EXPECT_EQ(run("(+ 1 1)"), "2");
+}
+
+TEST_F(session_test, an_error_of_compiling_has_its_place_and_no_calls) {
+    std::optional<result<lang::value>> ended;
+    context_.restart();
+    coro::spawn(loop_, evaluate(session_.get(), "1\n(if)", {}, &ended), [](std::exception_ptr) {});
+    context_.run();
+    ASSERT_TRUE(ended && !*ended);
+    EXPECT_TRUE(ended->error().info().span.known());
+    EXPECT_TRUE(ended->error().info().trace.empty());
+}
+
 TEST_F(session_test, unknown_effects_and_tasks_are_clear) {
     EXPECT_EQ(run("(defatom t (params x) (instructions \"{{x}}\"))"),
               "SexpEvaluationError: defatom: this host has no task system");
