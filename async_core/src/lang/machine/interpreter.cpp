@@ -569,8 +569,7 @@ outcome interpreter::dispatch() {
         SLOW(unwind(
             labelled(static_cast<const caught_error*>(host_of(R[i.a]))->failure, i, R[i.b])));
     op_catch_value:
-        R[i.a] =
-            describe_error(*f_.realm_, static_cast<const caught_error*>(host_of(R[i.b]))->failure);
+        R[i.a] = description_of(static_cast<const caught_error*>(host_of(R[i.b]))->failure);
         NEXT();
     op_catch_matches : {
         const error& failure = static_cast<const caught_error*>(host_of(R[i.b]))->failure;

@@ -138,6 +138,8 @@ private:
                     const value& given);
     next unwind(error failure) noexcept;
     next unwind_to_handler(error failure);
+    next look_at_limits_first();
+    [[nodiscard]] value description_of(const error& failure);
     next thrown(error failure) noexcept;
     next give_up(error failure) noexcept;
     void leave_branch(inline_branch& ended) noexcept;
@@ -230,6 +232,7 @@ private:
     std::uint32_t fuel_ = 0;
     std::uint32_t given_ = 0;      ///< fuel at the last refill
     slice_work work_;              ///< of builtins
+    std::uint64_t unwound_ = 0;    ///< steps of errors on their way out, not paid for yet
     std::optional<error> failure_; ///< set by helpers that return false
     outcome out_;
 };

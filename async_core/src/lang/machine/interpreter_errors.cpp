@@ -20,7 +20,10 @@ namespace heddle::lang {
 namespace {
 
 constexpr std::size_t max_trace_lines = 64;
-constexpr unsigned max_attempts = 3; ///< to raise an error where there is no memory
+constexpr std::uint64_t unwound_in_a_go = 128; ///< steps of errors on their way out: some 0.1 ms
+constexpr std::size_t frames_of_a_step = 64;   ///< that an error leaves
+constexpr std::size_t steps_of_a_line = 4;     ///< of a trace that is described
+constexpr unsigned max_attempts = 3;           ///< to raise an error where there is no memory
 
 /// The name in a trace. Helpers of the prelude show the name of what they help, those of a library
 /// (%text/chunks) the library.
@@ -178,6 +181,7 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
         }
         end_cleanup();
     };
+    const std::size_t frames = f_.frames_.size();
     for (;;) {
         const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
         while (f_.frames_.size() > floor) {
@@ -204,7 +208,11 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
                 }
                 f_.stack_[at.base + h.slot] = std::move(caught);
                 at.at = at.code->code.data() + h.target;
-                return next::go_on;
+                unwound_ += 1 + (frames - f_.frames_.size()) / frames_of_a_step;
+                // The branches of a form that is left end in any case, before limits are looked at.
+                const bool may_look = at.at->code != op::join_abort;
+                return unwound_ >= unwound_in_a_go && may_look ? look_at_limits_first()
+                                                               : next::go_on;
             }
             leave_frame();
         }
@@ -235,6 +243,23 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
         ++top().at;
         return next::go_on;
     }
+}
+
+/// A handler was entered, after many others: errors on their way out meet no other safe point. The
+/// next slice begins with one. It comes from outside, as what ends the handler at once is an error
+/// too.
+interpreter::next interpreter::look_at_limits_first() {
+    spend_steps(std::exchange(unwound_, 0));
+    if (f_.request_ || f_.job_ || f_.first_call_ >= 0) return next::go_on;
+    out_.kind = outcome_kind::out_of_steps;
+    return next::leave;
+}
+
+/// What `catch` binds: a map for each line of the trace, paid for with the handlers.
+value interpreter::description_of(const error& failure) {
+    for (const error* each = &failure; each; each = each->info().cause.get())
+        unwound_ += steps_of_a_line * (1 + each->info().trace.size());
+    return describe_error(*f_.realm_, failure);
 }
 
 /// The fiber has ended, however: its join is notified of it.

@@ -143,8 +143,11 @@ void interpreter::count_effect_of_cleanup() { count_cleanup(steps_of_an_effect);
 /// the limit that may have begun it. No `catch` takes it in what has to end.
 std::optional<error> interpreter::overlong_cleanup() {
     if (!f_.cleans_up()) return std::nullopt;
-    // Nobody's code, and the scope of what is left must not go on outside of it.
-    if (!f_.frames_.empty() && top().at->code == op::settings_leave) return std::nullopt;
+    // Nobody's code: the scope of what is left must not go on outside of it, nor its permit be
+    // lost.
+    if (!f_.frames_.empty() &&
+        (top().at->code == op::settings_leave || top().at->code == op::permit_release))
+        return std::nullopt;
     if (f_.overlong_) {
         given_ = fuel_ = 1;
         return f_.overlong_;

@@ -368,6 +368,35 @@ TEST(step_limit, cannot_be_caught_for_ever) {
             .starts_with("LimitError"));
 }
 
+/// An error leaves so many calls, each of them with that handler.
+std::string unwound(int levels, const std::string& handler) {
+    return "(letrec ((f (lambda (n) (if (= n 0) (error \"x\") (try (+ 1 (f (- n 1))) " + handler +
+           "))))) (f " + std::to_string(levels) + "))";
+}
+
+TEST(step_limit, holds_for_an_error_on_its_way_out) {
+    const std::string program = unwound(5000, "(catch (e) (raise e))");
+    lang_harness session;
+    EXPECT_TRUE(session.shown(program).starts_with("UserError"));
+    schedule how;
+    how.steps = 50'000;
+    EXPECT_TRUE(session.shown(program, how).starts_with("LimitError"));
+    EXPECT_EQ(
+        session.shown("(try (sandbox ((steps 50000)) " + program + ") (catch (e) (get e 'kind)))"),
+        "\"LimitError\"");
+}
+
+TEST(step_limit, an_error_on_its_way_out_lets_others_run) {
+    for (const char* handler :
+         {"(catch (e) (raise e))", "(catch (e 'TypeError) 1)", "(finally 1)"}) {
+        lang_harness session;
+        schedule how;
+        how.slice = 1'000'000; // more than the calls take
+        EXPECT_TRUE(session.shown(unwound(5000, handler), how).starts_with("UserError")) << handler;
+        EXPECT_GT(session.runs, 20U) << handler;
+    }
+}
+
 TEST(step_limit, cleanup_that_does_not_end_is_ended) {
     lang_harness session;
     schedule how;
