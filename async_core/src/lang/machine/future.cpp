@@ -13,7 +13,7 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr std::size_t max_visited = 256; ///< fibers, in the search for a cycle
+constexpr std::size_t max_visited = 1000; ///< fibers, in the search for a cycle
 
 } // namespace
 

@@ -278,5 +278,23 @@ TEST(futures, cancellation_at_every_step_leaves_nothing) {
         "(let ((f (spawn (map pause '(3 4))))) (timeout 1 (map await (list f f)) 'late))");
 }
 
+TEST(futures, long_cycles_are_reported) {
+    for (const char* program :
+         {"(let ((fs (map (lambda (i) nil) (range 300))))"
+          "  (let go ((i 0)) (when (< i 300)"
+          "    (set! fs (put fs i (spawn (progn (pause 0.1) (await (nth fs (modulo (+ i 1) "
+          "300)))))))"
+          "    (go (+ i 1))))"
+          "  (await (first fs)))",
+          "(with ((concurrency 1000)) (let ((f nil) (g nil))"
+          "  (set! f (spawn (progn (pause 0.01)"
+          "    (map (lambda (i) (if (= i 0) (await g) (pause 10))) (range 300)))))"
+          "  (set! g (spawn (progn (pause 0.02) (await f))))"
+          "  (await f)))"}) {
+        lang_harness harness;
+        EXPECT_NE(harness.shown(program).find("would wait for ever"), std::string::npos) << program;
+    }
+}
+
 } // namespace
 } // namespace heddle::lang::testing
