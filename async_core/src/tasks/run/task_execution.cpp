@@ -66,6 +66,10 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
     for (;;) {
         verdict ended = execution.check_limits();
         if (ended) co_return *std::move(ended);
+        if (execution.session_.must_wait()) {
+            co_await execution.wait_for_room();
+            continue;
+        }
         // Before the call waits for what that stream holds of a budget.
         runner.streams().let_go(execution.call_.scope);
         if (execution.model_.must_reserve()) {
@@ -279,6 +283,13 @@ task_execution::verdict task_execution::check_limits() {
     const auto reached = session_.check(dialog_.request());
     if (!reached) return std::nullopt;
     return end_.exhaust(*reached);
+}
+
+coro::task<void> task_execution::wait_for_room() {
+    task_observer* const observer = runner_.parts().observer;
+    if (observer) observer->on_budget_wait(true);
+    co_await session_.room_freed(time_.context()); // check_limits() sees why it has ended
+    if (observer) observer->on_budget_wait(false);
 }
 
 task_execution::verdict task_execution::end_search(const result<ports::chat_response>& response) {

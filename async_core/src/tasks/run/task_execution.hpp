@@ -60,6 +60,8 @@ private:
 
     /// Before each request: whether a limit of the task would be passed.
     [[nodiscard]] verdict check_limits();
+    /// Until other requests below the same task leave room for the next; then check_limits() again.
+    [[nodiscard]] coro::task<void> wait_for_room();
     /// After a request that was made for a cached response because a budget is used up.
     [[nodiscard]] verdict end_search(const result<ports::chat_response>& response);
     /// Nothing: ask again, after the tools that the model called, or after check_response().

@@ -59,6 +59,9 @@ void task_session::begin(const resource_limits& limits, std::int64_t max_questio
     max_turns_ = limits.max_turns.value_or(default_turns + max_questions);
     window_ = window;
     outer_ = outer;
+    if (outer) room_ = outer->room_;
+    if (limits.max_tokens_total || limits.max_cost_usd)
+        room_ = std::make_shared<shared_room>(std::move(room_));
 }
 
 std::int64_t task_session::estimate(std::size_t bytes) const noexcept {
@@ -91,33 +94,43 @@ void task_session::allowance::bound(std::int64_t left, resource what,
     in = &session;
 }
 
-/// Limits of the whole chain: of this task and of those that wait for it. `next`: tokens of input.
-std::optional<exhausted_resource> task_session::check_total(std::int64_t next,
-                                                            const model_price& price,
-                                                            allowance& left) {
-    if (const auto& most = limits_.max_tokens_total) {
-        const auto used = static_cast<double>(total_ + next);
-        const auto limit = static_cast<double>(*most);
-        if (total_ + next >= *most)
-            return reached(name_of(resource::tokens), used, limit, "tokens");
-        warn(resource::tokens, used, limit);
-        left.bound(*most - total_ - next, resource::tokens, *this);
-    }
-    if (limits_.max_cost_usd) {
-        if (auto over = check_cost(*limits_.max_cost_usd, next, price, left)) return over;
-    }
-    return outer_ ? outer_->check_total(next, price, left) : std::nullopt;
+/// Whether the request has to wait for others below this session. It is given no less than it would
+/// get alone: an answer that is cut short was paid for in vain.
+bool task_session::waits_here(const wanted_request& wanted, bool fits) const noexcept {
+    return room_->others_first(wanted.by.place_.get()) || (room_->busy() && !fits);
 }
 
-std::optional<exhausted_resource> task_session::check_cost(double limit, std::int64_t next,
-                                                           const model_price& price,
-                                                           allowance& left) {
+/// Limits of the whole chain: of this task and of those that wait for it.
+std::optional<exhausted_resource> task_session::check_total(wanted_request& wanted) {
+    if (const auto& most = limits_.max_tokens_total) {
+        const std::int64_t next = total_ + wanted.input;
+        const auto used = static_cast<double>(next);
+        const auto limit = static_cast<double>(*most);
+        if (next >= *most) return reached(name_of(resource::tokens), used, limit, "tokens");
+        warn(resource::tokens, used, limit);
+        const std::int64_t rest = *most - next - room_->held().tokens;
+        if (waits_here(wanted, rest >= wanted.max_output())) {
+            wanted.full = room_;
+        } else {
+            wanted.left.bound(rest, resource::tokens, *this);
+            wanted.shares = wanted.shares || this != &wanted.by;
+        }
+    }
+    if (limits_.max_cost_usd) {
+        if (auto over = check_cost(*limits_.max_cost_usd, wanted)) return over;
+    }
+    return outer_ ? outer_->check_total(wanted) : std::nullopt;
+}
+
+std::optional<exhausted_resource> task_session::check_cost(double limit, wanted_request& wanted) {
+    const model_price& price = wanted.by.price_;
     ports::token_usage asked;
-    asked.input = next;
+    asked.input = wanted.input;
     const auto input = price.of(asked);
     asked.output = priced_tokens;
     const auto both = price.of(asked);
-    if (!input || !both) {
+    const bool known = input && both;
+    if (!known) {
         if (!std::exchange(unpriced_, true)) {
             warnings_.push_back("max_cost_usd: the price of the model '" +
                                 std::string(price.model) + "' is not known");
@@ -125,21 +138,52 @@ std::optional<exhausted_resource> task_session::check_cost(double limit, std::in
         if (total_cost_ < limit) return std::nullopt;
     }
     const double used = total_cost_ + input.value_or(0);
-    const double per_token = input && both ? (*both - *input) / priced_tokens : 0;
-    const double tokens = per_token > 0 ? std::floor((limit - used) / per_token) : 0;
-    if (used > limit || total_cost_ >= limit || (per_token > 0 && tokens < 1)) {
+    const double per_token = known ? (*both - *input) / priced_tokens : 0;
+    const auto tokens_for = [&](double usd) {
+        return per_token > 0 ? std::floor(usd / per_token) : 0;
+    };
+    if (used > limit || total_cost_ >= limit || (per_token > 0 && tokens_for(limit - used) < 1)) {
         // A model that costs nothing is never too dear.
-        if (input && both && *both == 0) return std::nullopt;
+        if (known && *both == 0) return std::nullopt;
         return reached(name_of(resource::cost), used, limit, "USD");
     }
     warn(resource::cost, used, limit);
-    if (per_token > 0 && tokens < static_cast<double>(INT64_MAX / 2)) {
-        left.bound(static_cast<std::int64_t>(tokens), resource::cost, *this);
+    if (known && *both == 0) return std::nullopt; // nothing of it can be held by others
+    const double rest = limit - used - room_->held().usd;
+    const double most = static_cast<double>(wanted.max_output()) * per_token;
+    if (waits_here(wanted, rest >= most)) {
+        wanted.full = room_;
+    } else if (per_token > 0 && tokens_for(rest) < static_cast<double>(INT64_MAX / 2)) {
+        wanted.left.bound(static_cast<std::int64_t>(tokens_for(rest)), resource::cost, *this);
+        wanted.shares = wanted.shares || this != &wanted.by;
     }
     return std::nullopt;
 }
 
+/// A place is kept where it is in the right room: the request does not lose its turn.
+void task_session::wait_in(std::shared_ptr<shared_room> full) {
+    if (place_ && place_->is_in(*full)) return place_->wait_again();
+    place_.reset();
+    place_ = std::make_unique<shared_room::place>(std::move(full));
+}
+
+void task_session::set_aside(const ports::chat_request& request, std::int64_t input) {
+    if (!room_) return;
+    ports::token_usage most;
+    most.input = input;
+    most.output = request.max_output_tokens.value_or(0);
+    set_aside_ = request_share{most.input + most.output, price_.of(most).value_or(0)};
+    room_->take(*set_aside_);
+}
+
+void task_session::release() noexcept {
+    if (!set_aside_) return;
+    room_->release(*set_aside_);
+    set_aside_.reset();
+}
+
 std::optional<exhausted_resource> task_session::check(ports::chat_request& request) {
+    release();
     if (turns_ >= max_turns_) {
         return reached(name_of(resource::turns), static_cast<double>(turns_),
                        static_cast<double>(max_turns_), "turns");
@@ -156,7 +200,8 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
             return reached(name_of(resource::context), used, limit, "tokens of context");
         warn(resource::context, used, limit);
     }
-    allowance left;
+    wanted_request wanted{*this, next, request.max_output_tokens.value_or(ample_output), {}};
+    allowance& left = wanted.left;
     if (const auto& most = limits_.max_output) {
         if (usage_.output >= *most) {
             return reached(name_of(resource::output), static_cast<double>(usage_.output),
@@ -164,10 +209,21 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
         }
         left.bound(*most - usage_.output, resource::output, *this);
     }
-    if (auto over = check_total(next, price_, left)) return over;
+    if (auto over = check_total(wanted)) {
+        place_.reset();
+        return over;
+    }
+    if (wanted.full) {
+        wait_in(std::move(wanted.full));
+        return std::nullopt;
+    }
+    if (wanted.shares && !request.max_output_tokens && left.tokens > ample_output)
+        request.max_output_tokens = ample_output;
     if (request.max_output_tokens && *request.max_output_tokens < left.tokens) left = {};
     if (left.in) request.max_output_tokens = left.tokens;
     allowed_ = left;
+    set_aside(request, next);
+    place_.reset(); // whoever is next sees what is set aside
     return std::nullopt;
 }
 
@@ -253,6 +309,7 @@ void task_session::add(const counted_use& use, std::optional<double> cost) {
 
 void task_session::count(const ports::chat_response& response, const counted_use& use,
                          std::optional<double> cost) {
+    release();
     requests_ += response.attempts;
     ++turns_;
     if (!use.estimated && use.usage.input > 0 && asked_bytes_ != 0) {
@@ -269,6 +326,7 @@ void task_session::count(const ports::chat_response& response, const counted_use
 
 void task_session::count_failed(std::uint32_t attempts, const counted_use* use,
                                 std::optional<double> cost) {
+    release();
     requests_ += attempts;
     if (use) add(*use, cost);
 }

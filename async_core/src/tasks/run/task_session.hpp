@@ -1,12 +1,15 @@
 // The resources of one execution: turns, window, tokens, money.
 #pragma once
 
+#include "tasks/run/shared_room.hpp"
+
 #include <heddle/coro/deadline.hpp>
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/ports/price_port.hpp>
 #include <heddle/tasks/definition/context_settings.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,14 +44,30 @@ struct counted_use {
 class task_session {
 public:
     static constexpr std::int64_t default_turns = 10; ///< assistant messages, re-asks not counted
+    /// Output tokens of a request that says no limit itself, where it shares one with other tasks.
+    /// Few models can give more.
+    static constexpr std::int64_t ample_output = 65'536;
+
+    task_session() = default;
+    task_session(const task_session&) = delete;
+    task_session& operator=(const task_session&) = delete;
+    ~task_session() { release(); }
 
     /// `outer`: the session of the task that this one was started by; it outlives this one.
     void begin(const resource_limits& limits, std::int64_t max_questions,
                std::optional<std::int64_t> window, const model_price& price, task_session* outer);
 
     /// Before a request: the limit that it would pass. Also bounds request.max_output_tokens by
-    /// what the limits leave, and notes warnings at 80 %.
+    /// what the limits leave, notes warnings at 80 %, and sets aside what the request may use until
+    /// it is counted or the next one is checked. Where other requests hold what it needs, it
+    /// must_wait().
     [[nodiscard]] std::optional<exhausted_resource> check(ports::chat_request& request);
+    /// Nothing is set aside: check() is to be called again after room_freed().
+    [[nodiscard]] bool must_wait() const noexcept { return place_ != nullptr; }
+    /// Only while it must_wait(). Cancellation: returns.
+    [[nodiscard]] coro::task<coro::wake> room_freed(coro::call_context context) {
+        return place_->point.wait(context);
+    }
     /// What a response used: the service's figures, and for those that it did not tell, or that
     /// cannot be, an estimate from the texts. Nothing for one out of a cache.
     [[nodiscard]] counted_use use_of(const ports::chat_response& response) const noexcept;
@@ -97,12 +116,26 @@ private:
         const task_session* in = nullptr;
         void bound(std::int64_t left, resource what, const task_session& session) noexcept;
     };
-    [[nodiscard]] std::optional<exhausted_resource> check_total(std::int64_t next,
-                                                                const model_price& price,
-                                                                allowance& left);
-    [[nodiscard]] std::optional<exhausted_resource> check_cost(double limit, std::int64_t next,
-                                                               const model_price& price,
-                                                               allowance& left);
+    /// A request on its way through the limits of the chain.
+    struct wanted_request {
+        const task_session& by;
+        std::int64_t input = 0;
+        std::int64_t output = 0; ///< as much as it would use if the limits left it
+        allowance left;
+        bool shares = false;                         ///< a limit of another task bounds it
+        std::shared_ptr<shared_room> full = nullptr; ///< where it has to wait; null: nowhere
+
+        [[nodiscard]] std::int64_t max_output() const noexcept {
+            return left.tokens < output ? left.tokens : output;
+        }
+    };
+    [[nodiscard]] std::optional<exhausted_resource> check_total(wanted_request& wanted);
+    [[nodiscard]] std::optional<exhausted_resource> check_cost(double limit,
+                                                               wanted_request& wanted);
+    [[nodiscard]] bool waits_here(const wanted_request& wanted, bool fits) const noexcept;
+    void wait_in(std::shared_ptr<shared_room> full);
+    void set_aside(const ports::chat_request& request, std::int64_t input);
+    void release() noexcept;
     [[nodiscard]] static std::string_view name_of(resource what) noexcept;
     void warn(resource what, double used, double limit);
     void add(const counted_use& use, std::optional<double> cost);
@@ -112,7 +145,11 @@ private:
     std::optional<std::int64_t> window_;
     model_price price_;
     task_session* outer_ = nullptr;
-    allowance allowed_; ///< of the last request
+    /// Of this or of the next task above that has limits on totals; null: none has.
+    std::shared_ptr<shared_room> room_;
+    std::unique_ptr<shared_room::place> place_;
+    std::optional<request_share> set_aside_; ///< for the request in flight
+    allowance allowed_;                      ///< of the last request
     ports::token_usage usage_;
     std::int64_t total_ = 0; ///< tokens of this and all below, as far as known
     double total_cost_ = 0;  ///< of this and all below, as far as known

@@ -174,6 +174,103 @@ TEST(task_limits, a_total_that_cuts_a_response_has_ended_the_task) {
     EXPECT_EQ(w.json("(get (t) \"content\")"), "\"half an ans\"");
 }
 
+/// Calls a task twenty times in one turn. Its service counts the input as heddle guesses it, and
+/// each response is as long as it may be, up to 80 tokens.
+struct many_subtasks {
+    explicit many_subtasks(const resource_limits& limits,
+                           std::optional<std::int64_t> max_tokens = {})
+        : w(templates(limits, max_tokens), with_prices()) {
+        w.llm.delay = std::chrono::milliseconds(5);
+        w.llm.replies.push_back(
+            [this](const ports::chat_request& asked) -> result<ports::chat_response> {
+                ports::chat_response response;
+                response.usage = ports::token_usage{20, 20, 0, 0};
+                if (!asked.tools.empty()) {
+                    response.finish = ports::finish_reason::tool_calls;
+                    for (int i = 0; i < 20; ++i) {
+                        const std::string number = std::to_string(i);
+                        response.tool_calls.push_back(
+                            {"id" + number, "sub", R"({"x":")" + number + R"("})"});
+                    }
+                } else {
+                    const auto bytes =
+                        static_cast<std::int64_t>(asked.messages.back().text.size()) + 16;
+                    response.text = "done";
+                    response.usage->input = bytes / 4;
+                    response.usage->output =
+                        std::min<std::int64_t>(80, asked.max_output_tokens.value_or(80));
+                }
+                used += response.usage->input + response.usage->output;
+                return response;
+            });
+    }
+    static std::vector<task_template> templates(const resource_limits& limits,
+                                                std::optional<std::int64_t> max_tokens) {
+        task_template outer = plain("ask");
+        outer.tools.push_back("sub");
+        outer.limits = limits;
+        task_template sub = plain("sub");
+        sub.description = "one of many";
+        sub.max_tokens = max_tokens;
+        return {outer, sub};
+    }
+
+    std::int64_t used = 0;
+    harness w;
+};
+
+TEST(task_limits, of_tokens_are_shared_by_subtasks_that_run_at_once) {
+    resource_limits limits;
+    limits.max_tokens_total = 500;
+    many_subtasks asked(limits);
+    EXPECT_THAT(asked.w.json(error_of("(ask)")), StartsWith(R"(["RESOURCE_EXHAUSTION","tokens",)"));
+    EXPECT_LE(asked.used, 500);
+    EXPECT_GT(asked.used, 480) << "what is left is used";
+    EXPECT_EQ(asked.w.observer.waits_begun, asked.w.observer.waits_ended);
+    EXPECT_GT(asked.w.observer.waits_begun, 0);
+}
+
+TEST(task_limits, of_cost_are_shared_by_subtasks_that_run_at_once) {
+    resource_limits limits;
+    limits.max_cost_usd = 0.5;
+    many_subtasks asked(limits);
+    EXPECT_THAT(asked.w.json(error_of("(ask)")), StartsWith(R"(["RESOURCE_EXHAUSTION","cost",)"));
+    EXPECT_LE(asked.used, 500);
+    EXPECT_GT(asked.used, 480);
+}
+
+TEST(task_limits, let_subtasks_with_an_output_limit_run_side_by_side) {
+    resource_limits limits;
+    limits.max_tokens_total = 500;
+    many_subtasks asked(limits, 80);
+    EXPECT_THAT(asked.w.json(error_of("(ask)")), StartsWith(R"(["RESOURCE_EXHAUSTION","tokens",)"));
+    EXPECT_LE(asked.used, 500);
+    EXPECT_EQ(asked.w.llm.max_at_once, 5) << "as many as fit next to each other";
+    // All have room beside each other.
+    limits.max_tokens_total = 5'000'000;
+    many_subtasks free(limits);
+    EXPECT_THAT(free.w.json(error_of("(ask)")), StartsWith(R"(["RESOURCE_EXHAUSTION","turns",)"));
+    EXPECT_EQ(free.w.llm.max_at_once, 20);
+    ASSERT_GT(free.w.llm.asked.size(), 1U);
+    EXPECT_EQ(free.w.llm.asked[1].max_output_tokens, 65'536);
+}
+
+TEST(task_limits, subtasks_that_wait_for_a_limit_end_with_the_time_of_the_task) {
+    resource_limits limits;
+    limits.max_tokens_total = 500;
+    many_subtasks asked(limits);
+    asked.w.llm.delay = std::chrono::milliseconds(0);
+    asked.w.llm.replies.front() =
+        [&, first = asked.w.llm.replies.front()](const ports::chat_request& request) {
+            asked.w.llm.delay = std::chrono::hours(1); // of the subtasks
+            return first(request);
+        };
+    EXPECT_THAT(asked.w.json(error_of("(ask (timeout 0.2))")),
+                StartsWith(R"(["RESOURCE_EXHAUSTION","time",)"));
+    EXPECT_LE(asked.w.llm.asked.size(), 2U) << "the first subtask holds all that is left";
+    EXPECT_EQ(asked.w.observer.waits_begun, asked.w.observer.waits_ended);
+}
+
 TEST(task_limits, a_limit_on_cost_without_a_price_is_a_warning) {
     task_template t = plain();
     t.limits.max_cost_usd = 0.1;

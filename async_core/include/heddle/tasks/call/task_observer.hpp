@@ -49,8 +49,8 @@ public:
     virtual ~task_observer() = default;
     virtual void on_task_started(const task_started& event) noexcept = 0;
     virtual void on_task_finished(const task_finished& event) noexcept = 0;
-    /// Called when a started call begins (`waits`) or stops waiting for a budget that calls in
-    /// flight hold.
+    /// Called when a started call begins (`waits`) or stops waiting for what calls in flight hold
+    /// of a budget, or of a limit of the task that started them.
     virtual void on_budget_wait(bool /*waits*/) noexcept {}
 };
 
