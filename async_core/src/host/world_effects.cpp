@@ -75,7 +75,12 @@ public:
         if (call.request.arguments.empty()) co_return value::empty_list();
         auto text = co_await joined_arguments(call);
         if (!text) co_return std::move(text).error();
-        call.owner.owner().log().write(log_level::info, "script", *text);
+        engine& host = call.owner.owner();
+        if (host.parts().log_room && host.log().enabled(log_level::info)) {
+            const result<void> room = co_await host.parts().log_room(call.context);
+            if (!room) co_return room.error();
+        }
+        host.log().write(log_level::info, "script", *text);
         co_return lang::make_string(call.owner.memory(), *text);
     }
 };
@@ -94,11 +99,15 @@ public:
                         "",
                         ""}) {}
     coro::task<result<value>> run(effect_call call) override {
-        const auto& out = call.owner.owner().parts().print;
-        if (!out) co_return value();
+        const engine_parts& parts = call.owner.owner().parts();
+        if (!parts.print) co_return value();
         auto text = co_await joined_arguments(call);
         if (!text) co_return std::move(text).error();
-        out(*text + "\n");
+        if (parts.print_room) {
+            const result<void> room = co_await parts.print_room(call.context);
+            if (!room) co_return room.error();
+        }
+        parts.print(*text + "\n");
         co_return value();
     }
 };

@@ -19,10 +19,16 @@ class session;
 /// What an engine is made of. Everything is owned by the caller or shared, and outlives the
 /// engine's sessions.
 struct engine_parts {
-    log_port* log = nullptr;                       ///< null: nothing is logged
-    ports::file_port* files = nullptr;             ///< null: file primitives raise PermissionError
-    import_port* imports = nullptr;                ///< null: only libraries can be imported
-    std::function<void(std::string_view)> print;   ///< where (print …) goes; empty: dropped
+    log_port* log = nullptr;                     ///< null: nothing is logged
+    ports::file_port* files = nullptr;           ///< null: file primitives raise PermissionError
+    import_port* imports = nullptr;              ///< null: only libraries can be imported
+    std::function<void(std::string_view)> print; ///< where (print …) goes; empty: dropped
+    /// Awaited before `print` is called, so that a reader who is slow keeps the branch waiting and
+    /// not the loop. Errors: cancelled, or deadline passed; nothing is printed then. Empty: no
+    /// wait.
+    std::function<coro::task<result<void>>(coro::call_context)> print_room;
+    /// The same before (log-message …) logs.
+    std::function<coro::task<result<void>>(coro::call_context)> log_room;
     std::vector<std::string> readable_environment; ///< names that (getenv …) may read
     std::uint64_t random_seed = 0;                 ///< 0: seeded by the system
     /// Makes the tasks and tools of a session; empty: none.
