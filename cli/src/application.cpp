@@ -176,6 +176,15 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     parts.files = object->files_.get();
     parts.imports = object->imports_.get();
     parts.print = [&output](std::string_view text) { output.out_data(text); };
+    object->print_room_ =
+        std::make_unique<output_room>(object->loop_, output, console::stream::out);
+    object->log_room_ = std::make_unique<output_room>(object->loop_, output, console::stream::err);
+    parts.print_room = [room = object->print_room_.get()](coro::call_context context) {
+        return room->wait(context);
+    };
+    parts.log_room = [room = object->log_room_.get()](coro::call_context context) {
+        return room->wait(context);
+    };
     parts.random_seed = options.seed;
     parts.operators = tasks::operators(std::move(task_parts));
     object->engine_ = std::make_unique<host::engine>(object->loop_, std::move(parts));

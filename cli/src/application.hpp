@@ -7,6 +7,7 @@
 #include "environment.hpp"
 #include "interrupts.hpp"
 #include "model_setup.hpp"
+#include "output_room.hpp"
 #include "terminal_questions.hpp"
 
 #include <heddle/base/log.hpp>
@@ -85,6 +86,8 @@ private:
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<terminal_questions> questions_; ///< null: nobody can answer
+    std::unique_ptr<output_room> print_room_;
+    std::unique_ptr<output_room> log_room_;
     std::unique_ptr<host::engine> engine_;
 };
 

@@ -14,6 +14,11 @@ namespace heddle::cli {
 
 namespace {
 
+/// Text for the writer of standard output is gathered up to this size: waking it costs time.
+constexpr std::size_t gathered_out = 4096;
+/// With more than that unread, lines of the log are dropped.
+constexpr std::size_t most_log = 8 * stream_writer::room;
+
 /// No-color.org: set and not empty.
 bool is_set(const char* name) {
     const char* value = std::getenv(name);
@@ -43,15 +48,47 @@ console_traits console_traits::of_process() {
     return traits;
 }
 
-std::function<void()> console::note_loss(bool lost) {
-    if (!lost || out_failed_) return nullptr;
-    out_failed_ = true;
-    return std::exchange(tell_loss_, nullptr);
+console::console(std::FILE* out, std::FILE* err, console_traits traits)
+    : out_(out), err_(err), traits_(traits) {
+    const int out_number = ::fileno(out);
+    const int err_number = ::fileno(err);
+    const auto make = [&] {
+        stream_writer::listeners told;
+        told.on_lost = [this, out_number](int descriptor) {
+            if (descriptor == out_number) lose_output();
+        };
+        told.on_room = [this] { tell_room(); };
+        writers_.push_back(std::make_unique<stream_writer>(std::move(told)));
+        return writers_.back().get();
+    };
+    if (may_wait_for_reader(out_number)) out_writer_ = make();
+    if (!may_wait_for_reader(err_number)) return;
+    const bool together = out_writer_ && lead_to_one_place(out_number, err_number);
+    err_writer_ = together ? out_writer_ : make();
+}
+
+console::~console() {
+    const std::scoped_lock lock(mutex_);
+    forget_status();
+    (void)send_out();
+}
+
+void console::lose_output() {
+    const std::scoped_lock lock(telling_);
+    if (out_lost_.exchange(true)) return;
+    if (const auto tell = std::exchange(tell_loss_, nullptr)) tell();
+}
+
+void console::tell_room() {
+    const std::scoped_lock lock(telling_);
+    for (const auto& tell : tell_room_) {
+        if (tell) tell();
+    }
 }
 
 void console::out(std::string_view text) { write_out(utf8::printable(text)); }
 
-void console::err(std::string_view text) { write_err(utf8::printable(text)); }
+void console::err(std::string_view text) { write_err(utf8::printable(text), false); }
 
 void console::out_data(std::string_view text) {
     if (traits_.out_is_terminal) write_out(utf8::printable(text));
@@ -60,53 +97,96 @@ void console::out_data(std::string_view text) {
 
 void console::out_styled(std::string_view text) { write_out(text); }
 
-void console::err_styled(std::string_view text) { write_err(text); }
+void console::err_styled(std::string_view text) { write_err(text, false); }
+
+void console::err_log(std::string_view lines) { write_err(lines, true); }
+
+void console::put(stream_writer& to, std::FILE* file, std::string_view text) {
+    if (waits_) to.write_in_turn(::fileno(file), text);
+    else to.write(::fileno(file), text);
+}
+
+bool console::put_out(std::string_view text) {
+    if (!out_writer_) {
+        const bool whole = std::fwrite(text.data(), 1, text.size(), out_) == text.size();
+        // What stays in the buffer counts as written, also when the system took nothing of it.
+        return whole && std::ferror(out_) == 0;
+    }
+    // The writer is woken for blocks, and a large text is not copied once more.
+    if (gathered_.size() + text.size() < gathered_out) {
+        gathered_ += text;
+        return true;
+    }
+    (void)send_out();
+    put(*out_writer_, out_, text);
+    return true;
+}
+
+bool console::send_out() {
+    if (!out_writer_) return std::fflush(out_) == 0 && std::ferror(out_) == 0;
+    if (!gathered_.empty()) put(*out_writer_, out_, std::exchange(gathered_, {}));
+    return true;
+}
 
 void console::write_out(std::string_view text) {
-    std::function<void()> tell;
+    bool whole = true;
     {
         const std::scoped_lock lock(mutex_);
         if (traits_.out_is_terminal) {
             wipe_status();
             end_line();
         }
-        bool lost = std::fwrite(text.data(), 1, text.size(), out_) != text.size();
-        // What stays in the buffer counts as written, also when the system took nothing of it.
-        lost = lost || std::ferror(out_) != 0;
+        whole = put_out(text);
         if (traits_.out_is_terminal) {
-            lost = std::fflush(out_) != 0 || lost;
+            whole = send_out() && whole;
             if (!text.empty()) out_line_open_ = text.back() != '\n';
             draw_status();
         }
-        tell = note_loss(lost);
     }
-    if (tell) tell();
+    if (!whole) lose_output();
 }
 
-void console::write_err(std::string_view text) {
-    std::function<void()> tell;
+bool console::drops_log() {
+    if (waits_ || !err_writer_) return false;
+    const std::size_t most = dropped_ != 0 ? most_log / 2 : most_log;
+    if (err_writer_->waiting() <= most) return false;
+    ++dropped_;
+    return true;
+}
+
+void console::tell_dropped() {
+    if (dropped_ == 0) return;
+    const std::string count = std::to_string(std::exchange(dropped_, 0));
+    put_err("heddle: " + count + " lines of the log were dropped: nobody read them\n");
+}
+
+void console::write_err(std::string_view text, bool is_log) {
+    bool whole = true;
     {
         const std::scoped_lock lock(mutex_);
+        if (is_log && drops_log()) return;
         wipe_status();
         end_line();
         // What was written first is seen first when both streams go to one place.
-        tell = note_loss(std::fflush(out_) != 0 || std::ferror(out_) != 0);
+        whole = send_out();
+        tell_dropped();
         put_err(text);
         if (text.ends_with('\n')) draw_status();
     }
-    if (tell) tell();
+    if (!whole) lose_output();
 }
 
 void console::err_piece(std::string_view text) {
-    std::function<void()> tell;
+    bool whole = true;
     {
         const std::scoped_lock lock(mutex_);
+        if (drops_log()) return;
         wipe_status();
-        tell = note_loss(std::fflush(out_) != 0 || std::ferror(out_) != 0);
+        whole = send_out();
         put_err(utf8::printable(text));
         if (!text.empty()) line_open_ = text.back() != '\n';
     }
-    if (tell) tell();
+    if (!whole) lose_output();
 }
 
 bool console::line_is_open() const {
@@ -115,6 +195,7 @@ bool console::line_is_open() const {
 }
 
 void console::put_err(std::string_view text) {
+    if (err_writer_) return put(*err_writer_, err_, text);
     std::fwrite(text.data(), 1, text.size(), err_);
     std::fflush(err_);
 }
@@ -124,22 +205,50 @@ void console::end_line() {
 }
 
 bool console::flush() {
-    const std::scoped_lock lock(mutex_);
-    forget_status();
-    end_line();
-    if (std::fflush(out_) != 0 || std::ferror(out_) != 0) out_failed_ = true;
-    std::fflush(err_);
-    return !out_failed_;
+    {
+        const std::scoped_lock lock(mutex_);
+        forget_status();
+        end_line();
+        tell_dropped();
+    }
+    settle();
+    return !out_lost_;
+}
+
+void console::settle() {
+    bool whole = true;
+    {
+        const std::scoped_lock lock(mutex_);
+        whole = send_out();
+        if (!err_writer_) std::fflush(err_);
+    }
+    if (!whole) lose_output();
+    for (const auto& each : writers_) each->drain();
 }
 
 void console::on_output_lost(std::function<void()> told) {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(telling_);
     tell_loss_ = std::move(told);
 }
 
-bool console::output_lost() const {
+void console::on_room(stream which, std::function<void()> told) {
+    const std::scoped_lock lock(telling_);
+    tell_room_.at(static_cast<std::size_t>(which)) = std::move(told);
+}
+
+bool console::is_full(stream which) const {
+    const stream_writer* const writer = which == stream::out ? out_writer_ : err_writer_;
+    return writer && writer->full();
+}
+
+void console::wait_for_readers(bool waits) {
     const std::scoped_lock lock(mutex_);
-    return out_failed_;
+    waits_ = waits;
+}
+
+void console::wait_at_most(std::chrono::milliseconds patience) {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& each : writers_) each->wait_at_most(patience);
 }
 
 void console::show_status(std::string_view line) {
@@ -156,11 +265,11 @@ unsigned console::columns() const noexcept {
 void console::draw_status() {
     const bool possible = traits_.err_is_terminal && traits_.can_redraw && !status_held_;
     if (!possible || status_.empty() || line_open_ || out_line_open_) return;
+    // A terminal that stands still (Ctrl-S) is not to show all of them later.
+    if (err_writer_ && err_writer_->waiting() > gathered_out) return;
     const unsigned across = columns();
     const std::size_t width = across > 1 ? across - 1 : 79;
-    const std::string text = "\r" + cut_to_width(status_, width) + "\x1b[K";
-    std::fwrite(text.data(), 1, text.size(), err_);
-    std::fflush(err_);
+    put_err("\r" + cut_to_width(status_, width) + "\x1b[K");
     status_shown_ = true;
 }
 
@@ -173,12 +282,15 @@ void console::hold_status(bool held) {
     const std::scoped_lock lock(mutex_);
     wipe_status();
     status_held_ = held;
+    if (!held || !err_writer_) return;
+    // What was written before is seen before what the program shows; but on a terminal that stands
+    // still, where the program will wait too, nobody else is kept waiting.
+    err_writer_->drain_within(std::chrono::milliseconds(50));
 }
 
 void console::wipe_status() {
     if (!status_shown_) return;
-    std::fputs("\r\x1b[K", err_);
-    std::fflush(err_);
+    put_err("\r\x1b[K");
     status_shown_ = false;
 }
 

@@ -2,6 +2,7 @@
 
 #include "exit_code.hpp"
 #include "signal_pipe.hpp"
+#include "stream_writer.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 
@@ -55,7 +56,7 @@ void leave_with_words() noexcept {
     // Only another thread can be here already: it ends the process when nothing is left to end.
     while (leaving.exchange(true)) ::pause();
     if (const std::string* const words = words_at_end.exchange(nullptr)) {
-        (void)!::write(STDERR_FILENO, words->data(), words->size());
+        write_error_at_once(*words); // whoever reads it may have stopped
     }
     if (const process::stray_guard* const strays = strays_at_end.exchange(nullptr)) {
         strays->end_strays(time_for_strays);

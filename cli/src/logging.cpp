@@ -41,7 +41,7 @@ protected:
             text.insert(message.color_range_end, "\x1b[0m");
             text.insert(message.color_range_start, bad ? "\x1b[31m" : "\x1b[36m");
         }
-        target_.err_styled(text);
+        target_.err_log(text);
     }
     void flush_() override {}
 

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace heddle::cli_test {
 
@@ -77,7 +78,7 @@ child_process::child_process(std::vector<std::string> command, child_options opt
     // Small enough for the pipe: written before the child reads.
     if (::write(in.write, options.input.data(), options.input.size()) < 0) ADD_FAILURE();
     ::close(in.write);
-    out_ = out.read;
+    (options.out_unread ? unread_ : out_) = out.read;
     err_ = err.read;
 }
 
@@ -86,11 +87,15 @@ child_process::~child_process() {
         ::kill(pid_, SIGKILL);
         ::waitpid(pid_, nullptr, 0);
     }
-    if (out_ >= 0) ::close(out_);
+    for (const int end : {out_, unread_}) {
+        if (end >= 0) ::close(end);
+    }
     if (err_ >= 0) ::close(err_);
 }
 
 void child_process::send_signal(int signal) const { ::kill(pid_, signal); }
+
+void child_process::read_out() { out_ = std::exchange(unread_, -1); }
 
 bool child_process::read_some(milliseconds limit) {
     std::array<pollfd, 2> streams{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};

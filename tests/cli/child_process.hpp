@@ -19,6 +19,7 @@ struct child_options {
     std::string directory;                        ///< to run in; empty: the test's
     bool err_to_terminal = false;                 ///< standard error is a pseudo-terminal
     bool out_to_full_device = false;              ///< standard output is /dev/full
+    bool out_unread = false;                      ///< read only from read_out() on
 };
 
 /// Options for a child that reads `text`.
@@ -45,6 +46,8 @@ public:
     child_process& operator=(const child_process&) = delete;
 
     void send_signal(int signal) const;
+    /// From now on standard output is read, too.
+    void read_out();
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     /// Reads until standard output holds `text`; false when it ended or the time was over.
     [[nodiscard]] bool wait_for_out(const std::string& text,
@@ -62,6 +65,7 @@ private:
 
     pid_t pid_ = -1;
     int out_ = -1;
+    int unread_ = -1; ///< standard output, while it is open and not read
     int err_ = -1;
     std::chrono::steady_clock::time_point started_;
     child_result result_;

@@ -155,7 +155,7 @@ TEST_F(interrupt, that_stops_at_once_is_told_too) {
 }
 
 TEST_F(interrupt, twice_stops_a_loop_that_never_looks) {
-    // Nobody reads what it prints: it hangs in the middle of a write.
+    // Nobody reads what it prints: after the first one its end waits for a reader.
     child_process child(heddle_command({"eval",
                                         "(progn (log-message \"begun\") (while true (print "
                                         "\"a line that fills what a pipe can hold\")))",

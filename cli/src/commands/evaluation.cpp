@@ -394,9 +394,15 @@ exit_code evaluate_program(program source, const workflow_options& options,
                     // wheel's next look at deadlines that are nobody's any more.
                     loop.context().stop();
                 });
-    loop.context().run();
+    {
+        const console::loop_time looping(output);
+        loop.context().run();
+    }
     output.on_output_lost(nullptr);
     if (broken) std::rethrow_exception(broken);
+    // Who wants the run to end gets an end, whether or not somebody reads.
+    const bool timed_out = !run.ended && bounds.until.passed(loop.now());
+    if (signals.came() || timed_out) output.wait_at_most(time_for_readers);
     return tell_end(run, **tools, options, signals.came(), output);
 }
 

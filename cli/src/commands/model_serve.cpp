@@ -101,7 +101,10 @@ static exit_code serve_model(const serve_request& asked, console& output) {
                     signals.stop();
                     context.stop(); // serve() has ended: every socket is closed
                 });
-    context.run();
+    {
+        const console::loop_time looping(output);
+        context.run();
+    }
     if (broken) std::rethrow_exception(broken);
     if (!ended) return tell_error(ended.error(), exit_code::failed, asked.json, output);
     if (asked.verbosity >= 0) {

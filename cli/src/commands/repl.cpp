@@ -67,6 +67,7 @@ static exit_code run_repl(const repl_request& asked, const environment& variable
             output.out("heddle " HEDDLE_VERSION "; :help lists the commands, Ctrl-D leaves\n");
         const auto lines = make_reader(**session, history, signals, output, interactive);
         code = repl.run(*lines);
+        if (code == exit_code::interrupted) output.wait_at_most(time_for_readers);
     }
     runs.close();
     return code;

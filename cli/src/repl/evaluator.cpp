@@ -69,6 +69,7 @@ void evaluator::run_loop(coro::task<void> work) {
             status.reset();
             loop.context().stop();
         });
+        const console::loop_time looping(output_);
         loop.context().run();
     }
     if (broken) std::rethrow_exception(broken);

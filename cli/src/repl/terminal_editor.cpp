@@ -58,6 +58,7 @@ public:
     line_read next(bool continues) override {
         continues_ = continues;
         woken_ = signal_pipe::woken_by::input;
+        parts_.output->settle(); // the editor writes to the terminal itself
         // el_gets would do so only after the prompt, and who types at once would be shown twice.
         ::el_set(editor_, EL_PREP_TERM, 1);
         int count = 0;
@@ -175,6 +176,7 @@ private:
         }
         if (names.size() > most) text += "… " + std::to_string(names.size() - most) + " more\n";
         parts_.output->out(text);
+        parts_.output->settle();
     }
 
     editor_parts parts_;
