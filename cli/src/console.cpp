@@ -17,7 +17,7 @@ namespace {
 /// Text for the writer of standard output is gathered up to this size: waking it costs time.
 constexpr std::size_t gathered_out = 4096;
 /// With more than that unread, lines of the log are dropped.
-constexpr std::size_t most_log = 8 * stream_writer::room;
+constexpr std::size_t max_log_bytes = 8 * stream_writer::room;
 
 /// No-color.org: set and not empty.
 bool is_set(const char* name) {
@@ -148,7 +148,7 @@ void console::write_out(std::string_view text) {
 
 bool console::drops_log() {
     if (waits_ || !err_writer_) return false;
-    const std::size_t most = dropped_ != 0 ? most_log / 2 : most_log;
+    const std::size_t most = dropped_ != 0 ? max_log_bytes / 2 : max_log_bytes;
     if (err_writer_->waiting() <= most) return false;
     ++dropped_;
     return true;
