@@ -312,6 +312,13 @@ const tasks::template_report* failure_report(const error& failure) {
     return dynamic_cast<const tasks::template_report*>(failure.info().payload.get());
 }
 
+/// What on_output_lost() calls goes with the run, however that ends: a writer may call it from a
+/// thread of its own.
+struct loss_watch {
+    console& of;
+    ~loss_watch() { of.on_output_lost(nullptr); }
+};
+
 } // namespace
 
 exit_code tell_usage_error(const error& failure, bool json, console& output) {
@@ -395,10 +402,10 @@ exit_code evaluate_program(program source, const workflow_options& options,
                     loop.context().stop();
                 });
     {
+        const loss_watch watched{output};
         const console::loop_time looping(output);
         loop.context().run();
     }
-    output.on_output_lost(nullptr);
     if (broken) std::rethrow_exception(broken);
     // Who wants the run to end gets an end, whether or not somebody reads.
     const bool timed_out = !run.ended && bounds.until.passed(loop.now());
