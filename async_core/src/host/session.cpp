@@ -127,6 +127,7 @@ coro::task<result<lang::value>> session::run_program(std::vector<lang::datum> fo
     lang::scope_ref scope = lang::with_concurrency(*realm_, {}, options.concurrency);
     auto main = lang::start_program(*realm_, std::move(forms), std::move(scope), compiled);
     result<lang::value> ended = co_await drive(std::move(main), options);
+    has_run_code_ = has_run_code_ || compiled;
     co_return ended;
 }
 
@@ -138,6 +139,7 @@ coro::task<result<lang::value>> session::call(lang::value callee,
         lang::scope_ref scope = lang::with_concurrency(*realm_, {}, options.concurrency);
         auto fiber = lang::start_fiber(*realm_, std::move(callee), arguments, std::move(scope));
         arguments.clear();
+        has_run_code_ = true;
         result<lang::value> ran = co_await drive(std::move(fiber), options);
         ended.emplace(std::move(ran));
     } catch (...) {

@@ -108,6 +108,12 @@ coro::task<result<value>> evaluate_source(workflow_run* run, host::run_options o
     co_return ended;
 }
 
+/// By a limit or from outside, while macros ran.
+bool was_ended(const error& failure) {
+    return failure.is_cancelled() || failure.code() == lang::errc::timeout ||
+           lang::error_kind_name(failure) == "LimitError";
+}
+
 coro::task<result<value>> perform(workflow_run* run, host::run_options options) {
     host::session& session = *run->session;
     if (run->source.dispatches) {
@@ -116,8 +122,7 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
         result<value> answer = co_await tasks::dispatch(session, *std::move(request));
         // As for a program below: a workflow that could not be read or compiled.
         const bool is_workflow = run->source.text.find('(') < 2;
-        if (is_workflow && answer && tasks::is_failed_result(*answer) &&
-            session.counters().peak_fibers == 0) {
+        if (is_workflow && answer && tasks::is_failed_result(*answer) && !session.has_run_code()) {
             run->on_failure = exit_code::usage;
         }
         co_return answer;
@@ -125,7 +130,7 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
     result<value> last = co_await evaluate_source(run, options);
     if (!last) {
         // Nothing was run: the text could not be read or compiled.
-        if (session.counters().peak_fibers == 0) run->on_failure = exit_code::usage;
+        if (!session.has_run_code() && !was_ended(last.error())) run->on_failure = exit_code::usage;
         co_return last;
     }
     if (!run->source.calls_main) co_return last;

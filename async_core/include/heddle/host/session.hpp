@@ -92,6 +92,9 @@ public:
     /// The files that the run under way has imported.
     [[nodiscard]] import_table& imports() noexcept { return *imports_; }
     [[nodiscard]] const run_counters& counters() const noexcept { return counters_; }
+    /// False while all evaluations have failed before a program ran: its text could not be read or
+    /// compiled.
+    [[nodiscard]] bool has_run_code() const noexcept { return has_run_code_; }
 
 private:
     friend class run_driver;
@@ -115,6 +118,7 @@ private:
     run_counters counters_;
     run_driver* driver_ = nullptr; ///< of the evaluation under way
     bool running_ = false;
+    bool has_run_code_ = false;
 };
 
 } // namespace heddle::host

@@ -450,7 +450,7 @@ TEST(sandbox, hostile_recursion_through_catch_ends_at_once) {
     const std::string shown = harness.shown(
         "(sandbox ((steps 100000)) (define (f) (try (f) (catch (e) (f)) (finally (f)))) (f))");
     EXPECT_TRUE(shown.starts_with("LimitError")) << shown; // of the sandbox, or of its cleanups
-    EXPECT_LT(harness.runs, 10000);
+    EXPECT_LT(harness.runs, 50'000); // errors on their way out end a slice after 128 steps
 }
 
 TEST(sandbox, cancellation_at_any_step_ends_cleanly) {
