@@ -170,23 +170,43 @@ coro::clock::time_point limiter_fsm::shown_cooldown() const noexcept {
     return cooldown_why_ == limiter_hold::asked_pause ? promised_until_ : cooldown_until_;
 }
 
-/// When a pause that the service makes is longer than anybody is to wait: its end.
-std::optional<coro::clock::time_point> limiter_fsm::too_long(time_point now) const noexcept {
+/// When a pause that the service makes, or a limit of which it has said when it is back, is longer
+/// than anybody is to wait: its end. What is in flight may give back what it holds, so that its end
+/// is waited for first.
+std::optional<coro::clock::time_point> limiter_fsm::too_long(const amounts& wanted,
+                                                             time_point now) const noexcept {
     time_point until = shown_cooldown();
-    const rate_bucket& requests = buckets_[index_of(measure::requests)];
-    if (requests.active() && in_flight_ == 0) until = std::max(until, requests.fits_at(1, now));
+    for (std::size_t i = 0; i < measures && in_flight_ == 0; ++i) {
+        if (!buckets_[i].active() || !buckets_[i].timed()) continue;
+        until = std::max(until, buckets_[i].fits_at(wanted[i], now));
+    }
     if (until - now <= options_.max_wait) return std::nullopt;
     return until;
+}
+
+void limiter_fsm::refuse_for_long(waiter& call, time_point until) noexcept {
+    call.refused_until = until;
+    call.refused_for_long = true;
+    ++refused_count_;
+}
+
+bool limiter_fsm::may_be_sooner() const noexcept {
+    switch (hold_) {
+    case limiter_hold::tokens:
+    case limiter_hold::input_tokens:
+    case limiter_hold::output_tokens:
+        return in_flight_ != 0 || (account_ && account_->in_flight() != 0);
+    default: return false;
+    }
 }
 
 limiter_fsm::arrival limiter_fsm::arrive(waiter& call, time_point now, bool behind_others) {
     if (behind_others) refill(now);
     else call.slot = try_admit(call.size, now);
     if (call.slot != no_slot) return arrival::admitted;
-    if (const auto until = too_long(now)) {
-        call.refused_until = until;
-        call.refused_for_long = true;
-        ++refused_count_;
+    const amounts wanted = amounts_for(call.size);
+    if (const auto until = too_long(wanted, now)) {
+        refuse_for_long(call, *until);
         return arrival::refused;
     }
     if (!call.until.is_never()) {
@@ -197,7 +217,6 @@ limiter_fsm::arrival limiter_fsm::arrive(waiter& call, time_point now, bool behi
             return arrival::refused;
         }
     }
-    const amounts wanted = amounts_for(call.size);
     queue_.push(call, call.flow, call.priority, fixed_weight + wanted[index_of(measure::tokens)],
                 call.again);
     // Where nothing else would: the caller asks release() next, which finds the time.
@@ -252,6 +271,11 @@ limiter_fsm::waiter* limiter_fsm::release(time_point now) {
     const amounts wanted = amounts_for(next->size);
     const time_point fits = fits_at(wanted, now);
     if (fits > now) {
+        if (const auto until = too_long(wanted, now)) {
+            queue_.remove(*next);
+            refuse_for_long(*next, *until);
+            return next; // one that needs less may come after it
+        }
         wake_at_ = fits;
         return nullptr;
     }

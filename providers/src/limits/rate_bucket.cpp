@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t highest_limit = 1'000'000'000'000'000;
 constexpr double gain_down = 0.5; // caution comes quicker than courage
 constexpr double gain_up = 0.1;
+constexpr std::chrono::milliseconds max_rounding{1000};
 constexpr auto max_reset = std::chrono::hours(24 * 31);
 
 } // namespace
@@ -107,9 +108,15 @@ void rate_bucket::observe(const limit_reading& told, double uncounted, const mar
     refill(now);
     const bool was_active = active();
     if (shape_.observe(seen, sent, now - sent) || seen.limit != named_) use(seen);
-    if (seen.reset && seen.reset->count() > 0) {
-        full_at_ = window_ends_ = now + *seen.reset;
+    if (seen.reset) {
+        // None at all, though something is missing: rounded down.
+        const bool none = seen.reset->count() == 0;
+        const time_point back = now + (none ? max_rounding : *seen.reset);
+        const bool sooner = window_ends_ && *window_ends_ > now && *window_ends_ < back;
+        if (!none || !sooner) window_ends_ = back;
+        full_at_ = back;
         taken_at_reading_ = of.taken;
+        timed_ = timed_ || !none;
     }
     const auto left = static_cast<double>(seen.remaining);
     const double usable = std::max(left - reserved_, 0.0);

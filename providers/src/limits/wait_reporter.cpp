@@ -65,6 +65,7 @@ void wait_reporter::write(const limiter_fsm& machine, time_point now, bool warns
     line += figures.waiting == 1 ? "1 call waits" : std::to_string(figures.waiting) + " calls wait";
     if (machine.wake_at() != time_point::max()) {
         line += figures.waiting == 1 ? " " : ", the first one ";
+        if (machine.may_be_sooner()) line += "at most ";
         line += seconds_text(machine.wake_at() - now);
     }
     log_.write(warns ? log_level::warn : log_level::debug, "llm", line);

@@ -157,6 +157,66 @@ TEST(limiter_fsm, a_limit_of_the_service_that_is_used_up_for_long_refuses_as_wel
     EXPECT_GT(*call.refused_until, start + 400s);
 }
 
+TEST(limiter_fsm, a_limit_on_tokens_that_is_used_up_for_long_refuses_as_well) {
+    limiter_bench at;
+    rate_limit_headers headers;
+    headers.tokens_limit = 60; // a day's
+    headers.tokens_remaining = 20;
+    headers.tokens_reset = 8h;
+    at.answer(at.go(10), headers);
+    auto& call = at.wait(1);
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::refused);
+    EXPECT_TRUE(call.refused_for_long);
+    EXPECT_GT(*call.refused_until, start + 1h);
+    at.now = start + 8h - 100s; // so much is waited for
+    at.wait(2);
+    EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
+    EXPECT_TRUE(at.released().empty());
+    at.now = start + 8h;
+    EXPECT_EQ(at.released().size(), 1U);
+    // Without a time of the service it would be a guess that the call fails by.
+    limiter_bench untold;
+    headers.tokens_remaining = 0;
+    headers.tokens_reset.reset();
+    const auto large = untold.go(1000);
+    const auto second = untold.go(1000);
+    untold.answer(large, headers);
+    untold.answer(second, headers);
+    untold.wait(1);
+    EXPECT_EQ(untold.arrived, limiter_fsm::arrival::queued);
+}
+
+TEST(limiter_fsm, those_that_wait_are_refused_when_a_limit_takes_too_long) {
+    limiter_options options;
+    options.first_in_flight = 2;
+    rate_limit_headers of_requests = tell_requests(70, 0);
+    of_requests.requests_reset = 10h;
+    rate_limit_headers of_tokens;
+    of_tokens.tokens_limit = 6000;
+    of_tokens.tokens_remaining = 0;
+    of_tokens.tokens_reset = 10h;
+    for (const rate_limit_headers& headers : {of_requests, of_tokens}) {
+        limiter_bench at(options);
+        const auto first = at.go();
+        const auto second = at.go();
+        auto& one = at.wait(1);
+        auto& other = at.wait(2);
+        EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
+        at.answer(first, headers);
+        EXPECT_TRUE(at.released().empty()) << "the second may give back what it holds";
+        at.answer(second, headers);
+        EXPECT_EQ(at.released().size(), 2U);
+        for (const limiter_fsm::waiter* each : {&one, &other}) {
+            EXPECT_TRUE(each->refused_for_long);
+            EXPECT_EQ(each->slot, limiter_fsm::no_slot);
+            ASSERT_TRUE(each->refused_until);
+            EXPECT_GT(*each->refused_until, start + 120s);
+        }
+        EXPECT_EQ(at.machine.waiting(), 0U);
+        EXPECT_EQ(at.machine.counters(at.now).refused, 2U);
+    }
+}
+
 TEST(limiter_fsm, a_429_that_the_headers_explain_teaches_nothing_else) {
     limiter_bench at;
     std::vector<std::uint32_t> slots;

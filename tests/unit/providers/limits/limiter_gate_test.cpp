@@ -330,6 +330,36 @@ TEST(limiter_gate, says_once_who_waits_for_what_and_how_long) {
     EXPECT_LT(log.others.size(), 12U); // one in ten seconds at most
 }
 
+/// The second call waits for a minute, or for what the first has reserved and not used.
+TEST(limiter_gate, names_no_wait_for_tokens_that_may_come_back) {
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io, coro::event_loop::time::virtual_};
+    levelled_log log;
+    limiter_settings settings;
+    settings.account.per_minute[index_of(providers::limits::measure::tokens)] = 1000;
+    limiter_gate gate(loop, settings, log, "https://api.x.com");
+    ports::chat_request request;
+    request.model = "m";
+    call_demand demand;
+    demand.request = &request;
+    demand.input_tokens = 500;
+    demand.output_tokens = 500;
+    call_permit first = gate.try_acquire(demand);
+    ASSERT_TRUE(first);
+    int went = 0;
+    coro::spawn(
+        loop,
+        [](limiter_gate* in, call_demand asks, int* count,
+           coro::event_loop* on) -> coro::task<void> {
+            auto granted = co_await in->acquire(asks, {on, nullptr, {}});
+            if (granted) ++*count;
+        }(&gate, demand, &went, &loop),
+        [](std::exception_ptr) {});
+    loop.run();
+    EXPECT_EQ(went, 1);
+    EXPECT_TRUE(log.warnings.empty()) << log.warnings[0];
+}
+
 TEST(limiter_settings_for, widens_sooner_on_this_machine) {
     for (const char* origin : {"http://127.0.0.1:80", "http://localhost:1", "http://[::1]:2",
                                "http://models.localhost:1"}) {

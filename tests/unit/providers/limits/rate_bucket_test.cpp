@@ -85,6 +85,17 @@ TEST(rate_bucket, never_stands_still_for_longer_than_the_service_says) {
     EXPECT_GE(at.copy.level(), 590);
 }
 
+TEST(rate_bucket, a_reset_of_nothing_is_over_within_a_second) {
+    bench at;
+    for (int i = 0; i < 40; ++i) at.send();
+    for (std::size_t call = 0; call < 40; ++call) at.hear(call, 10, 0, 0ms);
+    EXPECT_FALSE(at.copy.fits(1));
+    EXPECT_LE(at.copy.fits_at(1, at.now), at.now + 1s);
+    EXPECT_FALSE(at.copy.timed()) << "nothing is known of how long it takes";
+    at.pass(1s);
+    EXPECT_GE(at.copy.level(), 9);
+}
+
 TEST(rate_bucket, a_window_refills_at_its_end_and_not_before) {
     bench at;
     for (int i = 0; i < 50; ++i) at.send();

@@ -46,6 +46,8 @@ public:
     [[nodiscard]] const std::optional<minute_limit>& of(std::size_t measure) const noexcept {
         return limits_[measure];
     }
+    /// Calls of all models.
+    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
     [[nodiscard]] std::optional<unsigned> max_in_flight() const noexcept { return max_in_flight_; }
 
 private:

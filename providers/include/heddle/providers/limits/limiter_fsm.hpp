@@ -148,6 +148,8 @@ public:
     [[nodiscard]] bool has_work() const noexcept { return refused_ != nullptr || !queue_.empty(); }
     /// What held back the first of those that wait when release() looked last.
     [[nodiscard]] limiter_hold hold() const noexcept { return hold_; }
+    /// Whether it may go before wake_at(), because calls in flight hold tokens that may come back.
+    [[nodiscard]] bool may_be_sooner() const noexcept;
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
@@ -176,7 +178,9 @@ private:
     [[nodiscard]] std::uint32_t admit(const call_size& size, const amounts& wanted, time_point now);
     [[nodiscard]] time_point earliest(const waiter& call, time_point now) const noexcept;
     [[nodiscard]] time_point shown_cooldown() const noexcept;
-    [[nodiscard]] std::optional<time_point> too_long(time_point now) const noexcept;
+    [[nodiscard]] std::optional<time_point> too_long(const amounts& wanted,
+                                                     time_point now) const noexcept;
+    void refuse_for_long(waiter& call, time_point until) noexcept;
     [[nodiscard]] std::uint32_t free_slot();
     void refuse_late(time_point now);
 

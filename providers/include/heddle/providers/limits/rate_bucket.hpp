@@ -36,6 +36,8 @@ public:
 
     /// Whether the service has named a limit.
     [[nodiscard]] bool active() const noexcept { return rate_ > 0; }
+    /// Whether it has also said when the limit is back: the times here are not a mere guess.
+    [[nodiscard]] bool timed() const noexcept { return timed_; }
 
     void refill(time_point now) noexcept;
     /// More than fits in at all passes when the bucket is full, and leaves a debt.
@@ -98,6 +100,7 @@ private:
     /// By then all of it is back but what was taken since: so says the service.
     std::optional<time_point> full_at_;
     double taken_at_reading_ = 0;
+    bool timed_ = false; ///< a reset was named
 };
 
 } // namespace heddle::providers::limits

@@ -30,7 +30,7 @@ public:
     /// To be called when calls have been left waiting.
     void left_waiting(const limiter_fsm& machine, time_point now) {
         const limiter_hold hold = machine.hold();
-        const bool timed = machine.wake_at() != time_point::max();
+        const bool timed = machine.wake_at() != time_point::max() && !machine.may_be_sooner();
         const bool warns = timed && !warned_[static_cast<std::size_t>(hold)] &&
                            machine.wake_at() - now >= long_wait;
         if (warns || (now >= next_line_ && log_.enabled(log_level::debug))) {
