@@ -51,6 +51,10 @@ private:
 
 namespace {
 
+/// Marks the key under which the second calls of hedges wait for one another: they overtake the
+/// first calls, and equal ones are sent once. No other key ends in this: the others end in JSON.
+constexpr const char* of_seconds = "\nsecond";
+
 /// Takes a waiter off the list, also when its call is cancelled.
 class waiting_place {
 public:
@@ -187,8 +191,9 @@ task<result<chat_response>> cached_provider::answer(const chat_request& request,
         co_return outcome;
     }
     std::optional<seat> leading;
-    if (use == cache_use::shared) {
-        std::optional<result<chat_response>> followed = co_await follow(&key, &leading, context);
+    if (use == cache_use::shared || use == cache_use::apart) {
+        const std::string place = use == cache_use::apart ? key + of_seconds : key;
+        std::optional<result<chat_response>> followed = co_await follow(&place, &leading, context);
         if (followed) {
             if (!*followed) co_return std::move(*followed);
             co_return hand_out(**std::move(followed), on_delta);

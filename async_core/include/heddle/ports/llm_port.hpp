@@ -104,7 +104,7 @@ enum class call_priority : std::uint8_t { interactive, batch };
 /// What a response cache does for a call.
 enum class cache_use : std::uint8_t {
     shared,  ///< looked up and kept; waits for an equal call that is under way
-    apart,   ///< looked up and kept, but does not wait for an equal call: a hedge overtakes one
+    apart,   ///< the same, but waits only for an equal call that is apart: a hedge overtakes others
     renewed, ///< not looked up, kept: what is there was of no use
     none,    ///< neither looked up nor kept
     kept     ///< looked up only, never sent; the port must keep responses (keeps_responses())

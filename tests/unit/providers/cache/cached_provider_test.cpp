@@ -104,6 +104,22 @@ protected:
         (void)loop.run(all(&cached, request, count, loop.context(), &results));
         return results;
     }
+    /// At the same time, begun in this order.
+    std::vector<result<chat_response>> ask_in_turn(std::vector<chat_request> requests) {
+        std::vector<result<chat_response>> results;
+        (void)loop.run(each_of(&cached, std::move(requests), loop.context(), &results));
+        return results;
+    }
+    static task<result<void>> each_of(ports::llm_port* port, std::vector<chat_request> requests,
+                                      call_context context,
+                                      std::vector<result<chat_response>>* into) {
+        coro::nursery children(context);
+        for (chat_request& each : requests) {
+            children.start(call(port, std::move(each), children.context(), into));
+        }
+        result<void> joined = co_await children.join();
+        co_return joined;
+    }
     static task<result<void>> all(ports::llm_port* port, chat_request request, int count,
                                   call_context context, std::vector<result<chat_response>>* into) {
         coro::nursery children(context);
@@ -241,11 +257,30 @@ TEST_F(cached_provider_test, tells_services_of_one_name_apart) {
 TEST_F(cached_provider_test, a_call_apart_overtakes_an_equal_one_and_still_takes_what_is_kept) {
     chat_request apart = testing::user_request("q");
     apart.scheduling.cache = ports::cache_use::apart;
-    (void)ask_at_once(apart, 3);
-    EXPECT_EQ(model.calls, 3);
+    const auto asked = ask_in_turn({testing::user_request("q"), apart});
+    EXPECT_EQ(model.calls, 2);
+    EXPECT_EQ(asked.size(), 2U);
     EXPECT_EQ(ask(apart).value().attempts, 0U);
     EXPECT_EQ(ask(testing::user_request("q")).value().attempts, 0U);
-    EXPECT_EQ(model.calls, 3);
+    EXPECT_EQ(model.calls, 2);
+}
+
+TEST_F(cached_provider_test, equal_calls_that_are_hedged_are_two) {
+    const chat_request first = testing::user_request("q");
+    chat_request second = first;
+    second.scheduling.cache = ports::cache_use::apart;
+    const auto asked = ask_in_turn({first, first, first, second, second, second});
+    EXPECT_EQ(model.calls, 2);
+    ASSERT_EQ(asked.size(), 6U);
+    int of_seconds = 0;
+    int paid = 0;
+    for (const auto& each : asked) {
+        of_seconds += each.value().text == "answer 2" ? 1 : 0;
+        paid += each.value().attempts == 1 ? 1 : 0;
+    }
+    EXPECT_EQ(of_seconds, 3);
+    EXPECT_EQ(paid, 2);
+    EXPECT_EQ(cached.counters().shared, 4U);
 }
 
 TEST_F(cached_provider_test, a_renewed_call_replaces_what_was_kept) {
@@ -333,6 +368,19 @@ TEST_F(cached_provider_test, who_waits_takes_over_when_the_caller_is_cancelled_a
         EXPECT_TRUE(second[0]) << turns << ": " << second[0].error().message();
         ASSERT_EQ(first.size(), 1U);
         EXPECT_TRUE(first[0] || first[0].error().is_cancelled());
+    }
+}
+
+TEST_F(cached_provider_test, the_next_of_the_second_calls_takes_over_when_one_is_cancelled) {
+    chat_request second = testing::user_request("q");
+    second.scheduling.cache = ports::cache_use::apart;
+    for (int turns = 0; turns < 12; ++turns) {
+        store.kept.clear();
+        std::vector<result<chat_response>> cancelled;
+        std::vector<result<chat_response>> next;
+        (void)loop.run(cancel_the_first(&cached, second, turns, loop.context(), &cancelled, &next));
+        ASSERT_EQ(next.size(), 1U);
+        EXPECT_TRUE(next[0]) << turns << ": " << next[0].error().message();
     }
 }
 

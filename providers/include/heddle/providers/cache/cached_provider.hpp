@@ -21,8 +21,9 @@ struct cache_counters {
 /// A provider whose answers are kept and given again for equal requests to the same service. Equal
 /// calls that are under way at the same time become one (single flight): when it fails with an
 /// error that comes back for the same request, all fail with it; after another error one of the
-/// others tries, once. Errors, refusals and answers that were cut short are never kept. See
-/// `scheduling.cache` for calls that are not to be shared.
+/// others tries, once. The second calls of equal hedges become one of their own. Errors, refusals
+/// and answers that were cut short are never kept. See `scheduling.cache` for calls that are not to
+/// be shared.
 ///
 /// An answer out of the cache says `attempts` 0 and counts no tokens: nothing was paid. A streamed
 /// call gets its text in one piece. A store that fails is logged once and left alone: the call is
