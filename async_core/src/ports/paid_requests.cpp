@@ -110,6 +110,13 @@ error with_received(error failure, std::size_t bytes) {
     return std::move(failure).with_payload(std::move(object));
 }
 
+error with_nothing_sent(error failure) {
+    if (payload_of(failure) || is_unpaid(failure)) return failure;
+    auto object = std::make_shared<partial_response>(begun_response());
+    object->all_lost = true;
+    return std::move(failure).with_payload(std::move(object));
+}
+
 error between_attempts(error failure, std::vector<lost_request> lost, std::uint32_t attempts) {
     auto object = std::make_shared<partial_response>(begun_response());
     object->all_lost = true;

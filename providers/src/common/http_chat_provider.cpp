@@ -26,14 +26,20 @@ namespace {
 constexpr std::size_t bytes_in_a_token = 4;
 constexpr std::int64_t tokens_around_a_message = 4;
 
-/// Tells the gate when the request has gone: the limits of a minute count from then.
+/// Notifies the gate when the request has been written: the limits of a minute count from then. A
+/// request that was never written is free of charge.
 class sent_notice final : public ports::sent_listener {
 public:
     explicit sent_notice(const call_permit& permit) noexcept : permit_(permit) {}
-    void on_sent() noexcept override { permit_.sent(); }
+    void on_sent() noexcept override {
+        went_ = true;
+        permit_.sent();
+    }
+    [[nodiscard]] bool went() const noexcept { return went_; }
 
 private:
     const call_permit& permit_;
+    bool went_ = false;
 };
 
 error body_too_large() {
@@ -193,6 +199,7 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
         const auto time_of_day = context.loop->time_of_day();
         result<chat_response> read = read_answer(answer, time_of_day);
         if (!read) read = ports::with_received(std::move(read).error(), received);
+        if (!answer && !gone.went()) read = ports::with_nothing_sent(std::move(read).error());
         if (permit) settle(permit, answer ? &*answer : nullptr, read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;
@@ -260,6 +267,8 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
             *std::move(prepared), std::move(on_head), std::move(on_piece), context);
         const auto time_of_day = context.loop->time_of_day();
         result<chat_response> read = read_streamed(receiving, answer, time_of_day);
+        if (!answer && !gone.went() && receiving.head() == nullptr)
+            read = ports::with_nothing_sent(std::move(read).error());
         if (permit) settle(permit, receiving.head(), read, time_of_day);
         if (read) {
             read->attempts = tries.attempts() + resent;

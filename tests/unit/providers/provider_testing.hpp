@@ -101,6 +101,7 @@ public:
         std::size_t piece = 0;          ///< size of the pieces of a stream; 0: all at once
         std::optional<error> ends_with; ///< after the body
         std::uint32_t resent = 0;       ///< how often the client says that it sent again
+        bool sent = true;               ///< false: it ends before, with `ends_with`
     };
 
     result<std::shared_ptr<ports::http_origin>> origin(std::string_view url) override {
@@ -111,6 +112,7 @@ public:
         requests.push_back(std::move(request));
         answer next = take();
         if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
+        if (!next.sent) co_return *std::move(next.ends_with);
         if (requests.back().sent != nullptr) requests.back().sent->on_sent();
         if (next.ends_with) {
             if (requests.back().received != nullptr)
@@ -126,6 +128,7 @@ public:
         requests.push_back(std::move(request));
         answer next = take();
         if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
+        if (!next.sent) co_return *std::move(next.ends_with);
         if (requests.back().sent != nullptr) requests.back().sent->on_sent();
         const std::string body = std::exchange(next.head_and_body.body, {});
         result<void> taken = on_head(next.head_and_body);

@@ -239,6 +239,9 @@ void add_lost(std::vector<lost_request>& lost, const chat_response& answer);
 /// Returns `failure` for a request whose response was cut off after `bytes` bytes of its body,
 /// which could not be read: those count as what arrived of it. 0: `failure` as it is.
 [[nodiscard]] error with_received(error failure, std::size_t bytes);
+/// Returns `failure` for a request that was never written to a connection: free of charge, whatever
+/// ended it.
+[[nodiscard]] error with_nothing_sent(error failure);
 /// Returns `failure` for a call that ended between two requests. `lost`: all requests that may be
 /// charged for; `attempts`: the number of requests sent.
 [[nodiscard]] error between_attempts(error failure, std::vector<lost_request> lost,

@@ -186,5 +186,37 @@ TEST(http_chat_provider, attempts_that_may_be_charged_for_go_along) {
     EXPECT_EQ(ports::lost_with(refused.error()).size(), 1U);
 }
 
+/// The time of a call ends during name look-up or connect, or while it waits for a connection.
+TEST(http_chat_provider, a_request_that_was_never_written_costs_nothing) {
+    for (const bool streamed : {false, true}) {
+        for (const bool sent : {false, true}) {
+            fixture at;
+            fake_http::answer cut;
+            cut.ends_with = error::cancelled(cancel_reason::deadline);
+            cut.sent = sent;
+            at.http.answers.push_back(cut);
+            const auto answer = streamed ? at.stream() : at.complete();
+            ASSERT_FALSE(answer);
+            EXPECT_TRUE(answer.error().is_cancelled());
+            EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::deadline);
+            EXPECT_EQ(answer.error().info().attempts, 1U) << "it counts as a call";
+            EXPECT_EQ(ports::is_unpaid(answer.error()), !sent);
+            EXPECT_TRUE(ports::lost_with(answer.error()).empty());
+        }
+        // What was sent before it is charged for all the same.
+        fixture again;
+        again.http.reply(500, "");
+        fake_http::answer cut;
+        cut.ends_with = error::cancelled(cancel_reason::deadline);
+        cut.sent = false;
+        again.http.answers.push_back(cut);
+        const auto answer = streamed ? again.stream() : again.complete();
+        ASSERT_FALSE(answer);
+        EXPECT_TRUE(ports::is_unpaid(answer.error()));
+        EXPECT_EQ(ports::lost_with(answer.error()).size(), 1U);
+        EXPECT_EQ(answer.error().info().attempts, 2U);
+    }
+}
+
 } // namespace
 } // namespace heddle::testing
