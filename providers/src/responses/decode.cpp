@@ -118,9 +118,8 @@ result<chat_response> read_response(json_reader& reader, const json::object& roo
     const auto failed = [&](error failure) { return with_so_far(std::move(failure), response); };
     service_failure failure;
     failure.in_stream = mode == answer_mode::stream;
-    if (const json::object* said = object_member(root, "error")) {
-        failure.code = text_member(*said, "code");
-        failure.message = text_member(*said, "message");
+    if (const json::value* said = member(root, "error"); said && !said->is_null()) {
+        (void)openai::read_failure(root, failure);
         return failed(reader.service_error(failure));
     }
     if (text_member(root, "status") == "failed") return failed(reader.service_error(failure));

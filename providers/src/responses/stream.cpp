@@ -8,6 +8,16 @@ namespace {
 
 std::int64_t place_of(const json::object& event) { return count_member(event, "output_index"); }
 
+bool is_of_response(std::string_view type) noexcept { return type.starts_with("response."); }
+
+/// Whether an event ends the response with an error. Gateways name the kind of the error in `type`,
+/// or pass on an event of another format. An `error` in other events of a response is that of a
+/// tool which the service runs.
+bool is_error(std::string_view type, const json::object& event, const sse_event& read) {
+    if (type == "error" || type == "response.error") return true;
+    return is_of_response(type) ? read.type == "error" : is_failure_event(event, read.type);
+}
+
 } // namespace
 
 result<void> response_stream::feed(std::string_view piece, const ports::chat_delta_sink& on_delta) {
@@ -45,9 +55,9 @@ result<void> response_stream::take_event(const sse_event& read,
             response_.model = text_member(*begun, "model");
         }
     } else if (type == "response.completed" || type == "response.incomplete" ||
-               type == "response.failed") {
+               type == "response.failed" || type == "response.cancelled") {
         return take_end(event, on_delta);
-    } else if (type == "error" || (type.empty() && is_failure_event(event, read.type))) {
+    } else if (is_error(type, event, read)) {
         return told_error(event);
     }
     return {}; // the ends of parts, whose pieces have come, and kinds that we do not know
@@ -96,6 +106,7 @@ result<void> response_stream::take_end(const json::object& event,
                                        const ports::chat_delta_sink& on_delta) {
     const json::object* whole = object_member(event, "response");
     if (!whole) {
+        if (is_failure_event(event, {})) return told_error(event);
         return with_so_far(reader_.protocol_error("the last event holds no answer"), response_);
     }
     auto read = read_response(reader_, *whole, answer_mode::stream);
@@ -126,9 +137,12 @@ result<void> response_stream::take_end(const json::object& event,
 error response_stream::told_error(const json::object& event) {
     service_failure failure;
     failure.in_stream = true;
-    if (object_member(event, "error")) {
+    const json::value* inner = member(event, "error");
+    if (inner && !inner->is_null()) {
         (void)openai::read_failure(event, failure);
     } else {
+        const std::string_view type = text_member(event, "type");
+        if (type != "error" && !is_of_response(type)) failure.type = type;
         failure.code = text_member(event, "code");
         failure.message = text_member(event, "message");
     }

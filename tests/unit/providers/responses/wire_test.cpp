@@ -261,6 +261,63 @@ TEST(responses_wire, errors_inside_a_stream_keep_what_came) {
     EXPECT_EQ(read_stream({text, "[1]"}).error().code(), make_error_code(llm_errc::protocol));
 }
 
+/// Services and gateways differ in where they put an error.
+TEST(responses_wire, errors_inside_a_stream_are_found_wherever_they_are) {
+    const std::string text = R"({"type":"response.output_text.delta","delta":"Half"})";
+    const std::string no = R"({"code":"rate_limit_exceeded","message":"too much"})";
+    for (
+        const std::string& failed :
+        {R"({"type":"response.failed","error":)" + no + "}",
+         R"({"type":"response.incomplete","error":)" + no + "}",
+         R"({"type":"response.incomplete","response":{"status":"incomplete","output":[],"error":)" +
+             no + "}}",
+         R"({"type":"response.completed","response":{"status":"completed","output":[],"error":)" +
+             no + "}}",
+         R"({"type":"response.error","error":)" + no + "}",
+         R"({"type":"response.error","code":"rate_limit_exceeded","message":"too much"})" +
+             std::string(),
+         R"({"type":"requests","error":)" + no + "}",
+         R"({"type":"response.failed","response":{"status":"failed","error":)" + no + "}}"}) {
+        const auto answer = read_stream({text, failed});
+        ASSERT_FALSE(answer) << failed;
+        EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::rate_limit)) << failed;
+        EXPECT_NE(answer.error().message().find("too much"), std::string::npos) << failed;
+        const auto* kept = ports::part_of(answer.error());
+        ASSERT_TRUE(kept) << failed;
+        EXPECT_EQ(kept->text, "Half");
+    }
+    // Where the error is a text, and where only the line before the data names it.
+    for (const std::string& failed :
+         {std::string(
+              R"({"type":"response.failed","response":{"status":"failed","error":"too much"}})"),
+          std::string(R"({"type":"response.completed","response":{"status":"completed",)"
+                      R"("output":[],"error":"too much"}})"),
+          std::string(R"({"type":"error","error":"too much"})")}) {
+        const auto answer = read_stream({text, failed});
+        ASSERT_FALSE(answer) << failed;
+        EXPECT_NE(answer.error().message().find("too much"), std::string::npos) << failed;
+    }
+}
+
+TEST(responses_wire, the_usage_of_a_response_that_failed_is_kept) {
+    const auto answer =
+        read_stream({R"({"type":"response.cancelled","response":{"status":"cancelled","output":[],)"
+                     R"("usage":{"input_tokens":7,"output_tokens":3,"total_tokens":10}}})"});
+    ASSERT_FALSE(answer);
+    const auto* kept = ports::part_of(answer.error());
+    ASSERT_TRUE(kept);
+    ASSERT_TRUE(kept->usage);
+    EXPECT_EQ(kept->usage->input, 7);
+    EXPECT_EQ(kept->usage->output, 3);
+}
+
+TEST(responses_wire, an_error_of_a_tool_of_the_service_is_not_one_of_the_response) {
+    const auto answer = read_stream(
+        {R"({"type":"response.mcp_call.failed","error":{"message":"no"},"item_id":"i"})",
+         R"({"type":"response.completed","response":{"status":"completed","output":[]}})"});
+    EXPECT_TRUE(answer) << answer.error().message();
+}
+
 TEST(responses_provider, a_key_is_needed_for_the_service_itself) {
     test_loop on;
     fake_http http;
