@@ -16,6 +16,9 @@ public:
 
     std::string_view provider_name() const noexcept override { return inner_.provider_name(); }
     bool keeps_responses() const noexcept override { return inner_.keeps_responses(); }
+    unsigned max_requests_at_once() const noexcept override {
+        return inner_.max_requests_at_once();
+    }
 
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
     task<result<chat_response>> complete(const chat_request& request,

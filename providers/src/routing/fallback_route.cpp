@@ -67,6 +67,14 @@ bool fallback_route::keeps_responses() const noexcept {
                        [](const route_target& each) { return each.provider->keeps_responses(); });
 }
 
+/// One target after the other.
+unsigned fallback_route::max_requests_at_once() const noexcept {
+    unsigned most = 1;
+    for (const route_target& each : targets_)
+        most = std::max(most, each.provider->max_requests_at_once());
+    return most;
+}
+
 // `request` by reference: the port says that it outlives the call.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> fallback_route::complete(const chat_request& request,

@@ -126,6 +126,11 @@ bool hedged_route::keeps_responses() const noexcept {
     return targets_[0].provider->keeps_responses() && targets_[1].provider->keeps_responses();
 }
 
+unsigned hedged_route::max_requests_at_once() const noexcept {
+    return targets_[0].provider->max_requests_at_once() +
+           targets_[1].provider->max_requests_at_once();
+}
+
 std::optional<coro::clock::duration> hedged_route::delay() const {
     if (rules_.after.count() > 0) return rules_.after;
     if (latencies_->count() < std::max(rules_.min_known, 1U)) return std::nullopt;
@@ -186,7 +191,7 @@ task<result<chat_response>> hedged_route::run(const chat_request& request, chat_
     coro::nursery calls(context);
     both.running = 1;
     calls.start([&] { return lane(&both, 0, context.with_cancel(both.cancels[0])); });
-    const auto wait = delay();
+    const auto wait = request.scheduling.one_at_a_time ? std::nullopt : delay();
     const call_context patient{context.loop, nullptr, {}}; // an end reaches the calls, which end
     if (wait && may_spend()) {
         const coro::deadline until(context.loop->now() + *wait);

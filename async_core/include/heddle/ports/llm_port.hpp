@@ -116,6 +116,18 @@ struct call_scheduling {
     call_priority priority = call_priority::interactive;
     cache_use cache = cache_use::shared;
     bool retry_after_text = false; ///< a stream may be tried again after its first piece
+    bool one_at_a_time = false; ///< no hedges: what is paid for must not be more than one request
+};
+
+/// Observes whether a call waits for a limit of its service or account.
+class limit_wait_listener {
+public:
+    /// Called when the call begins (`waits`) or stops waiting for the limiter, in turns. Must be
+    /// quick and must not end the call.
+    virtual void on_limit_wait(bool waits) noexcept = 0;
+
+protected:
+    ~limit_wait_listener() = default;
 };
 
 struct chat_request {
@@ -260,6 +272,9 @@ public:
     /// Whether all requests go through a cache, so that the port supports cache_use::kept: it
     /// returns the cached response or fails with llm_errc::not_found.
     [[nodiscard]] virtual bool keeps_responses() const noexcept { return false; }
+    /// Number of requests that a call may have in flight at the same time, unless it is
+    /// call_scheduling::one_at_a_time: more than one where calls are hedged.
+    [[nodiscard]] virtual unsigned max_requests_at_once() const noexcept { return 1; }
 
     /// One call, with the provider's retries. Errors: llm_errc, cancelled.
     /// Cancellation: at any point; nothing stays open.

@@ -10,7 +10,7 @@
 
 namespace heddle::tasks {
 
-/// What a request may use at most.
+/// What a request may use at most, or all that are sent for it at the same time (hedges).
 struct request_share {
     std::int64_t tokens = 0;
     double usd = 0; ///< 0 where the price is not known

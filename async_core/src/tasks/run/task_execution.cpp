@@ -280,7 +280,8 @@ task_execution::verdict task_execution::check_limits() {
     // A task with a cache of responses may never wait: its time is looked at here.
     if (auto stop = time_.context().stop_error())
         return end_.take_error(std::move(*stop).with_attempts(0));
-    const auto reached = session_.check(dialog_.request());
+    const auto reached =
+        session_.check(dialog_.request(), choices_.provider()->max_requests_at_once());
     if (!reached) return std::nullopt;
     return end_.exhaust(*reached);
 }

@@ -113,6 +113,7 @@ std::optional<exhausted_resource> task_session::check_total(wanted_request& want
             wanted.full = room_;
         } else {
             wanted.left.bound(rest, resource::tokens, *this);
+            wanted.bound_each((rest - (wanted.at_once - 1) * wanted.input) / wanted.at_once);
             wanted.shares = wanted.shares || this != &wanted.by;
         }
     }
@@ -153,7 +154,17 @@ std::optional<exhausted_resource> task_session::check_cost(double limit, wanted_
     const double most = static_cast<double>(wanted.max_output()) * per_token;
     if (waits_here(wanted, rest >= most)) {
         wanted.full = room_;
-    } else if (per_token > 0 && tokens_for(rest) < static_cast<double>(INT64_MAX / 2)) {
+        return std::nullopt;
+    }
+    if (wanted.at_once > 1) {
+        const auto others = static_cast<double>(wanted.at_once - 1);
+        const double outputs = rest - others * input.value_or(0);
+        const double each = tokens_for(outputs) / (others + 1);
+        if (outputs < 0) wanted.bound_each(-1);
+        else if (per_token > 0 && each < static_cast<double>(INT64_MAX / 2))
+            wanted.bound_each(static_cast<std::int64_t>(each));
+    }
+    if (per_token > 0 && tokens_for(rest) < static_cast<double>(INT64_MAX / 2)) {
         wanted.left.bound(static_cast<std::int64_t>(tokens_for(rest)), resource::cost, *this);
         wanted.shares = wanted.shares || this != &wanted.by;
     }
@@ -167,12 +178,14 @@ void task_session::wait_in(std::shared_ptr<shared_room> full) {
     place_ = std::make_unique<shared_room::place>(std::move(full));
 }
 
-void task_session::set_aside(const ports::chat_request& request, std::int64_t input) {
+void task_session::set_aside(const ports::chat_request& request, std::int64_t input,
+                             std::int64_t at_once) {
     if (!room_) return;
     ports::token_usage most;
     most.input = input;
     most.output = request.max_output_tokens.value_or(0);
-    set_aside_ = request_share{most.input + most.output, price_.of(most).value_or(0)};
+    set_aside_ = request_share{at_once * (most.input + most.output),
+                               static_cast<double>(at_once) * price_.of(most).value_or(0)};
     room_->take(*set_aside_);
 }
 
@@ -182,8 +195,10 @@ void task_session::release() noexcept {
     set_aside_.reset();
 }
 
-std::optional<exhausted_resource> task_session::check(ports::chat_request& request) {
+std::optional<exhausted_resource> task_session::check(ports::chat_request& request,
+                                                      unsigned at_once) {
     release();
+    request.scheduling.one_at_a_time = false;
     if (turns_ >= max_turns_) {
         return reached(name_of(resource::turns), static_cast<double>(turns_),
                        static_cast<double>(max_turns_), "turns");
@@ -200,7 +215,11 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
             return reached(name_of(resource::context), used, limit, "tokens of context");
         warn(resource::context, used, limit);
     }
-    wanted_request wanted{*this, next, request.max_output_tokens.value_or(ample_output), {}};
+    wanted_request wanted{*this,
+                          next,
+                          request.max_output_tokens.value_or(ample_output),
+                          {},
+                          std::max<std::int64_t>(at_once, 1)};
     allowance& left = wanted.left;
     if (const auto& most = limits_.max_output) {
         if (usage_.output >= *most) {
@@ -217,12 +236,18 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
         wait_in(std::move(wanted.full));
         return std::nullopt;
     }
+    // One request gets what it would get without hedges: an answer that is cut short is worth less
+    // than one that comes late.
+    if (wanted.each_of_them < wanted.max_output()) wanted.at_once = 1;
+    else if (!request.max_output_tokens)
+        left.tokens = std::min(left.tokens, wanted.each_of_them);
+    request.scheduling.one_at_a_time = wanted.at_once < static_cast<std::int64_t>(at_once);
     if (wanted.shares && !request.max_output_tokens && left.tokens > ample_output)
         request.max_output_tokens = ample_output;
     if (request.max_output_tokens && *request.max_output_tokens < left.tokens) left = {};
     if (left.in) request.max_output_tokens = left.tokens;
     allowed_ = left;
-    set_aside(request, next);
+    set_aside(request, next, wanted.at_once);
     place_.reset(); // whoever is next sees what is set aside
     return std::nullopt;
 }

@@ -60,8 +60,10 @@ public:
     /// Before a request: the limit that it would pass. Also bounds request.max_output_tokens by
     /// what the limits leave, notes warnings at 80 %, and sets aside what the request may use until
     /// it is counted or the next one is checked. Where other requests hold what it needs, it
-    /// must_wait().
-    [[nodiscard]] std::optional<exhausted_resource> check(ports::chat_request& request);
+    /// must_wait(). `at_once`: requests that the provider may send for it at the same time. Where
+    /// not all of these fit, the request becomes call_scheduling::one_at_a_time.
+    [[nodiscard]] std::optional<exhausted_resource> check(ports::chat_request& request,
+                                                          unsigned at_once = 1);
     /// Nothing is set aside: check() is to be called again after room_freed().
     [[nodiscard]] bool must_wait() const noexcept { return place_ != nullptr; }
     /// Only while it must_wait(). Cancellation: returns.
@@ -122,11 +124,16 @@ private:
         std::int64_t input = 0;
         std::int64_t output = 0; ///< as much as it would use if the limits left it
         allowance left;
+        std::int64_t at_once = 1;                    ///< requests that the provider may send for it
+        std::int64_t each_of_them = INT64_MAX;       ///< output that the limits leave each of these
         bool shares = false;                         ///< a limit of another task bounds it
         std::shared_ptr<shared_room> full = nullptr; ///< where it has to wait; null: nowhere
 
         [[nodiscard]] std::int64_t max_output() const noexcept {
             return left.tokens < output ? left.tokens : output;
+        }
+        void bound_each(std::int64_t tokens) noexcept {
+            if (tokens < each_of_them) each_of_them = tokens;
         }
     };
     [[nodiscard]] std::optional<exhausted_resource> check_total(wanted_request& wanted);
@@ -134,7 +141,7 @@ private:
                                                                wanted_request& wanted);
     [[nodiscard]] bool waits_here(const wanted_request& wanted, bool fits) const noexcept;
     void wait_in(std::shared_ptr<shared_room> full);
-    void set_aside(const ports::chat_request& request, std::int64_t input);
+    void set_aside(const ports::chat_request& request, std::int64_t input, std::int64_t at_once);
     void release() noexcept;
     [[nodiscard]] static std::string_view name_of(resource what) noexcept;
     void warn(resource what, double used, double limit);
@@ -148,7 +155,7 @@ private:
     /// Of this or of the next task above that has limits on totals; null: none has.
     std::shared_ptr<shared_room> room_;
     std::unique_ptr<shared_room::place> place_;
-    std::optional<request_share> set_aside_; ///< for the request in flight
+    std::optional<request_share> set_aside_; ///< for the requests in flight
     allowance allowed_;                      ///< of the last request
     ports::token_usage usage_;
     std::int64_t total_ = 0; ///< tokens of this and all below, as far as known

@@ -201,8 +201,16 @@ struct many_subtasks {
                         std::min<std::int64_t>(80, asked.max_output_tokens.value_or(80));
                 }
                 used += response.usage->input + response.usage->output;
+                if (w.llm.requests_at_once == 2 && !asked.scheduling.one_at_a_time) hedge(response);
                 return response;
             });
+    }
+    /// A second request was sent, and is charged for like the first.
+    void hedge(ports::chat_response& response) {
+        ++hedged;
+        ++response.attempts;
+        response.lost.emplace_back().usage = response.usage;
+        used += response.usage->input + response.usage->output;
     }
     static std::vector<task_template> templates(const resource_limits& limits,
                                                 std::optional<std::int64_t> max_tokens) {
@@ -216,8 +224,31 @@ struct many_subtasks {
     }
 
     std::int64_t used = 0;
+    int hedged = 0;
     harness w;
 };
+
+TEST(task_limits, are_not_passed_by_hedges) {
+    for (const bool in_dollars : {false, true}) {
+        for (const std::int64_t limit : {300, 500, 900}) {
+            resource_limits limits;
+            if (in_dollars) limits.max_cost_usd = static_cast<double>(limit) / 1000;
+            else limits.max_tokens_total = limit;
+            many_subtasks asked(limits, 80);
+            asked.w.llm.requests_at_once = 2;
+            EXPECT_THAT(asked.w.json(error_of("(ask)")),
+                        StartsWith(in_dollars ? R"(["RESOURCE_EXHAUSTION","cost",)"
+                                              : R"(["RESOURCE_EXHAUSTION","tokens",)"));
+            EXPECT_LE(asked.used, limit) << in_dollars;
+            EXPECT_GT(asked.hedged, 0) << "where both requests fit: " << limit;
+            EXPECT_LT(asked.hedged, static_cast<int>(asked.w.llm.asked.size()));
+        }
+    }
+    many_subtasks free({}, 80);
+    free.w.llm.requests_at_once = 2;
+    (void)free.w.json("(ask)");
+    EXPECT_EQ(static_cast<std::size_t>(free.hedged), free.w.llm.asked.size()) << "no limit";
+}
 
 TEST(task_limits, of_tokens_are_shared_by_subtasks_that_run_at_once) {
     resource_limits limits;

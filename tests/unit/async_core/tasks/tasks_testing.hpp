@@ -65,6 +65,7 @@ public:
     }
 
     std::string_view provider_name() const noexcept override { return name; }
+    unsigned max_requests_at_once() const noexcept override { return requests_at_once; }
     coro::task<result<ports::chat_response>> complete(const ports::chat_request& request,
                                                       coro::call_context context) override {
         const std::size_t index = asked.size();
@@ -117,6 +118,7 @@ public:
     std::chrono::milliseconds delay{0};
     int waiting = 0; ///< of those that are delayed
     int max_at_once = 0;
+    unsigned requests_at_once = 1; ///< as of a provider that hedges
 };
 
 class counting_observer final : public task_observer {

@@ -271,6 +271,22 @@ TEST(hedged_route, a_quick_answer_needs_no_second_call) {
     EXPECT_EQ(route.counters().hedges, 0U);
 }
 
+TEST(hedged_route, sends_one_request_where_more_may_not_be_paid_for) {
+    route_harness at;
+    at.a.plan = {{2s, {}}};
+    hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
+    fallback_route outer("o", {{&at.b, ""}, {&route, ""}}, at.log);
+    EXPECT_EQ(at.a.max_requests_at_once(), 1U);
+    EXPECT_EQ(route.max_requests_at_once(), 2U);
+    EXPECT_EQ(outer.max_requests_at_once(), 2U);
+    at.request.scheduling.one_at_a_time = true;
+    ASSERT_TRUE(at.run(outer.complete(at.request, at.context())));
+    EXPECT_EQ(at.b.models.size(), 1U);
+    ASSERT_TRUE(at.run(route.complete(at.request, at.context())));
+    EXPECT_EQ(at.b.models.size(), 1U);
+    EXPECT_EQ(route.counters().hedges, 0U);
+}
+
 TEST(hedged_route, a_slow_one_is_overtaken_cancelled_and_joined) {
     route_harness at;
     at.a.plan = {{60s, {}}};

@@ -40,6 +40,9 @@ public:
 
     [[nodiscard]] std::string_view provider_name() const noexcept override;
     [[nodiscard]] bool keeps_responses() const noexcept override { return true; }
+    [[nodiscard]] unsigned max_requests_at_once() const noexcept override {
+        return inner_.max_requests_at_once();
+    }
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(

@@ -79,6 +79,7 @@ public:
 
     [[nodiscard]] std::string_view provider_name() const noexcept override { return name_; }
     [[nodiscard]] bool keeps_responses() const noexcept override;
+    [[nodiscard]] unsigned max_requests_at_once() const noexcept override;
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(
@@ -114,6 +115,7 @@ public:
 
     [[nodiscard]] std::string_view provider_name() const noexcept override { return name_; }
     [[nodiscard]] bool keeps_responses() const noexcept override;
+    [[nodiscard]] unsigned max_requests_at_once() const noexcept override;
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(
