@@ -44,6 +44,13 @@ coro::clock::time_point account_limits::earliest(std::size_t before,
     return missing > 0 ? requests->earliest(missing, now) : now;
 }
 
+std::optional<std::size_t> account_limits::exceeded_by(const amounts& least) const noexcept {
+    for (std::size_t i = 0; i < measures; ++i) {
+        if (limits_[i] && least[i] > limits_[i]->limit()) return i;
+    }
+    return std::nullopt;
+}
+
 void account_limits::take(const amounts& wanted, minute_limit::sending when) noexcept {
     ++in_flight_;
     for (std::size_t i = 0; i < measures; ++i) {

@@ -144,7 +144,7 @@ std::uint32_t limiter_fsm::admit(const call_size& size, const amounts& wanted, t
 }
 
 std::uint32_t limiter_fsm::try_admit(const call_size& size, time_point now) {
-    if (!queue_.empty()) return no_slot;
+    if (!queue_.empty() || excess_of(size)) return no_slot;
     refill(now);
     const amounts wanted = amounts_for(size);
     if (fits_at(wanted, now) > now) return no_slot;
@@ -190,6 +190,21 @@ void limiter_fsm::refuse_for_long(waiter& call, time_point until) noexcept {
     ++refused_count_;
 }
 
+/// The output is not known before it comes, so that it refuses nobody.
+std::optional<limiter_fsm::excess> limiter_fsm::excess_of(const call_size& size) const noexcept {
+    if (!own_.any() && !(account_ && account_->any())) return std::nullopt;
+    const double input = static_cast<double>(size.input_tokens) * input_scale_;
+    const amounts least{1, input, input, 0};
+    for (const account_limits* each : {&own_, static_cast<const account_limits*>(account_)}) {
+        if (!each) continue;
+        const auto which = each->exceeded_by(least);
+        if (!which) continue;
+        return excess{static_cast<measure>(*which), static_cast<std::int64_t>(input),
+                      static_cast<std::int64_t>(each->of(*which)->limit())};
+    }
+    return std::nullopt;
+}
+
 bool limiter_fsm::may_be_sooner() const noexcept {
     switch (hold_) {
     case limiter_hold::tokens:
@@ -204,6 +219,11 @@ limiter_fsm::arrival limiter_fsm::arrive(waiter& call, time_point now, bool behi
     if (behind_others) refill(now);
     else call.slot = try_admit(call.size, now);
     if (call.slot != no_slot) return arrival::admitted;
+    call.too_large = excess_of(call.size);
+    if (call.too_large) {
+        ++refused_count_;
+        return arrival::refused;
+    }
     const amounts wanted = amounts_for(call.size);
     if (const auto until = too_long(wanted, now)) {
         refuse_for_long(call, *until);
@@ -269,6 +289,12 @@ limiter_fsm::waiter* limiter_fsm::release(time_point now) {
     refill(now);
     auto* const next = static_cast<waiter*>(queue_.front());
     const amounts wanted = amounts_for(next->size);
+    next->too_large = excess_of(next->size); // a limit may have become stricter
+    if (next->too_large) {
+        queue_.remove(*next);
+        ++refused_count_;
+        return next;
+    }
     const time_point fits = fits_at(wanted, now);
     if (fits > now) {
         if (const auto until = too_long(wanted, now)) {

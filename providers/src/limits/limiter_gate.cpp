@@ -76,8 +76,31 @@ error no_room(std::string message, coro::clock::duration wait, const char* hint)
         .with_hint(hint);
 }
 
+/// The name in heddle.toml and, of limiter_settings::account, the place.
+const char* setting_of(limits::measure which) noexcept {
+    switch (which) {
+    case limits::measure::requests: return "requests_per_minute";
+    case limits::measure::tokens: return "tokens_per_minute";
+    case limits::measure::input_tokens: return "input_tokens_per_minute";
+    case limits::measure::output_tokens: break;
+    }
+    return "output_tokens_per_minute";
+}
+
+/// Nothing says when it may go, because it never may.
+error too_large(std::string_view model, const limiter_fsm::excess& by) {
+    const std::string setting = setting_of(by.of);
+    return error(ports::llm_errc::rate_limit,
+                 "the prompt of this call of " + std::string(model) + " takes about " +
+                     std::to_string(by.needed) + " tokens, and " + setting + " is " +
+                     std::to_string(by.limit))
+        .with_retryable(false)
+        .with_hint("raise " + setting + " of the service in heddle.toml, or send a shorter prompt");
+}
+
 error refusal_of(std::string_view model, const limiter_fsm::waiter& refused,
                  coro::clock::time_point now, std::chrono::milliseconds max_wait) {
+    if (refused.too_large) return too_large(model, *refused.too_large);
     const auto wait = *refused.refused_until - now;
     if (refused.refused_for_long) {
         return no_room("rate limited: the service takes no call of " + std::string(model) +
@@ -251,7 +274,8 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
         if (outcome == coro::wake::notified) co_return granted;
         granted.settle({}); // granted and cancelled in the same turn
     }
-    if (self.refused_until && outcome == coro::wake::notified) {
+    const bool refused = self.refused_until || self.too_large;
+    if (refused && outcome == coro::wake::notified) {
         co_return refusal_of(in.model, self, loop_.now(), in.max_wait);
     }
     in.fsm.leave(self);

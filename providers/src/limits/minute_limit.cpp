@@ -63,6 +63,8 @@ void minute_limit::advance(std::int64_t to) noexcept {
     }
     slot_ = to;
     choose_pace();
+    // Nothing was sent for a minute: nothing is owed to any 60 s, whatever a call has used.
+    if (count_ <= rounding) level_ = capacity_;
 }
 
 /// The highest pace that the count will bear until all that was sent lately has left it.
@@ -89,7 +91,8 @@ coro::clock::time_point minute_limit::fits_at(double amount, time_point now) con
     if (fits(amount)) return now;
     time_point fits = now;
     if (const double short_of = at_once(amount) - level_; short_of > rounding) {
-        fits = now + span_of(short_of / pace_);
+        const auto all_left = start_of(slot_ + static_cast<std::int64_t>(slots), slot_length);
+        fits = std::max(now, std::min(now + span_of(short_of / pace_), all_left));
     }
     double missing = counted(amount) - room();
     if (missing <= rounding) return fits;

@@ -107,6 +107,50 @@ TEST(limiter_gate, a_call_that_cannot_go_in_time_fails_at_once) {
     EXPECT_TRUE(late.failure->info().cause->is_cancelled()) << "it is this call's own";
 }
 
+TEST(limiter_gate, a_prompt_that_no_minute_takes_fails_at_once_and_names_the_setting) {
+    limiter_settings settings;
+    settings.account.per_minute[index_of(providers::limits::measure::tokens)] = 99;
+    gate_harness at(settings);
+    auto& large = at.call(); // 100 tokens
+    at.loop.run();
+    ASSERT_TRUE(large.failure);
+    EXPECT_EQ(large.failure->code(), ports::llm_errc::rate_limit);
+    EXPECT_EQ(large.failure->info().retryable, false);
+    EXPECT_EQ(large.failure->message(),
+              "the prompt of this call of m takes about 100 tokens, and tokens_per_minute is 99");
+    EXPECT_THAT(large.failure->info().hint, ::testing::HasSubstr("raise tokens_per_minute"));
+    EXPECT_EQ(at.counters().waiting, 0U);
+    EXPECT_EQ(at.counters().in_flight, 0U);
+}
+
+TEST(limiter_gate, those_who_watch_a_call_see_it_wait) {
+    struct listener final : ports::limit_wait_listener {
+        void on_limit_wait(bool waits) noexcept override { turns.push_back(waits); }
+        std::vector<bool> turns;
+    };
+    listener heard;
+    gate_harness at(one_at_a_time());
+    at.call();
+    auto& waits = at.call();
+    waits.request.waits = &heard;
+    auto& cancelled = at.call();
+    cancelled.request.waits = &heard;
+    at.loop.run();
+    EXPECT_EQ(heard.turns, (std::vector<bool>{true, true}));
+    cancelled.cancel.request(cancel_reason::user);
+    at.loop.run();
+    EXPECT_EQ(heard.turns, (std::vector<bool>{true, true, false}));
+    at.answered(at.callers[0].permit);
+    at.loop.run();
+    EXPECT_TRUE(waits.permit);
+    EXPECT_EQ(heard.turns, (std::vector<bool>{true, true, false, false}));
+    heard.turns.clear();
+    at.answered(waits.permit);
+    at.call().request.waits = &heard; // goes at once
+    at.loop.run();
+    EXPECT_TRUE(heard.turns.empty());
+}
+
 TEST(limiter_gate, waiters_hear_at_once_of_a_cooldown_beyond_their_deadline) {
     gate_harness at(one_at_a_time());
     auto& first = at.call();

@@ -11,12 +11,14 @@ namespace {
 
 using namespace std::chrono_literals;
 using providers::rate_limit_headers;
+using providers::limits::account_bounds;
 using providers::limits::call_end;
 using providers::limits::call_report;
 using providers::limits::call_size;
 using providers::limits::limiter_fsm;
 using providers::limits::limiter_hold;
 using providers::limits::limiter_options;
+using providers::limits::measure;
 
 TEST(limiter_rates, requests_per_minute_pace_calls) {
     limiter_options options = per_minute(600);
@@ -145,14 +147,54 @@ TEST(limiter_rates, hostile_figures_do_no_harm) {
     EXPECT_LT(at.machine.counters(at.now).window, 100'000U);
 }
 
-TEST(limiter_rates, a_call_larger_than_the_limit_goes_when_all_of_it_is_there) {
+TEST(limiter_rates, a_prompt_larger_than_a_limit_of_the_user_is_refused) {
+    for (const measure which : {measure::tokens, measure::input_tokens}) {
+        limiter_options options;
+        options.per_minute[index_of(which)] = 6'000;
+        limiter_bench at(options);
+        EXPECT_EQ(at.go(6'001), limiter_fsm::no_slot);
+        limiter_fsm::waiter large;
+        large.size = {6'001, 0};
+        EXPECT_EQ(at.machine.arrive(large, at.now), limiter_fsm::arrival::refused);
+        ASSERT_TRUE(large.too_large);
+        EXPECT_EQ(large.too_large->of, which);
+        EXPECT_EQ(large.too_large->needed, 6'001);
+        EXPECT_EQ(large.too_large->limit, 6'000);
+        EXPECT_EQ(at.machine.waiting(), 0U);
+        EXPECT_NE(at.go(6'000), limiter_fsm::no_slot) << "with its output it is more, and goes alone";
+    }
+}
+
+TEST(limiter_rates, what_a_response_used_beyond_a_limit_of_the_user_holds_back_for_a_minute) {
     limiter_options options;
-    options.per_minute[2] = 6'000;
+    options.per_minute[index_of(measure::tokens)] = 1'000;
     limiter_bench at(options);
-    EXPECT_NE(at.go(50'000), limiter_fsm::no_slot);
+    const std::uint32_t slot = at.go();
+    ASSERT_NE(slot, limiter_fsm::no_slot);
+    ports::token_usage usage;
+    usage.input = 100;
+    usage.output = 100'000;
+    at.answer(slot, {}, &usage);
     at.wait();
     (void)at.released();
-    EXPECT_GT(at.machine.wake_at(), at.now + 400s); // the debt is paid first
+    EXPECT_GE(at.machine.wake_at(), start + 60s);
+    EXPECT_LE(at.machine.wake_at(), start + 62s);
+    EXPECT_EQ(at.pass(62s), 1U);
+}
+
+TEST(limiter_rates, a_call_that_waits_is_refused_when_a_limit_becomes_too_strict_for_it) {
+    limiter_options options;
+    options.max_in_flight = options.first_in_flight = 1;
+    limiter_bench at(options);
+    ASSERT_NE(at.go(), limiter_fsm::no_slot);
+    limiter_fsm::waiter& large = at.wait();
+    ASSERT_EQ(at.arrived, limiter_fsm::arrival::queued);
+    account_bounds bounds;
+    bounds.per_minute[index_of(measure::tokens)] = 50;
+    at.machine.tighten(bounds, at.now);
+    EXPECT_EQ(at.released(), std::vector<limiter_fsm::waiter*>{&large});
+    EXPECT_TRUE(large.too_large);
+    EXPECT_EQ(large.slot, limiter_fsm::no_slot);
 }
 
 } // namespace

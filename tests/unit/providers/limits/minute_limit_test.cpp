@@ -156,11 +156,15 @@ TEST(minute_limit, what_a_call_used_more_is_a_debt_and_what_it_used_less_comes_b
     EXPECT_GE(at.limit.fits_at(1'500, at.now), start + 60s);
 }
 
-TEST(minute_limit, more_than_the_limit_goes_alone_and_is_paid_for) {
+TEST(minute_limit, more_than_the_limit_goes_alone_in_its_minute) {
     sender at(100);
     at.send(1'000);
     EXPECT_EQ(at.now, start);
-    EXPECT_GE(at.limit.fits_at(1, at.now), start + 9min);
+    EXPECT_GE(at.limit.fits_at(1, at.now), start + 61s);
+    EXPECT_LE(at.limit.fits_at(1, at.now), start + 62s) << "nothing is owed to later minutes";
+    at.pass_to(start + 62s);
+    EXPECT_TRUE(at.limit.fits(10));
+    EXPECT_FALSE(at.limit.fits(20)) << "a burst is ten seconds' worth";
     sender other(100);
     other.send(1);
     other.send(1'000);

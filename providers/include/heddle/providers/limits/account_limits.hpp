@@ -36,6 +36,9 @@ public:
     /// back.
     [[nodiscard]] time_point earliest(std::size_t before, time_point now) const noexcept;
 
+    /// The measure of which a call takes more than the limit is, so that no wait lets it pass.
+    [[nodiscard]] std::optional<std::size_t> exceeded_by(const amounts& least) const noexcept;
+
     void take(const amounts& wanted, minute_limit::sending when) noexcept;
     /// See minute_limit::sent.
     void sent(const amounts& taken, std::optional<time_point> before) noexcept;

@@ -89,6 +89,13 @@ public:
     using time_point = coro::clock::time_point;
     static constexpr std::uint32_t no_slot = std::numeric_limits<std::uint32_t>::max();
 
+    /// A limit that the user has set, and a call whose prompt alone takes more.
+    struct excess {
+        measure of = measure::requests;
+        std::int64_t needed = 0; ///< about
+        std::int64_t limit = 0;  ///< per minute
+    };
+
     /// A call that may have to wait. The caller owns it and keeps it until it has gone or left.
     class waiter : public queued_call {
     public:
@@ -102,6 +109,7 @@ public:
         std::uint32_t slot = no_slot;
         std::optional<time_point> refused_until; ///< when it might have gone
         bool refused_for_long = false; ///< not its deadline, but limiter_options::max_wait
+        std::optional<excess> too_large; ///< no wait lets it pass
 
     private:
         friend class limiter_fsm;
@@ -118,8 +126,9 @@ public:
     [[nodiscard]] std::uint32_t try_admit(const call_size& size, time_point now);
 
     enum class arrival : std::uint8_t { admitted, queued, refused };
-    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline, or
-    /// that the service makes it wait for longer than limiter_options::max_wait.
+    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline, that
+    /// the service makes it wait for longer than limiter_options::max_wait, or that its prompt is
+    /// larger than a limit that the user has set.
     /// `behind_others`: calls of other models wait for the limits of the account, and go first.
     [[nodiscard]] arrival arrive(waiter& call, time_point now, bool behind_others = false);
     /// A waiting call gives up.
@@ -181,6 +190,7 @@ private:
     [[nodiscard]] std::optional<time_point> too_long(const amounts& wanted,
                                                      time_point now) const noexcept;
     void refuse_for_long(waiter& call, time_point until) noexcept;
+    [[nodiscard]] std::optional<excess> excess_of(const call_size& size) const noexcept;
     [[nodiscard]] std::uint32_t free_slot();
     void refuse_late(time_point now);
 

@@ -30,7 +30,8 @@ public:
     void tighten(std::int64_t per_minute) noexcept;
 
     void refill(time_point now) noexcept;
-    /// More than the limit passes when nothing else was sent, and leaves a debt.
+    /// More than the limit passes when nothing else was sent, and nothing passes in the minute after
+    /// it.
     [[nodiscard]] bool fits(double amount) const noexcept {
         return level_ >= at_once(amount) - rounding && room() >= counted(amount) - rounding;
     }
@@ -54,6 +55,7 @@ public:
     /// What may go at once.
     [[nodiscard]] double level() const noexcept { return level_ < room() ? level_ : room(); }
     [[nodiscard]] double per_second() const noexcept { return limit_ / 60; }
+    [[nodiscard]] double limit() const noexcept { return limit_; }
 
 private:
     static constexpr double rounding = 1e-6;
