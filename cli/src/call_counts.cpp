@@ -11,7 +11,7 @@ void call_counts::on_task_started(const tasks::task_started&) noexcept { ++runni
 void call_counts::on_task_finished(const tasks::task_finished& event) noexcept {
     --running;
     switch (event.outcome) {
-    case tasks::task_outcome::complete: ++done; break;
+    case tasks::task_outcome::complete: ++(event.of_cache ? kept : done); break;
     case tasks::task_outcome::failed: ++failed; break;
     case tasks::task_outcome::cancelled: ++cancelled; break;
     }
@@ -30,6 +30,11 @@ void call_counts::on_budget_wait(bool waits) noexcept {
     else --waiting;
 }
 
+void call_counts::on_limit_wait(bool waits) noexcept {
+    if (waits) ++limited;
+    else --limited;
+}
+
 /// Cents, with more places for little.
 std::string call_counts::cost_text() const {
     if (cost_usd <= 0) return unpriced == 0 ? "" : "cost unknown";
@@ -45,6 +50,7 @@ std::string call_counts::cost_text() const {
 call_counts call_counts::since(const call_counts& before) const noexcept {
     call_counts part = *this;
     part.done -= before.done;
+    part.kept -= before.kept;
     part.failed -= before.failed;
     part.cancelled -= before.cancelled;
     part.requests -= before.requests;
@@ -59,14 +65,17 @@ call_counts call_counts::since(const call_counts& before) const noexcept {
 }
 
 std::string call_counts::summary() const {
-    std::string text = counted(done, "call") + " done";
+    std::string text = replayed ? counted(done, "response") + " of the recording"
+                                : counted(done, "call") + " done";
     const auto add = [&](std::uint64_t count, std::string_view word) {
         if (count == 0) return;
         text += ", " + grouped(static_cast<long long>(count)) + " ";
         text += word;
     };
-    add(running - waiting, "running");
+    add(kept, "from the cache");
+    add(running - waiting - limited, "running");
     add(waiting, "waiting for the budget");
+    add(limited, "waiting for a limit");
     add(failed, "failed");
     add(cancelled, "cancelled");
     if (input_tokens != 0 || output_tokens != 0) {

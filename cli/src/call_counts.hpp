@@ -13,7 +13,9 @@ class call_counts final : public tasks::task_observer {
 public:
     std::uint64_t running = 0;
     std::uint64_t waiting = 0; ///< of those that run: for the budget
+    std::uint64_t limited = 0; ///< of those that run: for a limit of the service or account
     std::uint64_t done = 0;
+    std::uint64_t kept = 0; ///< complete without a request: their responses were in the cache
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
     std::uint64_t requests = 0; ///< of calls that have ended; retries and re-asks included
@@ -31,10 +33,14 @@ public:
     void on_task_finished(const tasks::task_finished& event) noexcept override;
 
     void on_budget_wait(bool waits) noexcept override;
+    void on_limit_wait(bool waits) noexcept override;
 
-    [[nodiscard]] bool any() const noexcept { return done + failed + cancelled + running != 0; }
-    /// "3 calls done, 2 running, 1 waiting for the budget, 1 failed, 1,200 tokens in, 340 out,
-    /// $0.0042"; parts that are zero are left out, but for the first. What has no price is said
+    [[nodiscard]] bool any() const noexcept {
+        return done + kept + failed + cancelled + running != 0;
+    }
+    /// "3 calls done, 2 from the cache, 2 running, 1 waiting for the budget, 4 waiting for a limit,
+    /// 1 failed, 1,200 tokens in, 340 out, $0.0042"; parts that are zero are left out, but for the
+    /// first. Replayed responses are named in place of the calls. What has no price is said
     /// ("cost unknown", "$0.01 and 2 calls of unknown cost"), and so is what is estimated and how
     /// many earlier turns the calls carried.
     [[nodiscard]] std::string summary() const;

@@ -226,6 +226,7 @@ boost::json::object json_of(const call_counts& counts) {
     boost::json::value cost = counts.cost_usd;
     if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;
     boost::json::object calls{{"done", counts.done},
+                              {"from_cache", counts.kept},
                               {"failed", counts.failed},
                               {"cancelled", counts.cancelled},
                               {"input_tokens", counts.input_tokens},

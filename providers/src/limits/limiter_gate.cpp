@@ -116,6 +116,22 @@ error refusal_of(std::string_view model, const limiter_fsm::waiter& refused,
             error::cancelled(cancel_reason::deadline)); // of this call: others may have time
 }
 
+/// A call that waits, for those who watch it. Also when its coroutine is destroyed.
+class shown_wait {
+public:
+    explicit shown_wait(ports::limit_wait_listener* listener) noexcept : listener_(listener) {
+        if (listener_) listener_->on_limit_wait(true);
+    }
+    shown_wait(const shown_wait&) = delete;
+    shown_wait& operator=(const shown_wait&) = delete;
+    ~shown_wait() {
+        if (listener_) listener_->on_limit_wait(false);
+    }
+
+private:
+    ports::limit_wait_listener* listener_;
+};
+
 } // namespace
 
 /// One model: its machine and its timer.
@@ -266,6 +282,7 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
     if (arrived == limiter_fsm::arrival::admitted) co_return permit_for(in, self.slot);
     coro::wake outcome = coro::wake::notified;
     if (arrived == limiter_fsm::arrival::queued) {
+        const shown_wait waiting(demand.request->waits);
         pump(in); // finds out when its time comes
         outcome = co_await self.point.wait(context);
     }

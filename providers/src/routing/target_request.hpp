@@ -21,8 +21,11 @@ public:
         const bool foreign = !target.model.empty() && has_foreign_marks(request, *target.provider);
         // A second call that waited for the first one could not overtake it.
         const bool joins = is_hedge && request.scheduling.cache == ports::cache_use::shared;
-        if (same_model && !foreign && !joins) return;
+        // The call runs while its first request does, whatever the second one waits for.
+        const bool unheard = is_hedge && request.waits != nullptr;
+        if (same_model && !foreign && !joins && !unheard) return;
         changed_.emplace(request);
+        if (unheard) changed_->waits = nullptr;
         if (joins) changed_->scheduling.cache = ports::cache_use::apart;
         if (!same_model) changed_->model = target.model;
         if (foreign) drop_foreign_marks(*changed_, *target.provider);

@@ -153,6 +153,8 @@ struct chat_request {
     /// Holds a stream back while its receiver is busy; null: never. Over HTTP what one read brought
     /// (64 KiB) is still handed out when it closes. Outlives the call; never sent.
     flow_gate* gate = nullptr;
+    /// Null: nobody listens. Outlives the call; never sent.
+    limit_wait_listener* waits = nullptr;
 };
 
 enum class finish_reason : std::uint8_t {

@@ -61,6 +61,7 @@ void execution_report::finished(task_outcome outcome, std::string_view reason) n
     event.estimated = session.estimated();
     event.earlier_turns = earlier_turns_;
     event.requests = session.requests();
+    event.of_cache = session.of_cache();
     event.latency = of_.time.elapsed();
     of_.observer->on_task_finished(event);
 }

@@ -8,7 +8,7 @@ namespace heddle::tasks {
 
 model_call::model_call(task_runner& runner, const task_call& call, const call_choices& choices,
                        task_session& session, ports::chat_request& request)
-    : choices_(choices), request_(request), costs_(call.task->declared.name,
+    : observer_(runner.parts().observer), choices_(choices), request_(request), costs_(call.task->declared.name,
                                                    {&call.scope->counted, runner.session_budget(),
                                                     &runner.costs(), runner.parts().observer},
                                                    session, request),
@@ -30,8 +30,11 @@ std::optional<spent_budget> model_call::ask_cache_instead(spent_budget over) {
 
 coro::task<result<ports::chat_response>> model_call::ask(coro::call_context context) {
     ports::llm_port& provider = *choices_.provider();
+    request_.waits = observer_ ? this : nullptr;
     if (stream_.is_open()) return stream_.ask(provider, request_, costs_, context);
     return provider.complete(request_, context);
 }
+
+void model_call::on_limit_wait(bool waits) noexcept { observer_->on_limit_wait(waits); }
 
 } // namespace heddle::tasks

@@ -12,7 +12,7 @@ namespace heddle::tasks {
 
 /// Sends the request of an execution when the budgets allow it, for a cached response only when
 /// they do not, and hands on the response as it arrives where somebody wants that.
-class model_call {
+class model_call final : private ports::limit_wait_listener {
 public:
     /// `request` is sent again and again as the dialog goes on. All of it outlives this object.
     model_call(task_runner& runner, const task_call& call, const call_choices& choices,
@@ -56,6 +56,9 @@ public:
     void count(const error& failure) { costs_.count(failure); }
 
 private:
+    void on_limit_wait(bool waits) noexcept override;
+
+    task_observer* observer_; ///< null: nobody listens
     const call_choices& choices_;
     ports::chat_request& request_;
     task_costs costs_;

@@ -106,6 +106,8 @@ public:
     }
     [[nodiscard]] std::uint32_t requests() const noexcept { return requests_; }
     [[nodiscard]] std::int64_t turns() const noexcept { return turns_; }
+    /// Whether it had responses, and nothing was sent for any of them.
+    [[nodiscard]] bool of_cache() const noexcept { return turns_ != 0 && requests_ == 0; }
     /// Warnings since the last call.
     [[nodiscard]] std::vector<std::string> take_warnings() { return std::move(warnings_); }
 

@@ -396,6 +396,7 @@ TEST(kept_responses, need_no_budget) {
     EXPECT_EQ(w.json("(with ((max-calls 1)) (list (state \"a\") (state \"kept\") (state \"b\")))"),
               R"(["COMPLETE","COMPLETE","FAILED"])");
     EXPECT_EQ(w.llm.asked.size(), 1U);
+    EXPECT_EQ(w.observer.of_cache, 2) << "of five calls, of which two were refused";
     EXPECT_EQ(w.json("(with ((budget-usd 1.3)) (list (state \"a\") (state \"kept\") (state \"b\") "
                      "(stream (state \"kept\") (lambda (s) s))))"),
               R"(["COMPLETE","COMPLETE","FAILED","COMPLETE"])");

@@ -132,6 +132,7 @@ public:
         costs.push_back(event.cost_usd);
         estimated += event.estimated ? 1 : 0;
         earlier_turns += event.earlier_turns;
+        of_cache += event.of_cache ? 1 : 0;
     }
     void on_budget_wait(bool waits) noexcept override {
         if (waits) ++waits_begun;
@@ -145,6 +146,7 @@ public:
     std::vector<std::optional<double>> costs;
     int estimated = 0;
     std::uint64_t earlier_turns = 0;
+    int of_cache = 0;
     int waits_begun = 0;
     int waits_ended = 0;
 };

@@ -113,6 +113,11 @@ TEST(call_counts, say_who_waits_what_is_estimated_and_what_was_carried) {
     counts.on_budget_wait(true);
     EXPECT_EQ(counts.summary(), "0 calls done, 2 running, 1 waiting for the budget");
     counts.on_budget_wait(false);
+    counts.on_limit_wait(true);
+    counts.on_limit_wait(true);
+    EXPECT_EQ(counts.summary(), "0 calls done, 1 running, 2 waiting for a limit");
+    counts.on_limit_wait(false);
+    counts.on_limit_wait(false);
     tasks::task_finished event;
     event.usage.input = 10;
     event.cost_usd = 0.5;
@@ -124,6 +129,25 @@ TEST(call_counts, say_who_waits_what_is_estimated_and_what_was_carried) {
     EXPECT_EQ(counts.summary(),
               "2 calls done, 1 running, 20 tokens in, 0 out, $1.00 (the usage of 1 "
               "call is estimated), 2 calls carried 4 earlier turns");
+}
+
+TEST(call_counts, count_kept_responses_apart_from_calls) {
+    call_counts counts;
+    for (int i = 0; i < 3; ++i) counts.on_task_started({"t", "p", "m"});
+    tasks::task_finished event;
+    event.cost_usd = 0;
+    event.of_cache = true;
+    counts.on_task_finished(event);
+    counts.on_task_finished(event);
+    EXPECT_TRUE(counts.any());
+    EXPECT_EQ(counts.summary(), "0 calls done, 2 from the cache, 1 running");
+    const call_counts before = counts;
+    event.of_cache = false;
+    counts.on_task_finished(event);
+    EXPECT_EQ(counts.summary(), "1 call done, 2 from the cache");
+    EXPECT_EQ(counts.since(before).kept, 0U);
+    counts.replayed = true;
+    EXPECT_EQ(counts.summary(), "1 response of the recording, 2 from the cache");
 }
 
 TEST(display, cuts_at_characters) {

@@ -40,6 +40,7 @@ struct task_finished {
     std::uint32_t requests = 0; ///< sent, re-asks and the provider's retries included
     std::chrono::nanoseconds latency{0};
     std::uint32_t earlier_turns = 0; ///< turns of the conversation in its prompt
+    bool of_cache = false;           ///< nothing was sent: each response was in the cache
 };
 
 /// Observes every task call of a session, on the session's thread. The views are valid during the
@@ -52,6 +53,8 @@ public:
     /// Called when a started call begins (`waits`) or stops waiting for what calls in flight hold
     /// of a budget, or of a limit of the task that started them.
     virtual void on_budget_wait(bool /*waits*/) noexcept {}
+    /// The same for a limit of the service or account, which the limiter keeps.
+    virtual void on_limit_wait(bool /*waits*/) noexcept {}
 };
 
 } // namespace heddle::tasks
