@@ -15,6 +15,7 @@
 #include <heddle/lang/reader.hpp>
 
 #include <algorithm>
+#include <new>
 
 namespace heddle::host {
 
@@ -102,6 +103,12 @@ coro::task<result<lang::value>> session::evaluate(std::string name, std::string 
             ended.emplace(std::move(forms).error());
         }
         sources_->evaluated(position, std::move(code), !*ended);
+        while (sources_->sweep_in_turns()) {
+            try {
+                co_await coro::yield_now(owner_.loop());
+            } catch (const std::bad_alloc&) { // it goes on at once
+            }
+        }
     } catch (...) {
         ended.emplace(error_of_exception("evaluating"));
     }

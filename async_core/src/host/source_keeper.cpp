@@ -42,12 +42,22 @@ void source_keeper::evaluated(std::uint32_t position, lang::function_ref code, b
         }
     }
     kept_.push_back({position, std::move(code)});
-    if (kept_.size() >= sweep_at_) sweep();
+}
+
+bool source_keeper::sweep_in_turns() {
+    if (kept_.size() < sweep_at_) return searching_ = false;
+    if (!std::exchange(searching_, true))
+        memory_.begin_search(); // functions that only refer to each other
+    memory_.release_dead(lang::heap::freed_in_a_turn);
+    memory_.continue_search(lang::heap::searched_in_a_turn);
+    if (memory_.search() || memory_.has_dead()) return true;
+    searching_ = false;
+    sweep();
+    return false;
 }
 
 /// The work is paid for by the evaluations since the last time.
 void source_keeper::sweep() {
-    memory_.collect_cycles(); // functions that only refer to each other
     const auto recent = kept_.end() - static_cast<std::ptrdiff_t>(always_kept);
     const auto unused = [&](const kept& each) {
         if (each.code && traces_of(*each.code).code) return false;

@@ -20,6 +20,9 @@ public:
     /// A text that was added at `position` has been evaluated; `code` may be null.
     /// `failed`: its error was given out.
     void evaluated(std::uint32_t position, lang::function_ref code, bool failed);
+    /// Now and then lets the texts go that are not needed any more. To be called after evaluated().
+    /// Result: whether others are to have a turn before it is called again, because it takes long.
+    [[nodiscard]] bool sweep_in_turns();
 
     static constexpr std::size_t always_kept = 16;
 
@@ -34,6 +37,7 @@ private:
     lang::heap& memory_;
     std::vector<kept> kept_; ///< oldest first
     std::size_t sweep_at_ = 16 * always_kept;
+    bool searching_ = false; ///< for garbage, before a sweep
 };
 
 } // namespace heddle::host

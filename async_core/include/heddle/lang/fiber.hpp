@@ -161,6 +161,7 @@ private:
         -1; ///< arguments of the call at stack 0 that starts the fiber, or -1
     std::uint32_t result_slot_ = 0; ///< stack index where the answer of an effect goes
     waiting_for waits_ = waiting_for::nothing;
+    bool has_waited_ = false; ///< since it was run last
     cancel_reason cancel_ = cancel_reason::none;
     std::vector<cleanup_mark> cleanups_; ///< that run because of an error or cancellation
     std::unique_ptr<pending_job> job_;   ///< runs in turns for it; its result goes to result_slot_

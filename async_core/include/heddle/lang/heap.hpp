@@ -9,12 +9,13 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace heddle::lang {
 
+class cycle_search;
+class object_table;
 struct cell_object;
 
 /// Where the objects of a session live. Small objects come from free lists of 16-byte steps (3 to 5
@@ -23,8 +24,8 @@ struct cell_object;
 ///
 /// Lifetime: the session releases its heap with release_owner(); it frees itself when the last
 /// value is gone too, so a result may outlive its session. What can close a cycle is a cell, and
-/// the storage of a list or map that others see when it grows. Cycles are found by trial deletion
-/// (Bacon and Rajan 2001) when there are twice as many of these, and at release_owner().
+/// the storage of a list or map that others see when it grows. Garbage cycles are searched for when
+/// there are twice as many of these, in turns, and at release_owner().
 /// Threads: one at a time.
 class heap {
 public:
@@ -62,13 +63,15 @@ public:
     /// Frees dead objects: about so many of them.
     void release_dead(std::size_t objects) noexcept;
     /// A slice of a computation begins: it may drop `freed_in_a_turn` objects that are freed at
-    /// once.
+    /// once. What is dead is freed, and a search for garbage cycles goes on, for about a
+    /// millisecond.
     void begin_turn() noexcept {
         allowance_ = freed_in_a_turn;
-        if (dying_) [[unlikely]]
-            release_dead(freed_in_a_turn);
+        if (dying_ || search_) [[unlikely]]
+            work_in_turn();
     }
-    static constexpr std::size_t freed_in_a_turn = 32 * 1024; ///< some 0.3 ms
+    static constexpr std::size_t freed_in_a_turn = 32 * 1024;   ///< some 0.3 ms
+    static constexpr std::size_t searched_in_a_turn = 8 * 1024; ///< units of work: some 0.4 ms
 
     /// The symbol of that name; the same object each time. Invalid UTF-8 in the name becomes
     /// U+FFFD.
@@ -82,20 +85,34 @@ public:
     /// The storage of a list or map grows in place by `item`, while others see it: what is new may
     /// lead to them, and they to the storage. To be called before.
     static void note_growth(object* storage, const value& item) {
-        if (item.is_object() && item.type() > kind::symbol && storage->colour == 0 &&
+        if (item.is_object() && item.type() > kind::symbol &&
+            (storage->colour & object::grown) == 0 &&
             (storage->references > 1 || item.target() == storage))
             storage->owner->note_shared_growth(storage, item);
     }
 
     [[nodiscard]] std::size_t live_objects() const noexcept { return live_; }
     [[nodiscard]] std::size_t live_cells() const noexcept { return cells_.size(); }
-    /// Frees garbage cycles through cells. Linear in what cells reach.
-    void collect_cycles();
-    /// As over_limit(), after garbage cycles were given a chance to go. True also when little of
-    /// the limit was freed: rather that than to collect again at each step.
-    [[nodiscard]] bool limit_used_up();
-    /// As can_allocate(), after garbage cycles were given a chance to go.
-    [[nodiscard]] bool make_room(std::size_t bytes);
+    /// Frees all garbage cycles at once. Linear in what cells reach.
+    void collect_cycles() noexcept;
+    /// Begins a search for what is garbage now, unless one is under way. It goes on at each
+    /// begin_turn().
+    void begin_search() noexcept;
+    /// Goes on with that search, if one is under way, for so many units of work
+    /// (cycle_search::step).
+    void continue_search(std::size_t units) noexcept;
+    /// The search for garbage cycles that is under way, or null.
+    [[nodiscard]] const cycle_search* search() const noexcept { return search_.get(); }
+    /// Whether a computation has to leave this turn to the search: the search is behind what is
+    /// made, or the limit is reached and there may be garbage. To be asked after begin_turn(). Once
+    /// the search has ended it is false. `woken`: of a computation that has waited, and so has made
+    /// nothing lately: only where the search is far behind.
+    [[nodiscard]] bool search_comes_first(bool woken) noexcept;
+    /// As over_limit(), after garbage cycles were given a chance to go. False as long as some are
+    /// searched for: each call does a part of that.
+    [[nodiscard]] bool limit_used_up() noexcept;
+    /// As can_allocate(), after garbage cycles were given a chance to go, all at once.
+    [[nodiscard]] bool make_room(std::size_t bytes) noexcept;
     /// The bytes that make_room() refused last; 0 if it has refused none since the last call.
     [[nodiscard]] std::size_t take_refused() noexcept { return std::exchange(refused_, 0); }
 
@@ -103,6 +120,7 @@ private:
     friend void destroy_object(object* target) noexcept;
     friend struct cell_access;
     friend class heap_charge;
+    friend class cycle_search;
 
     heap();
     ~heap();
@@ -124,6 +142,11 @@ private:
     void unregister_cell(cell_object* cell) noexcept;
     void note_shared_growth(object* storage, const value& item);
     void forget_growth(object* storage) noexcept;
+    void on_many_closers() noexcept;
+    void begin_search_for_room() noexcept;
+    void work_in_turn() noexcept;
+    void note_made() noexcept;
+    void end_search() noexcept;
     void maybe_delete() noexcept;
 
     free_node* free_[classes] = {};
@@ -141,15 +164,21 @@ private:
     bool owned_ = true;
     std::size_t charges_ = 0; ///< heap_charges that live
     std::vector<cell_object*> cells_;
-    std::unordered_set<object*> grown_; ///< storages that grew while they were shared
-    [[nodiscard]] std::size_t closers() const noexcept { return cells_.size() + grown_.size(); }
+    std::unique_ptr<object_table> grown_; ///< storages that grew while they were shared
+    std::size_t grown_count_ = 0;
+    /// What may close a cycle.
+    [[nodiscard]] std::size_t closers() const noexcept { return cells_.size() + grown_count_; }
     [[nodiscard]] bool may_have_garbage() const noexcept;
-    std::size_t empty_garbage_cells();
-    std::size_t collect_at_ = first_collection; ///< number of closers
-    std::size_t closers_made_ = 0;              ///< since the last collection
-    std::size_t used_after_ = 0;                ///< it
-    static constexpr std::size_t first_collection = 10'000;
-    bool collecting_ = false;
+    std::unique_ptr<cycle_search> search_;
+    bool search_for_room_ = false;      ///< it was begun at the limit
+    bool collecting_ = false;           ///< a step of it is under way
+    std::size_t search_at_ = min_added; ///< number of closers
+    std::size_t closers_made_ = 0;      ///< since the last search began
+    std::size_t used_after_ = 0;        ///< it
+    std::size_t owed_ = 0;          ///< work of the search, in units, for what was made meanwhile
+    std::size_t used_noted_ = 0;    ///< when that was last reckoned
+    std::size_t closers_noted_ = 0; ///< of closers_made_, at the same time
+    static constexpr std::size_t min_added = 10'000; ///< closers, before another search
     const hash_key hash_seed_;
     std::unordered_map<std::string_view, object*, keyed_hash> symbols_;
     std::uint64_t fresh_ = 0;

@@ -194,9 +194,12 @@ static_assert(sizeof(value) == 16);
 struct object {
     std::uint32_t references;
     kind type;
-    std::uint8_t colour;      ///< 1: the collector of cycles begins here, see heap::note_growth
+    std::uint8_t colour;      ///< marks of the collector of cycles
     std::uint16_t size_class; ///< 0: a large block of its own
     heap* owner;
+
+    static constexpr std::uint8_t grown = 1;    ///< a cycle may end here, see heap::note_growth
+    static constexpr std::uint8_t searched = 2; ///< the search under way must hear of its death
 };
 
 /// Out of line: the last reference is gone.

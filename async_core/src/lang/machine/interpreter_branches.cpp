@@ -112,6 +112,12 @@ interpreter::next interpreter::check_slice() {
         add_trace(failure);
         return unwind(std::move(failure));
     }
+    if (memory_.search_comes_first(f_.has_waited_)) {
+        out_.kind = outcome_kind::out_of_steps;
+        out_.idle = true;
+        return next::leave;
+    }
+    f_.has_waited_ = false;
     if (auto overlong = overlong_cleanup()) return end_overlong(*std::move(overlong));
     // Frames are not values; they count all the same.
     if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame) +
@@ -194,6 +200,7 @@ interpreter::next interpreter::suspend(waiting_for what) {
     settle_steps(); // before another scope is looked at
     f_.waits_ = what;
     if (f_.branches_.empty() || ends_as_a_whole()) {
+        f_.has_waited_ = true;
         out_.kind = what == waiting_for::effect ? outcome_kind::effect : outcome_kind::parked;
         return next::leave;
     }
@@ -240,6 +247,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     child->job_ = std::move(parent.job_);
     child->result_slot_ = parent.result_slot_ - static_cast<std::uint32_t>(from);
     child->waits_ = std::exchange(parent.waits_, waiting_for::nothing);
+    child->has_waited_ = child->waits_ != waiting_for::nothing;
     child->waits_on_ = std::exchange(parent.waits_on_, value());
     if (parent.cleans_up()) {
         // Of a cleanup below it on the stack.

@@ -1,5 +1,7 @@
 #include <heddle/lang/heap.hpp>
 
+#include "cycle_search.hpp"
+
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/objects.hpp>
@@ -27,9 +29,8 @@ void destroy_object(object* target) noexcept { target->owner->destroy(target); }
 
 void heap::release_owner() noexcept {
     limit_ = SIZE_MAX;
-    release_dead(SIZE_MAX);
-    owned_ = false;
     collect_cycles();
+    owned_ = false;
     maybe_delete();
 }
 
@@ -118,6 +119,8 @@ void heap::destroy(object* target) noexcept {
         if (!owned_) maybe_delete();
         return;
     }
+    if ((target->colour & object::searched) != 0) [[unlikely]]
+        search_->object_died(target);
     // A million nested lists must not need a million native frames: what dies meanwhile queues. It
     // needs no memory for that, and its owner no more.
     target->owner = reinterpret_cast<heap*>(std::exchange(dying_, target));
@@ -266,7 +269,7 @@ struct cell_access {
     }
     static void add(heap& memory, cell_object* cell) {
         memory.register_cell(cell);
-        if (memory.closers() >= memory.collect_at_) memory.collect_cycles();
+        if (memory.closers() >= memory.search_at_) memory.on_many_closers();
     }
 };
 

@@ -1,6 +1,7 @@
 #include "lang_harness.hpp"
 
 #include "lang/machine/join.hpp"
+#include "lang/value/cycle_search.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/map.hpp>
@@ -202,7 +203,7 @@ outcome lang_harness::run(const std::string& program, const schedule& how) {
             budget.ending = true;
             main->request_cancel(cancel_reason::user);
         }
-        outcome now = step(*self, budget, how.slice);
+        outcome now = step_measured(*self, budget, how.slice);
         switch (now.kind) {
         case outcome_kind::effect: begin_effect(*self); break;
         case outcome_kind::parked: break;
@@ -233,6 +234,23 @@ outcome lang_harness::run(const std::string& program, const schedule& how) {
     harness.memory().set_limit(SIZE_MAX);
     permits = scope->concurrency->running();
     return ended;
+}
+
+outcome lang_harness::step_measured(fiber& self, run_budget& budget, std::uint32_t slice) {
+    const heap& memory = harness.memory();
+    const cycle_search* const before = memory.search();
+    const std::uint64_t work = before ? before->work() : 0;
+    const std::size_t live = memory.live_objects();
+    outcome now = step(self, budget, slice);
+    if (memory.live_objects() < live)
+        peak_freed = std::max(peak_freed, live - memory.live_objects());
+    if (const cycle_search* const after = memory.search()) {
+        // Another one may be where this one was: it has done less.
+        const std::uint64_t known = before && after->work() >= work ? work : 0;
+        peak_searched = std::max(peak_searched, after->work() - known);
+        if (!before) ++searches;
+    }
+    return now;
 }
 
 std::string lang_harness::shown(const std::string& program, const schedule& how) {

@@ -43,8 +43,11 @@ public:
     std::vector<std::string> notes;
     std::size_t peak_pending = 0; ///< effects that waited at the same time
     std::size_t peak_fibers = 0;
-    std::int64_t runs = 0;   ///< calls of machine::run in the last program
-    bool stuck = false;      ///< the last program could not go on: a bug
+    std::size_t searches = 0;        ///< for garbage cycles, seen under way between two runs
+    std::uint64_t peak_searched = 0; ///< their work in one call of machine::run, in units
+    std::size_t peak_freed = 0;      ///< objects, in one call of machine::run
+    std::int64_t runs = 0;           ///< calls of machine::run in the last program
+    bool stuck = false;              ///< the last program could not go on: a bug
     std::size_t permits = 0; ///< of the run's scope that were not given back at its end: a bug
     double clock() const { return clock_; }
 
@@ -68,6 +71,7 @@ private:
     void answer(const pending& due);
     bool pass_time();
     static outcome step(fiber& self, run_budget& budget, std::uint32_t slice);
+    outcome step_measured(fiber& self, run_budget& budget, std::uint32_t slice);
     void adopt(std::unique_ptr<fiber> child);
 
     double clock_ = 0;
