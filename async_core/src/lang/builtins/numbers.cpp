@@ -104,7 +104,7 @@ enum class division : std::uint8_t { quotient, remainder, modulo };
         const std::int64_t a = arguments[0].as_integer();
         const std::int64_t b = arguments[1].as_integer();
         if (b == -1) { // the one divisor whose result may not fit
-            return wanted == division::quotient ? arithmetic(call, '*', arguments[0], arguments[1])
+            return wanted == division::quotient ? arithmetic(call, '/', arguments[0], arguments[1])
                                                 : value::integer(0);
         }
         if (wanted == division::quotient) return value::integer(a / b);
