@@ -52,6 +52,12 @@ std::string with_line_end(std::string_view text) {
 /// Small data may hold one part at many places and so has a text without end.
 constexpr std::size_t max_parts_bytes = std::size_t{64} << 20;
 
+error result_too_long() {
+    return error(lang::errc::limit, "the result is longer than " +
+                                        std::to_string(max_parts_bytes >> 20) + " MiB as text")
+        .with_hint("return a part of it, write it to files, or take it as JSON with --json");
+}
+
 /// Writes a result of many parts. All that is written takes from one bound.
 class parts_text {
 public:
@@ -168,9 +174,7 @@ void parts_text::add_member(std::string_view name, const value& content) {
 
 result<std::string> parts_text::text() && {
     if (!too_long_) return std::move(text_);
-    return error(lang::errc::limit, "the result is longer than " +
-                                        std::to_string(max_parts_bytes >> 20) + " MiB as text")
-        .with_hint("return a part of it, write it to files, or take it as JSON with --json");
+    return result_too_long();
 }
 
 /// Names for scripts; to_string() is for people.
@@ -273,6 +277,15 @@ result<std::string> render_result(const value& content, unsigned columns) {
         parts.add_written_form(content);
     }
     return std::move(parts).text();
+}
+
+result<std::string> render_written_form(const value& content) {
+    lang::print_options bound;
+    if (!content.is(kind::string)) bound.max_bytes = max_parts_bytes + 1;
+    std::string written = lang::print_value(content, bound);
+    if (written.size() > max_parts_bytes && !content.is(kind::string)) return result_too_long();
+    written += '\n';
+    return written;
 }
 
 std::string render_error_json(const error& failure, const source_map& sources, exit_code code,

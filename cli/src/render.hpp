@@ -20,6 +20,10 @@ namespace heddle::cli {
 /// of a table more than four million. A text alone has no bound.
 [[nodiscard]] result<std::string> render_result(const lang::value& content, unsigned columns);
 
+/// The written form of a result, ending in a line end.
+/// Errors: LimitError when that of a list or map is longer than 64 MiB. A text alone has no bound.
+[[nodiscard]] result<std::string> render_written_form(const lang::value& content);
+
 /// The FAILED TaskResult that an error was made of, or null.
 [[nodiscard]] const lang::value* failed_result_in(const error& failure) noexcept;
 /// What such a result has of a response, ending in a line end; empty when its content is its

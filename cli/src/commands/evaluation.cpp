@@ -183,18 +183,7 @@ result<std::string> text_of(const value& content, const program& source,
         HEDDLE_TRY(std::string json, lang::value_to_json(content));
         return json_line(json);
     }
-    if (source.prints_written_form) {
-        lang::print_options bound;
-        bound.max_bytes = value::max_length;
-        std::string written = lang::print_value(content, bound);
-        if (written.size() >= value::max_length) {
-            return error(lang::errc::limit, "the result is longer than " +
-                                                std::to_string(value::max_length / 1'000'000) +
-                                                " MB")
-                .with_hint("return a part of it, or write it to files");
-        }
-        return written + "\n";
-    }
+    if (source.prints_written_form) return render_written_form(content);
     const console_traits& traits = output.traits();
     return render_result(content, traits.out_is_terminal ? output.columns() : 0);
 }

@@ -86,6 +86,17 @@ TEST_F(render, a_result_without_end_is_refused) {
     }
 }
 
+// It was written to the end at 268 MB, after the limits of the run had ended.
+TEST_F(render, a_written_form_without_end_is_refused) {
+    const auto text = render_written_form(shared_map());
+    ASSERT_FALSE(text);
+    EXPECT_EQ(text.error().message(), "the result is longer than 64 MiB as text");
+    const lang::value small = lang::make_list(*memory, std::vector<lang::value>{lang::value()});
+    EXPECT_EQ(render_written_form(small).value(), "(nil)\n");
+    const lang::value alone = lang::make_string(*memory, std::string(70'000'000, 'x'));
+    EXPECT_EQ(render_written_form(alone).value().size(), 70'000'003U);
+}
+
 TEST_F(render, a_long_text_is_shown_whole) {
     const std::string text(50'000'000, 'x');
     const lang::value alone = lang::make_string(*memory, text);
