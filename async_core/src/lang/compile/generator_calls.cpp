@@ -173,7 +173,13 @@ void generator::builtin_call(const node& n, int dest) {
         emit(instruction::abc(op::list, d, first, count), n.span);
         return;
     }
-    emit_wide(instruction::abc(op::call_builtin, d, first, count),
+    // What a variable holds is not to stay in the arguments: a later call could not change it in
+    // place, as in (put m k (+ 1 (get m k 0))).
+    const bool reads_variables =
+        std::any_of(n.children.begin(), n.children.end(), [](const node* each) {
+            return each->kind == node_kind::local || each->kind == node_kind::global;
+        });
+    emit_wide(instruction::abc(op::call_builtin, d, first, count, reads_variables ? 1 : 0),
               constant_index(value::of_builtin(*n.row)), n.span);
 }
 

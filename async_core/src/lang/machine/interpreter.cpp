@@ -509,7 +509,12 @@ outcome interpreter::dispatch() {
             value created = row.run(call, std::span<value>(R + i.b, i.c));
             if (call.failure() || work_.over()) [[unlikely]]
                 SLOW(after_builtin(call, row.run, std::move(created),
-                                   {BASE() + i.a, BASE() + i.b, i.c}));
+                                   {BASE() + i.a, BASE() + i.b, i.c,
+                                    i.x != 0 ? builtin_place::arguments::clear
+                                             : builtin_place::arguments::leave}));
+            if (i.x != 0) {
+                for (std::uint32_t k = 0; k < i.c; ++k) R[i.b + k].set_nil();
+            }
             R[i.a] = std::move(created);
         }
         NEXT();

@@ -77,6 +77,31 @@ TEST(storage, of_a_map_or_list_that_nobody_else_sees_is_written_in_place) {
     }
 }
 
+// The argument of the inner call was still there when the outer one looked who else sees the map.
+TEST(storage, is_written_in_place_although_what_is_put_was_read_from_it) {
+    schedule how;
+    how.steps = 600'000; // a copy of the map for each round would be 2,000,000
+    const std::string keys = "(map (lambda (i) (number->string i)) (range 2000))";
+    const std::string many = "(let ((ks " + keys + ")) (let ((ks (append ks ks ks))) ";
+    for (const std::string& program :
+         {many + "(length (reduce (lambda (m k) (put m k (+ 1 (get m k 0)))) (dict) ks))))",
+          many + "(let next ((l ks) (m (dict))) (if (null? l) (length m) "
+                 "(next (rest l) (put m (first l) (+ 1 (get m (first l) 0))))))))",
+          many + "(let next ((l ks) (m (dict))) (if (null? l) (length m) "
+                 "(let ((n (+ 1 (* 2 (+ 3 (get m (first l) 0)))))) "
+                 "(next (rest l) (put m (first l) n)))))))",
+          many + "(let ((m (dict)) (l ks)) (while (not (null? l)) "
+                 "(set! m (put m (first l) (+ 1 (get m (first l) 0)))) (set! l (rest l))) "
+                 "(length m))))",
+          "(define m (dict)) " + many +
+              "(let next ((l ks)) (if (null? l) (length m) (progn "
+              "(set! m (put m (first l) (+ 1 (get m (first l) 0)))) "
+              "(next (rest l)))))))"}) {
+        lang_harness harness;
+        EXPECT_EQ(harness.shown(program, how), "2000") << program;
+    }
+}
+
 TEST(storage, is_written_in_place_however_much_code_there_is) {
     schedule how;
     how.steps = 600'000; // a copy of the list for each round would be 2,000,000
