@@ -174,6 +174,7 @@ private:
     permit right_;
     concurrency_scope* granted_ = nullptr; ///< a permit that was handed over while waiting
     value future_;                         ///< what a spawned branch answers, or nil
+    std::optional<error> unwinding_;     ///< on its way out of more frames than fit in a slice
     value waits_on_;                       ///< the join or the future that is waited for
     std::uint64_t cleanup_steps_ = 0;      ///< of cleanups that hold up an end
     std::optional<error> overlong_; ///< raised at every step of theirs once there were too many

@@ -139,6 +139,7 @@ private:
     next unwind(error failure) noexcept;
     next unwind_to_handler(error failure);
     next look_at_limits_first();
+    next unwind_later(error failure, std::size_t left) noexcept;
     [[nodiscard]] value description_of(const error& failure);
     next thrown(error failure) noexcept;
     next give_up(error failure) noexcept;

@@ -119,6 +119,7 @@ interpreter::next interpreter::check_slice() {
     }
     f_.has_waited_ = false;
     if (auto overlong = overlong_cleanup()) return end_overlong(*std::move(overlong));
+    if (f_.unwinding_) return unwind(*std::exchange(f_.unwinding_, std::nullopt));
     // Frames are not values; they count all the same.
     if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame) +
                                   f_.branches_.capacity() * sizeof(inline_branch) +
@@ -471,6 +472,7 @@ std::unique_ptr<fiber> machine::split_running_branch(fiber& self) {
     return interpreter::detach_branch(self);
 }
 
+    if (self.unwinding_) return nullptr;
 scope_ref with_concurrency(realm& realm, const scope_ref& outer, std::size_t branches) {
     return outer.open(realm.memory(), [&](dynamic_scope& scope) {
         scope.concurrency = host_ref<concurrency_scope>::make(

@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t max_trace_lines = 64;
 constexpr std::uint64_t unwound_in_a_go = 128; ///< steps of errors on their way out: some 0.1 ms
 constexpr std::size_t frames_of_a_step = 64;   ///< that an error leaves
+constexpr std::size_t frames_in_a_go = 8192;   ///< that it leaves between two safe points
 constexpr std::size_t steps_of_a_line = 4;     ///< of a trace that is described
 constexpr unsigned max_attempts = 3;           ///< to raise an error where there is no memory
 
@@ -182,6 +183,7 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
         end_cleanup();
     };
     const std::size_t frames = f_.frames_.size();
+    const bool may_pause = !f_.request_ && !f_.job_ && f_.first_call_ < 0;
     for (;;) {
         const std::size_t floor = f_.branches_.empty() ? 0 : f_.branches_.back().first_frame;
         while (f_.frames_.size() > floor) {
@@ -215,6 +217,12 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
                                                                : next::go_on;
             }
             leave_frame();
+            if (frames - f_.frames_.size() >= frames_in_a_go && f_.frames_.size() > floor &&
+                may_pause) {
+                while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
+                    leave_cleanup();
+                return unwind_later(std::move(failure), frames - f_.frames_.size());
+            }
         }
         while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
             leave_cleanup();
@@ -251,6 +259,15 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
 interpreter::next interpreter::look_at_limits_first() {
     spend_steps(std::exchange(unwound_, 0));
     if (f_.request_ || f_.job_ || f_.first_call_ >= 0) return next::go_on;
+    out_.kind = outcome_kind::out_of_steps;
+    return next::leave;
+}
+
+/// An error has left many frames, and goes on in the next slice. They may be left in the middle of
+/// an instruction: nothing of them runs before that.
+interpreter::next interpreter::unwind_later(error failure, std::size_t left) noexcept {
+    f_.unwinding_ = std::move(failure);
+    spend_steps(std::exchange(unwound_, 0) + left / frames_of_a_step);
     out_.kind = outcome_kind::out_of_steps;
     return next::leave;
 }
@@ -294,6 +311,7 @@ void interpreter::finish_fiber(outcome& out) noexcept {
 void interpreter::forget_plans() noexcept {
     f_.first_call_ = -1;
     f_.incoming_.reset();
+    f_.unwinding_.reset();
     f_.request_.reset();
     f_.job_.reset();
     drop_grant();

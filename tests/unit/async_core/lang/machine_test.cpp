@@ -294,6 +294,27 @@ TEST(machine, a_computing_branch_does_not_keep_its_siblings_from_starting) {
         "(slow quick)");
 }
 
+// All frames were left in one step, which kept timers waiting.
+TEST(machine, an_error_leaves_a_million_frames_in_portions) {
+    const std::string deep =
+        "(letrec ((f (lambda (n) (if (= n 0) (error \"deep\") (+ 1 (f (- n 1))))))) ";
+    schedule how;
+    how.slice = 100'000'000;
+    for (const std::string& program :
+         {deep + "(try (f 1000000) (catch (e) 'caught)))",
+          deep + "(try (try 1 (finally (f 1000000))) (catch (e) 'caught)))",
+          deep + "(try (parallel (f 1000000)) (catch (e) 'caught)))"}) {
+        lang_harness harness;
+        EXPECT_EQ(harness.shown(program, how), "caught") << program;
+        EXPECT_GT(harness.runs, 100) << program;
+    }
+    lang_harness harness;
+    EXPECT_EQ(harness.shown(deep + "(f 1000000))", how), "SexpEvaluationError: deep");
+    EXPECT_GT(harness.runs, 100);
+    how.cancel_at = 50;
+    EXPECT_EQ(harness.run(deep + "(f 1000000))", how).kind, outcome_kind::cancelled);
+}
+
 TEST(machine, a_branch_that_moves_takes_the_registers_of_all_its_frames) {
     std::string wide = "(list";
     for (int k = 0; k < 2000; ++k) wide += " (+ x " + std::to_string(k) + ")";
