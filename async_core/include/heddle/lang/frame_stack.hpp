@@ -68,12 +68,15 @@ public:
 
 private:
     [[gnu::noinline]] void grow() {
-        const std::size_t wanted = capacity_ == 0 ? 2 : capacity_ + capacity_ / 2 + 1;
+        const std::size_t more = capacity_ / 2 < max_growth ? capacity_ / 2 : max_growth;
+        const std::size_t wanted = capacity_ == 0 ? 2 : capacity_ + more + 1;
         auto* grown = static_cast<frame*>(std::realloc(frames_, wanted * sizeof(frame)));
         if (!grown) throw std::bad_alloc();
         frames_ = grown;
         capacity_ = wanted;
     }
+
+    static constexpr std::size_t max_growth = std::size_t{4} * 1024 * 1024 / sizeof(frame);
 
     frame* frames_ = nullptr;
     std::size_t size_ = 0;

@@ -19,6 +19,10 @@ namespace {
 
 /// Beside what its driver keeps: the coroutines of an effect, or of what else it waits for.
 constexpr std::size_t kept_while_waiting = 1024;
+/// Values by which a stack grows at once at most: to write half of the stack of a deep recursion
+/// would keep timers waiting.
+constexpr std::size_t max_growth = std::size_t{4} * 1024 * 1024 / sizeof(value);
+
 constexpr std::size_t kept_in_all = sizeof(fiber) + fiber::kept_by_driver + kept_while_waiting;
 
 } // namespace
@@ -37,9 +41,10 @@ fiber::~fiber() {
 
 void fiber::reserve(std::size_t registers) {
     if (registers <= capacity_) return;
-    // Exact for the first use (most fibers stay small), then by half.
+    // Exact for the first use (most fibers stay small), then by half, up to a bound.
     const std::size_t wanted =
-        capacity_ == 0 ? registers : std::max(registers, capacity_ + capacity_ / 2);
+        capacity_ == 0 ? registers
+                       : std::max(registers, capacity_ + std::min(capacity_ / 2, max_growth));
     if (realm_->moves_stacks()) return relocate(registers);
     // Values are trivially relocatable, so realloc may move them (and remaps pages of big stacks).
     auto* grown =

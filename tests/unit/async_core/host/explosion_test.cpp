@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -51,6 +52,22 @@ private:
 };
 
 class branches_test : public ::testing::Test {
+/// The most that is charged between two slices.
+class growth_watch final : public slice_observer {
+public:
+    explicit growth_watch(const lang::heap& memory) : memory_(memory), before_(memory.used()) {}
+    void after_slice(std::uint64_t) noexcept override {
+        const std::size_t now = memory_.used();
+        if (now > before_) most = std::max(most, now - before_);
+        before_ = now;
+    }
+    std::size_t most = 0;
+
+private:
+    const lang::heap& memory_;
+    std::size_t before_;
+};
+
 protected:
     /// The written value, or "Kind: message".
     std::string run(const std::string& text, const run_options& options) {
@@ -174,6 +191,17 @@ TEST_F(branches_test, what_a_fiber_takes_is_charged) {
           "(range 5000))))",
           "(let ((l '())) (loop 5000 (set! l (cons (spawn (sleep 0.3)) l))) (length (map await "
           "l)))"}) {
+// It grew by half: 20 to 50 ms of writing at once.
+TEST_F(branches_test, a_stack_of_a_million_calls_grows_in_portions) {
+    growth_watch watch(session_->memory());
+    run_options options;
+    options.observer = &watch;
+    EXPECT_EQ(
+        run("(letrec ((f (lambda (n) (if (= n 0) 0 (+ 1 (f (- n 1))))))) (f 1000000))", options),
+        "1000000");
+    EXPECT_LT(watch.most, 10 * mebibyte); // of stack and frames
+}
+
         ASSERT_EQ(run(program, {}).find("Error"), std::string::npos); // what stays is there
         allocation_watch watch(session_->memory());
         run_options options;
