@@ -271,6 +271,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
         if (order_ != 0) {
             // Every order can come out only without turns.
         } else if (!state.place.has_turn()) {
+            if (fiber->ends() && rank != turn_queue::rank::idle) rank = turn_queue::rank::ending;
             if (!turns_.ask(state.place, rank)) {
                 try {
                     if (state.place.has_turn()) co_await coro::yield_now(loop_);
@@ -390,6 +391,10 @@ void run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answ
 
 void run_driver::wake(lang::fiber& ready) noexcept {
     if (auto* state = static_cast<fiber_state*>(ready.driver_data)) state->woken.notify();
+}
+
+void run_driver::asked_to_end(lang::fiber& ready) noexcept {
+    if (auto* state = static_cast<fiber_state*>(ready.driver_data)) turns_.hasten(state->place);
 }
 
 void run_driver::cancel_effect(lang::fiber& waiting) noexcept {

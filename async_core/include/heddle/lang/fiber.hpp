@@ -80,6 +80,9 @@ public:
     virtual void wake(fiber& ready) noexcept = 0;
     /// Cancellation was asked for while the fiber waits for an effect: end that effect.
     virtual void cancel_effect(fiber& waiting) noexcept = 0;
+    /// The fiber, or a branch on its stack, was asked to end, and it waits for nothing: it is ready
+    /// or runs. To run it before others gives memory back soon.
+    virtual void asked_to_end(fiber& ready) noexcept { (void)ready; }
 };
 
 /// Frames, registers, dynamic scope and cancellation of one fiber. Made by start_fiber or by the
@@ -96,6 +99,11 @@ public:
     [[nodiscard]] cancel_reason cancelled_because() const noexcept { return cancel_; }
     /// Cleanup code runs: cancellation waits until it has ended.
     [[nodiscard]] bool cancellation_masked() const noexcept { return !cleanups_.empty(); }
+    /// It, or a branch on its stack, was asked to end and has not, or has an error to pass on.
+    [[nodiscard]] bool ends() const noexcept {
+        return cancel_requested() || stop_noted_ || stopping_at_ < branches_.size() ||
+               passes_error_;
+    }
     [[nodiscard]] waiting_for waits() const noexcept { return waits_; }
     [[nodiscard]] const scope_ref& scope() const noexcept { return scope_; }
     [[nodiscard]] effect_request& request() noexcept { return *request_; }
@@ -166,6 +174,7 @@ private:
     std::vector<cleanup_mark> cleanups_; ///< that run because of an error or cancellation
     std::unique_ptr<pending_job> job_;   ///< runs in turns for it; its result goes to result_slot_
     std::optional<error> incoming_;      ///< the failure of the effect that was waited for
+    std::optional<error> unwinding_;     ///< on its way out of more frames than fit in a slice
     std::size_t charged_frames_ = 0;
     std::uint32_t child_index_ = 0; ///< in the join's list of children
     std::uint32_t slot_ = 0;        ///< of group_; without one: see branch_place
@@ -174,7 +183,6 @@ private:
     permit right_;
     concurrency_scope* granted_ = nullptr; ///< a permit that was handed over while waiting
     value future_;                         ///< what a spawned branch answers, or nil
-    std::optional<error> unwinding_;     ///< on its way out of more frames than fit in a slice
     value waits_on_;                       ///< the join or the future that is waited for
     std::uint64_t cleanup_steps_ = 0;      ///< of cleanups that hold up an end
     std::optional<error> overlong_; ///< raised at every step of theirs once there were too many
@@ -188,6 +196,7 @@ private:
     fiber* queue_before_ = nullptr; ///< in its queue
     fiber* queue_next_ = nullptr;   ///< in its queue, or in a list of waiting fibers to visit
     bool stop_noted_ = false;       ///< one of branches_ was asked to end since they were looked at
+    bool passes_error_ = false;     ///< the group that it waited for has failed
     std::size_t stopping_at_ = none; ///< the outermost of branches_ that was asked to end
     static constexpr std::size_t none = SIZE_MAX;
 };

@@ -83,6 +83,7 @@ bool interpreter::take_grant(const concurrency_scope* scope) noexcept {
 interpreter::next interpreter::check_slice() {
     settle_steps();
     memory_.begin_turn();
+    f_.passes_error_ = false;
     sandbox_policy* const bounds = limits();
     set_memory_limit();
     if (slice_ == 0) {
@@ -118,8 +119,8 @@ interpreter::next interpreter::check_slice() {
         return next::leave;
     }
     f_.has_waited_ = false;
-    if (auto overlong = overlong_cleanup()) return end_overlong(*std::move(overlong));
     if (f_.unwinding_) return unwind(*std::exchange(f_.unwinding_, std::nullopt));
+    if (auto overlong = overlong_cleanup()) return end_overlong(*std::move(overlong));
     // Frames are not values; they count all the same.
     if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame) +
                                   f_.branches_.capacity() * sizeof(inline_branch) +
@@ -410,7 +411,10 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
             own.held = true;
         } else {
             --top().at;
-            own.scope->wait(f_);
+            // Behind thousands that begin branches, an error would never be ahead of the memory
+            // that they take while it goes up level by level.
+            if (group->failed()) own.scope->wait_before_others(f_);
+            else own.scope->wait(f_);
             return suspend(waiting_for::permit);
         }
     }
@@ -468,11 +472,11 @@ void machine::resume(fiber& self, result<value> answer) noexcept {
 
 std::unique_ptr<fiber> machine::split_running_branch(fiber& self) {
     if (self.branches_.empty() || self.waits_ != waiting_for::nothing) return nullptr;
+    if (self.unwinding_) return nullptr;
     if (self.branches_.back().first_frame >= self.frames_.size()) return nullptr;
     return interpreter::detach_branch(self);
 }
 
-    if (self.unwinding_) return nullptr;
 scope_ref with_concurrency(realm& realm, const scope_ref& outer, std::size_t branches) {
     return outer.open(realm.memory(), [&](dynamic_scope& scope) {
         scope.concurrency = host_ref<concurrency_scope>::make(
