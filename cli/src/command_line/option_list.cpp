@@ -76,6 +76,10 @@ option_ref option_ref::check(std::function<std::string(const std::string&)> chec
     option_->check(std::move(check));
     return *this;
 }
+option_ref option_ref::hidden() const {
+    option_->group("");
+    return *this;
+}
 option_ref option_ref::excludes(option_ref other) const {
     option_->excludes(other.option_);
     return *this;

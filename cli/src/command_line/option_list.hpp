@@ -31,6 +31,8 @@ public:
     option_ref check(std::function<std::string(const std::string&)> check) const;
     option_ref excludes(option_ref other) const;
     option_ref needs(option_ref other) const;
+    /// It is read, but neither help nor completion offers it.
+    option_ref hidden() const;
 
 private:
     CLI::Option* option_;

@@ -149,17 +149,17 @@ std::optional<std::string> verbosity_options::mistake() const {
     return std::nullopt;
 }
 
-void workflow_option_reader::add_to(option_list& command, workflow_options& into,
-                                    const std::string& about_timeout) {
+option_ref workflow_option_reader::add_to(option_list& command, workflow_options& into,
+                                          const std::string& about_timeout) {
     add_model_options(command, into);
     add_limits(command, into, timeout_, memory_limit_, about_timeout);
     add_file_options(command, into);
     add_cache_options(command, into);
     add_program_options(command, into);
     command.group("Output");
-    command.flag("--json", into.json,
-                 "Print the result as JSON on standard output, an error as JSON on standard "
-                 "error");
+    const option_ref json = command.flag(
+        "--json", into.json,
+        "Print the result as JSON on standard output, an error as JSON on standard error");
     command.flag("--stream", into.stream,
                  "Print the text of tasks on standard error as it arrives");
     verbosity_.add_to(command);
@@ -167,6 +167,7 @@ void workflow_option_reader::add_to(option_list& command, workflow_options& into
         .option("--seed", into.seed, "Seed of random numbers and retry delays, for repeatable runs")
         .value("N")
         .check(is_a_seed);
+    return json;
 }
 
 std::optional<std::string> workflow_option_reader::finish(workflow_options& into) const {

@@ -60,8 +60,9 @@ private:
 class workflow_option_reader {
 public:
     /// Declares the options; they are stored in `into`, which outlives the parsing.
-    void add_to(option_list& command, workflow_options& into,
-                const std::string& about_timeout = "End the run after this many seconds");
+    /// Result: --json, for a command that refuses it.
+    option_ref add_to(option_list& command, workflow_options& into,
+                      const std::string& about_timeout = "End the run after this many seconds");
     /// Takes over what needs a look at the value. Result: what is wrong with it.
     [[nodiscard]] std::optional<std::string> finish(workflow_options& into) const;
 

@@ -243,6 +243,11 @@ TEST(help, of_options_shows_values_defaults_and_groups) {
     EXPECT_THAT(text, HasSubstr("(default: .)"));
 }
 
+TEST(help, does_not_offer_an_option_that_the_command_refuses) {
+    EXPECT_THAT(ended({"run", "--help"}).text, HasSubstr("--json"));
+    EXPECT_THAT(ended({"repl", "--help"}).text, Not(HasSubstr("--json")));
+}
+
 TEST(man_page, has_every_command_that_is_not_hidden) {
     command_line line(all_commands());
     const std::string page = man_page(line.help());
