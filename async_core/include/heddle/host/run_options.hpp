@@ -9,6 +9,8 @@
 
 namespace heddle::host {
 
+class step_log;
+
 /// Observes the progress of a run.
 class slice_observer {
 public:
@@ -29,6 +31,9 @@ struct run_options {
     /// order, provided that effects complete in the same order (docs/reference/determinism.md).
     std::uint64_t schedule_seed = 0;
     slice_observer* observer = nullptr; ///< outlives the run; null: none
+    /// Where the steps of the run are recorded, and replayed from (docs/reference/durable-runs.md);
+    /// outlives the run; null: not at all.
+    step_log* steps = nullptr;
 };
 
 } // namespace heddle::host

@@ -1,0 +1,138 @@
+// What a run has done, kept so that it can continue after its process has ended.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::ports {
+
+/// A 128-bit digest that names a step, a row or a content.
+struct digest128 {
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    [[nodiscard]] friend auto operator<=>(const digest128&, const digest128&) = default;
+    [[nodiscard]] bool is_zero() const noexcept { return high == 0 && low == 0; }
+};
+
+/// What was paid for. An unknown part of the cost is counted in `unpriced`, never as zero.
+struct step_spending {
+    std::uint32_t requests = 0;
+    std::int64_t input_tokens = 0;
+    std::int64_t output_tokens = 0;
+    double cost_usd = 0;        ///< of the requests whose price is known
+    std::uint32_t unpriced = 0; ///< requests of unknown cost
+    bool estimated = false;     ///< a service did not report some of the tokens
+
+    step_spending& operator+=(const step_spending& other) noexcept;
+};
+
+enum class step_kind : std::uint8_t {
+    answer = 1,  ///< an effect of the row ended, with a value or an error
+    request = 2, ///< one request of a task that was still under way
+    cut = 3,     ///< a deadline ended a wait of a branch
+    clock = 4    ///< the clock of the row advanced while it computed
+};
+
+/// One record of a row. Records of a row are kept in the order in which they were appended, which
+/// is the order in which the row saw them.
+struct step_record {
+    step_kind kind = step_kind::answer;
+    digest128 path;    ///< names the step by the way that leads to it
+    digest128 content; ///< of what was asked; zero: it has no such key
+    double at = 0;     ///< seconds of the row's clock when the record was delivered
+    std::string name;  ///< of the task, tool or builtin, for listings
+    std::string body;  ///< an encoded value or error; nothing looks into it here
+    step_spending spent;
+};
+
+enum class row_status : std::uint8_t {
+    begun = 1,   ///< not finished: it continues when the run does
+    done = 2,    ///< it has a value
+    failed = 3,  ///< it ended with an error
+    rejected = 4 ///< the row could not be read; never run
+};
+
+/// How a row ended.
+struct row_end {
+    std::uint64_t row = 0; ///< its number in the run
+    row_status status = row_status::done;
+    std::string value_json; ///< of `done`
+    std::string error_json; ///< of `failed` and `rejected`
+    std::uint32_t attempts = 1;
+    std::int64_t duration_ms = 0; ///< over all processes that worked on it
+    step_spending spent;          ///< over all attempts
+    bool maybe_paid = false;      ///< a request may have been paid for whose response was lost
+};
+
+/// A row as the journal knows it.
+struct known_row {
+    std::uint64_t row = 0;
+    digest128 id;      ///< of the row's id
+    digest128 content; ///< of the row's text
+    row_status status = row_status::begun;
+    bool emitted = false; ///< its result is in the output file
+};
+
+/// Sums over all processes that worked on the run.
+struct run_totals {
+    std::uint64_t begun = 0;
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t rejected = 0;
+    step_spending spent; ///< of finished and unfinished rows
+};
+
+/// The journal of one run. One process has it open at a time; a second one is refused when it
+/// opens. Writes are collected and committed in groups by a thread of the journal.
+///
+/// Errors of all calls: io_error that names the file and what to do (disk full, damaged, removed);
+/// after a failed write all further writes fail with the same error, so that nothing is
+/// acknowledged that was not kept. Threads: the loop's of the context.
+class run_journal {
+public:
+    virtual ~run_journal() = default;
+
+    /// All rows that have begun or ended, in the order of their numbers.
+    [[nodiscard]] virtual coro::task<result<std::vector<known_row>>> known_rows(
+        coro::call_context context) = 0;
+    /// Notes that a row begins. Returns before it is durable. `id`: as the user named it.
+    /// `text`: the row as JSON, for replays and dead letters.
+    virtual result<void> begin_row(const known_row& row, std::string id, std::string text) = 0;
+    /// Drops the records of a row, which starts over, and counts what they spent as spent.
+    virtual result<void> restart_row(std::uint64_t row) = 0;
+
+    /// Appends a record; returns once it is as durable as the run asks. Cancellation: the record
+    /// stays appended, only the wait ends.
+    [[nodiscard]] virtual coro::task<result<void>> append(std::uint64_t row, step_record record,
+                                                          coro::call_context context) = 0;
+    /// The records of a row, in order.
+    [[nodiscard]] virtual coro::task<result<std::vector<step_record>>> records_of(
+        std::uint64_t row, coro::call_context context) = 0;
+
+    /// Notes how a row ended; returns once that is durable.
+    [[nodiscard]] virtual coro::task<result<void>> end_row(row_end end,
+                                                           coro::call_context context) = 0;
+    /// The ends of rows whose results are not in the output, at most `count`, by number from
+    /// `first` on.
+    [[nodiscard]] virtual coro::task<result<std::vector<row_end>>> ends_to_emit(
+        std::uint64_t first, std::size_t count, coro::call_context context) = 0;
+    /// Notes that the results of those rows are in the output file, which is `size` bytes long now
+    /// and was flushed to disk before. Returns before it is durable: on a restart the file is cut
+    /// to the noted size and the results after it are written again.
+    virtual result<void> note_emitted(std::vector<std::uint64_t> rows, std::uint64_t size) = 0;
+    /// The size noted last; 0 for a new run.
+    [[nodiscard]] virtual std::uint64_t emitted_size() const noexcept = 0;
+
+    [[nodiscard]] virtual run_totals totals() const noexcept = 0;
+    /// Waits until everything noted is durable.
+    [[nodiscard]] virtual coro::task<result<void>> flush(coro::call_context context) = 0;
+};
+
+} // namespace heddle::ports
