@@ -36,6 +36,7 @@ std::optional<error> check_strings(const builtin& row, const std::vector<value>&
 class import_begin final : public effect_handler {
 public:
     const builtin& row() const noexcept override { return row_; }
+    replay_class replays() const noexcept override { return replay_class::redo; }
 
     coro::task<result<value>> run(effect_call call) override {
         import_port* port = call.owner.owner().parts().imports;
@@ -119,6 +120,7 @@ private:
 class import_end final : public effect_handler {
 public:
     const builtin& row() const noexcept override { return row_; }
+    replay_class replays() const noexcept override { return replay_class::redo; }
 
     coro::task<result<value>> run(effect_call call) override {
         auto& given = call.request.arguments;

@@ -1,5 +1,8 @@
 #include "run_driver.hpp"
 
+#include "durable_effect.hpp"
+#include "nested_name.hpp"
+
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/call_site.hpp>
 #include <heddle/lang/errors.hpp>
@@ -27,9 +30,20 @@ run_driver::run_driver(session& owner, const run_options& options)
     : owner_(owner), options_(options), loop_(owner.owner().loop()), turns_(loop_),
       branches_(coro::call_context{&loop_, nullptr, {}}), order_(options.schedule_seed) {
     budget_.steps = options.step_limit;
+    if (!options.steps) return;
+    row_ = std::make_unique<durable_row>(*options.steps, loop_);
+    row_->on_broken = [this] {
+        if (!lost_) lost_ = row_->broken();
+        cancel_run(cancel_reason::shutdown);
+    };
 }
 
 run_driver::~run_driver() = default;
+
+double run_driver::now() const {
+    if (row_) return row_->now();
+    return std::chrono::duration<double>(loop_.now().time_since_epoch()).count();
+}
 
 coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> main) {
     main_ = main.get();
@@ -40,6 +54,7 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     if (!options_.until.is_never()) loop_.schedule(*this, options_.until.at());
     owner_.counters_ = {};
     owner_.counters_.fibers = owner_.counters_.peak_fibers = 1;
+    if (row_) row_->strand_runs();
     begin(std::move(main), nullptr, 1);
     // Joins end every branch before their frame is left; this waits for their coroutines too.
     const result<void> joined = co_await branches_.join();
@@ -110,10 +125,18 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
     scope = lang::with_concurrency(owner_.realm(), scope, options_.concurrency);
     auto fiber = lang::start_fiber(owner_.realm(), std::move(callee), arguments, std::move(scope));
     arguments.clear();
+    std::optional<nested_name> named;
+    if (row_ && context.step) {
+        named.emplace(*row_, lang::place_of(*fiber).slot,
+                      static_cast<durable_step&>(*context.step));
+        const result<void> begun = co_await named->turn();
+        if (!begun) lose(begun.error());
+    }
     nested_call call(*fiber);
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
     begin_branch(std::move(fiber), &call);
+    if (named) row_->strand_waits(); // its turn is now that of the fiber
     for (unsigned refused = 0; call.lives();) {
         try {
             co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
@@ -169,6 +192,7 @@ void run_driver::begin(std::unique_ptr<lang::fiber> fiber, nested_call* call,
 void run_driver::begin_branch(std::unique_ptr<lang::fiber> fiber, nested_call* call) noexcept {
     owner_.counters_.peak_fibers =
         std::max(owner_.counters_.peak_fibers, ++owner_.counters_.fibers);
+    if (row_) row_->strand_runs();
     begin(std::move(fiber), call, 1);
 }
 
@@ -185,6 +209,7 @@ void run_driver::abandon(lang::fiber& fiber, nested_call* call, error failure) n
 void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept {
     --owner_.counters_.fibers;
     if (call) call->end(last);
+    if (row_) row_->strand_waits();
     if (&fiber != main_) return;
     main_ = nullptr;
     if (last.kind == lang::outcome_kind::done) ended_.emplace(std::move(last.result));
@@ -193,6 +218,12 @@ void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcom
 
 effect_handler* run_driver::handler_of(const lang::effect_request& request) const {
     return request.row ? owner_.owner().find_effect(request.row->name) : nullptr;
+}
+
+/// What was to be kept is not: the run ends, and its result is that.
+void run_driver::lose(error failure) noexcept {
+    if (!lost_) lost_ = std::move(failure);
+    cancel_run(cancel_reason::shutdown);
 }
 
 lang::outcome run_driver::run_slice(lang::fiber& fiber) noexcept {
@@ -218,13 +249,21 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             const lang::builtin* const row = fiber->request().row;
             const source_span where = fiber->request().span;
             std::optional<result<lang::value>> answered;
+            std::unique_ptr<durable_effect> step;
             try {
                 effect_handler* const handler = handler_of(fiber->request());
                 lang::scope_ref scope = row ? fiber->scope() : lang::scope_of_call(*fiber);
+                if (row_) step = begin_step(*fiber, handler, answered);
                 effect_call asked{owner_, std::move(fiber->request()), std::move(scope),
                                   context_of(*fiber, state), &*fiber};
                 const coro::deadline until = asked.context.until;
-                if (fiber->cancel_requested() && !fiber->cancellation_masked()) {
+                if (step) {
+                    asked.context.step = &step->self;
+                    asked.seed = step->self.seed();
+                }
+                if (answered) {
+                    // Recorded by an earlier execution.
+                } else if (fiber->cancel_requested() && !fiber->cancellation_masked()) {
                     answered.emplace(error::cancelled(fiber->cancelled_because()));
                 } else if (handler) {
                     result<lang::value> given = co_await handler->run(std::move(asked));
@@ -238,13 +277,22 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 deadline_or_error(*fiber, *answered, until, where);
             } catch (...) { // of the embedder's code too
                 answered.emplace(error_of_exception(row ? row->name : "a task or a tool"));
+                if (row_ && !step) lose(answered->error());
+            }
+            if (step) {
+                try {
+                    const result<void> kept = co_await end_step(*step, answered);
+                    if (!kept) lose(kept.error());
+                } catch (...) { // no memory for the record
+                    lose(error_of_exception("recording a step"));
+                }
             }
             lang::machine::resume(*fiber, *std::move(answered));
             rank = turn_queue::rank::woken;
             // Whether it waited cannot be told. A loop of effects that never do (answers of a
             // cache) would keep timers and signals waiting.
             if (++effects >= effects_without_a_turn &&
-                loop_.now() - effects_began >= turn_queue::turn) {
+                (ordered() || loop_.now() - effects_began >= turn_queue::turn)) {
                 try {
                     co_await coro::yield_now(loop_);
                 } catch (const std::bad_alloc&) { // their turn comes later
@@ -258,8 +306,12 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             coro::deadline until;
             if (fiber->waits() != lang::waiting_for::children) until = deadline_of(*fiber);
             try {
-                const coro::wake woken =
-                    co_await state.woken.wait(coro::call_context{&loop_, nullptr, until});
+                coro::wake woken{};
+                if (row_) {
+                    woken = co_await park_durably(*fiber, state, until);
+                } else {
+                    woken = co_await state.woken.wait(coro::call_context{&loop_, nullptr, until});
+                }
                 if (woken == coro::wake::timed_out) lang::machine::interrupt_wait(*fiber);
             } catch (...) { // no memory to wait
                 if (++refused == max_refusals) throw;
@@ -268,8 +320,8 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             rank = turn_queue::rank::woken;
             continue;
         }
-        if (order_ != 0) {
-            // Every order can come out only without turns.
+        if (ordered()) {
+            // Every order can come out only without turns; none may depend on time.
         } else if (!state.place.has_turn()) {
             if (fiber->ends() && rank != turn_queue::rank::idle) rank = turn_queue::rank::ending;
             if (!turns_.ask(state.place, rank)) {
@@ -294,7 +346,8 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             }
         }
         lang::outcome now = run_slice(*fiber);
-        bool turn_is_over = order_ != 0 || now.idle || loop_.now() - turn_began >= turns_.share();
+        if (row_) row_->slice_ended(now.idle);
+        bool turn_is_over = ordered() || now.idle || loop_.now() - turn_began >= turns_.share();
         rank = now.idle ? turn_queue::rank::idle : turn_queue::rank::computing;
         switch (now.kind) {
         case lang::outcome_kind::done:
@@ -312,7 +365,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
         case lang::outcome_kind::out_of_steps:
             if (turn_is_over || starts_branches) starts_branches = split_branches(*fiber);
             if (starts_branches) rank = turn_queue::rank::woken;
-            if (order_ == 0) break;
+            if (!ordered()) break;
             try {
                 co_await coro::yield_now(loop_);
             } catch (const std::bad_alloc&) { // their turn comes later
@@ -365,9 +418,10 @@ coro::call_context run_driver::context_of(lang::fiber& fiber, fiber_state& state
 }
 
 /// When what the fiber waits for is cut.
-coro::deadline run_driver::deadline_of(const lang::fiber& fiber) {
+coro::deadline run_driver::deadline_of(const lang::fiber& fiber) const {
     const auto at = fiber.deadline();
     if (!at) return {};
+    if (row_) return row_->real_time(*at);
     const std::chrono::duration<double> seconds(*at);
     // Rounded up: when the timer fires, the machine must agree that the time is over.
     return coro::deadline(
@@ -390,7 +444,10 @@ void run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answ
 }
 
 void run_driver::wake(lang::fiber& ready) noexcept {
-    if (auto* state = static_cast<fiber_state*>(ready.driver_data)) state->woken.notify();
+    auto* state = static_cast<fiber_state*>(ready.driver_data);
+    if (!state) return;
+    if (state->strand) row_->wake(*state->strand);
+    else state->woken.notify();
 }
 
 void run_driver::asked_to_end(lang::fiber& ready) noexcept {
@@ -404,6 +461,7 @@ void run_driver::cancel_effect(lang::fiber& waiting) noexcept {
 
 void run_driver::cancel_run(cancel_reason reason) noexcept {
     if (!main_) return;
+    if (row_) row_->close();
     budget_.ending = true;
     main_->request_cancel(reason);
 }

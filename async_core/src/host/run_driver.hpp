@@ -1,6 +1,7 @@
 // Drives the fibers of one evaluation: one coroutine each.
 #pragma once
 
+#include "durable_row.hpp"
 #include "turn_queue.hpp"
 
 #include <heddle/coro/nursery.hpp>
@@ -11,6 +12,8 @@
 #include <optional>
 
 namespace heddle::host {
+
+struct durable_effect;
 
 /// Lives for one evaluation. Answers the machine: effects are awaited, split-off branches get a
 /// coroutine in the nursery, parked fibers wait until they are woken, long computations yield.
@@ -23,6 +26,9 @@ public:
 
     /// Runs the main fiber and everything below it to the end.
     [[nodiscard]] coro::task<result<lang::value>> run(std::unique_ptr<lang::fiber> main);
+
+    /// Seconds on the clock that programs go by.
+    [[nodiscard]] double now() const;
 
     /// See session::call_within.
     [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,
@@ -43,6 +49,7 @@ private:
         coro::cancel_source cancel; ///< of the effect under way
         coro::wait_point woken;
         turn_queue::place place;
+        durable_row::strand* strand = nullptr; ///< while it waits in a durable row
     };
 
     /// One frame for a fiber's whole life: every coroutine between the machine and the socket is
@@ -51,13 +58,22 @@ private:
     void begin(std::unique_ptr<lang::fiber> fiber, nested_call* call, unsigned attempt) noexcept;
     void begin_branch(std::unique_ptr<lang::fiber> fiber, nested_call* call = nullptr) noexcept;
     [[nodiscard]] lang::outcome run_slice(lang::fiber& fiber) noexcept;
+    [[nodiscard]] std::unique_ptr<durable_effect> begin_step(
+        lang::fiber& fiber, const effect_handler* handler,
+        std::optional<result<lang::value>>& answered);
+    [[nodiscard]] coro::task<result<void>> end_step(durable_effect& step,
+                                                    std::optional<result<lang::value>>& answered);
+    [[nodiscard]] coro::task<coro::wake> park_durably(lang::fiber& fiber, fiber_state& state,
+                                                      coro::deadline until);
+    [[nodiscard]] bool ordered() const noexcept { return order_ != 0 || row_; }
     void fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept;
     void abandon(lang::fiber& fiber, nested_call* call, error failure) noexcept;
     [[nodiscard]] effect_handler* handler_of(const lang::effect_request& request) const;
     void deadline_or_error(lang::fiber& fiber, result<lang::value>& answered, coro::deadline until,
                            source_span where);
-    [[nodiscard]] static coro::deadline deadline_of(const lang::fiber& fiber);
+    [[nodiscard]] coro::deadline deadline_of(const lang::fiber& fiber) const;
     [[nodiscard]] bool split_branches(lang::fiber& fiber) noexcept;
+    void lose(error failure) noexcept;
     /// Asks the whole run to end.
     void cancel_run(cancel_reason reason) noexcept;
     [[nodiscard]] unsigned rounds_to_wait();
@@ -75,6 +91,7 @@ private:
     coro::event_loop& loop_;
     lang::run_budget budget_;
     turn_queue turns_;
+    std::unique_ptr<durable_row> row_; ///< null: nothing is recorded
     coro::nursery branches_;
     lang::fiber* main_ = nullptr;
     std::optional<result<lang::value>> ended_; ///< of the main fiber

@@ -46,6 +46,7 @@ public:
         return owner_.operators_ && owner_.operators_->is_reserved_key(name);
     }
     double now() const override {
+        if (owner_.driver_) return owner_.driver_->now();
         return std::chrono::duration<double>(owner_.owner_.loop().now().time_since_epoch()).count();
     }
     void collect_names(std::vector<std::string>& found) const override {

@@ -71,6 +71,7 @@ public:
                         "string; () without arguments.",
                         "",
                         ""}) {}
+    replay_class replays() const noexcept override { return replay_class::output; }
     coro::task<result<value>> run(effect_call call) override {
         if (call.request.arguments.empty()) co_return value::empty_list();
         auto text = co_await joined_arguments(call);
@@ -98,6 +99,7 @@ public:
                         "returns nil.",
                         "",
                         ""}) {}
+    replay_class replays() const noexcept override { return replay_class::output; }
     coro::task<result<value>> run(effect_call call) override {
         const engine_parts& parts = call.owner.owner().parts();
         if (!parts.print) co_return value();
@@ -289,6 +291,22 @@ struct random_source {
     std::mt19937_64 generator;
 };
 
+/// What a call draws from: the common generator, or one of its own in a durable row.
+class drawn_by {
+public:
+    drawn_by(random_source& common, std::optional<std::uint64_t> seed)
+        : own_(seed ? std::optional<std::mt19937_64>(std::in_place, *seed) : std::nullopt),
+          generator(own_ ? *own_ : common.generator) {}
+    drawn_by(const drawn_by&) = delete;
+    drawn_by& operator=(const drawn_by&) = delete;
+
+private:
+    std::optional<std::mt19937_64> own_;
+
+public:
+    std::mt19937_64& generator;
+};
+
 /// SplitMix64's finaliser (Steele, Lea, Flood 2014).
 std::uint64_t mixed(std::uint64_t state, std::uint64_t next) noexcept {
     state = (state ^ next) + 0x9E3779B97F4A7C15ULL;
@@ -303,10 +321,12 @@ public:
         : world_effect(
               {"uuid", "", 0, 0, {}, nullptr, "A random UUID (version 4, RFC 9562).", "", ""}),
           source_(std::move(source)) {}
+    replay_class replays() const noexcept override { return replay_class::derived; }
     coro::task<result<value>> run(effect_call call) override {
-        const std::uint64_t high = (source_->generator() & ~0xF000ULL) | 0x4000ULL;
+        drawn_by draws(*source_, call.seed);
+        const std::uint64_t high = (draws.generator() & ~0xF000ULL) | 0x4000ULL;
         const std::uint64_t low =
-            (source_->generator() & 0x3FFFFFFFFFFFFFFFULL) | 0x8000000000000000ULL;
+            (draws.generator() & 0x3FFFFFFFFFFFFFFFULL) | 0x8000000000000000ULL;
         std::array<char, 40> text{};
         std::snprintf(text.data(), text.size(), "%08x-%04x-%04x-%04x-%012llx",
                       static_cast<unsigned>(high >> 32), static_cast<unsigned>(high >> 16 & 0xFFFF),
@@ -332,15 +352,17 @@ public:
                         "",
                         ""}),
           source_(std::move(source)) {}
+    replay_class replays() const noexcept override { return replay_class::derived; }
     coro::task<result<value>> run(effect_call call) override {
+        drawn_by draws(*source_, call.seed);
         if (call.request.arguments.empty()) {
-            co_return value::real(std::uniform_real_distribution<double>(0, 1)(source_->generator));
+            co_return value::real(std::uniform_real_distribution<double>(0, 1)(draws.generator));
         }
         const value& bound = call.request.arguments[0];
         if (!bound.is_integer() || bound.as_integer() < 1)
             co_return type_error(call.owner, 1, "an integer of at least 1", bound);
         co_return value::integer(std::uniform_int_distribution<std::int64_t>(
-            0, bound.as_integer() - 1)(source_->generator));
+            0, bound.as_integer() - 1)(draws.generator));
     }
 
 private:
@@ -363,7 +385,9 @@ public:
                         "",
                         ""}),
           source_(std::move(source)) {}
+    replay_class replays() const noexcept override { return replay_class::derived; }
     coro::task<result<value>> run(effect_call call) override {
+        if (call.seed) co_return value::real(static_cast<double>(*call.seed >> 11) * 0x1p-53);
         if (source_->seed == 0)
             co_return value::real(std::uniform_real_distribution<double>(0, 1)(source_->generator));
         std::uint64_t state = mixed(source_->seed, call.request.span.begin);
@@ -422,6 +446,7 @@ public:
                         "Registers the task of a defatom form.",
                         "",
                         ""}) {}
+    replay_class replays() const noexcept override { return replay_class::redo; }
     coro::task<result<value>> run(effect_call call) override {
         operator_source* operators = call.owner.operators();
         if (!operators)
@@ -444,6 +469,7 @@ public:
                         "Registers the tool of a deftool form.",
                         "",
                         ""}) {}
+    replay_class replays() const noexcept override { return replay_class::redo; }
     coro::task<result<value>> run(effect_call call) override {
         operator_source* operators = call.owner.operators();
         if (!operators) co_return error(lang::errc::evaluation, "deftool: this host has no tools");

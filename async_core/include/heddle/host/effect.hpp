@@ -3,6 +3,7 @@
 
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
+#include <heddle/host/step_log.hpp>
 #include <heddle/lang/fiber.hpp>
 
 #include <memory>
@@ -21,8 +22,10 @@ struct effect_call {
     session& owner;
     lang::effect_request request; ///< row or callee, arguments, clause names, place in the source
     lang::scope_ref scope;        ///< what holds where the call stands: settings, limits, sandbox
-    coro::call_context context;   ///< cancellation of the branch, deadline of run and scope
+    coro::call_context context;   ///< cancellation of the branch, deadline of run and scope, step
     const lang::fiber* fiber = nullptr; ///< that waits for the answer; null: the host itself asks
+    /// Of a durable row: seeds what is drawn by chance, the same in each execution; else nothing.
+    std::optional<std::uint64_t> seed = {};
 };
 
 /// An effect primitive: its row in the table of primitives and the coroutine that answers it.
@@ -32,6 +35,8 @@ class effect_handler {
 public:
     virtual ~effect_handler() = default;
     [[nodiscard]] virtual const lang::builtin& row() const noexcept = 0;
+    /// What becomes of it when a durable row is executed again.
+    [[nodiscard]] virtual replay_class replays() const noexcept { return replay_class::answer; }
     [[nodiscard]] virtual coro::task<result<lang::value>> run(effect_call call) = 0;
 };
 

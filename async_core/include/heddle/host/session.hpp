@@ -73,6 +73,10 @@ public:
                                                               bool in_sandbox = false);
     static constexpr unsigned max_nested = 100;
 
+    /// From here on a program that defines or assigns a global fails: evaluations leave nothing for
+    /// each other (but variables that functions made before have closed over; see live_cells).
+    void freeze_globals() noexcept { realm_->freeze_globals(); }
+
     /// The value of a global, or nothing.
     [[nodiscard]] std::optional<lang::value> global(std::string_view name);
     void define(std::string_view name, lang::value content);

@@ -15,8 +15,8 @@ namespace heddle::host {
 enum class replay_class : std::uint8_t {
     answer, ///< its recorded answer is used; it is not performed
     redo,   ///< performed again, and not recorded: definitions, imports
-    output, ///< recorded without its value; not performed again: printing, logging
-    clock   ///< answered from the row's clock or its random numbers; not recorded
+    output, ///< as answer, but the row does not wait until it is durable: printing, logging
+    derived ///< performed again, and not recorded: it depends on nothing but the row
 };
 
 /// Records of one execution of a row. Outlives the evaluation. Threads: the session's only.
@@ -29,6 +29,8 @@ public:
     /// Errors: io_error; the row fails with it. Cancellation: the record stays appended.
     [[nodiscard]] virtual coro::task<result<void>> append(ports::step_record record,
                                                           coro::call_context context) = 0;
+    /// As append, without waiting: the record is durable before any that is appended later.
+    virtual void note(ports::step_record record) = 0;
     /// Seed of the row's random numbers.
     [[nodiscard]] virtual std::uint64_t seed() const noexcept = 0;
 };

@@ -5,6 +5,7 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/value.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -47,11 +48,16 @@ public:
         const auto at = spawns_.find(slot);
         return at != spawns_.end() && at->second.awaited;
     }
+    /// Which of the steps of the branch that opened it (effect_request::ordinal).
+    [[nodiscard]] std::uint32_t ordinal() const noexcept { return ordinal_; }
     std::unique_ptr<branch_data> data; ///< the host's; null: nothing is kept
+    /// The host's digest of the way that leads to it; zeros: none was computed.
+    std::array<std::uint64_t, 2> way{};
 
     // for the machine
-    void set_outer(branch_place outer, std::uint64_t begun, value sandbox) {
+    void set_outer(branch_place outer, std::uint32_t ordinal, std::uint64_t begun, value sandbox) {
         outer_ = std::move(outer);
+        ordinal_ = ordinal;
         begun_ = begun;
         sandbox_ = std::move(sandbox);
     }
@@ -83,6 +89,7 @@ private:
     };
     branch_place outer_;
     value sandbox_;
+    std::uint32_t ordinal_ = 0;
     std::uint64_t begun_ = 0;
     static constexpr std::size_t spawn_bytes = 56; ///< with what the table takes for one
     std::unordered_map<std::uint32_t, spawn> spawns_;

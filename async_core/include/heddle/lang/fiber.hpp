@@ -37,6 +37,7 @@ struct inline_branch {
     permit right;
     scope_ref scope; ///< as it was when the branch began
     value future;    ///< of a spawned branch: is notified of its end in place of the join; else nil
+    std::uint32_t next_ordinal = 0; ///< of its groups and effects, see effect_request::ordinal
 };
 
 /// What cleanup code may take.
@@ -66,6 +67,9 @@ struct effect_request {
     std::vector<value> arguments;
     value names; ///< list of clause names parallel to arguments, or nil: by position
     source_span span;
+    /// Which of the steps of its branch it is: the effects that the branch asks for and the groups
+    /// that it opens are counted together, so that the number does not depend on scheduling.
+    std::uint32_t ordinal = 0;
 };
 
 /// What a fiber waits for.
@@ -110,6 +114,9 @@ public:
     /// A branch that was spawned.
     [[nodiscard]] bool is_future() const noexcept { return !future_.is_nil(); }
     [[nodiscard]] std::size_t depth() const noexcept { return frames_.size(); }
+    /// A number that no other step of the branch has (effect_request::ordinal). Only between runs
+    /// of the machine.
+    [[nodiscard]] std::uint32_t take_ordinal() noexcept { return next_ordinal_++; }
     /// When the time of what it does is over (host_names::now()), or nothing: the deadline of its
     /// scope, or what a cleanup may wait for. A wait for a permit or for a future is to be cut
     /// then: machine::interrupt_wait.
@@ -177,6 +184,7 @@ private:
     std::optional<error> unwinding_;     ///< on its way out of more frames than fit in a slice
     std::size_t charged_frames_ = 0;
     std::uint32_t child_index_ = 0; ///< in the join's list of children
+    std::uint32_t next_ordinal_ = 0; ///< of what the branch does, see effect_request::ordinal
     std::uint32_t slot_ = 0;        ///< of group_; without one: see branch_place
     value group_;                   ///< the join this fiber is a branch of, or nil
     join* opened_ = nullptr;        ///< the last of the groups that its frames have opened

@@ -119,6 +119,14 @@ public:
         globals_[index].definition = place;
     }
 
+    /// From here on a definition or assignment of a global is an error: what runs must leave
+    /// nothing for what runs next.
+    void freeze_globals() noexcept { globals_frozen_ = true; }
+    [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
+        return globals_frozen_ && !globals_[index].library;
+    }
+    [[nodiscard]] bool globals_are_frozen() const noexcept { return globals_frozen_; }
+
     /// The expander of a macro that the program defined, or null.
     [[nodiscard]] const value* find_macro(std::string_view name) const;
     [[nodiscard]] bool has_macros() const noexcept { return !macros_.empty(); }
@@ -222,6 +230,7 @@ private:
     unsigned compiling_ = 0;
     compile_watch* watch_ = nullptr;
     bool compiling_library_ = false;
+    bool globals_frozen_ = false;
     bool moves_stacks_ = false;
 };
 

@@ -37,7 +37,9 @@ enum class step_kind : std::uint8_t {
     answer = 1,  ///< an effect of the row ended, with a value or an error
     request = 2, ///< one request of a task that was still under way
     cut = 3,     ///< a deadline ended a wait of a branch
-    clock = 4    ///< the clock of the row advanced while it computed
+    clock = 4,   ///< the clock of the row advanced while it computed
+    nested = 5,  ///< a function of the program begins as a part of an effect under way
+    composed = 6 ///< as answer; functions of the program ran inside, and do so in a replay
 };
 
 /// One record of a row. Records of a row are kept in the order in which they were appended, which
@@ -112,6 +114,8 @@ public:
     /// stays appended, only the wait ends.
     [[nodiscard]] virtual coro::task<result<void>> append(std::uint64_t row, step_record record,
                                                           coro::call_context context) = 0;
+    /// As append, without waiting. A failure shows in the next call that waits.
+    virtual void note(std::uint64_t row, step_record record) = 0;
     /// The records of a row, in order.
     [[nodiscard]] virtual coro::task<result<std::vector<step_record>>> records_of(
         std::uint64_t row, coro::call_context context) = 0;

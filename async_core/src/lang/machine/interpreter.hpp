@@ -197,6 +197,7 @@ private:
     next join_abort(std::size_t base, instruction i);
     [[nodiscard]] permit& current_permit() noexcept;
     [[nodiscard]] branch_place running_branch() const;
+    [[nodiscard]] std::uint32_t next_ordinal() noexcept;
     [[nodiscard]] static bool some_branch_is_stopping(fiber& self) noexcept;
     next check_slice();
 
@@ -208,6 +209,7 @@ private:
     // names
     bool global_lookup(std::size_t dest, std::uint32_t index);
     [[nodiscard]] error unbound_global(std::uint32_t index) const;
+    [[nodiscard]] error frozen_global(std::uint32_t index) const;
     bool slow_arithmetic(char operation, const value& left, const value& right, value& dest);
     std::optional<bool> slow_compare(char operation, const value& left, const value& right);
 

@@ -27,6 +27,11 @@ permit& interpreter::current_permit() noexcept {
     return f_.branches_.empty() ? f_.right_ : f_.branches_.back().right;
 }
 
+/// Numbers a step of the branch that the next instruction belongs to.
+std::uint32_t interpreter::next_ordinal() noexcept {
+    return f_.branches_.empty() ? f_.next_ordinal_++ : f_.branches_.back().next_ordinal++;
+}
+
 /// The branch that the next instruction belongs to.
 branch_place interpreter::running_branch() const {
     if (f_.branches_.empty()) return place_of(f_);
@@ -258,6 +263,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
         if (parent.cancel_requested()) child->end_cleanup_by(parent.cancel_end_);
     }
     child->right_ = branch.right;
+    child->next_ordinal_ = branch.next_ordinal;
     child->slot_ = branch.slot;
     child->group_ = std::move(branch.group);
     group->add(*child);
@@ -300,7 +306,7 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
         make_host(memory_, std::make_unique<join>(*f_.realm_, slots, static_cast<join_policy>(i.x),
                                                   std::string(label), f_.scope_->concurrency));
     auto* opened = static_cast<join*>(host_of(R[i.a]));
-    opened->set_outer(running_branch(), f_.realm_->host_events(),
+    opened->set_outer(running_branch(), next_ordinal(), f_.realm_->host_events(),
                       sandbox() ? sandbox()->own().as_value() : value());
     opened->opened_by(f_);
     return true;

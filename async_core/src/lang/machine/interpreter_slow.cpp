@@ -176,6 +176,7 @@ interpreter::next interpreter::request_effect(effect_request request, std::size_
     if (auto refused = refuse_in_sandbox(request)) return raise(*std::move(refused));
     if (auto overlong = overlong_cleanup()) return end_overlong(*std::move(overlong));
     request.span = here();
+    request.ordinal = next_ordinal();
     f_.request_ = std::make_unique<effect_request>(std::move(request));
     f_.result_slot_ = static_cast<std::uint32_t>(dest);
     count_effect_of_cleanup();
@@ -250,6 +251,14 @@ error interpreter::unbound_global(std::uint32_t index) const {
     return std::move(failure).with_hint("it is defined further down, at line " +
                                         std::to_string(place.line) +
                                         "; move the definition up, or this below it");
+}
+
+error interpreter::frozen_global(std::uint32_t index) const {
+    return error(errc::evaluation,
+                 "the global '" + std::string(f_.realm_->global_name(index)) +
+                     "' cannot be changed here: rows of a batch run on their own, and must leave "
+                     "nothing for one another")
+        .with_hint("define it in a 'let' inside of main, or return what is to be kept");
 }
 
 bool interpreter::slow_arithmetic(char operation, const value& left, const value& right,

@@ -1,0 +1,32 @@
+// What a step of a durable run remembers of an earlier execution of it.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+#include <heddle/ports/run_journal.hpp>
+
+#include <optional>
+#include <string>
+
+namespace heddle::ports {
+
+/// The parts of a step that is under way: the requests of a task, the tools that its model called.
+/// A process may end between them; what was paid for by then is found here when the step is
+/// executed again. Reached through call_context::step. Threads: the session's only.
+class step_memory {
+public:
+    virtual ~step_memory() = default;
+    /// What an earlier execution of the step kept under `content`. Each is handed out once, in the
+    /// order in which they were kept: equal requests get the responses that they had.
+    [[nodiscard]] virtual std::optional<std::string> take(const digest128& content) = 0;
+    /// Keeps a part; returns once it is as durable as the run asks. `name`: of the model or tool,
+    /// for listings. Errors: io_error. Cancellation: it is kept, only the wait ends.
+    [[nodiscard]] virtual coro::task<result<void>> keep(digest128 content, std::string name,
+                                                        std::string body, step_spending spent,
+                                                        coro::call_context context) = 0;
+    /// Counts what the step has paid for, for its record.
+    virtual void note_spending(const step_spending& spent) noexcept = 0;
+};
+
+} // namespace heddle::ports

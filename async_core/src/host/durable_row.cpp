@@ -1,0 +1,308 @@
+#include "durable_row.hpp"
+
+#include "step_path.hpp"
+
+#include <heddle/base/exceptions.hpp>
+#include <heddle/lang/errors.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace heddle::host {
+
+namespace {
+
+/// A branch that computes for longer than that advances the clock by itself.
+constexpr double max_lag = 0.25;
+
+using ports::digest128;
+using ports::step_kind;
+using ports::step_record;
+
+bool ends_a_step(step_kind kind) noexcept {
+    return kind == step_kind::answer || kind == step_kind::composed;
+}
+
+} // namespace
+
+durable_row::durable_row(step_log& log, coro::event_loop& loop)
+    : log_(log), loop_(loop), began_(loop.now()) {
+    std::vector<step_record> all = log.take_earlier();
+    for (step_record& each : all) {
+        clock_at_begin_ = std::max(clock_at_begin_, each.at);
+        if (each.kind == step_kind::request) {
+            parts_[each.path].emplace(each.content, std::move(each.body));
+        } else if (each.kind == step_kind::clock) {
+            clocks_.push_back(std::move(each));
+        } else {
+            by_path_.emplace(each.path, earlier_.size());
+            earlier_.push_back(std::move(each));
+        }
+    }
+    // A step that has ended is not sent again, unless it has to run the functions inside of it.
+    for (const step_record& each : earlier_) {
+        if (each.kind == step_kind::answer) parts_.erase(each.path);
+    }
+}
+
+digest128 durable_row::path_of(const lang::branch_place& branch, std::uint32_t ordinal) {
+    return step_path::inside(way_to(branch), step_path::part::step, ordinal);
+}
+
+digest128 durable_row::way_to(const lang::branch_place& branch) const {
+    // Outwards to the first group whose way is known, and from there back inwards.
+    std::vector<lang::branch_place> inwards;
+    lang::branch_place at = branch;
+    digest128 way;
+    for (;;) {
+        auto* group = lang::host_as<lang::branch_group>(at.group);
+        if (!group) {
+            const auto known = fibers_.find(at.slot);
+            way = known != fibers_.end() ? known->second
+                                         : step_path::inside({}, step_path::part::root, 0);
+            break;
+        }
+        const lang::branch_place outer = group->outer();
+        inwards.push_back(std::move(at));
+        if (group->way != std::array<std::uint64_t, 2>{}) break;
+        at = outer;
+    }
+    for (; !inwards.empty(); inwards.pop_back()) {
+        auto& group = *lang::host_as<lang::branch_group>(inwards.back().group);
+        if (group.way == std::array<std::uint64_t, 2>{}) {
+            way = step_path::inside(way, step_path::part::group, group.ordinal());
+            group.way = {way.high, way.low};
+        }
+        way = step_path::inside({group.way[0], group.way[1]}, step_path::part::branch,
+                                inwards.back().slot);
+    }
+    return way;
+}
+
+void durable_row::note_fiber(std::uint32_t number, const digest128& path) {
+    fibers_.insert_or_assign(number, path);
+}
+
+coro::deadline durable_row::real_time(double at) const {
+    const std::chrono::duration<double> ahead(at - clock_at_begin_);
+    if (ahead > std::chrono::hours(24 * 365 * 100)) return {};
+    return coro::deadline(began_ + std::chrono::ceil<coro::clock::duration>(ahead));
+}
+
+double durable_row::real_clock() const {
+    return clock_at_begin_ + std::chrono::duration<double>(loop_.now() - began_).count();
+}
+
+void durable_row::slice_ended(bool idle) {
+    if (idle || closed_) return; // how often one looks at what computes elsewhere depends on chance
+    ++slices_;
+    if (!clocks_.empty()) {
+        if (clocks_.front().path.low != slices_) return;
+        clock_ = std::max(clock_, clocks_.front().at);
+        clocks_.pop_front();
+        return;
+    }
+    const double real = real_clock();
+    if (replays() || real - clock_ < max_lag) return;
+    clock_ = real;
+    step_record advance;
+    advance.kind = step_kind::clock;
+    advance.path = {0, slices_};
+    advance.at = clock_;
+    log_.note(std::move(advance));
+}
+
+coro::task<coro::wake> durable_row::park(strand& self, coro::deadline until) {
+    self.waits = true;
+    self.cut = false;
+    parked_.push_back(&self);
+    strand_waits();
+    bool overdue = false;
+    while (self.waits) {
+        const coro::deadline limit = overdue || closed_ ? coro::deadline() : until;
+        const coro::wake woken =
+            co_await self.woken.wait(coro::call_context{&loop_, nullptr, limit});
+        if (!self.waits || woken != coro::wake::timed_out) continue;
+        overdue = true;
+        overdue_.push_back(&self);
+        go_on();
+    }
+    co_return self.cut ? coro::wake::timed_out : coro::wake::notified;
+}
+
+void durable_row::wake(strand& self) noexcept {
+    if (self.waits) {
+        self.waits = false;
+        parked_.remove(&self);
+        overdue_.remove(&self);
+        ++running_;
+    }
+    self.woken.notify();
+}
+
+void durable_row::cut(strand& waiting, double at) noexcept {
+    clock_ = std::max(clock_, at);
+    waiting.cut = true;
+    wake(waiting);
+}
+
+result<const step_record*> durable_row::recorded(const digest128& path, std::string_view name) {
+    const auto found = by_path_.find(path);
+    if (found == by_path_.end() || closed_) return nullptr;
+    const step_record& record = earlier_[found->second];
+    if (record.name != name) {
+        fail("it was '" + record.name + "' and is '" + std::string(name) + "' now");
+        return *broken_;
+    }
+    return &record;
+}
+
+std::optional<std::string> durable_row::take_part(const digest128& step, const digest128& content) {
+    const auto kept = parts_.find(step);
+    if (kept == parts_.end()) return std::nullopt;
+    const auto found = kept->second.lower_bound(content);
+    if (found == kept->second.end() || found->first != content) return std::nullopt;
+    std::string body = std::move(found->second);
+    kept->second.erase(found);
+    return body;
+}
+
+coro::task<result<void>> durable_row::keep_part(step_record record) {
+    record.at = std::max(clock_, real_clock());
+    return log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});
+}
+
+coro::task<result<void>> durable_row::replay_turn(const digest128& path) {
+    if (closed_) {
+        ++running_;
+        co_return result<void>();
+    }
+    arrival self;
+    self.path = path;
+    self.ready = true;
+    arrivals_.push_back(&self);
+    go_on();
+    co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
+    co_return result<void>();
+}
+
+coro::task<result<void>> durable_row::record_turn(step_record record, bool durable) {
+    arrival self;
+    self.path = record.path;
+    self.at = record.at = std::max(clock_, real_clock());
+    if (closed_) {
+        const result<void> kept =
+            co_await log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});
+        ++running_;
+        co_return kept;
+    }
+    arrivals_.push_back(&self);
+    result<void> kept;
+    if (durable) {
+        result<void> appended =
+            co_await log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});
+        kept = std::move(appended);
+    } else {
+        log_.note(std::move(record));
+    }
+    self.ready = true;
+    go_on(); // its turn has come already if the evaluation was closed
+    co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
+    co_return kept;
+}
+
+void durable_row::grant(std::list<arrival*>::iterator which, double at) noexcept {
+    arrival* first = *which;
+    arrivals_.erase(which);
+    clock_ = std::max(clock_, at);
+    ++running_;
+    first->turn.notify();
+}
+
+/// What happens next, as long as no branch can run.
+void durable_row::go_on() noexcept {
+    while (running_ == 0 && !closed_) {
+        if (replays()) {
+            if (!replay_next()) return;
+        } else if (!arrivals_.empty()) {
+            if (!arrivals_.front()->ready) return;
+            grant(arrivals_.begin(), arrivals_.front()->at);
+        } else if (!cut_next()) {
+            return;
+        }
+    }
+}
+
+/// False: it is not there yet.
+bool durable_row::replay_next() noexcept {
+    const step_record& record = earlier_[next_];
+    if (record.kind == step_kind::cut) {
+        const auto found = std::find_if(parked_.begin(), parked_.end(), [&](const strand* each) {
+            return each->path == record.path;
+        });
+        if (found != parked_.end()) {
+            ++next_;
+            cut(**found, record.at);
+            return true;
+        }
+    } else {
+        const auto found =
+            std::find_if(arrivals_.begin(), arrivals_.end(),
+                         [&](const arrival* each) { return each->path == record.path; });
+        if (found != arrivals_.end()) {
+            if (!(*found)->ready) return false;
+            ++next_;
+            grant(found, record.at);
+            return true;
+        }
+    }
+    // A step that is executed again may still come to it.
+    if (at_work_ == 0) fail("it does not come to '" + record.name + "' any more");
+    return false;
+}
+
+/// A deadline that has passed ends its wait when nothing else has arrived.
+bool durable_row::cut_next() noexcept {
+    if (overdue_.empty()) return false;
+    strand& first = *overdue_.front();
+    try {
+        step_record record;
+        record.kind = step_kind::cut;
+        record.path = first.path;
+        record.at = std::max(clock_, real_clock());
+        record.name = "deadline";
+        const double at = record.at;
+        log_.note(std::move(record));
+        cut(first, at);
+    } catch (...) { // no memory: it is tried again when something happens
+        return false;
+    }
+    return true;
+}
+
+void durable_row::fail(std::string what) noexcept {
+    if (broken_) return;
+    try {
+        broken_ = error(lang::errc::evaluation, "the journal does not fit the program: at step " +
+                                                    std::to_string(next_ + 1) + " of " +
+                                                    std::to_string(earlier_.size()) + ", " + what)
+                      .with_hint(
+                          "the program, its templates or the row have changed; start the row "
+                          "over with 'heddle runs retry'");
+    } catch (...) {
+        broken_ = out_of_memory();
+    }
+    if (on_broken) on_broken();
+}
+
+void durable_row::close() noexcept {
+    if (std::exchange(closed_, true)) return;
+    const std::list<arrival*> waiting = std::exchange(arrivals_, {});
+    for (arrival* each : waiting) {
+        ++running_;
+        each->turn.notify();
+    }
+}
+
+} // namespace heddle::host

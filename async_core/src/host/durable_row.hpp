@@ -1,0 +1,138 @@
+// The order and the records of a durable evaluation.
+#pragma once
+
+#include "durable_step.hpp"
+
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/host/step_log.hpp>
+#include <heddle/lang/branch_group.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::host {
+
+/// Makes an evaluation repeatable. What comes from outside — answers, deadlines that end a wait —
+/// is recorded when it arrives and takes effect in the order of the records, one at a time, each
+/// when no branch of the row can run: so the records determine all that the row does, every race
+/// and every assignment included (a monitor; Hoare 1974). Executed again, the row gets what is
+/// recorded, in that order, and asks the world only for the rest. Threads: the session's only.
+class durable_row {
+public:
+    durable_row(step_log& log, coro::event_loop& loop);
+    durable_row(const durable_row&) = delete;
+    durable_row& operator=(const durable_row&) = delete;
+
+    /// A branch that is driven, as far as this is concerned.
+    struct strand {
+        coro::wait_point& woken; ///< notified when the wait is over
+        bool waits = false;      ///< parked: for a permit, a future, branches
+        bool cut = false;        ///< the wait was ended by its deadline
+        ports::digest128 path{}; ///< of that wait
+    };
+
+    // Names of steps.
+
+    /// `ordinal`: of the branch's steps (effect_request::ordinal).
+    [[nodiscard]] ports::digest128 path_of(const lang::branch_place& branch, std::uint32_t ordinal);
+    /// A fiber that is a part of a step, by the number that its place has.
+    void note_fiber(std::uint32_t number, const ports::digest128& path);
+    void forget_fiber(std::uint32_t number) noexcept { fibers_.erase(number); }
+
+    // The clock: seconds, which pass from record to record.
+
+    [[nodiscard]] double now() const noexcept { return clock_; }
+    /// When the clock of the machine will be as late as `at` of the row's.
+    [[nodiscard]] coro::deadline real_time(double at) const;
+    /// A slice is over: the clock advances where a branch computes for long.
+    void slice_ended(bool idle);
+
+    // Branches that can run.
+
+    void strand_runs() noexcept { ++running_; }
+    void strand_waits() noexcept {
+        if (--running_ == 0) go_on();
+    }
+    /// Waits until wake() or, in its turn, the deadline. timed_out: that was the deadline.
+    [[nodiscard]] coro::task<coro::wake> park(strand& self, coro::deadline until);
+    void wake(strand& self) noexcept;
+
+    // Effects.
+
+    /// The answer that is recorded for a step, or null. Valid until its turn.
+    /// Errors: the record is of another kind of step.
+    [[nodiscard]] result<const ports::step_record*> recorded(const ports::digest128& path,
+                                                             std::string_view name);
+    /// The world is asked for something: its branch waits, and others may run.
+    void begin_work() noexcept { ++at_work_; }
+    void end_work() noexcept { --at_work_; }
+    /// Waits for the turn of a step whose record exists. Errors: see broken().
+    [[nodiscard]] coro::task<result<void>> replay_turn(const ports::digest128& path);
+    /// Records what has arrived, and waits for its turn; `durable`: until it is kept as well.
+    /// Errors: io_error, of the log.
+    [[nodiscard]] coro::task<result<void>> record_turn(ports::step_record record, bool durable);
+    /// Keeps a part of a step that is under way. Errors: io_error, of the log.
+    [[nodiscard]] coro::task<result<void>> keep_part(ports::step_record record);
+    [[nodiscard]] step_log& log() noexcept { return log_; }
+
+    /// What an earlier execution of the step kept of its parts.
+    [[nodiscard]] std::optional<std::string> take_part(const ports::digest128& step,
+                                                       const ports::digest128& content);
+
+    /// The evaluation is being ended from outside. Nothing waits for a turn any more, and what
+    /// ends because of that is not recorded.
+    void close() noexcept;
+    [[nodiscard]] bool closed() const noexcept { return closed_; }
+    /// The records are not those of this program: they ask for a step that it does not make.
+    [[nodiscard]] const std::optional<error>& broken() const noexcept { return broken_; }
+    /// Called once broken() has its value.
+    std::function<void()> on_broken;
+
+private:
+    /// What has arrived and waits for its turn.
+    struct arrival {
+        ports::digest128 path;
+        double at = 0;
+        bool ready = false; ///< it may have its turn when it is the first
+        coro::wait_point turn;
+    };
+    [[nodiscard]] ports::digest128 way_to(const lang::branch_place& branch) const;
+    [[nodiscard]] bool replays() const noexcept { return next_ < earlier_.size(); }
+    [[nodiscard]] double real_clock() const;
+    void go_on() noexcept;
+    void grant(std::list<arrival*>::iterator which, double at) noexcept;
+    void cut(strand& waiting, double at) noexcept;
+    [[nodiscard]] bool replay_next() noexcept;
+    [[nodiscard]] bool cut_next() noexcept;
+    void fail(std::string what) noexcept;
+
+    step_log& log_;
+    coro::event_loop& loop_;
+    std::vector<ports::step_record> earlier_;         ///< that take effect in this order
+    std::size_t next_ = 0;                            ///< of them
+    std::map<ports::digest128, std::size_t> by_path_; ///< of earlier_
+    std::deque<ports::step_record> clocks_;           ///< by the number of slices
+    std::map<ports::digest128, std::multimap<ports::digest128, std::string>> parts_;
+    std::list<arrival*> arrivals_;
+    std::list<strand*> overdue_; ///< waits whose deadline has passed
+    std::list<strand*> parked_;
+    std::unordered_map<std::uint32_t, ports::digest128> fibers_;
+    double clock_ = 0;
+    double clock_at_begin_ = 0; ///< of the last record of the earlier executions
+    coro::clock::time_point began_;
+    std::uint64_t slices_ = 0;
+    std::size_t running_ = 0; ///< branches that can run
+    std::size_t at_work_ = 0; ///< effects under way
+    bool closed_ = false;
+    std::optional<error> broken_;
+};
+
+} // namespace heddle::host

@@ -1,0 +1,38 @@
+// One effect of a durable evaluation.
+#pragma once
+
+#include <heddle/ports/step_memory.hpp>
+
+namespace heddle::host {
+
+class durable_row;
+
+/// What names an effect, and what is remembered of it. Lives as long as the effect is under way.
+class durable_step final : public ports::step_memory {
+public:
+    durable_step(durable_row& row, const ports::digest128& path) noexcept
+        : row_(row), path_(path) {}
+
+    [[nodiscard]] const ports::digest128& path() const noexcept { return path_; }
+    /// The path of the next function of the program that begins as a part of this.
+    [[nodiscard]] ports::digest128 next_nested() noexcept;
+    /// Functions of the program have run as parts of it.
+    [[nodiscard]] bool composed() const noexcept { return nested_ != 0; }
+    [[nodiscard]] const ports::step_spending& spent() const noexcept { return spent_; }
+    /// A seed that no other step of the row has, and that each execution of it has.
+    [[nodiscard]] std::uint64_t seed() const noexcept;
+
+    [[nodiscard]] std::optional<std::string> take(const ports::digest128& content) override;
+    [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
+                                                std::string body, ports::step_spending spent,
+                                                coro::call_context context) override;
+    void note_spending(const ports::step_spending& spent) noexcept override { spent_ += spent; }
+
+private:
+    durable_row& row_;
+    ports::digest128 path_;
+    std::uint32_t nested_ = 0;
+    ports::step_spending spent_;
+};
+
+} // namespace heddle::host

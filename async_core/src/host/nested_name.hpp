@@ -1,0 +1,48 @@
+// The name of a function that begins as a part of a durable step.
+#pragma once
+
+#include "durable_row.hpp"
+
+#include <heddle/coro/task.hpp>
+
+namespace heddle::host {
+
+/// A function of the program that begins as a part of a step: what it does is named by that step,
+/// and it begins in its turn.
+class nested_name {
+public:
+    nested_name(durable_row& row, std::uint32_t fiber, durable_step& step)
+        : row_(row), fiber_(fiber), path_(step.next_nested()) {
+        row_.note_fiber(fiber_, path_);
+    }
+    nested_name(const nested_name&) = delete;
+    nested_name& operator=(const nested_name&) = delete;
+    ~nested_name() { row_.forget_fiber(fiber_); }
+
+    /// The turn is used up by the beginning of the fiber.
+    [[nodiscard]] coro::task<result<void>> turn() {
+        auto recorded = row_.recorded(path_, name);
+        if (!recorded) co_return recorded.error();
+        result<void> begun;
+        if (*recorded) {
+            result<void> given = co_await row_.replay_turn(path_);
+            begun = std::move(given);
+        } else {
+            ports::step_record record;
+            record.kind = ports::step_kind::nested;
+            record.path = path_;
+            record.name = name;
+            result<void> given = co_await row_.record_turn(std::move(record), false);
+            begun = std::move(given);
+        }
+        co_return begun;
+    }
+
+private:
+    static constexpr const char* name = "a function of the program";
+    durable_row& row_;
+    std::uint32_t fiber_;
+    ports::digest128 path_;
+};
+
+} // namespace heddle::host

@@ -1,0 +1,89 @@
+// The part of the driver that durable rows need.
+#include "durable_effect.hpp"
+#include "run_driver.hpp"
+
+#include <heddle/lang/objects.hpp>
+#include <heddle/lang/value_codec.hpp>
+
+namespace heddle::host {
+
+/// `answered`: set when the answer is known already.
+std::unique_ptr<durable_effect> run_driver::begin_step(
+    lang::fiber& fiber, const effect_handler* handler,
+    std::optional<result<lang::value>>& answered) {
+    const lang::effect_request& request = fiber.request();
+    auto step = std::make_unique<durable_effect>(
+        *row_, row_->path_of(lang::place_of(fiber), request.ordinal));
+    if (handler) step->how = handler->replays();
+    if (step->how == replay_class::derived) return step;
+    step->name =
+        request.row ? std::string(request.row->name) : lang::host_of(request.callee)->describe();
+    step->was_closed = row_->closed();
+    if (fiber.cancel_requested() && !fiber.cancellation_masked()) {
+        step->how = replay_class::derived; // it follows from the records that it is not performed
+        return step;
+    }
+    auto recorded = row_->recorded(step->self.path(), step->name);
+    if (!recorded) {
+        answered.emplace(recorded.error());
+        step->how = replay_class::derived;
+        return step;
+    }
+    step->recorded = *recorded;
+    const bool again = !step->recorded || step->how == replay_class::redo ||
+                       step->recorded->kind == ports::step_kind::composed ||
+                       step->recorded->body.empty();
+    if (!again) answered.emplace(lang::decode_answer(owner_.memory(), step->recorded->body));
+    step->works = again;
+    if (again) row_->begin_work();
+    row_->strand_waits();
+    return step;
+}
+
+/// The step has its answer: it is recorded and takes effect in its turn.
+coro::task<result<void>> run_driver::end_step(durable_effect& step,
+                                              std::optional<result<lang::value>>& answered) {
+    if (step.how == replay_class::derived) co_return result<void>();
+    if (step.works) row_->end_work();
+    if (step.recorded) {
+        // Timings and the like are those of the first execution.
+        if (step.works && step.how != replay_class::redo && !step.recorded->body.empty())
+            answered.emplace(lang::decode_answer(owner_.memory(), step.recorded->body));
+        const result<void> turn = co_await row_->replay_turn(step.self.path());
+        co_return turn;
+    }
+    // What ends because the row is ended from outside has not happened.
+    const bool ended_from_outside =
+        row_->closed() && (step.was_closed || (!*answered && answered->error().is_cancelled()));
+    if (ended_from_outside) {
+        row_->strand_runs();
+        co_return result<void>();
+    }
+    ports::step_record record;
+    record.kind = step.self.composed() ? ports::step_kind::composed : ports::step_kind::answer;
+    record.path = step.self.path();
+    record.name = std::move(step.name);
+    record.spent = step.self.spent();
+    if (step.how != replay_class::redo) {
+        if (!*answered) {
+            record.body = lang::encode_error(answered->error());
+        } else if (auto body = lang::encode_value(**answered)) {
+            record.body = *std::move(body);
+        } // else it is no data (a function), and made again
+    }
+    const result<void> turn =
+        co_await row_->record_turn(std::move(record), step.how != replay_class::output);
+    co_return turn;
+}
+
+coro::task<coro::wake> run_driver::park_durably(lang::fiber& fiber, fiber_state& state,
+                                                coro::deadline until) {
+    durable_row::strand self{state.woken};
+    if (!until.is_never()) self.path = row_->path_of(lang::place_of(fiber), fiber.take_ordinal());
+    state.strand = &self;
+    const coro::wake woken = co_await row_->park(self, until);
+    state.strand = nullptr;
+    co_return woken;
+}
+
+} // namespace heddle::host
