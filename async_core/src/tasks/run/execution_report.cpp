@@ -5,6 +5,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/ports/step_memory.hpp>
 #include <heddle/tasks/output/task_error.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
@@ -48,8 +49,19 @@ void execution_report::started() {
 }
 
 void execution_report::finished(task_outcome outcome, std::string_view reason) noexcept {
-    if (!std::exchange(started_, false) || !of_.observer) return;
+    if (!std::exchange(started_, false)) return;
     const task_session& session = *of_.chain.session;
+    if (ports::step_memory* step = of_.call.context.step) {
+        ports::step_spending spent;
+        spent.requests = session.requests();
+        spent.input_tokens = session.usage().input;
+        spent.output_tokens = session.usage().output;
+        spent.estimated = session.estimated();
+        if (const auto cost = session.cost()) spent.cost_usd = *cost;
+        else if (session.used()) spent.unpriced = session.requests();
+        step->note_spending(spent);
+    }
+    if (!of_.observer) return;
     task_finished event;
     event.task = of_.call.task->declared.name;
     event.provider = of_.choices.provider_name();

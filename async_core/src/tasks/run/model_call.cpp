@@ -1,5 +1,6 @@
 #include "tasks/run/model_call.hpp"
 
+#include "tasks/run/remembering_port.hpp"
 #include "tasks/run/task_runner.hpp"
 
 #include <utility>
@@ -29,12 +30,28 @@ std::optional<spent_budget> model_call::ask_cache_instead(spent_budget over) {
 }
 
 coro::task<result<ports::chat_response>> model_call::ask(coro::call_context context) {
-    ports::llm_port& provider = *choices_.provider();
     request_.waits = observer_ ? this : nullptr;
+    if (context.step) return ask_once(context);
+    ports::llm_port& provider = *choices_.provider();
     if (stream_.is_open()) return stream_.ask(provider, request_, costs_, context);
     return provider.complete(request_, context);
 }
 
 void model_call::on_limit_wait(bool waits) noexcept { observer_->on_limit_wait(waits); }
+
+/// In a durable run: a response that an earlier execution was given is used again.
+coro::task<result<ports::chat_response>> model_call::ask_once(coro::call_context context) {
+    remembering_port provider(*choices_.provider(), *context.step);
+    result<ports::chat_response> ended = ports::begun_response();
+    if (stream_.is_open()) {
+        result<ports::chat_response> streamed =
+            co_await stream_.ask(provider, request_, costs_, context);
+        ended = std::move(streamed);
+    } else {
+        result<ports::chat_response> whole = co_await provider.complete(request_, context);
+        ended = std::move(whole);
+    }
+    co_return ended;
+}
 
 } // namespace heddle::tasks

@@ -56,6 +56,7 @@ public:
     void count(const error& failure) { costs_.count(failure); }
 
 private:
+    [[nodiscard]] coro::task<result<ports::chat_response>> ask_once(coro::call_context context);
     void on_limit_wait(bool waits) noexcept override;
 
     task_observer* observer_; ///< null: nobody listens

@@ -1,0 +1,44 @@
+// A model whose responses are kept for the step of a durable run that asks.
+#pragma once
+
+#include <heddle/ports/llm_port.hpp>
+#include <heddle/ports/step_memory.hpp>
+
+namespace heddle::tasks {
+
+/// Sends the requests that an earlier execution of the step did not get a response to; the others
+/// have the response that they had then. Each response is kept before it is used, so that no
+/// request is paid for twice. Lives for one call; what it is given outlives it.
+class remembering_port final : public ports::llm_port {
+public:
+    remembering_port(ports::llm_port& inner, ports::step_memory& step)
+        : inner_(inner), step_(step) {}
+
+    [[nodiscard]] std::string_view provider_name() const noexcept override {
+        return inner_.provider_name();
+    }
+    [[nodiscard]] bool keeps_responses() const noexcept override {
+        return inner_.keeps_responses();
+    }
+    [[nodiscard]] unsigned max_requests_at_once() const noexcept override {
+        return inner_.max_requests_at_once();
+    }
+    /// Errors: as of the inner port; io_error when a response cannot be kept.
+    [[nodiscard]] coro::task<result<ports::chat_response>> complete(
+        const ports::chat_request& request, coro::call_context context) override;
+    /// What was kept comes in one piece.
+    [[nodiscard]] coro::task<result<ports::chat_response>> stream(
+        const ports::chat_request& request, ports::chat_delta_sink on_delta,
+        coro::call_context context) override;
+
+private:
+    [[nodiscard]] std::optional<result<ports::chat_response>> kept(const ports::digest128& asked);
+    [[nodiscard]] coro::task<result<ports::chat_response>> keep(ports::digest128 asked,
+                                                                result<ports::chat_response> ended,
+                                                                coro::call_context context);
+
+    ports::llm_port& inner_;
+    ports::step_memory& step_;
+};
+
+} // namespace heddle::tasks
