@@ -15,6 +15,7 @@ struct durable_effect {
     replay_class how = replay_class::answer;
     std::string name;
     const ports::step_record* recorded = nullptr; ///< by an earlier execution; null: not ended then
+    bool cut = false;                             ///< by the deadline of its branch
     bool works = false;                           ///< the world was asked
     bool was_closed = false;                      ///< it began when the row was being ended
 };

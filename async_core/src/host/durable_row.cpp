@@ -20,10 +20,6 @@ using ports::digest128;
 using ports::step_kind;
 using ports::step_record;
 
-bool ends_a_step(step_kind kind) noexcept {
-    return kind == step_kind::answer || kind == step_kind::composed;
-}
-
 } // namespace
 
 durable_row::durable_row(step_log& log, coro::event_loop& loop)
@@ -94,7 +90,7 @@ double durable_row::real_clock() const {
     return clock_at_begin_ + std::chrono::duration<double>(loop_.now() - began_).count();
 }
 
-void durable_row::slice_ended(bool idle) {
+void durable_row::slice_ended(bool idle, bool bounded) {
     if (idle || closed_) return; // how often one looks at what computes elsewhere depends on chance
     ++slices_;
     if (!clocks_.empty()) {
@@ -104,7 +100,7 @@ void durable_row::slice_ended(bool idle) {
         return;
     }
     const double real = real_clock();
-    if (replays() || real - clock_ < max_lag) return;
+    if (!bounded || replays() || real - clock_ < max_lag) return;
     clock_ = real;
     step_record advance;
     advance.kind = step_kind::clock;

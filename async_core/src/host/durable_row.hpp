@@ -52,8 +52,9 @@ public:
     [[nodiscard]] double now() const noexcept { return clock_; }
     /// When the clock of the machine will be as late as `at` of the row's.
     [[nodiscard]] coro::deadline real_time(double at) const;
-    /// A slice is over: the clock advances where a branch computes for long.
-    void slice_ended(bool idle);
+    /// A slice is over. `bounded`: by a deadline, for which the clock advances although nothing
+    /// arrives. `idle`: the branch waits for what computes elsewhere.
+    void slice_ended(bool idle, bool bounded);
 
     // Branches that can run.
 

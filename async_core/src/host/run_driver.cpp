@@ -274,14 +274,15 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 } else {
                     answered.emplace(error(heddle::errc::internal, "nobody answers this request"));
                 }
-                deadline_or_error(*fiber, *answered, until, where);
+                const bool cut = deadline_or_error(*fiber, *answered, until, where);
+                if (step) step->cut = cut;
             } catch (...) { // of the embedder's code too
                 answered.emplace(error_of_exception(row ? row->name : "a task or a tool"));
                 if (row_ && !step) lose(answered->error());
             }
             if (step) {
                 try {
-                    const result<void> kept = co_await end_step(*step, answered);
+                    const result<void> kept = co_await end_step(*fiber, *step, answered);
                     if (!kept) lose(kept.error());
                 } catch (...) { // no memory for the record
                     lose(error_of_exception("recording a step"));
@@ -346,7 +347,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             }
         }
         lang::outcome now = run_slice(*fiber);
-        if (row_) row_->slice_ended(now.idle);
+        if (row_) row_->slice_ended(now.idle, fiber->deadline().has_value());
         bool turn_is_over = ordered() || now.idle || loop_.now() - turn_began >= turns_.share();
         rank = now.idle ? turn_queue::rank::idle : turn_queue::rank::computing;
         switch (now.kind) {
@@ -429,18 +430,19 @@ coro::deadline run_driver::deadline_of(const lang::fiber& fiber) const {
 }
 
 /// An effect that ended because its time was over: a deadline of the run cancels the run, one of
-/// the fiber is an error that can be caught.
-void run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answered,
+/// the fiber is an error that can be caught. True: of the fiber.
+bool run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answered,
                                    coro::deadline until, source_span where) {
-    if (answered || !answered.error().is_cancelled() || fiber.cancel_requested()) return;
+    if (answered || !answered.error().is_cancelled() || fiber.cancel_requested()) return false;
     const auto now = loop_.now();
-    if (until.is_never() || !until.passed(now)) return;
+    if (until.is_never() || !until.passed(now)) return false;
     if (deadline_of(fiber).passed(now)) {
         answered = lang::machine::deadline_failure(fiber).with_span(where);
-        return;
+        return true;
     }
     past_deadline_ = true;
     cancel_run(cancel_reason::deadline);
+    return false;
 }
 
 void run_driver::wake(lang::fiber& ready) noexcept {

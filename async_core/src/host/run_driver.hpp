@@ -61,7 +61,9 @@ private:
     [[nodiscard]] std::unique_ptr<durable_effect> begin_step(
         lang::fiber& fiber, const effect_handler* handler,
         std::optional<result<lang::value>>& answered);
-    [[nodiscard]] coro::task<result<void>> end_step(durable_effect& step,
+    [[nodiscard]] result<lang::value> recorded_answer(const lang::fiber& fiber,
+                                                      const ports::step_record& record);
+    [[nodiscard]] coro::task<result<void>> end_step(lang::fiber& fiber, durable_effect& step,
                                                     std::optional<result<lang::value>>& answered);
     [[nodiscard]] coro::task<coro::wake> park_durably(lang::fiber& fiber, fiber_state& state,
                                                       coro::deadline until);
@@ -69,7 +71,7 @@ private:
     void fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept;
     void abandon(lang::fiber& fiber, nested_call* call, error failure) noexcept;
     [[nodiscard]] effect_handler* handler_of(const lang::effect_request& request) const;
-    void deadline_or_error(lang::fiber& fiber, result<lang::value>& answered, coro::deadline until,
+    bool deadline_or_error(lang::fiber& fiber, result<lang::value>& answered, coro::deadline until,
                            source_span where);
     [[nodiscard]] coro::deadline deadline_of(const lang::fiber& fiber) const;
     [[nodiscard]] bool split_branches(lang::fiber& fiber) noexcept;

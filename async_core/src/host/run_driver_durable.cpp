@@ -2,10 +2,18 @@
 #include "durable_effect.hpp"
 #include "run_driver.hpp"
 
+#include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/value_codec.hpp>
 
 namespace heddle::host {
+
+namespace {
+
+/// The body of a record in place of a value: no value begins with it.
+constexpr const char* cut_by_deadline = "deadline";
+
+} // namespace
 
 /// `answered`: set when the answer is known already.
 std::unique_ptr<durable_effect> run_driver::begin_step(
@@ -33,22 +41,30 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
     const bool again = !step->recorded || step->how == replay_class::redo ||
                        step->recorded->kind == ports::step_kind::composed ||
                        step->recorded->body.empty();
-    if (!again) answered.emplace(lang::decode_answer(owner_.memory(), step->recorded->body));
+    if (!again) answered.emplace(recorded_answer(fiber, *step->recorded));
     step->works = again;
-    if (again) row_->begin_work();
+    row_->begin_work(); // until its turn is asked for
     row_->strand_waits();
     return step;
 }
 
+/// What a record holds, for the branch that asked.
+result<lang::value> run_driver::recorded_answer(const lang::fiber& fiber,
+                                                const ports::step_record& record) {
+    // That error belongs to the scope of the branch, which is another object in each execution.
+    if (record.body == cut_by_deadline) return lang::machine::deadline_failure(fiber);
+    return lang::decode_answer(owner_.memory(), record.body);
+}
+
 /// The step has its answer: it is recorded and takes effect in its turn.
-coro::task<result<void>> run_driver::end_step(durable_effect& step,
+coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect& step,
                                               std::optional<result<lang::value>>& answered) {
     if (step.how == replay_class::derived) co_return result<void>();
-    if (step.works) row_->end_work();
+    row_->end_work();
     if (step.recorded) {
         // Timings and the like are those of the first execution.
         if (step.works && step.how != replay_class::redo && !step.recorded->body.empty())
-            answered.emplace(lang::decode_answer(owner_.memory(), step.recorded->body));
+            answered.emplace(recorded_answer(fiber, *step.recorded));
         const result<void> turn = co_await row_->replay_turn(step.self.path());
         co_return turn;
     }
@@ -65,8 +81,14 @@ coro::task<result<void>> run_driver::end_step(durable_effect& step,
     record.name = std::move(step.name);
     record.spent = step.self.spent();
     if (step.how != replay_class::redo) {
-        if (!*answered) {
-            record.body = lang::encode_error(answered->error());
+        if (step.cut) {
+            record.body = cut_by_deadline;
+        } else if (!*answered) {
+            // An error that ends a part of the run (a budget, a sandbox) is bound to an object of
+            // this execution: the step is made again, and meets it again.
+            const error& failure = answered->error();
+            if (failure.is_cancelled() || !lang::extent_of(failure))
+                record.body = lang::encode_error(failure);
         } else if (auto body = lang::encode_value(**answered)) {
             record.body = *std::move(body);
         } // else it is no data (a function), and made again

@@ -156,7 +156,7 @@ outcome interpreter::dispatch() {
         NEXT();
     }
     op_global_define:
-        if (f_.realm_->is_frozen(static_cast<std::uint32_t>(i.d))) [[unlikely]]
+        if (is_frozen(static_cast<std::uint32_t>(i.d))) [[unlikely]]
             SLOW(raise(frozen_global(static_cast<std::uint32_t>(i.d))));
         f_.realm_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
         if (i.x != 0) R[i.a].set_nil();
@@ -166,7 +166,7 @@ outcome interpreter::dispatch() {
         if (content.is_unbound()) [[unlikely]] {
             SLOW(raise(unbound_global(static_cast<std::uint32_t>(i.d))));
         }
-        if (f_.realm_->is_frozen(static_cast<std::uint32_t>(i.d))) [[unlikely]]
+        if (is_frozen(static_cast<std::uint32_t>(i.d))) [[unlikely]]
             SLOW(raise(frozen_global(static_cast<std::uint32_t>(i.d))));
         content = R[i.a];
         if (i.x != 0) R[i.a].set_nil();

@@ -210,6 +210,10 @@ private:
     bool global_lookup(std::size_t dest, std::uint32_t index);
     [[nodiscard]] error unbound_global(std::uint32_t index) const;
     [[nodiscard]] error frozen_global(std::uint32_t index) const;
+    /// Libraries of the language may be imported at any time.
+    [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
+        return f_.realm_->is_frozen(index) && !f_.frames_.back().code->hidden;
+    }
     bool slow_arithmetic(char operation, const value& left, const value& right, value& dest);
     std::optional<bool> slow_compare(char operation, const value& left, const value& right);
 

@@ -73,7 +73,7 @@ value* interpreter::stored_by(value* R, instruction i, std::uint16_t from) noexc
         return i.b == from ? &cell_of(closure_of(R[-1])->captured()[i.a])->content : nullptr;
     case op::global_define:
     case op::global_update:
-        if (f_.realm_->is_frozen(static_cast<std::uint32_t>(i.d))) return nullptr;
+        if (is_frozen(static_cast<std::uint32_t>(i.d))) return nullptr;
         return i.a == from ? &f_.realm_->global(static_cast<std::uint32_t>(i.d)) : nullptr;
     default: return nullptr;
     }

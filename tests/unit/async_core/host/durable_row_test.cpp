@@ -1,0 +1,253 @@
+// Rows that are executed again from their records.
+#include "evaluation.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/host/step_log.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <map>
+#include <random>
+#include <set>
+
+namespace heddle::host {
+namespace {
+
+using namespace std::chrono_literals;
+using ports::step_kind;
+using ports::step_record;
+
+/// Keeps records in memory; each is durable after a moment.
+class memory_log final : public step_log {
+public:
+    explicit memory_log(coro::event_loop& loop, std::vector<step_record> earlier = {})
+        : all(std::move(earlier)), loop_(loop), earlier_(all) {}
+
+    std::vector<step_record> take_earlier() override { return std::move(earlier_); }
+    coro::task<result<void>> append(step_record record, coro::call_context context) override {
+        if (full) co_return error(heddle::errc::io_error, "the journal is full");
+        all.push_back(std::move(record));
+        result<void> waited = co_await coro::sleep_until(context, loop_.now() + 5ms);
+        co_return waited;
+    }
+    void note(step_record record) override { all.push_back(std::move(record)); }
+    std::uint64_t seed() const noexcept override { return 42; }
+
+    std::vector<step_record> all;
+    bool full = false;
+
+private:
+    coro::event_loop& loop_;
+    std::vector<step_record> earlier_;
+};
+
+/// (fetch x): x, after a time that chance decides. Counts who asked.
+class fetch final : public effect_handler {
+public:
+    fetch(std::uint64_t seed, std::map<std::string, int>& asked)
+        : chance_(seed), asked_(asked), row_{"fetch", "x", 1,  1,     lang::builtin_kind::effect,
+                                             nullptr, "x", "", "test"} {}
+    const lang::builtin& row() const noexcept override { return row_; }
+    coro::task<result<lang::value>> run(effect_call call) override {
+        const auto wait = std::chrono::milliseconds(chance_() % 50);
+        lang::value given = call.request.arguments[0];
+        ++asked_[lang::print_value(given)];
+        const result<void> slept =
+            co_await coro::sleep_until(call.context, call.context.loop->now() + wait);
+        if (!slept) co_return slept.error();
+        co_return given;
+    }
+
+private:
+    std::mt19937_64 chance_;
+    std::map<std::string, int>& asked_;
+    lang::builtin row_;
+};
+
+/// One process that executes a row.
+class row_process {
+public:
+    explicit row_process(std::uint64_t seed, std::vector<step_record> earlier = {}) {
+        engine_parts parts;
+        parts.print = [this](std::string_view text) { printed += text; };
+        parts.effects.push_back(std::make_shared<fetch>(seed, asked));
+        engine_ = std::make_unique<engine>(loop, std::move(parts));
+        session_ = *engine_->new_session();
+        log = std::make_unique<memory_log>(loop, std::move(earlier));
+    }
+
+    /// The written value, or "Kind: message".
+    std::string run(const std::string& text, run_options options = {}) {
+        options.steps = log.get();
+        evaluation_end ended;
+        coro::spawn(loop, evaluate(session_.get(), text, options, &ended),
+                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
+        loop.run();
+        return shown(ended);
+    }
+    int calls() const {
+        int all = 0;
+        for (const auto& [what, times] : asked) all += times;
+        return all;
+    }
+
+    boost::asio::io_context context{1};
+    coro::event_loop loop{context, coro::event_loop::time::virtual_};
+    std::string printed;
+    std::map<std::string, int> asked;
+    std::unique_ptr<memory_log> log;
+
+private:
+    std::unique_ptr<engine> engine_;
+    std::unique_ptr<session> session_;
+};
+
+const std::vector<std::string>& programs() {
+    static const std::vector<std::string> all = {
+        "(+ (fetch 1) (fetch 2))",
+        "(map (lambda (n) (+ (fetch n) (fetch (* 10 n)))) (range 6))",
+        // The order of completions decides.
+        "(let ((order '())) (for-each-branch (lambda (n) (fetch n) (set! order (append order (list "
+        "n)))) (range 8)) order)",
+        "(race (fetch 'a) (fetch 'b) (fetch 'c))",
+        "(map (lambda (n) (race (fetch (list 'a n)) (progn (fetch (list 'b n)) (fetch (list 'c "
+        "n))))) (range 5))",
+        "(let ((log '())) (parallel (progn (set! log (append log (list (race (fetch 1) (fetch "
+        "2))))) "
+        "(fetch 3)) (progn (fetch 4) (set! log (append log (list 'four))))) log)",
+        // Deadlines of effects, of waits and of computations.
+        "(map (lambda (n) (timeout 0.02 (fetch n) 'late)) (range 10))",
+        "(let ((f (spawn (progn (sleep 1) 1)))) (list (timeout 0.1 (await f) 'late) (fetch 'x)))",
+        "(list (timeout 0.5 (let loop ((i 0)) (loop (+ i 1))) 'cut) (fetch 'after))",
+        "(map (lambda (n) (let ((f (spawn (fetch n)))) (list (fetch (list n)) (await f)))) (range "
+        "4))",
+        "(list (random 1000000) (uuid) (map (lambda (i) (random 1000)) (range 5)) (fetch 1))",
+        "(let ((n 0)) (list (retry ((attempts 5) (backoff 0.01)) (progn (set! n (+ n 1)) (if (< "
+        "(fetch n) 3) (error \"again\") n))) n))",
+        "(try (progn (fetch 1) (error \"no\" '(1 x \"s\"))) (catch (e) (list (get e 'message) "
+        "(fetch 2))))",
+        "(map (lambda (n) (try (timeout 0.01 (fetch n)) (catch (e) (get e 'kind)))) (range 6))",
+        "(let ((s (semaphore 2)) (order '())) (map (lambda (n) (with-permit s (fetch n) (set! "
+        "order (append order (list n))))) (range 6)) order)",
+        "(progn (print (fetch 'p)) (print 'q) (fetch 'r))",
+        "(let ((began (now))) (sleep 2) (>= (- (now) began) 2))",
+    };
+    return all;
+}
+
+std::string program_text(const std::string& body) {
+    return "(define (for-each-branch f l) (map f l))\n" + body;
+}
+
+TEST(durable_rows, executed_again_ask_nothing_and_have_the_same_value) {
+    for (const std::string& body : programs()) {
+        for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+            row_process first(seed);
+            const std::string value = first.run(program_text(body));
+            row_process second(seed + 1000, first.log->all);
+            ASSERT_EQ(second.run(program_text(body)), value) << body << " seed " << seed;
+            ASSERT_EQ(second.calls(), 0) << body << " seed " << seed;
+            ASSERT_EQ(second.log->all.size(), first.log->all.size()) << body << " seed " << seed;
+        }
+    }
+}
+
+TEST(durable_rows, stopped_after_any_record_ask_only_for_what_is_not_recorded) {
+    for (const std::string& body : programs()) {
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+            row_process first(seed);
+            (void)first.run(program_text(body));
+            for (std::size_t kept = 0; kept <= first.log->all.size(); ++kept) {
+                const std::vector<step_record> earlier(
+                    first.log->all.begin(),
+                    first.log->all.begin() + static_cast<std::ptrdiff_t>(kept));
+                row_process second(seed + 77, earlier);
+                const std::string value = second.run(program_text(body));
+                ASSERT_EQ(value.find("journal"), std::string::npos)
+                    << value << " after " << kept << " of " << body;
+                // No path twice: nothing that is recorded was asked for again.
+                std::set<std::pair<std::uint64_t, std::uint64_t>> paths;
+                for (const step_record& each : second.log->all) {
+                    if (each.kind != step_kind::answer) continue;
+                    ASSERT_TRUE(paths.emplace(each.path.high, each.path.low).second) << body;
+                }
+                // And that execution can be repeated as well.
+                row_process third(seed + 99, second.log->all);
+                ASSERT_EQ(third.run(program_text(body)), value) << body << " after " << kept;
+                ASSERT_EQ(third.calls(), 0) << body << " after " << kept;
+            }
+        }
+    }
+}
+
+TEST(durable_rows, print_once) {
+    row_process first(1);
+    const std::string body = "(progn (print (fetch 'p)) (fetch 'r))";
+    (void)first.run(body);
+    EXPECT_EQ(first.printed, "p\n");
+    row_process second(1, first.log->all);
+    (void)second.run(body);
+    EXPECT_EQ(second.printed, "");
+}
+
+TEST(durable_rows, of_another_program_are_refused_by_name) {
+    row_process first(1);
+    (void)first.run("(list (fetch 1) (sleep 1))");
+    row_process other(1, first.log->all);
+    const std::string ended = other.run("(list (sleep 1) (fetch 1))");
+    EXPECT_NE(ended.find("the journal does not fit the program: at step 1 of 2"), std::string::npos)
+        << ended;
+    EXPECT_EQ(other.calls(), 0);
+    row_process shorter(1, first.log->all);
+    EXPECT_NE(shorter.run("(+ 1 (fetch 1))").find("does not come to 'sleep' any more"),
+              std::string::npos);
+}
+
+TEST(durable_rows, whose_record_cannot_be_kept_end_with_that_error) {
+    row_process row(1);
+    row.log->full = true;
+    EXPECT_EQ(row.run("(try (fetch 1) (catch (e) 'caught))"), "IoError: the journal is full");
+}
+
+TEST(durable_rows, that_are_ended_from_outside_record_no_cancellation) {
+    row_process first(1);
+    coro::cancel_source cancel;
+    run_options options;
+    options.until = coro::deadline(first.loop.now() + 30ms);
+    (void)first.run("(map (lambda (n) (fetch n) (sleep 5) (fetch (list n))) (range 5))", options);
+    for (const step_record& each : first.log->all) EXPECT_EQ(each.name, "fetch");
+    row_process second(2, first.log->all);
+    EXPECT_EQ(second.run("(map (lambda (n) (fetch n) (sleep 5) (fetch (list n))) (range 5))"),
+              "((0) (1) (2) (3) (4))");
+    for (const auto& [what, times] : second.asked) EXPECT_EQ(times, 1) << what;
+}
+
+TEST(durable_rows, may_not_change_globals_once_they_are_frozen) {
+    boost::asio::io_context context(1);
+    coro::event_loop loop(context, coro::event_loop::time::virtual_);
+    engine host(loop, {});
+    auto session = *host.new_session();
+    const auto run = [&](const std::string& text) {
+        evaluation_end ended;
+        coro::spawn(loop, evaluate(session.get(), text, {}, &ended),
+                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
+        loop.run();
+        return shown(ended);
+    };
+    EXPECT_EQ(run("(define total 0) (define (add n) (set! total (+ total n)) total) (add 2)"), "2");
+    session->freeze_globals();
+    EXPECT_NE(run("(add 1)").find("the global 'total' cannot be changed here"), std::string::npos);
+    EXPECT_NE(run("(eval '(define other 1))").find("'other' cannot be changed"), std::string::npos);
+    EXPECT_EQ(run("total"), "2");
+    EXPECT_EQ(run("(import std/lists) (sum '(1 2 3))"), "6");
+    EXPECT_EQ(run("(let ((n 1)) (set! n 2) n)"), "2");
+}
+
+} // namespace
+} // namespace heddle::host
