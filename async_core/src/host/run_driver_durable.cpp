@@ -2,6 +2,7 @@
 #include "durable_effect.hpp"
 #include "run_driver.hpp"
 
+#include <heddle/lang/call_site.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/value_codec.hpp>
@@ -41,7 +42,12 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
     const bool again = !step->recorded || step->how == replay_class::redo ||
                        step->recorded->kind == ports::step_kind::composed ||
                        step->recorded->body.empty();
-    if (!again) answered.emplace(recorded_answer(fiber, *step->recorded));
+    if (!again) {
+        answered.emplace(recorded_answer(fiber, *step->recorded));
+        if (!request.row && owner_.operators()) {
+            owner_.operators()->note_replayed(lang::scope_of_call(fiber), step->recorded->spent);
+        }
+    }
     step->works = again;
     row_->begin_work(); // until its turn is asked for
     row_->strand_waits();

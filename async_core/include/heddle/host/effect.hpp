@@ -57,6 +57,10 @@ public:
     virtual void collect_names(std::vector<std::string>& names) const = 0;
     /// Calls request.callee. With request.names the arguments are clauses, else positions.
     [[nodiscard]] virtual coro::task<result<lang::value>> call(effect_call call) = 0;
+    /// A call in `scope` was answered from the journal of a durable run: what it has cost counts in
+    /// the budgets around it.
+    virtual void note_replayed(const lang::scope_ref& /*scope*/,
+                               const ports::step_spending& /*spent*/) {}
     /// (defatom …): `form` is the whole form as data; registers the template and gives its
     /// callable. A long schema is read in turns with the loop. Errors: also cancelled; then nothing
     /// is registered.

@@ -186,6 +186,11 @@ bool spending_share::would_wait(const lang::host_ref<lang::counted_extent>& inne
     return waits && !refused;
 }
 
+void spending_share::note_paid(const lang::host_ref<lang::counted_extent>& innermost,
+                               spending_ledger* session, double spent, std::uint64_t calls) {
+    each_ledger(innermost, session, [&](spending_ledger& each) { each.note_paid(spent, calls); });
+}
+
 void spending_share::settle(double spent, bool sent) noexcept {
     settled_at_ = expected();
     settled_unseen_ = guessed();

@@ -50,6 +50,11 @@ public:
     /// A call that was taken has ended. `sent`: false when it needed no request, or did not get
     /// that far.
     void settle(const expected_cost& taken, double spent, bool sent) noexcept;
+    /// Counts what was paid for by an earlier execution of the same part of the run.
+    void note_paid(double spent, std::uint64_t calls) noexcept {
+        spent_ += spent;
+        calls_ += calls;
+    }
     [[nodiscard]] spent_budget refusal(const cost_estimate& wanted) const;
     [[nodiscard]] const spending_bounds& bounds() const noexcept { return bounds_; }
 
@@ -108,6 +113,9 @@ public:
     /// Whether such a call would wait now: nothing is used up, and others hold what it needs.
     [[nodiscard]] static bool would_wait(const lang::host_ref<lang::counted_extent>& innermost,
                                          spending_ledger* session, const expected_cost& wanted);
+    /// Counts what was paid for by an earlier execution, in the same budgets.
+    static void note_paid(const lang::host_ref<lang::counted_extent>& innermost,
+                          spending_ledger* session, double spent, std::uint64_t calls);
     /// The call has ended. No effect when nothing is set aside.
     void settle(double spent, bool sent) noexcept;
     [[nodiscard]] bool held() const noexcept { return held_; }

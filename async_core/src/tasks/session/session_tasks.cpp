@@ -1,5 +1,7 @@
 #include <heddle/tasks/session/session_tasks.hpp>
 
+#include "tasks/call/spending.hpp"
+
 #include "tasks/output/in_turns.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
@@ -180,6 +182,12 @@ coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
 
 coro::task<result<lang::value>> session_tasks::execute(task_call call) {
     return runner_->run(std::move(call));
+}
+
+void session_tasks::note_replayed(const lang::scope_ref& scope, const ports::step_spending& spent) {
+    if (spent.requests == 0) return;
+    spending_share::note_paid(scope->counted, runner_->session_budget(), spent.cost_usd,
+                              spent.requests);
 }
 
 // `owner` by reference: it outlives every effect.

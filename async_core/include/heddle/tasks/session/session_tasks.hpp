@@ -45,6 +45,7 @@ public:
     /// a malformed call, both before any request; cancelled. What goes wrong at the model is a
     /// FAILED TaskResult. Cancellation: as the model's.
     [[nodiscard]] coro::task<result<lang::value>> call(host::effect_call call) override;
+    void note_replayed(const lang::scope_ref& scope, const ports::step_spending& spent) override;
     [[nodiscard]] coro::task<result<lang::value>> define_task(host::session& owner,
                                                               lang::value form, source_span span,
                                                               coro::call_context context) override;
