@@ -7,6 +7,7 @@ find_package(re2 MODULE REQUIRED) # cmake/Findre2.cmake
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(SQLite3 3.37 REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(zstd MODULE REQUIRED) # cmake/Findzstd.cmake
 find_package(pugixml CONFIG REQUIRED)
 find_path(VALIJSON_INCLUDE_DIR valijson/validator.hpp REQUIRED) # header-only, not needed by users
 mark_as_advanced(VALIJSON_INCLUDE_DIR)

@@ -54,4 +54,5 @@ install(
         "${PROJECT_BINARY_DIR}/heddleConfig.cmake"
         "${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/Findre2.cmake"
+        "${PROJECT_SOURCE_DIR}/cmake/Findzstd.cmake"
     DESTINATION "${package_dir}")
