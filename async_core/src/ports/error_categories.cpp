@@ -1,3 +1,4 @@
+#include <heddle/ports/error_categories.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/llm_port.hpp>
 
@@ -67,6 +68,13 @@ const boost::system::error_category& http_category() noexcept {
 const boost::system::error_category& llm_category() noexcept {
     static const llm_category_impl category;
     return category;
+}
+
+const boost::system::error_category* find_category(std::string_view name) noexcept {
+    for (const auto* each : {&http_category(), &llm_category()}) {
+        if (each->name() == name) return each;
+    }
+    return nullptr;
 }
 
 std::string_view to_string(finish_reason reason) noexcept {
