@@ -16,7 +16,7 @@ namespace {
 std::string hint_for(int code) {
     switch (code & 0xFF) {
     case SQLITE_NOTADB:
-    case SQLITE_CORRUPT: return "the file is damaged or no store; delete it, it is made anew";
+    case SQLITE_CORRUPT: return std::string(sqlite_database::damaged_hint);
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return "another process keeps the file locked";
     case SQLITE_FULL: return "the disk is full";
@@ -149,6 +149,16 @@ sqlite_statement& sqlite_statement::bind_text(std::string_view text) {
     return *this;
 }
 
+sqlite_statement& sqlite_statement::bind_real(double number) {
+    sqlite3_bind_double(raw_.get(), next_++, number);
+    return *this;
+}
+
+sqlite_statement& sqlite_statement::bind_null() {
+    sqlite3_bind_null(raw_.get(), next_++);
+    return *this;
+}
+
 result<bool> sqlite_statement::step() {
     const int code = sqlite3_step(raw_.get());
     if (code == SQLITE_ROW) return true;
@@ -158,6 +168,10 @@ result<bool> sqlite_statement::step() {
 
 std::int64_t sqlite_statement::number(int column) const {
     return sqlite3_column_int64(raw_.get(), column);
+}
+
+double sqlite_statement::real(int column) const {
+    return sqlite3_column_double(raw_.get(), column);
 }
 
 std::string_view sqlite_statement::bytes(int column) const {

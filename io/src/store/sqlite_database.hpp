@@ -27,10 +27,13 @@ public:
     sqlite_statement& bind(std::string_view bytes); ///< as a blob; it must stay until the last step
     sqlite_statement& bind(std::int64_t number);
     sqlite_statement& bind_text(std::string_view text);
+    sqlite_statement& bind_real(double number);
+    sqlite_statement& bind_null();
 
     /// True: a row is there. False: done. Errors: io_error in the words of SQLite.
     [[nodiscard]] result<bool> step();
     [[nodiscard]] std::int64_t number(int column) const;
+    [[nodiscard]] double real(int column) const;
     [[nodiscard]] std::string_view bytes(int column) const;
     [[nodiscard]] bool is_null(int column) const;
 
@@ -67,6 +70,9 @@ public:
     /// Rows that the last statement changed.
     [[nodiscard]] std::int64_t changes() const noexcept;
 
+    /// The hint of failures that come from the content of the file.
+    static constexpr std::string_view damaged_hint =
+        "the file is damaged or no store; delete it, it is made anew";
     /// What SQLite says of the last call of `raw`, with what can be done about it. Retryable when
     /// another connection was in the way.
     [[nodiscard]] static error failure_of(sqlite3* raw);

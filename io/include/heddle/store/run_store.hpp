@@ -1,0 +1,96 @@
+// The journal of a run in a folder.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/ports/run_journal.hpp>
+#include <heddle/ports/tree_port.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::store {
+
+/// When a record counts as kept.
+enum class run_durability : std::uint8_t {
+    fsync, ///< on the disk; whatever waits is written at once
+    group, ///< on the disk; what comes within some milliseconds is written together
+    off    ///< with the journal's thread: survives a crash of the machine and of this process in
+           ///< part only
+};
+
+enum class run_opening : std::uint8_t {
+    create, ///< there must be no run in the folder
+    resume, ///< there must be one
+    create_or_resume,
+    read ///< there must be one, which another process may have open; nothing is written
+};
+
+struct run_store_options {
+    std::string folder; ///< made when absent, for its owner only; the one above must be there
+    run_opening opening = run_opening::create_or_resume;
+    run_durability durability = run_durability::group;
+    std::size_t group_records = 256;           ///< a group is written when it has so many
+    std::chrono::milliseconds group_time{5};   ///< or when its first has waited so long
+    std::size_t max_queued = 64 * 1024 * 1024; ///< bytes, above which `off` waits for the disk
+    std::uint64_t max_pages = 0; ///< of the file, 4 KiB each; 0: as SQLite has it. For tests.
+};
+
+/// A part of what was run: a source, a template, settings.
+struct manifest_entry {
+    std::string name;
+    std::string digest; ///< as the caller forms it
+    std::string text;
+};
+
+/// A row for listings and replays.
+struct run_row {
+    ports::known_row known;
+    std::string id;
+    std::string text;                    ///< the row as JSON
+    std::optional<ports::row_end> ended; ///< without value and error where they were not asked for
+};
+
+/// A recorded answer by its content.
+struct content_answer {
+    std::uint64_t row = 0;
+    ports::step_record record;
+};
+
+/// A run_journal in `run.db` of a folder (SQLite). Totals: spending is that of the records, those
+/// of restarted rows included; all of them as of the last write to the disk. Destroying it writes
+/// what waits. Calls may come from the loops of several threads, which outlive it.
+class run_store : public ports::run_journal {
+public:
+    /// Replaces or adds entries of the manifest; returns before that is durable.
+    virtual result<void> set_manifest(std::vector<manifest_entry> entries) = 0;
+    [[nodiscard]] virtual coro::task<result<std::vector<manifest_entry>>> manifest(
+        coro::call_context context) = 0;
+
+    /// Rows by number from `first` on, at most `count`, of one status or all.
+    [[nodiscard]] virtual coro::task<result<std::vector<run_row>>> rows(
+        std::uint64_t first, std::size_t count, std::optional<ports::row_status> status,
+        coro::call_context context) = 0;
+    /// One row; nothing when the run does not know it.
+    [[nodiscard]] virtual coro::task<result<std::optional<run_row>>> row(
+        std::uint64_t number, coro::call_context context) = 0;
+
+    /// Makes the index that answers_of needs; takes about a second for a million records, while
+    /// nothing else is written.
+    [[nodiscard]] virtual coro::task<result<void>> index_contents(coro::call_context context) = 0;
+    /// The answers to that content, in the order of their rows.
+    [[nodiscard]] virtual coro::task<result<std::vector<content_answer>>> answers_of(
+        ports::digest128 content, coro::call_context context) = 0;
+};
+
+/// Opens the run in a folder; blocks for as long as files take to open. Reads run on `workers`,
+/// which outlive the store, writes on a thread of the store. Errors: io_error, naming the file and
+/// what to do: no run or one already, another process has it open, made by a newer version, a
+/// database of another program, damaged, not writable.
+[[nodiscard]] result<std::unique_ptr<run_store>> open_run_store(ports::worker_port& workers,
+                                                                run_store_options options);
+
+} // namespace heddle::store

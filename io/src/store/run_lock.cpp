@@ -1,0 +1,50 @@
+#include "store/run_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::store {
+
+namespace {
+
+error failure(const std::string& file, int why) {
+    return error(errc::io_error, "run " + file + ": " + std::strerror(why))
+        .with_hint("the folder of a run must be writable");
+}
+
+} // namespace
+
+result<run_lock> run_lock::take(const std::string& folder) {
+    const std::string name = folder + "/lock";
+    // Never deleted: a lock on a file without a name would keep nobody out.
+    const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return failure(name, errno);
+    run_lock mine(file);
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) return failure(name, errno);
+        char text[24] = {};
+        const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
+        std::string who = size > 0 ? std::string(text, static_cast<std::size_t>(size)) : "";
+        who.resize(std::min(who.size(), who.find_first_not_of("0123456789")));
+        return error(errc::io_error, "run " + folder + " is open in another process" +
+                                         (who.empty() ? "" : " (" + who + ")"))
+            .with_hint(
+                "wait until it has ended, or stop it with `heddle runs cancel`; `heddle runs "
+                "show` looks at a run that is going");
+    }
+    const std::string number = std::to_string(::getpid()) + "\n";
+    // Only for the message above.
+    if (::ftruncate(file, 0) == 0) [[maybe_unused]]
+        const ssize_t ignored = ::pwrite(file, number.data(), number.size(), 0);
+    return mine;
+}
+
+run_lock::~run_lock() {
+    if (file_ >= 0) ::close(file_);
+}
+
+} // namespace heddle::store

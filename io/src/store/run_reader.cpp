@@ -1,0 +1,186 @@
+#include "store/run_reader.hpp"
+
+#include "store/packed_text.hpp"
+
+#include <algorithm>
+
+namespace heddle::store {
+
+namespace {
+
+#define RECORD_COLUMNS                                                                       \
+    "kind, path, content, at, name, requests, input_tokens, output_tokens, cost, unpriced, " \
+    "estimated, body"
+#define END_COLUMNS                                                                           \
+    "attempts, duration, maybe_paid, requests, input_tokens, output_tokens, cost, unpriced, " \
+    "estimated, value, error"
+
+std::int64_t limited(std::uint64_t number) noexcept {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(number, INT64_MAX));
+}
+
+result<ports::step_record> record_in(const sqlite_statement& asked, int first) {
+    ports::step_record record;
+    record.kind = static_cast<ports::step_kind>(asked.number(first));
+    record.path = digest_in(asked.bytes(first + 1));
+    record.content = digest_in(asked.bytes(first + 2));
+    record.at = asked.real(first + 3);
+    record.name = asked.bytes(first + 4);
+    record.spent = spending_in(asked, first + 5);
+    HEDDLE_TRY(record.body, unpack_text(asked.bytes(first + 11)));
+    return record;
+}
+
+/// Of a row whose number and status stand before.
+result<ports::row_end> end_in(const sqlite_statement& asked, std::uint64_t row,
+                              ports::row_status status, int first, bool whole) {
+    ports::row_end end;
+    end.row = row;
+    end.status = status;
+    end.attempts = static_cast<std::uint32_t>(asked.number(first));
+    end.duration_ms = asked.number(first + 1);
+    end.maybe_paid = asked.number(first + 2) != 0;
+    end.spent = spending_in(asked, first + 3);
+    if (!whole) return end;
+    HEDDLE_TRY(end.value_json, unpack_text(asked.bytes(first + 9)));
+    HEDDLE_TRY(end.error_json, unpack_text(asked.bytes(first + 10)));
+    return end;
+}
+
+ports::known_row known_in(const sqlite_statement& asked) {
+    ports::known_row known;
+    known.row = static_cast<std::uint64_t>(asked.number(0));
+    known.status = static_cast<ports::row_status>(asked.number(1));
+    known.emitted = asked.number(2) != 0;
+    known.id = digest_in(asked.bytes(3));
+    known.content = digest_in(asked.bytes(4));
+    return known;
+}
+
+/// The answers of a statement, each made by `make`.
+template <class One, class Make>
+result<std::vector<One>> all_of(sqlite_statement& asked, Make&& make) {
+    std::vector<One> all;
+    for (;;) {
+        HEDDLE_TRY(const bool there, asked.step());
+        if (!there) return all;
+        result<One> one = make();
+        if (!one) return std::move(one).error();
+        all.push_back(*std::move(one));
+    }
+}
+
+} // namespace
+
+template <class Answer, class Question>
+result<Answer> run_reader::ask(Question&& question) {
+    const std::lock_guard held(lock_);
+    if (!database_) {
+        auto opened = open_to_read(folder_);
+        if (!opened) return std::move(opened).error();
+        database_.emplace(*std::move(opened));
+    }
+    result<Answer> answer = question(*database_);
+    if (!answer) return in_run(folder_, std::move(answer).error());
+    return answer;
+}
+
+result<run_sums> run_reader::sums() {
+    return ask<run_sums>([](sqlite_database& database) { return load_sums(database); });
+}
+
+result<std::vector<ports::known_row>> run_reader::known_rows() {
+    using rows = std::vector<ports::known_row>;
+    return ask<rows>([](sqlite_database& database) -> result<rows> {
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT row, status, emitted, id_digest, content_digest "
+                                    "FROM rows ORDER BY row"));
+        return all_of<ports::known_row>(
+            asked, [&]() -> result<ports::known_row> { return known_in(asked); });
+    });
+}
+
+result<std::vector<ports::step_record>> run_reader::records_of(std::uint64_t row) {
+    using records = std::vector<ports::step_record>;
+    return ask<records>([row](sqlite_database& database) -> result<records> {
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT " RECORD_COLUMNS " FROM records WHERE row = ? "
+                                    "ORDER BY seq"));
+        asked.begin().bind(static_cast<std::int64_t>(row));
+        return all_of<ports::step_record>(asked, [&] { return record_in(asked, 0); });
+    });
+}
+
+result<std::vector<ports::row_end>> run_reader::ends_to_emit(std::uint64_t first,
+                                                             std::size_t count) {
+    using ends = std::vector<ports::row_end>;
+    return ask<ends>([&](sqlite_database& database) -> result<ends> {
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT rows.row, rows.status, " END_COLUMNS
+                                    " FROM rows JOIN ends ON ends.row = rows.row "
+                                    "WHERE rows.row >= ? AND status > 1 AND emitted = 0 "
+                                    "ORDER BY rows.row LIMIT ?"));
+        asked.begin().bind(limited(first)).bind(limited(count));
+        return all_of<ports::row_end>(asked, [&] {
+            return end_in(asked, static_cast<std::uint64_t>(asked.number(0)),
+                          static_cast<ports::row_status>(asked.number(1)), 2, true);
+        });
+    });
+}
+
+result<std::vector<manifest_entry>> run_reader::manifest() {
+    using entries = std::vector<manifest_entry>;
+    return ask<entries>([](sqlite_database& database) -> result<entries> {
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT name, digest, text FROM sources ORDER BY name"));
+        return all_of<manifest_entry>(asked, [&]() -> result<manifest_entry> {
+            manifest_entry entry{std::string(asked.bytes(0)), std::string(asked.bytes(1)), {}};
+            HEDDLE_TRY(entry.text, unpack_text(asked.bytes(2)));
+            return entry;
+        });
+    });
+}
+
+result<std::vector<run_row>> run_reader::rows(std::uint64_t first, std::size_t count,
+                                              std::optional<ports::row_status> status, bool whole) {
+    using found = std::vector<run_row>;
+    return ask<found>([&](sqlite_database& database) -> result<found> {
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT rows.row, status, emitted, id_digest, content_digest, "
+                                    "id, text, ends.row, " END_COLUMNS
+                                    " FROM rows LEFT JOIN texts ON texts.row = rows.row "
+                                    "LEFT JOIN ends ON ends.row = rows.row "
+                                    "WHERE rows.row >= ? AND (? = 0 OR status = ?) "
+                                    "ORDER BY rows.row LIMIT ?"));
+        const std::int64_t wanted = status ? static_cast<std::int64_t>(*status) : 0;
+        asked.begin().bind(limited(first)).bind(wanted).bind(wanted).bind(limited(count));
+        return all_of<run_row>(asked, [&]() -> result<run_row> {
+            run_row row;
+            row.known = known_in(asked);
+            row.id = asked.bytes(5);
+            HEDDLE_TRY(row.text, unpack_text(asked.bytes(6)));
+            if (asked.is_null(7)) return row;
+            HEDDLE_TRY(row.ended, end_in(asked, row.known.row, row.known.status, 8, whole));
+            return row;
+        });
+    });
+}
+
+result<std::vector<content_answer>> run_reader::answers_of(ports::digest128 content) {
+    using answers = std::vector<content_answer>;
+    return ask<answers>([&](sqlite_database& database) -> result<answers> {
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT row, " RECORD_COLUMNS " FROM records WHERE content = ? "
+                                    "ORDER BY row, seq"));
+        std::string buffer;
+        asked.begin();
+        bind_digest(asked, content, buffer);
+        return all_of<content_answer>(asked, [&]() -> result<content_answer> {
+            content_answer answer{static_cast<std::uint64_t>(asked.number(0)), {}};
+            HEDDLE_TRY(answer.record, record_in(asked, 1));
+            return answer;
+        });
+    });
+}
+
+} // namespace heddle::store

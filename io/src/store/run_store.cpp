@@ -1,0 +1,194 @@
+#include <heddle/store/run_store.hpp>
+
+#include "store/run_lock.hpp"
+#include "store/run_reader.hpp"
+#include "store/run_writer.hpp"
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+namespace heddle::store {
+
+namespace {
+
+class sqlite_run_store final : public run_store {
+public:
+    sqlite_run_store(ports::worker_port& workers, run_store_options options,
+                     std::unique_ptr<run_writer> writer, std::optional<run_lock> lock,
+                     std::unique_ptr<run_reader> reader, const run_sums& sums)
+        : workers_(workers), options_(std::move(options)), lock_(std::move(lock)),
+          writer_(std::move(writer)), reader_(std::move(reader)), read_totals_(sums.totals),
+          emitted_size_(sums.emitted_size) {}
+
+    result<void> begin_row(const ports::known_row& row, std::string id, std::string text) override {
+        return queue(row_begun{row, std::move(id), std::move(text)});
+    }
+    result<void> restart_row(std::uint64_t row) override { return queue(row_restarted{row}); }
+    void note(std::uint64_t row, ports::step_record record) override {
+        // Shows in the next call that waits.
+        (void)queue(step_appended{row, std::move(record)});
+    }
+    coro::task<result<void>> append(std::uint64_t row, ports::step_record record,
+                                    coro::call_context context) override {
+        return write(step_appended{row, std::move(record)}, context, need::kept);
+    }
+    coro::task<result<void>> end_row(ports::row_end end, coro::call_context context) override {
+        return write(std::move(end), context, need::kept);
+    }
+    result<void> note_emitted(std::vector<std::uint64_t> rows, std::uint64_t size) override {
+        emitted_size_ = size;
+        return queue(rows_emitted{std::move(rows), size});
+    }
+    std::uint64_t emitted_size() const noexcept override { return emitted_size_; }
+    ports::run_totals totals() const noexcept override {
+        return writer_ ? writer_->totals() : read_totals_;
+    }
+    coro::task<result<void>> flush(coro::call_context context) override {
+        return write(nothing_written{}, context, need::all_kept);
+    }
+    result<void> set_manifest(std::vector<manifest_entry> entries) override {
+        return queue(manifest_set{std::move(entries)});
+    }
+    coro::task<result<void>> index_contents(coro::call_context context) override {
+        return write(contents_indexed{}, context, need::all_kept);
+    }
+
+    coro::task<result<std::vector<ports::known_row>>> known_rows(
+        coro::call_context context) override {
+        return read<std::vector<ports::known_row>>(
+            [](run_reader& reader) { return reader.known_rows(); }, context);
+    }
+    coro::task<result<std::vector<ports::step_record>>> records_of(
+        std::uint64_t row, coro::call_context context) override {
+        return read<std::vector<ports::step_record>>(
+            [row](run_reader& reader) { return reader.records_of(row); }, context);
+    }
+    coro::task<result<std::vector<ports::row_end>>> ends_to_emit(
+        std::uint64_t first, std::size_t count, coro::call_context context) override {
+        return read<std::vector<ports::row_end>>(
+            [first, count](run_reader& reader) { return reader.ends_to_emit(first, count); },
+            context);
+    }
+    coro::task<result<std::vector<manifest_entry>>> manifest(coro::call_context context) override {
+        return read<std::vector<manifest_entry>>(
+            [](run_reader& reader) { return reader.manifest(); }, context);
+    }
+    coro::task<result<std::vector<run_row>>> rows(std::uint64_t first, std::size_t count,
+                                                  std::optional<ports::row_status> status,
+                                                  coro::call_context context) override {
+        return read<std::vector<run_row>>(
+            [=](run_reader& reader) { return reader.rows(first, count, status, false); }, context);
+    }
+    coro::task<result<std::optional<run_row>>> row(std::uint64_t number,
+                                                   coro::call_context context) override {
+        using one = std::optional<run_row>;
+        return read<one>(
+            [number](run_reader& reader) -> result<one> {
+                HEDDLE_TRY(auto found, reader.rows(number, 1, std::nullopt, true));
+                if (found.empty() || found.front().known.row != number) return one();
+                return one(std::move(found.front()));
+            },
+            context);
+    }
+    coro::task<result<std::vector<content_answer>>> answers_of(
+        ports::digest128 content, coro::call_context context) override {
+        return read<std::vector<content_answer>>(
+            [content](run_reader& reader) { return reader.answers_of(content); }, context);
+    }
+
+private:
+    enum class need : std::uint8_t {
+        kept,    ///< as durable as the run asks
+        all_kept ///< in the file, and at once
+    };
+
+    [[nodiscard]] result<void> queue(write_change change) {
+        if (!writer_) return only_read();
+        return writer_->add(std::move(change), nullptr);
+    }
+
+    coro::task<result<void>> write(write_change change, coro::call_context context, need wanted) {
+        if (!writer_) co_return only_read();
+        const bool waits = wanted == need::all_kept || options_.durability != run_durability::off ||
+                           writer_->is_full();
+        if (!waits) co_return writer_->add(std::move(change), nullptr);
+        const auto mine = std::make_shared<write_waiter>(*context.loop);
+        if (auto added = writer_->add(std::move(change), mine, wanted == need::all_kept); !added)
+            co_return std::move(added).error();
+        const coro::wake woken = co_await mine->finished.wait(context);
+        if (woken != coro::wake::notified) {
+            co_return error::cancelled(woken == coro::wake::cancelled ? context.cancel->reason()
+                                                                      : cancel_reason::deadline);
+        }
+        if (mine->failure) co_return *mine->failure;
+        co_return result<void>();
+    }
+
+    template <class Answer>
+    coro::task<result<Answer>> read(std::function<result<Answer>(run_reader&)> question,
+                                    coro::call_context context) {
+        const auto answer = std::make_shared<std::optional<result<Answer>>>();
+        const ports::worker_port::work job = [answer, question = std::move(question),
+                                              reader = reader_](const std::atomic<bool>&) {
+            answer->emplace(question(*reader));
+        };
+        const result<void> ran = co_await workers_.run(job, context);
+        if (!ran) co_return ran.error();
+        co_return std::move(**answer);
+    }
+
+    [[nodiscard]] error only_read() const {
+        return error(errc::io_error, "run " + options_.folder + " was opened for reading only");
+    }
+
+    ports::worker_port& workers_;
+    run_store_options options_;
+    std::optional<run_lock> lock_; ///< released after the last write
+    std::unique_ptr<run_writer> writer_;
+    std::shared_ptr<run_reader> reader_;
+    ports::run_totals read_totals_;
+    std::atomic<std::uint64_t> emitted_size_;
+};
+
+result<void> make_folder(const run_store_options& options) {
+    const bool makes =
+        options.opening == run_opening::create || options.opening == run_opening::create_or_resume;
+    if (makes && ::mkdir(options.folder.c_str(), 0700) == 0) return {};
+    const int why = makes ? errno : EEXIST;
+    struct stat about {};
+    if (why == EEXIST && ::stat(options.folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
+        return {};
+    return error(errc::io_error,
+                 "run " + options.folder + ": " + std::strerror(why == EEXIST ? ENOENT : why))
+        .with_hint(makes ? "the folder above must be there and writable"
+                         : "look whether the folder is the right one");
+}
+
+} // namespace
+
+result<std::unique_ptr<run_store>> open_run_store(ports::worker_port& workers,
+                                                  run_store_options options) {
+    HEDDLE_CHECK(make_folder(options));
+    auto reader = std::make_unique<run_reader>(options.folder);
+    std::optional<run_lock> lock;
+    std::unique_ptr<run_writer> writer;
+    run_sums sums;
+    if (options.opening == run_opening::read) {
+        HEDDLE_TRY(sums, reader->sums());
+    } else {
+        HEDDLE_TRY(run_lock mine, run_lock::take(options.folder));
+        lock.emplace(std::move(mine));
+        HEDDLE_TRY(run_table_writer tables, run_table_writer::open(options));
+        sums = tables.sums();
+        writer = std::make_unique<run_writer>(std::move(tables), options);
+    }
+    return std::unique_ptr<run_store>(std::make_unique<sqlite_run_store>(
+        workers, std::move(options), std::move(writer), std::move(lock), std::move(reader), sums));
+}
+
+} // namespace heddle::store

@@ -1,0 +1,216 @@
+#include "store/run_table_writer.hpp"
+
+#include <utility>
+
+namespace heddle::store {
+
+namespace {
+
+std::int64_t key_of(std::uint64_t row) noexcept { return static_cast<std::int64_t>(row); }
+
+result<void> done(sqlite_statement& statement) {
+    HEDDLE_TRY([[maybe_unused]] const bool there, statement.step());
+    statement.begin(); // what is bound is not needed any more
+    return {};
+}
+
+} // namespace
+
+result<run_table_writer> run_table_writer::open(const run_store_options& options) {
+    HEDDLE_TRY(sqlite_database database, open_to_write(options));
+    const auto prepared = [&]() -> result<std::pair<statements, run_sums>> {
+        statements on;
+        const std::pair<sqlite_statement*, const char*> all[] = {
+            {&on.status, "SELECT status FROM rows WHERE row = ?"},
+            {&on.begin_row,
+             "INSERT INTO rows (row, status, emitted, id_digest, content_digest) "
+             "VALUES (?, ?, 0, ?, ?) ON CONFLICT (row) DO UPDATE SET "
+             "status = excluded.status, emitted = 0, "
+             "id_digest = excluded.id_digest, "
+             "content_digest = excluded.content_digest"},
+            {&on.text, "INSERT OR REPLACE INTO texts (row, id, text) VALUES (?, ?, ?)"},
+            {&on.restart, "DELETE FROM ends WHERE row = ?"},
+            {&on.drop, "DELETE FROM records WHERE row = ?"},
+            {&on.next, "SELECT max(seq) FROM records WHERE row = ?"},
+            {&on.append,
+             "INSERT INTO records (row, seq, kind, path, content, at, name, requests, "
+             "input_tokens, output_tokens, cost, unpriced, estimated, body) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+            {&on.end_row, "UPDATE rows SET status = ?, emitted = 0 WHERE row = ?"},
+            {&on.end,
+             "INSERT OR REPLACE INTO ends (row, attempts, duration, maybe_paid, requests, "
+             "input_tokens, output_tokens, cost, unpriced, estimated, value, error) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+            {&on.emit, "UPDATE rows SET emitted = 1 WHERE row = ?"},
+            {&on.sum, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"},
+            {&on.source, "INSERT OR REPLACE INTO sources (name, digest, text) VALUES (?, ?, ?)"},
+        };
+        for (const auto& [statement, text] : all) {
+            auto one = database.prepare(text);
+            if (!one) return std::move(one).error();
+            *statement = *std::move(one);
+        }
+        HEDDLE_TRY(const run_sums sums, load_sums(database));
+        return std::pair(std::move(on), sums);
+    };
+    auto ready = prepared();
+    if (!ready) return in_run(options.folder, std::move(ready).error());
+    return run_table_writer(options.folder, std::move(database), std::move(ready->first),
+                            ready->second);
+}
+
+result<void> run_table_writer::begin() {
+    if (!database_.has_its_name()) {
+        return in_run(folder_, error(errc::io_error, "the file was deleted or replaced")
+                                   .with_hint("what it held is lost, unless there is a copy"));
+    }
+    if (auto begun = database_.run("BEGIN IMMEDIATE"); !begun)
+        return in_run(folder_, std::move(begun).error());
+    return {};
+}
+
+result<void> run_table_writer::write(const write_change& change) {
+    auto written = std::visit([this](const auto& each) { return apply(each); }, change);
+    if (!written) return in_run(folder_, std::move(written).error());
+    return {};
+}
+
+result<void> run_table_writer::commit() {
+    auto written = write_sums();
+    if (written) written = database_.run("COMMIT");
+    if (!written) return in_run(folder_, std::move(written).error());
+    return {};
+}
+
+void run_table_writer::roll_back() noexcept { (void)database_.run("ROLLBACK"); }
+
+std::uint64_t* run_table_writer::count_of(ports::row_status status) noexcept {
+    switch (status) {
+    case ports::row_status::begun: return &sums_.totals.begun;
+    case ports::row_status::done: return &sums_.totals.done;
+    case ports::row_status::failed: return &sums_.totals.failed;
+    case ports::row_status::rejected: return &sums_.totals.rejected;
+    }
+    return nullptr;
+}
+
+result<void> run_table_writer::set_status(std::uint64_t row, ports::row_status status,
+                                          const ports::known_row& known) {
+    HEDDLE_TRY(const bool there, on_.status.begin().bind(key_of(row)).step());
+    if (there) {
+        const auto before = static_cast<ports::row_status>(on_.status.number(0));
+        if (std::uint64_t* count = count_of(before); count && *count != 0) --*count;
+    }
+    on_.status.begin();
+    if (std::uint64_t* count = count_of(status)) ++*count;
+    const auto number = static_cast<std::int64_t>(status);
+    if (there && known.id.is_zero() && known.content.is_zero())
+        return done(on_.end_row.begin().bind(number).bind(key_of(row)));
+    on_.begin_row.begin().bind(key_of(row)).bind(number);
+    bind_digest(on_.begin_row, known.id, digest_buffers_[0]);
+    bind_digest(on_.begin_row, known.content, digest_buffers_[1]);
+    return done(on_.begin_row);
+}
+
+result<void> run_table_writer::apply(const row_begun& change) {
+    HEDDLE_CHECK(set_status(change.row.row, ports::row_status::begun, change.row));
+    return done(on_.text.begin()
+                    .bind(key_of(change.row.row))
+                    .bind_text(change.id)
+                    .bind(packer_.pack(change.text)));
+}
+
+result<void> run_table_writer::apply(const row_restarted& change) {
+    const std::int64_t row = key_of(change.row);
+    next_.erase(change.row);
+    HEDDLE_CHECK(done(on_.drop.begin().bind(row)));
+    HEDDLE_CHECK(done(on_.restart.begin().bind(row)));
+    return set_status(change.row, ports::row_status::begun, {});
+}
+
+result<std::int64_t> run_table_writer::next_of(std::uint64_t row) {
+    if (const auto found = next_.find(row); found != next_.end()) return found->second++;
+    HEDDLE_TRY(const bool there, on_.next.begin().bind(key_of(row)).step());
+    const std::int64_t next = there && !on_.next.is_null(0) ? on_.next.number(0) + 1 : 0;
+    on_.next.begin();
+    next_.emplace(row, next + 1);
+    return next;
+}
+
+result<void> run_table_writer::apply(const step_appended& change) {
+    const ports::step_record& record = change.record;
+    HEDDLE_TRY(const std::int64_t next, next_of(change.row));
+    on_.append.begin()
+        .bind(key_of(change.row))
+        .bind(next)
+        .bind(static_cast<std::int64_t>(record.kind));
+    bind_digest(on_.append, record.path, digest_buffers_[0]);
+    if (record.content.is_zero()) on_.append.bind_null();
+    else bind_digest(on_.append, record.content, digest_buffers_[1]);
+    on_.append.bind_real(record.at).bind_text(record.name);
+    bind_spending(on_.append, record.spent);
+    on_.append.bind(packer_.pack(record.body));
+    sums_.totals.spent += record.spent;
+    return done(on_.append);
+}
+
+result<void> run_table_writer::apply(const ports::row_end& change) {
+    next_.erase(change.row);
+    HEDDLE_CHECK(set_status(change.row, change.status, {}));
+    on_.end.begin()
+        .bind(key_of(change.row))
+        .bind(std::int64_t{change.attempts})
+        .bind(change.duration_ms)
+        .bind(std::int64_t{change.maybe_paid});
+    bind_spending(on_.end, change.spent);
+    const std::string value(packer_.pack(change.value_json));
+    on_.end.bind(std::string_view(value)).bind(packer_.pack(change.error_json));
+    return done(on_.end);
+}
+
+result<void> run_table_writer::apply(const rows_emitted& change) {
+    sums_.emitted_size = change.size;
+    for (const std::uint64_t row : change.rows)
+        HEDDLE_CHECK(done(on_.emit.begin().bind(key_of(row))));
+    return {};
+}
+
+result<void> run_table_writer::apply(const manifest_set& change) {
+    for (const manifest_entry& each : change.entries) {
+        HEDDLE_CHECK(done(on_.source.begin()
+                              .bind_text(each.name)
+                              .bind_text(each.digest)
+                              .bind(packer_.pack(each.text))));
+    }
+    return {};
+}
+
+result<void> run_table_writer::apply(const contents_indexed&) {
+    return database_.run(
+        "CREATE INDEX IF NOT EXISTS records_by_content ON records (content) "
+        "WHERE content IS NOT NULL");
+}
+
+result<void> run_table_writer::set_sum(std::string_view name, std::int64_t number) {
+    return done(on_.sum.begin().bind_text(name).bind(number));
+}
+
+result<void> run_table_writer::write_sums() {
+    const ports::run_totals& totals = sums_.totals;
+    const std::pair<std::string_view, std::int64_t> all[] = {
+        {"begun", static_cast<std::int64_t>(totals.begun)},
+        {"done", static_cast<std::int64_t>(totals.done)},
+        {"failed", static_cast<std::int64_t>(totals.failed)},
+        {"rejected", static_cast<std::int64_t>(totals.rejected)},
+        {"requests", totals.spent.requests},
+        {"input_tokens", totals.spent.input_tokens},
+        {"output_tokens", totals.spent.output_tokens},
+        {"unpriced", totals.spent.unpriced},
+        {"estimated", totals.spent.estimated},
+        {"emitted_size", static_cast<std::int64_t>(sums_.emitted_size)},
+    };
+    for (const auto& [name, number] : all) HEDDLE_CHECK(set_sum(name, number));
+    return done(on_.sum.begin().bind_text("cost").bind_real(totals.spent.cost_usd));
+}
+
+} // namespace heddle::store

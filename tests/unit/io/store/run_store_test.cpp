@@ -1,0 +1,314 @@
+#include "run_store_fixture.hpp"
+
+#include "store/packed_text.hpp"
+#include "store/sqlite_database.hpp"
+
+#include <fstream>
+#include <random>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace heddle::store {
+namespace {
+
+using ports::row_status;
+using ::testing::HasSubstr;
+
+class run_store_test : public run_store_fixture {};
+
+TEST_F(run_store_test, keeps_all_of_a_row_until_it_is_opened_again) {
+    const std::string large(100'000, 'x');
+    const std::string binary("\0\xff\1", 3);
+    {
+        const auto store = open(run_opening::create);
+        ASSERT_TRUE(store->begin_row(row_of(3), "id-3", "{\"a\":1}"));
+        ASSERT_TRUE(append(*store, 3, record_of(1, binary)));
+        ports::step_record plain = record_of(2, large);
+        plain.content = {};
+        plain.kind = ports::step_kind::cut;
+        ASSERT_TRUE(append(*store, 3, plain));
+        ASSERT_TRUE(store->begin_row(row_of(1), "id-1", "{}"));
+        ASSERT_TRUE(end(*store, 1));
+        ASSERT_TRUE(store->set_manifest({{"main.heddle", "abc", large}}));
+    }
+    const auto store = open(run_opening::resume);
+    const auto known = loop.run(store->known_rows(loop.context())).value();
+    ASSERT_EQ(known.size(), 2U);
+    EXPECT_EQ(known[0].row, 1U);
+    EXPECT_EQ(known[0].status, row_status::done);
+    EXPECT_EQ(known[1].row, 3U);
+    EXPECT_EQ(known[1].status, row_status::begun);
+    EXPECT_EQ(known[1].id, row_of(3).id);
+    EXPECT_EQ(known[1].content, row_of(3).content);
+    auto kept = records(*store, 3);
+    ASSERT_EQ(kept.size(), 2U);
+    EXPECT_EQ(kept[0].body, binary);
+    EXPECT_EQ(kept[0].path, record_of(1).path);
+    EXPECT_EQ(kept[0].content, record_of(1).content);
+    EXPECT_EQ(kept[0].at, 0.5);
+    EXPECT_EQ(kept[0].name, "ask");
+    EXPECT_EQ(kept[0].spent.cost_usd, 0.25);
+    EXPECT_EQ(kept[1].body, large);
+    EXPECT_EQ(kept[1].kind, ports::step_kind::cut);
+    EXPECT_TRUE(kept[1].content.is_zero());
+    // What follows comes behind.
+    ASSERT_TRUE(append(*store, 3, record_of(9)));
+    kept = records(*store, 3);
+    ASSERT_EQ(kept.size(), 3U);
+    EXPECT_EQ(kept[2].path, record_of(9).path);
+    const auto sources = loop.run(store->manifest(loop.context())).value();
+    ASSERT_EQ(sources.size(), 1U);
+    EXPECT_EQ(sources[0].text, large);
+    EXPECT_EQ(sources[0].digest, "abc");
+    const auto row = loop.run(store->row(1, loop.context())).value();
+    ASSERT_TRUE(row && row->ended);
+    EXPECT_EQ(row->id, "id-1");
+    EXPECT_EQ(row->ended->value_json, "{\"v\":1}");
+    EXPECT_EQ(row->ended->duration_ms, 1234);
+    EXPECT_TRUE(row->ended->maybe_paid);
+    EXPECT_FALSE(*loop.run(store->row(2, loop.context())));
+}
+
+TEST_F(run_store_test, counts_rows_and_what_was_spent) {
+    {
+        const auto store = open();
+        for (std::uint64_t row = 0; row < 5; ++row)
+            ASSERT_TRUE(store->begin_row(row_of(row), "i", "{}"));
+        for (std::uint64_t row = 0; row < 5; ++row)
+            ASSERT_TRUE(append(*store, row, record_of(row)));
+        ASSERT_TRUE(end(*store, 0));
+        ASSERT_TRUE(end(*store, 1, row_status::failed));
+        ASSERT_TRUE(end(*store, 9, row_status::rejected)); // never begun
+        ASSERT_TRUE(store->restart_row(1));
+        ASSERT_TRUE(append(*store, 1, record_of(0)));
+        ASSERT_TRUE(loop.run(store->flush(loop.context())));
+        EXPECT_EQ(records(*store, 1).size(), 1U);
+        EXPECT_EQ(store->totals().spent.requests, 6U);
+    }
+    const auto store = open(run_opening::resume);
+    const ports::run_totals totals = store->totals();
+    EXPECT_EQ(totals.begun, 4U);
+    EXPECT_EQ(totals.done, 1U);
+    EXPECT_EQ(totals.failed, 0U);
+    EXPECT_EQ(totals.rejected, 1U);
+    EXPECT_EQ(totals.spent.requests, 6U);
+    EXPECT_EQ(totals.spent.input_tokens, 60);
+    EXPECT_DOUBLE_EQ(totals.spent.cost_usd, 1.5);
+}
+
+TEST_F(run_store_test, knows_what_is_not_in_the_output_yet) {
+    {
+        const auto store = open();
+        for (std::uint64_t row = 0; row < 6; ++row) {
+            ASSERT_TRUE(store->begin_row(row_of(row), "i", "{}"));
+            if (row == 2) continue;
+            ASSERT_TRUE(end(*store, row));
+        }
+        ASSERT_TRUE(store->note_emitted({0, 3}, 77));
+        EXPECT_EQ(store->emitted_size(), 77U);
+    }
+    const auto store = open(run_opening::resume);
+    EXPECT_EQ(store->emitted_size(), 77U);
+    const auto left = loop.run(store->ends_to_emit(0, 2, loop.context())).value();
+    ASSERT_EQ(left.size(), 2U);
+    EXPECT_EQ(left[0].row, 1U);
+    EXPECT_EQ(left[0].value_json, "{\"v\":1}");
+    EXPECT_EQ(left[1].row, 4U);
+    const auto rest = loop.run(store->ends_to_emit(5, 10, loop.context())).value();
+    ASSERT_EQ(rest.size(), 1U);
+    EXPECT_EQ(rest[0].row, 5U);
+}
+
+TEST_F(run_store_test, finds_answers_by_their_content) {
+    const auto store = open();
+    for (const std::uint64_t row : {4, 2}) {
+        ASSERT_TRUE(append(*store, row, record_of(1, "one")));
+        ASSERT_TRUE(append(*store, row, record_of(2, "two")));
+    }
+    ASSERT_TRUE(loop.run(store->index_contents(loop.context())));
+    const auto found = loop.run(store->answers_of({5, 2}, loop.context())).value();
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].row, 2U);
+    EXPECT_EQ(found[1].row, 4U);
+    EXPECT_EQ(found[1].record.body, "two");
+    EXPECT_TRUE(loop.run(store->answers_of({5, 3}, loop.context())).value().empty());
+}
+
+TEST_F(run_store_test, is_read_while_it_is_written) {
+    const auto store = open();
+    ASSERT_TRUE(store->begin_row(row_of(1), "i", "{}"));
+    ASSERT_TRUE(append(*store, 1, record_of(1)));
+    const auto reader = open(run_opening::read);
+    EXPECT_EQ(records(*reader, 1).size(), 1U);
+    ASSERT_TRUE(append(*store, 1, record_of(2)));
+    EXPECT_EQ(records(*reader, 1).size(), 2U);
+    const auto listed = loop.run(reader->rows(0, 10, row_status::begun, loop.context())).value();
+    EXPECT_EQ(listed.size(), 1U);
+    EXPECT_TRUE(loop.run(reader->rows(0, 10, row_status::done, loop.context())).value().empty());
+    EXPECT_FALSE(append(*reader, 1, record_of(3)));
+    EXPECT_FALSE(reader->begin_row(row_of(2), "i", "{}"));
+}
+
+TEST_F(run_store_test, is_open_in_one_place_at_a_time) {
+    auto store = open();
+    const auto second = try_open(options());
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().message(), HasSubstr("(" + std::to_string(::getpid()) + ")"));
+    EXPECT_FALSE(second.error().info().hint.empty());
+    store.reset();
+    EXPECT_TRUE(try_open(options()));
+}
+
+TEST_F(run_store_test, is_for_its_owner_only) {
+    const auto store = open();
+    struct stat about {};
+    ASSERT_EQ(::stat(folder.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777, 0700U);
+    for (const char* name : {"/run.db", "/lock"}) {
+        ASSERT_EQ(::stat((folder + name).c_str(), &about), 0) << name;
+        EXPECT_EQ(about.st_mode & 0777, 0600U) << name;
+    }
+}
+
+TEST_F(run_store_test, does_what_the_opening_says) {
+    EXPECT_FALSE(try_open(options(run_opening::resume)));
+    EXPECT_FALSE(try_open(options(run_opening::read)));
+    EXPECT_FALSE(std::filesystem::exists(folder));
+    { const auto store = open(run_opening::create); }
+    const auto twice = try_open(options(run_opening::create));
+    ASSERT_FALSE(twice);
+    EXPECT_THAT(twice.error().message(), HasSubstr("already"));
+    folder += "/none/run";
+    EXPECT_FALSE(try_open(options()));
+}
+
+TEST_F(run_store_test, refuses_files_that_are_none_of_its) {
+    { const auto store = open(); }
+    const std::string file = folder + "/run.db";
+    const auto refusal = [&](const std::string& statement) {
+        {
+            auto database = sqlite_database::open(file).value();
+            EXPECT_TRUE(database.run(statement.c_str()));
+        }
+        const auto opened = try_open(options());
+        EXPECT_FALSE(opened);
+        const auto read = try_open(options(run_opening::read));
+        EXPECT_FALSE(read);
+        return opened ? "" : opened.error().message();
+    };
+    EXPECT_THAT(refusal("PRAGMA user_version = 99"), HasSubstr("newer version"));
+    EXPECT_THAT(refusal("PRAGMA application_id = 5"), HasSubstr("another program"));
+
+    std::filesystem::resize_file(file, 0);
+    std::ofstream(file) << std::string(20'000, 'z');
+    const auto foreign = try_open(options());
+    ASSERT_FALSE(foreign);
+    EXPECT_THAT(foreign.error().message(), HasSubstr(file));
+    EXPECT_THAT(foreign.error().info().hint, HasSubstr("damaged"));
+}
+
+TEST_F(run_store_test, notices_a_damaged_file) {
+    {
+        const auto store = open();
+        for (int i = 0; i < 50; ++i) {
+            std::string body(900, '\0');
+            std::mt19937 random(static_cast<unsigned>(i));
+            for (char& each : body) each = static_cast<char>(random());
+            ASSERT_TRUE(append(*store, 1, record_of(1, body)));
+        }
+    }
+    {
+        std::fstream file(folder + "/run.db", std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(3 * 4096);
+        for (int i = 0; i < 20; ++i) file << std::string(4096, '\x5a');
+    }
+    // Not at once, but no later than where the damage is read.
+    const auto opened = try_open(options());
+    if (!opened) {
+        EXPECT_THAT(opened.error().info().hint, HasSubstr("damaged"));
+        return;
+    }
+    const auto read = loop.run((*opened)->records_of(1, loop.context()));
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().info().hint, HasSubstr("damaged"));
+}
+
+TEST_F(run_store_test, fails_for_good_when_the_disk_is_full) {
+    auto chosen = options();
+    chosen.max_pages = 60;
+    std::size_t kept = 0;
+    {
+        const auto store = *try_open(chosen);
+        std::string body(3000, '\0');
+        std::mt19937 random(1);
+        result<void> outcome;
+        for (; outcome && kept < 1000; ++kept) {
+            for (char& each : body) each = static_cast<char>(random());
+            outcome = append(*store, 1, record_of(kept, body));
+        }
+        --kept;
+        ASSERT_FALSE(outcome);
+        EXPECT_THAT(outcome.error().message(), HasSubstr(folder));
+        EXPECT_EQ(outcome.error().info().hint, "the disk is full");
+        EXPECT_FALSE(append(*store, 2, record_of(1, "")));
+        EXPECT_FALSE(store->begin_row(row_of(2), "i", "{}"));
+        EXPECT_FALSE(loop.run(store->flush(loop.context())));
+    }
+    const auto store = open();
+    EXPECT_EQ(records(*store, 1).size(), kept);
+    EXPECT_TRUE(append(*store, 1, record_of(1)));
+}
+
+TEST_F(run_store_test, notices_that_its_file_is_gone) {
+    const auto store = open();
+    ASSERT_TRUE(append(*store, 1, record_of(1)));
+    std::filesystem::remove_all(folder);
+    const auto outcome = append(*store, 1, record_of(2));
+    ASSERT_FALSE(outcome);
+    EXPECT_THAT(outcome.error().message(), HasSubstr("deleted"));
+}
+
+TEST_F(run_store_test, keeps_what_off_did_not_wait_for) {
+    {
+        auto chosen = options(run_opening::create, run_durability::off);
+        chosen.max_queued = 10'000;
+        const auto store = *try_open(chosen);
+        for (std::uint64_t i = 0; i < 500; ++i)
+            ASSERT_TRUE(append(*store, i % 7, record_of(i, std::string(200, 'b'))));
+        store->note(0, record_of(500));
+    }
+    const auto store = open();
+    std::size_t all = 0;
+    for (std::uint64_t row = 0; row < 7; ++row) all += records(*store, row).size();
+    EXPECT_EQ(all, 501U);
+}
+
+TEST_F(run_store_test, keeps_a_record_whose_wait_was_cancelled) {
+    const auto store = open();
+    coro::cancel_source cancel;
+    loop.later([&] { cancel.request(cancel_reason::user); }, 1);
+    const auto outcome = loop.run(store->append(1, record_of(1), loop.context(&cancel)));
+    EXPECT_TRUE(outcome || outcome.error().is_cancelled());
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    EXPECT_EQ(records(*store, 1).size(), 1U);
+}
+
+TEST(packed_text, comes_back_and_refuses_what_was_not_packed) {
+    text_packer packer;
+    for (const std::size_t size : {0U, 1U, 1023U, 1024U, 500'000U}) {
+        const std::string text(size, 'q');
+        const std::string packed(packer.pack(text));
+        EXPECT_EQ(unpack_text(packed).value(), text);
+        if (size > 2000) {
+            EXPECT_LT(packed.size(), size / 100);
+            EXPECT_FALSE(unpack_text(std::string_view(packed).substr(0, packed.size() / 2)));
+            std::string longer = packed;
+            longer[0] = 9;
+            EXPECT_FALSE(unpack_text(longer));
+        }
+    }
+}
+
+} // namespace
+} // namespace heddle::store
