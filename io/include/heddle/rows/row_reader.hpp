@@ -57,7 +57,7 @@ struct row_progress {
 };
 
 /// Reads the rows of several files. Empty lines are skipped and have no number.
-/// Memory: one row and two buffers; `sample` with a number of rows takes 8 bytes for each of them.
+/// Memory: one row and two buffers; `sample` with a number of rows takes 16 bytes for each of them.
 /// Threads: one at a time, and `interrupt` and `progress` from any.
 class row_reader {
 public:
