@@ -1,0 +1,181 @@
+#include "rows/sqlite_results.hpp"
+
+#include "rows/text_results.hpp"
+#include "store/sqlite_database.hpp"
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace heddle::rows {
+
+namespace {
+
+using store::sqlite_database;
+using store::sqlite_statement;
+
+constexpr std::int64_t our_application = 0x68646c72; // "hdlr"
+
+constexpr const char* layout = R"(
+    CREATE TABLE IF NOT EXISTS results (
+        id TEXT PRIMARY KEY NOT NULL,
+        row INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        value TEXT,
+        error TEXT,
+        requests INTEGER NOT NULL,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        cost_usd REAL,
+        attempts INTEGER NOT NULL,
+        duration_ms INTEGER NOT NULL,
+        maybe_paid INTEGER NOT NULL);
+)";
+
+// Empty texts are no value; the cost has come as text, which the column makes a number.
+constexpr std::string_view upsert = R"(
+    INSERT INTO results VALUES
+        (?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+        row = excluded.row, status = excluded.status, value = excluded.value,
+        error = excluded.error, requests = excluded.requests,
+        input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+        cost_usd = excluded.cost_usd, attempts = excluded.attempts,
+        duration_ms = excluded.duration_ms, maybe_paid = excluded.maybe_paid)";
+
+class sqlite_results final : public result_writer {
+public:
+    sqlite_results(std::string file, sqlite_database database)
+        : file_(std::move(file)), database_(std::move(database)) {}
+
+    result<void> prepare() {
+        HEDDLE_TRY(insert_, database_.prepare(upsert));
+        return count();
+    }
+
+    result<void> write(std::span<const row_result> batch) override {
+        if (failure_) return *failure_;
+        auto written = write_all(batch);
+        if (written) return written;
+        failure_ = in_file(file_, written.error());
+        [[maybe_unused]] const auto undone = database_.run("ROLLBACK"); // perhaps done by SQLite
+        return *failure_;
+    }
+    /// Every transaction is on the disk when it ends.
+    result<void> flush() override {
+        if (failure_) return *failure_;
+        if (database_.has_its_name()) return {};
+        failure_ = error(errc::io_error, file_ + ": the file was deleted, renamed or replaced")
+                       .with_hint("put it back and run the same command again");
+        return *failure_;
+    }
+    std::uint64_t size() const noexcept override { return size_; }
+
+    static error in_file(const std::string& file, const error& failure) {
+        return error(failure.code(), file + ": " + failure.message())
+            .with_hint(failure.info().hint);
+    }
+
+private:
+    result<void> write_all(std::span<const row_result> batch) {
+        HEDDLE_CHECK(database_.run("BEGIN IMMEDIATE"));
+        for (const row_result& one : batch) {
+            const ports::row_end& end = one.end;
+            std::string cost;
+            if (end.spent.unpriced == 0 || end.spent.cost_usd != 0)
+                append_usd(cost, end.spent.cost_usd);
+            insert_.begin()
+                .bind_text(one.id)
+                .bind(static_cast<std::int64_t>(end.row))
+                .bind_text(word_of(end.status))
+                .bind_text(end.value_json)
+                .bind_text(end.error_json)
+                .bind(std::int64_t{end.spent.requests})
+                .bind(end.spent.input_tokens)
+                .bind(end.spent.output_tokens)
+                .bind_text(cost)
+                .bind(std::int64_t{end.attempts})
+                .bind(end.duration_ms)
+                .bind(std::int64_t{end.maybe_paid});
+            HEDDLE_TRY([[maybe_unused]] const bool more, insert_.step());
+        }
+        insert_.begin();
+        HEDDLE_CHECK(database_.run("COMMIT"));
+        return count();
+    }
+    /// Rows are never deleted from the table, so that the last number is their count, at once.
+    result<void> count() {
+        HEDDLE_TRY(sqlite_statement asked, database_.prepare("SELECT max(rowid) FROM results"));
+        HEDDLE_TRY([[maybe_unused]] const bool there, asked.step());
+        size_ = static_cast<std::uint64_t>(asked.number(0));
+        return {};
+    }
+
+    std::string file_;
+    sqlite_database database_;
+    sqlite_statement insert_;
+    std::uint64_t size_ = 0;
+    std::optional<error> failure_;
+};
+
+result<std::int64_t> number_of(sqlite_database& database, std::string_view question) {
+    HEDDLE_TRY(sqlite_statement asked, database.prepare(question));
+    HEDDLE_TRY([[maybe_unused]] const bool there, asked.step());
+    return asked.number(0);
+}
+
+result<void> set_up(sqlite_database& database, const output_target& target) {
+    HEDDLE_CHECK(database.run("PRAGMA synchronous = FULL"));
+    HEDDLE_TRY(const std::int64_t application, number_of(database, "PRAGMA application_id"));
+    HEDDLE_TRY(const std::int64_t tables,
+               number_of(database, "SELECT count(*) FROM sqlite_master"));
+    if (tables != 0 && application != our_application)
+        return error(errc::invalid_argument, "a database of something else")
+            .with_hint("choose another file for the results");
+    if (tables != 0 && target.start == output_start::fresh) {
+        HEDDLE_TRY(const std::int64_t rows, number_of(database, "SELECT count(*) FROM results"));
+        if (rows != 0 && !target.force)
+            return error(errc::invalid_argument, "the file exists and does not belong to this run")
+                .with_hint("choose another file, or replace it with --force");
+        HEDDLE_CHECK(database.run("DELETE FROM results"));
+    }
+    const std::string mark = "PRAGMA application_id = " + std::to_string(our_application);
+    HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
+    HEDDLE_CHECK(database.run(layout));
+    HEDDLE_CHECK(database.run(mark.c_str()));
+    return database.run("COMMIT");
+}
+
+} // namespace
+
+result<std::unique_ptr<result_writer>> open_sqlite_results(const result_output& output) {
+    const output_target& target = output.target;
+    const std::string& file = target.file;
+    if (file == "-")
+        return error(errc::invalid_argument, "a database cannot be written to standard output")
+            .with_hint("name a file");
+    struct stat about {};
+    if (::stat(file.c_str(), &about) == 0) {
+        if (!S_ISREG(about.st_mode))
+            return error(errc::invalid_argument, file + ": not a regular file");
+    } else if (target.start == output_start::at_size && target.size != 0) {
+        return error(errc::io_error, file + ": the results of this run are not there any more")
+            .with_hint("put the file back, or start a new run");
+    }
+    auto opened = sqlite_database::open(file);
+    if (!opened) return sqlite_results::in_file(file, opened.error());
+    if (auto done = set_up(*opened, target); !done)
+        return sqlite_results::in_file(file, done.error());
+    auto results = std::make_unique<sqlite_results>(file, std::move(*opened));
+    if (auto done = results->prepare(); !done) return sqlite_results::in_file(file, done.error());
+    if (target.start == output_start::at_size && results->size() < target.size)
+        return error(errc::invalid_argument,
+                     file + ": the table has " + std::to_string(results->size()) +
+                         " results; this run wrote " + std::to_string(target.size))
+            .with_hint("it was changed or replaced; put it back, or start a new run");
+    return std::unique_ptr<result_writer>(std::move(results));
+}
+
+} // namespace heddle::rows
