@@ -2,6 +2,7 @@
 
 #include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
+#include "scripted/formats/format_parts.hpp"
 
 #include <optional>
 #include <utility>
@@ -14,8 +15,6 @@ using ports::chat_message;
 using ports::chat_response;
 using ports::chat_role;
 using ports::finish_reason;
-
-error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
 
 /// The text of a content: a string, or blocks of which those of type text count.
 void append_text(std::string& out, const json::value& content) {
@@ -303,9 +302,8 @@ class format final : public served_format {
 public:
     result<served_chat> decode(json_reader& reader, std::string_view,
                                std::string_view body) const override {
-        HEDDLE_TRY(const json::value tree, reader.parse(body));
-        const json::object* root = tree.if_object();
-        if (!root) return wrong("the body is not a JSON object");
+        HEDDLE_TRY(const json::value tree, parse_request(reader, body));
+        const json::object* root = &tree.get_object();
         served_chat served;
         served.chat.model = text_member(*root, "model");
         if (served.chat.model.empty()) return wrong("model: Field required");
@@ -325,26 +323,26 @@ public:
     }
 
     void append_answer(std::string& out, const chat_response& answer, std::int64_t) const override {
-        json_writer body(std::exchange(out, {}));
-        body.begin_object();
-        write_head(body, answer);
-        body.key("content").begin_array();
-        if (answer.refusal.empty()) {
-            if (!answer.text.empty()) {
-                body.begin_object();
-                body.key("type").raw(R"("text")");
-                body.key("text").string(answer.text);
-                body.end_object();
+        append_json(out, [&](json_writer& body) {
+            body.begin_object();
+            write_head(body, answer);
+            body.key("content").begin_array();
+            if (answer.refusal.empty()) {
+                if (!answer.text.empty()) {
+                    body.begin_object();
+                    body.key("type").raw(R"("text")");
+                    body.key("text").string(answer.text);
+                    body.end_object();
+                }
+                for (const ports::tool_call& call : answer.tool_calls) {
+                    write_call(body, call, call.arguments_json);
+                }
             }
-            for (const ports::tool_call& call : answer.tool_calls) {
-                write_call(body, call, call.arguments_json);
-            }
-        }
-        body.end_array();
-        write_stop(body, answer);
-        write_usage(body, answer, answer.usage ? answer.usage->output : 0);
-        body.end_object();
-        out = std::move(body).take();
+            body.end_array();
+            write_stop(body, answer);
+            write_usage(body, answer, answer.usage ? answer.usage->output : 0);
+            body.end_object();
+        });
     }
 
     std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
@@ -354,33 +352,31 @@ public:
     }
 
     void append_fault(std::string& out, const fault& shown) const override {
-        json_writer body(std::exchange(out, {}));
-        body.begin_object();
-        body.key("type").raw(R"("error")");
-        body.key("error").begin_object();
-        body.key("type").string(error_type(shown));
-        body.key("message").string(shown.message);
-        body.end_object();
-        body.key("request_id").raw("null");
-        body.end_object();
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) {
+            body.begin_object();
+            body.key("type").raw(R"("error")");
+            body.key("error").begin_object();
+            body.key("type").string(error_type(shown));
+            body.key("message").string(shown.message);
+            body.end_object();
+            body.key("request_id").raw("null");
+            body.end_object();
+        });
     }
 
     void append_models(std::string& out, const std::vector<std::string>& names) const override {
-        json_writer body(std::exchange(out, {}));
-        body.begin_object();
-        body.key("data").begin_array();
-        for (const std::string& name : names) write_model(body, name);
-        body.end_array();
-        body.key("has_more").boolean(false);
-        body.end_object();
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) {
+            body.begin_object();
+            body.key("data").begin_array();
+            for (const std::string& name : names) write_model(body, name);
+            body.end_array();
+            body.key("has_more").boolean(false);
+            body.end_object();
+        });
     }
 
     void append_model(std::string& out, std::string_view name) const override {
-        json_writer body(std::exchange(out, {}));
-        write_model(body, name);
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) { write_model(body, name); });
     }
 };
 

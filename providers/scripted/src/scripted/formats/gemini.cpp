@@ -4,6 +4,7 @@
 
 #include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
+#include "scripted/formats/format_parts.hpp"
 
 #include <utility>
 
@@ -18,8 +19,6 @@ using ports::finish_reason;
 
 constexpr std::string_view whole_call = ":generateContent";
 constexpr std::string_view streamed_call = ":streamGenerateContent";
-
-error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
 
 /// Takes the parts of one turn apart: results of tools are messages of their own with us.
 result<void> read_turn(const json::object& turn, const std::string& where,
@@ -235,9 +234,8 @@ public:
         if (served.stream && target.find("alt=sse") == std::string_view::npos) {
             return wrong("only streams with ?alt=sse are served");
         }
-        HEDDLE_TRY(const json::value tree, reader.parse(body));
-        const json::object* root = tree.if_object();
-        if (!root) return wrong("the body is not a JSON object");
+        HEDDLE_TRY(const json::value tree, parse_request(reader, body));
+        const json::object* root = &tree.get_object();
         read_system(*root, served.chat.messages);
         const json::array* contents = array_member(*root, "contents");
         if (!contents || contents->empty()) return wrong("contents must not be empty");
@@ -251,13 +249,13 @@ public:
     }
 
     void append_answer(std::string& out, const chat_response& answer, std::int64_t) const override {
-        json_writer body(std::exchange(out, {}));
-        write_response(body, answer, true, [&] {
-            if (!answer.refusal.empty()) return;
-            if (!answer.text.empty()) write_text(body, answer.text);
-            for (const ports::tool_call& call : answer.tool_calls) write_call(body, call);
+        append_json(out, [&](json_writer& body) {
+            write_response(body, answer, true, [&] {
+                if (!answer.refusal.empty()) return;
+                if (!answer.text.empty()) write_text(body, answer.text);
+                for (const ports::tool_call& call : answer.tool_calls) write_call(body, call);
+            });
         });
-        out = std::move(body).take();
     }
 
     std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
@@ -271,32 +269,24 @@ public:
     bool wait_in_headers() const noexcept override { return false; }
 
     void append_fault(std::string& out, const fault& shown) const override {
-        json_writer body(std::exchange(out, {}));
-        body.begin_object();
-        body.key("error").begin_object();
-        body.key("code").number(std::int64_t{shown.status});
-        body.key("message").string(shown.message);
-        body.key("status").string(status_name(shown.status));
-        write_details(body, shown);
-        body.end_object();
-        body.end_object();
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) {
+            body.begin_object();
+            body.key("error").begin_object();
+            body.key("code").number(std::int64_t{shown.status});
+            body.key("message").string(shown.message);
+            body.key("status").string(status_name(shown.status));
+            write_details(body, shown);
+            body.end_object();
+            body.end_object();
+        });
     }
 
     void append_models(std::string& out, const std::vector<std::string>& names) const override {
-        json_writer body(std::exchange(out, {}));
-        body.begin_object();
-        body.key("models").begin_array();
-        for (const std::string& name : names) write_model(body, name);
-        body.end_array();
-        body.end_object();
-        out = std::move(body).take();
+        append_json_list(out, "models", names, &write_model);
     }
 
     void append_model(std::string& out, std::string_view name) const override {
-        json_writer body(std::exchange(out, {}));
-        write_model(body, name);
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) { write_model(body, name); });
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
+#include "scripted/formats/format_parts.hpp"
 
 #include <array>
 #include <cstdio>
@@ -17,8 +18,6 @@ using ports::chat_message;
 using ports::chat_response;
 using ports::chat_role;
 using ports::finish_reason;
-
-error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
 
 std::optional<chat_role> read_role(std::string_view name) noexcept {
     if (name == "user") return chat_role::user;
@@ -156,9 +155,8 @@ class format final : public served_format {
 public:
     result<served_chat> decode(json_reader& reader, std::string_view,
                                std::string_view body) const override {
-        HEDDLE_TRY(const json::value tree, reader.parse(body));
-        const json::object* root = tree.if_object();
-        if (!root) return wrong("the body is not a JSON object");
+        HEDDLE_TRY(const json::value tree, parse_request(reader, body));
+        const json::object* root = &tree.get_object();
         served_chat served;
         served.chat.model = text_member(*root, "model");
         if (served.chat.model.empty()) return wrong("model is required");
@@ -173,9 +171,9 @@ public:
 
     void append_answer(std::string& out, const chat_response& answer,
                        std::int64_t created) const override {
-        json_writer body(std::exchange(out, {}));
-        write_piece(body, answer, created, text_of(answer), true, true);
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) {
+            write_piece(body, answer, created, text_of(answer), true, true);
+        });
     }
 
     std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
@@ -187,27 +185,19 @@ public:
     std::string_view stream_type() const noexcept override { return "application/x-ndjson"; }
 
     void append_fault(std::string& out, const fault& shown) const override {
-        json_writer body(std::exchange(out, {}));
-        body.begin_object();
-        body.key("error").string(shown.message);
-        body.end_object();
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) {
+            body.begin_object();
+            body.key("error").string(shown.message);
+            body.end_object();
+        });
     }
 
     void append_models(std::string& out, const std::vector<std::string>& names) const override {
-        json_writer body(std::exchange(out, {}));
-        body.begin_object();
-        body.key("models").begin_array();
-        for (const std::string& name : names) write_model(body, name);
-        body.end_array();
-        body.end_object();
-        out = std::move(body).take();
+        append_json_list(out, "models", names, &write_model);
     }
 
     void append_model(std::string& out, std::string_view name) const override {
-        json_writer body(std::exchange(out, {}));
-        write_model(body, name);
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) { write_model(body, name); });
     }
 };
 

@@ -5,6 +5,7 @@
 
 #include "common/answer_parts.hpp"
 #include "openai/chat_json.hpp"
+#include "scripted/formats/format_parts.hpp"
 
 #include <optional>
 
@@ -17,8 +18,6 @@ namespace {
 using ports::chat_message;
 using ports::chat_response;
 using ports::chat_role;
-
-error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
 
 std::optional<chat_role> read_role(std::string_view name) noexcept {
     if (name == "user") return chat_role::user;
@@ -93,9 +92,8 @@ void append_head(std::string& out, const chat_response& answer, std::string_view
 }
 
 result<served_chat> decode_request(json_reader& reader, std::string_view body) {
-    HEDDLE_TRY(const json::value tree, reader.parse(body));
-    const json::object* root = tree.if_object();
-    if (!root) return wrong("the body is not a JSON object");
+    HEDDLE_TRY(const json::value tree, parse_request(reader, body));
+    const json::object* root = &tree.get_object();
     served_chat served;
     served.chat.model = text_member(*root, "model");
     if (served.chat.model.empty()) return wrong("you must provide a model parameter");

@@ -2,6 +2,7 @@
 
 #include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
+#include "scripted/formats/format_parts.hpp"
 #include "scripted/formats/openai.hpp"
 
 #include <optional>
@@ -15,8 +16,6 @@ using ports::chat_message;
 using ports::chat_response;
 using ports::chat_role;
 using ports::finish_reason;
-
-error wrong(std::string what) { return error(errc::invalid_argument, std::move(what)); }
 
 std::optional<chat_role> read_role(std::string_view name) noexcept {
     if (name == "user") return chat_role::user;
@@ -298,9 +297,8 @@ class format final : public served_format {
 public:
     result<served_chat> decode(json_reader& reader, std::string_view,
                                std::string_view body) const override {
-        HEDDLE_TRY(const json::value tree, reader.parse(body));
-        const json::object* root = tree.if_object();
-        if (!root) return wrong("the body is not a JSON object");
+        HEDDLE_TRY(const json::value tree, parse_request(reader, body));
+        const json::object* root = &tree.get_object();
         served_chat served;
         served.chat.model = text_member(*root, "model");
         if (served.chat.model.empty()) return wrong("you must provide a model parameter");
@@ -325,9 +323,7 @@ public:
 
     void append_answer(std::string& out, const chat_response& answer,
                        std::int64_t created) const override {
-        json_writer body(std::exchange(out, {}));
-        write_response(body, answer, created, true);
-        out = std::move(body).take();
+        append_json(out, [&](json_writer& body) { write_response(body, answer, created, true); });
     }
 
     std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
