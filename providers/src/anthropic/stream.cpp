@@ -1,7 +1,6 @@
 #include "anthropic/wire.hpp"
 
-#include <heddle/providers/common/sse_parser.hpp>
-
+#include "common/event_feed.hpp"
 #include "common/piece_joiner.hpp"
 
 #include <algorithm>
@@ -21,13 +20,9 @@ public:
     explicit stream(json_reader& reader) : reader_(reader), pieces_(reader) {}
 
     result<void> feed(std::string_view piece, const chat_delta_sink& on_delta) override {
-        parser_.feed(piece);
-        for (sse_event event;;) {
-            const result<bool> got = parser_.next(event);
-            if (!got) return failed(reader_.protocol_error(got.error().message()));
-            if (!*got) return {};
-            HEDDLE_CHECK(take_event(event, on_delta));
-        }
+        return feed_events(
+            parser_, piece, [&](const sse_event& event) { return take_event(event, on_delta); },
+            [&](std::string_view why) { return failed(reader_.protocol_error(why)); });
     }
 
     result<chat_response> finish() override {

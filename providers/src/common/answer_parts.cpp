@@ -145,7 +145,9 @@ void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_ma
     }
 }
 
-bool is_own_call_id(std::string_view id) noexcept { return id.starts_with(own_call_prefix); }
+bool is_service_call_id(std::string_view id) noexcept {
+    return !id.empty() && !id.starts_with(own_call_prefix);
+}
 
 void drop_refused(ports::chat_response& response) {
     if (response.refusal.empty()) return;

@@ -26,6 +26,20 @@ bool ndjson_parser::keep(std::string_view part) {
     return true;
 }
 
+std::string_view ndjson_parser::take_carry() noexcept {
+    line_.swap(carry_);
+    carry_.clear();
+    return line_;
+}
+
+/// Cuts off what is not content: the byte order mark of the stream, and the CR of the line's end.
+bool ndjson_parser::has_content(std::string_view& line) noexcept {
+    if (first_line_) line = utf8::skip_byte_order_mark(line);
+    first_line_ = false;
+    line = content_of(line);
+    return !line.empty();
+}
+
 result<bool> ndjson_parser::next(std::string_view& line) {
     if (failed_) return too_long();
     for (;;) {
@@ -42,26 +56,16 @@ result<bool> ndjson_parser::next(std::string_view& line) {
             line = part;
         } else {
             if (!keep(part)) return too_long();
-            line_.swap(carry_);
-            carry_.clear();
-            line = line_;
+            line = take_carry();
         }
-        if (first_line_) line = utf8::skip_byte_order_mark(line);
-        first_line_ = false;
-        line = content_of(line);
-        if (!line.empty()) return true;
+        if (has_content(line)) return true;
     }
 }
 
 result<bool> ndjson_parser::last(std::string_view& line) {
     if (failed_) return too_long();
-    line_.swap(carry_);
-    carry_.clear();
-    line = line_;
-    if (first_line_) line = utf8::skip_byte_order_mark(line);
-    first_line_ = false;
-    line = content_of(line);
-    return !line.empty();
+    line = take_carry();
+    return has_content(line);
 }
 
 } // namespace heddle::providers

@@ -79,6 +79,17 @@ std::string_view arguments_of(const ports::tool_call& call, std::string& own) {
     return own;
 }
 
+std::string_view tool_of_result(const ports::chat_request& request, std::size_t index) noexcept {
+    const ports::chat_message& result = request.messages[index];
+    if (!result.tool_name.empty()) return result.tool_name;
+    for (std::size_t i = index; i-- > 0;) {
+        for (const ports::tool_call& call : request.messages[i].tool_calls) {
+            if (call.id == result.tool_call_id) return call.name;
+        }
+    }
+    return {};
+}
+
 result<void> check_parameters(const ports::tool_spec& tool, json_memo& known) {
     if (tool.parameters_json.empty() || known.is_object(tool.parameters_json)) return {};
     return invalid_request("the parameters of tool '" + tool.name + "' are not a JSON object");

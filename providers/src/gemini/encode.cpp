@@ -161,18 +161,13 @@ private:
         return {};
     }
 
-    /// Models that give no ids take none: their calls and results are distinguished by their order.
-    static bool is_of_service(std::string_view id) noexcept {
-        return !id.empty() && !is_own_call_id(id);
-    }
-
     result<void> function_call(const ports::tool_call& call) {
         std::string own;
         const std::string_view arguments = arguments_of(call, own);
         out_.begin_object();
         out_.key("functionCall").begin_object();
         out_.key("args").raw(arguments);
-        if (is_of_service(call.id)) out_.key("id").string(call.id);
+        if (is_service_call_id(call.id)) out_.key("id").string(call.id);
         out_.key("name").string(call.name);
         out_.end_object();
         if (!call.signature.empty() && !is_item_id(call.signature)) {
@@ -182,25 +177,13 @@ private:
         return {};
     }
 
-    /// The name of the tool whose result this is, if need be from the call before it.
-    std::string_view name_of_result(std::size_t index) const {
-        const chat_message& result = request_.messages[index];
-        if (!result.tool_name.empty()) return result.tool_name;
-        for (std::size_t i = index; i-- > 0;) {
-            for (const ports::tool_call& call : request_.messages[i].tool_calls) {
-                if (call.id == result.tool_call_id) return call.name;
-            }
-        }
-        return {};
-    }
-
     result<void> tool_result(std::size_t index) {
         const chat_message& message = request_.messages[index];
-        const std::string_view name = name_of_result(index);
+        const std::string_view name = tool_of_result(request_, index);
         if (name.empty()) return invalid_request("a tool's message names no tool");
         out_.begin_object();
         out_.key("functionResponse").begin_object();
-        if (is_of_service(message.tool_call_id)) out_.key("id").string(message.tool_call_id);
+        if (is_service_call_id(message.tool_call_id)) out_.key("id").string(message.tool_call_id);
         out_.key("name").string(name);
         out_.key("response");
         const bool is_object = !message.tool_failed &&

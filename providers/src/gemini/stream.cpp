@@ -1,5 +1,4 @@
-#include <heddle/providers/common/sse_parser.hpp>
-
+#include "common/event_feed.hpp"
 #include "gemini/wire.hpp"
 
 namespace heddle::providers::gemini {
@@ -15,13 +14,9 @@ public:
     explicit stream(json_reader& reader) : reader_(reader), answer_(reader) {}
 
     result<void> feed(std::string_view piece, const chat_delta_sink& on_delta) override {
-        parser_.feed(piece);
-        for (sse_event event;;) {
-            const result<bool> got = parser_.next(event);
-            if (!got) return failed(reader_.protocol_error(got.error().message()));
-            if (!*got) return {};
-            HEDDLE_CHECK(take_event(event, on_delta));
-        }
+        return feed_events(
+            parser_, piece, [&](const sse_event& event) { return take_event(event, on_delta); },
+            [&](std::string_view why) { return failed(reader_.protocol_error(why)); });
     }
 
     result<chat_response> finish() override {

@@ -84,8 +84,8 @@ private:
         out_.begin_object();
         out_.key("role").raw(role_name(message.role));
         if (message.role == chat_role::tool) {
-            out_.key("tool_name").string(name_of_result(index));
-            if (is_of_service(message.tool_call_id)) {
+            out_.key("tool_name").string(tool_of_result(request_, index));
+            if (is_service_call_id(message.tool_call_id)) {
                 out_.key("tool_call_id").string(message.tool_call_id);
             }
         }
@@ -98,22 +98,6 @@ private:
         }
         out_.end_object();
         return {};
-    }
-
-    /// The name of the tool whose result this is, if need be from the call before it.
-    std::string_view name_of_result(std::size_t index) const {
-        const chat_message& result = request_.messages[index];
-        if (!result.tool_name.empty()) return result.tool_name;
-        for (std::size_t i = index; i-- > 0;) {
-            for (const ports::tool_call& call : request_.messages[i].tool_calls) {
-                if (call.id == result.tool_call_id) return call.name;
-            }
-        }
-        return {};
-    }
-
-    static bool is_of_service(std::string_view id) noexcept {
-        return !id.empty() && !is_own_call_id(id);
     }
 
     void thinking(const chat_message& message) {
@@ -129,7 +113,7 @@ private:
             std::string own;
             const std::string_view arguments = arguments_of(call, own);
             out_.begin_object();
-            if (is_of_service(call.id)) out_.key("id").string(call.id);
+            if (is_service_call_id(call.id)) out_.key("id").string(call.id);
             out_.key("function").begin_object();
             out_.key("name").string(call.name);
             out_.key("arguments").raw(arguments);

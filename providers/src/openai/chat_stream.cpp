@@ -1,6 +1,7 @@
 #include "openai/chat_wire.hpp"
 
 #include "common/answer_parts.hpp"
+#include "common/event_feed.hpp"
 #include "openai/chat_json.hpp"
 #include "openai/service.hpp"
 
@@ -118,13 +119,9 @@ result<void> chat_stream::take_call(const json::object& piece) {
 }
 
 result<void> chat_stream::feed(std::string_view piece, const ports::chat_delta_sink& on_delta) {
-    parser_.feed(piece);
-    for (sse_event event;;) {
-        const result<bool> got = parser_.next(event);
-        if (!got) return protocol_error(got.error().message());
-        if (!*got) return {};
-        HEDDLE_CHECK(take_event(event, on_delta));
-    }
+    return feed_events(
+        parser_, piece, [&](const sse_event& event) { return take_event(event, on_delta); },
+        [&](std::string_view why) { return protocol_error(why); });
 }
 
 result<ports::chat_response> chat_stream::finish() {

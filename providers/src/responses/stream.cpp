@@ -1,4 +1,5 @@
 #include "common/answer_parts.hpp"
+#include "common/event_feed.hpp"
 #include "openai/service.hpp"
 #include "responses/wire.hpp"
 
@@ -21,13 +22,9 @@ bool is_error(std::string_view type, const json::object& event, const sse_event&
 } // namespace
 
 result<void> response_stream::feed(std::string_view piece, const ports::chat_delta_sink& on_delta) {
-    parser_.feed(piece);
-    for (sse_event event;;) {
-        const result<bool> got = parser_.next(event);
-        if (!got) return with_so_far(reader_.protocol_error(got.error().message()), response_);
-        if (!*got) return {};
-        HEDDLE_CHECK(take_event(event, on_delta));
-    }
+    return feed_events(
+        parser_, piece, [&](const sse_event& event) { return take_event(event, on_delta); },
+        [&](std::string_view why) { return with_so_far(reader_.protocol_error(why), response_); });
 }
 
 result<void> response_stream::take_event(const sse_event& read,

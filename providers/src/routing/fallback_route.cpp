@@ -23,6 +23,13 @@ struct fallback_route::progress {
     std::vector<ports::lost_request> lost; // of those that may be charged for
     bool handed_out = false;
 
+    /// Completes the response of `target` by the requests of the targets before it.
+    void complete(chat_response& answer, const route_target& target) const {
+        sign(answer, target);
+        sign_lost(answer.lost, 0, target);
+        answer.attempts += attempts;
+        put_lost(answer, lost);
+    }
     error end(error last, const std::vector<route_target>& targets) {
         last = finish(std::move(last), targets);
         return ports::with_lost(std::move(last), std::move(lost));
@@ -90,10 +97,7 @@ task<result<chat_response>> fallback_route::complete(const chat_request& request
         const target_request asked(request, target);
         result<chat_response> answer = co_await target.provider->complete(*asked, context);
         if (answer) {
-            sign(*answer, target);
-            sign_lost(answer->lost, 0, target);
-            answer->attempts += so_far.attempts;
-            put_lost(*answer, so_far.lost);
+            so_far.complete(*answer, target);
             co_return answer;
         }
         if (!hands_on(answer.error(), so_far, context)) {
@@ -123,10 +127,7 @@ task<result<chat_response>> fallback_route::stream(const chat_request& request,
         result<chat_response> answer =
             co_await target.provider->stream(*asked, std::move(watching), context);
         if (answer) {
-            sign(*answer, target);
-            sign_lost(answer->lost, 0, target);
-            answer->attempts += so_far.attempts;
-            put_lost(*answer, so_far.lost);
+            so_far.complete(*answer, target);
             co_return answer;
         }
         if (!hands_on(answer.error(), so_far, context)) {

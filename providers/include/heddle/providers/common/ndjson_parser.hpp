@@ -31,6 +31,8 @@ public:
 private:
     [[nodiscard]] error too_long();
     [[nodiscard]] bool keep(std::string_view part);
+    [[nodiscard]] std::string_view take_carry() noexcept;
+    [[nodiscard]] bool has_content(std::string_view& line) noexcept;
 
     std::size_t max_line_;
     std::string_view rest_; // what is left of the piece
