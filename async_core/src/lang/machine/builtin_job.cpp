@@ -12,7 +12,7 @@ constexpr std::size_t stack_bytes = 512 * 1024; ///< builtins do not recurse
 
 builtin_job::builtin_job(realm& realm, const builtin& row, native_code run,
                          std::vector<value> arguments)
-    : work_meter(units_of_a_turn), row_(row), arguments_(std::move(arguments)),
+    : turn_work(stack_), row_(row), arguments_(std::move(arguments)),
       call_(realm.memory(), row_, *this),
       work_([this, run = std::move(run)] { result_ = run(call_, arguments_); }),
       stack_(realm, stack_bytes) {}
@@ -28,16 +28,6 @@ std::uint64_t builtin_job::take_spent() noexcept {
 result<value> builtin_job::take() {
     if (call_.failure()) return *std::move(call_.failure());
     return std::move(result_);
-}
-
-/// On the worker's stack: the turn is over.
-bool builtin_job::pass() {
-    if (!stopped_ && stack_.give_way()) {
-        until_ = done_ + units_of_a_turn;
-        return true;
-    }
-    stopped_ = true;
-    return false;
 }
 
 } // namespace heddle::lang

@@ -3,10 +3,10 @@
 
 #include "native_stack.hpp"
 #include "pending_job.hpp"
+#include "turn_work.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/realm.hpp>
-#include <heddle/lang/work.hpp>
 
 #include <functional>
 #include <optional>
@@ -15,7 +15,7 @@
 namespace heddle::lang {
 
 /// Runs a builtin in turns.
-class builtin_job final : public turn_job, private work_meter {
+class builtin_job final : public turn_job, private turn_work {
 public:
     /// `run`: the code of `row`, or what takes its place.
     builtin_job(realm& realm, const builtin& row, native_code run, std::vector<value> arguments);
@@ -28,9 +28,6 @@ public:
     [[nodiscard]] result<value> take() override;
 
 private:
-    bool pass() override;
-    bool foresee(std::uint64_t) override { return true; }
-
     const builtin& row_;
     std::vector<value> arguments_;
     native_call call_;

@@ -1,6 +1,7 @@
 #include <heddle/lang/host_job.hpp>
 
 #include "native_stack.hpp"
+#include "turn_work.hpp"
 
 #include <utility>
 
@@ -25,10 +26,10 @@ bool done_in_a_turn(const metered_work& work) {
     return !meter.stopped();
 }
 
-class host_job::job final : private work_meter {
+class host_job::job final : private turn_work {
 public:
     job(realm& realm, std::size_t stack_bytes, metered_work run)
-        : work_meter(units_of_a_turn), work_([this, run = std::move(run)] { run(*this); }),
+        : turn_work(stack_), work_([this, run = std::move(run)] { run(*this); }),
           stack_(realm, stack_bytes) {}
     ~job() { stack_.abandon(); }
     job(const job&) = delete;
@@ -37,17 +38,6 @@ public:
     [[nodiscard]] bool resume() { return stack_.resume(work_) == native_stack::progress::ended; }
 
 private:
-    /// On the worker's stack: the turn is over.
-    bool pass() override {
-        if (!stopped_ && stack_.give_way()) {
-            until_ = done_ + units_of_a_turn;
-            return true;
-        }
-        stopped_ = true;
-        return false;
-    }
-    bool foresee(std::uint64_t) override { return true; }
-
     std::function<void()> work_;
     native_stack stack_;
 };

@@ -2,6 +2,7 @@
 
 #include "native_stack.hpp"
 #include "slice_work.hpp"
+#include "turn_work.hpp"
 
 #include "lang/print/printing.hpp"
 
@@ -15,10 +16,10 @@
 
 namespace heddle::lang {
 
-class paced_text::job final : private work_meter {
+class paced_text::job final : private turn_work {
 public:
     job(realm& realm, std::vector<value> parts)
-        : work_meter(units_of_a_turn), realm_(realm), parts_(std::move(parts)),
+        : turn_work(stack_), realm_(realm), parts_(std::move(parts)),
           work_([this] { text_ = write(*this); }), stack_(realm, stack_bytes) {}
     ~job() { stack_.abandon(); }
     job(const job&) = delete;
@@ -59,15 +60,6 @@ private:
         if (!text) return std::nullopt;
         return result<std::string>(*std::move(text));
     }
-    bool pass() override {
-        if (!stopped_ && stack_.give_way()) {
-            until_ = done_ + units_of_a_turn;
-            return true;
-        }
-        stopped_ = true;
-        return false;
-    }
-    bool foresee(std::uint64_t) override { return true; }
 
     realm& realm_;
     std::vector<value> parts_;
