@@ -1,5 +1,6 @@
 // Every page's code does what the page says.
 #include "child_process.hpp"
+#include "file_text.hpp"
 #include "page_blocks.hpp"
 #include "scratch_directory.hpp"
 
@@ -12,18 +13,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace heddle::docs_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Pages whose blocks are run. docs/reference/scripted-model.md has blocks of its own kinds, which
 /// the tests of the scripted model read.

@@ -1,12 +1,11 @@
 // The committed reference of the language is what its tables give.
 #include "child_process.hpp"
+#include "file_text.hpp"
 #include "scratch_directory.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 namespace heddle::docs_test {
@@ -18,9 +17,7 @@ std::map<std::string, std::string> files_below(const fs::path& folder) {
     std::map<std::string, std::string> found;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
         if (!entry.is_regular_file()) continue;
-        std::ifstream stream(entry.path(), std::ios::binary);
-        found[fs::relative(entry.path(), folder).string()] =
-            std::string(std::istreambuf_iterator<char>(stream), {});
+        found[fs::relative(entry.path(), folder).string()] = text_of(entry.path());
     }
     return found;
 }
@@ -42,11 +39,6 @@ TEST(reference, is_what_the_tables_give) {
     }
     for (const auto& [name, text] : committed)
         EXPECT_TRUE(expected.contains(name)) << name << " is no page of the reference: delete it";
-}
-
-std::string text_of(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 TEST(reference, has_every_setting_of_tasks) {

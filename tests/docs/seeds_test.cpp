@@ -1,9 +1,9 @@
 // Every file and every test that the table of the design documents names is there.
+#include "file_text.hpp"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -12,11 +12,6 @@ namespace heddle::docs_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 std::vector<std::string> cells_of(const std::string& row) {
     std::vector<std::string> cells;

@@ -1,5 +1,6 @@
 #include <heddle/ports/flow_gate.hpp>
 
+#include <door.hpp>
 #include <loopback_runner.hpp>
 
 #include <gtest/gtest.h>
@@ -7,20 +8,8 @@
 namespace heddle::ports {
 namespace {
 
+using heddle::testing::door;
 using namespace std::chrono_literals;
-
-class door final : public flow_gate {
-public:
-    [[nodiscard]] bool open() const noexcept override { return open_; }
-    void close() noexcept { open_ = false; }
-    void reopen() noexcept {
-        open_ = true;
-        tell_open();
-    }
-
-private:
-    bool open_ = true;
-};
 
 /// Counts, and may listen again or send another away from inside.
 class visitor final : public flow_gate::listener {

@@ -1,6 +1,8 @@
 // A receiver that is busy holds back the server, over real sockets.
 #include "client_fixture.hpp"
 
+#include <door.hpp>
+
 #include <atomic>
 
 #include <sys/socket.h>
@@ -8,6 +10,7 @@
 namespace heddle::http {
 namespace {
 
+using heddle::testing::door;
 using loopback::answer;
 using loopback::server;
 using loopback::server_options;
@@ -45,19 +48,6 @@ public:
 private:
     static constexpr std::size_t period = 65'521;
     std::string text_;
-};
-
-class door final : public ports::flow_gate {
-public:
-    [[nodiscard]] bool open() const noexcept override { return open_; }
-    void close() noexcept { open_ = false; }
-    void reopen() noexcept {
-        open_ = true;
-        tell_open();
-    }
-
-private:
-    bool open_ = true;
 };
 
 /// With and without TLS.

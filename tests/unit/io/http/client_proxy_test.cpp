@@ -306,14 +306,7 @@ TEST_F(client_proxy, a_request_may_not_bring_credentials_for_a_proxy) {
 }
 
 TEST_F(client_proxy, a_stale_tunnel_is_replaced) {
-    server far(
-        [](loopback::connection& peer, int) {
-            (void)peer.read_request();
-            (void)peer.send(answer("x"));
-            (void)peer.read_request();
-            peer.cut();
-        },
-        with(api));
+    server far(answer_once_and_cut, with(api));
     server proxy(tunnel_to(far));
     through(proxy.url());
     ASSERT_TRUE(call("https://api.example.test"));

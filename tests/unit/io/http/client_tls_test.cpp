@@ -242,14 +242,7 @@ TEST_F(client_tls, an_end_without_close_notify_does_not_frame_a_body) {
 }
 
 TEST_F(client_tls, a_stale_connection_is_replaced) {
-    server far(
-        [](loopback::connection& peer, int) {
-            (void)peer.read_request();
-            (void)peer.send(answer("x"));
-            (void)peer.read_request();
-            peer.cut();
-        },
-        with());
+    server far(answer_once_and_cut, with());
     trust();
     ASSERT_TRUE(call(far.url()));
     const auto outcome = call(far.url());

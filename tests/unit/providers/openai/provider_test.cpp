@@ -45,7 +45,17 @@ struct fixture {
         return http.requests.back().origin->name() + " " + http.requests.back().target;
     }
 
+    /// Keeps the pieces in `seen`.
+    result<ports::chat_response> stream(ports::llm_port& port) {
+        const ports::chat_delta_sink sink = [this](std::string_view text) -> result<void> {
+            seen += text;
+            return {};
+        };
+        return on.run(port.stream(request, sink, on.context()));
+    }
+
     ports::chat_request request = user_request("hello");
+    std::string seen;
 };
 
 std::string stream_of(std::string_view text) {
@@ -188,15 +198,10 @@ TEST(openai_provider, a_stream_is_not_begun_again_once_text_was_handed_out) {
     with.http.answers.back().ends_with =
         error(make_error_code(ports::http_errc::connection_closed), "closed");
     with.http.answers.back().piece = 7;
-    std::string seen;
-    const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {
-        seen += text;
-        return {};
-    };
-    const auto answer = with.on.run(port->stream(with.request, sink, with.on.context()));
+    const auto answer = with.stream(*port);
     ASSERT_FALSE(answer);
     EXPECT_EQ(with.http.requests.size(), 1U);
-    EXPECT_EQ(seen, "abc");
+    EXPECT_EQ(with.seen, "abc");
     const auto kept =
         std::dynamic_pointer_cast<const ports::partial_response>(answer.error().info().payload);
     ASSERT_TRUE(kept);
@@ -210,15 +215,10 @@ TEST(openai_provider, a_stream_that_fails_before_its_first_piece_is_tried_again)
     with.http.reply(200, "data: {\"error\":{\"message\":\"busy\",\"type\":\"server_error\"}}\n\n",
                     as_stream);
     with.http.reply(200, stream_of("ok") + std::string(stream_end), as_stream);
-    std::string seen;
-    const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {
-        seen += text;
-        return {};
-    };
-    const auto answer = with.on.run(port->stream(with.request, sink, with.on.context()));
+    const auto answer = with.stream(*port);
     ASSERT_TRUE(answer) << answer.error().message();
     EXPECT_EQ(answer->attempts, 3U);
-    EXPECT_EQ(seen, "ok");
+    EXPECT_EQ(with.seen, "ok");
 }
 
 TEST(openai_provider, a_server_that_does_not_stream_is_read_whole) {
@@ -226,15 +226,10 @@ TEST(openai_provider, a_server_that_does_not_stream_is_read_whole) {
     auto port = with.make(options_for());
     with.http.reply(200, read_file(wire_data("response-doc/ok.json")));
     with.http.answers.back().piece = 5;
-    std::string seen;
-    const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {
-        seen += text;
-        return {};
-    };
-    const auto answer = with.on.run(port->stream(with.request, sink, with.on.context()));
+    const auto answer = with.stream(*port);
     ASSERT_TRUE(answer) << answer.error().message();
     EXPECT_EQ(answer->text, "Paris.");
-    EXPECT_EQ(seen, "Paris.");
+    EXPECT_EQ(with.seen, "Paris.");
 }
 
 TEST(openai_provider, a_wrong_request_is_not_sent) {

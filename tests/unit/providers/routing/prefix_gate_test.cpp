@@ -1,6 +1,7 @@
 #include <heddle/providers/routing/prefix_gate.hpp>
 #include <heddle/providers/routing/prefix_hash.hpp>
 
+#include "../gate_caller.hpp"
 #include "../provider_testing.hpp"
 
 #include <gtest/gtest.h>
@@ -55,33 +56,13 @@ private:
 std::string long_text(char first = 'x') { return std::string(1, first) + std::string(5'000, 'y'); }
 
 struct fan_out {
-    struct caller {
-        fan_out* in = nullptr;
-        ports::chat_request request;
-        coro::cancel_source cancel;
-        coro::deadline until;
-        call_permit permit;
-        std::optional<error> failure;
-        coro::clock::time_point ended{};
-    };
-    static coro::task<void> ask(caller* self) {
-        call_demand demand;
-        demand.request = &self->request;
-        self->permit = self->in->gate.try_acquire(demand);
-        if (!self->permit) {
-            auto granted = co_await self->in->gate.acquire(
-                demand, {&self->in->loop, &self->cancel, self->until});
-            if (granted) self->permit = *std::move(granted);
-            else self->failure = granted.error();
-        }
-        self->ended = self->in->loop.now();
-    }
+    using caller = gate_caller;
+
     caller& call(std::string text = long_text(), coro::deadline until = {}) {
         caller& result = callers.emplace_back();
-        result.in = this;
         result.request = user_request(std::move(text));
         result.until = until;
-        coro::spawn(loop, ask(&result), [](std::exception_ptr) {});
+        result.start(loop, gate);
         return result;
     }
     void turn() {
