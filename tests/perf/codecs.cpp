@@ -1,5 +1,7 @@
 // What the codecs of all services cost, and a call through the provider: nanoseconds, one thread.
 //   bench_codecs [rounds]
+#include "chat_bench.hpp"
+
 #include <heddle/coro/spawn.hpp>
 #include <heddle/providers/anthropic/provider.hpp>
 #include <heddle/providers/gemini/provider.hpp>
@@ -24,36 +26,11 @@ using namespace heddle;
 
 std::size_t sink = 0; // so that no work is left out
 
-template <class Work>
-double measure(int rounds, Work work) {
-    double best = 1e300;
-    for (int run = 0; run < 5; ++run) {
-        const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < rounds; ++i) work();
-        const std::chrono::duration<double, std::nano> time =
-            std::chrono::steady_clock::now() - begin;
-        best = std::min(best, time.count() / rounds);
-    }
-    return best;
-}
-
 std::string sample(const char* folder, const char* name) {
     std::ifstream in(
         std::filesystem::path(HEDDLE_TEST_DATA_DIR) / "wire" / folder / "response-doc" / name,
         std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
-}
-
-ports::chat_request request_of(std::size_t bytes) {
-    ports::chat_request request;
-    request.model = "some-model";
-    std::string text;
-    while (text.size() < bytes) text += "Summarise the row with the number 12 in one line.\n";
-    text.resize(bytes);
-    request.messages.push_back(
-        {ports::chat_role::system, "You are a terse assistant.", {}, {}, {}});
-    request.messages.push_back({ports::chat_role::user, std::move(text), {}, {}, {}});
-    return request;
 }
 
 struct service {
@@ -67,8 +44,8 @@ void measure_codec(service& one, int rounds) {
     const auto now = std::chrono::system_clock::now();
     std::printf("%-18s", one.name);
     for (const std::size_t bytes : {100U, 10'000U}) {
-        const ports::chat_request request = request_of(bytes);
-        std::printf(" %9.0f", measure(rounds, [&] {
+        const ports::chat_request request = bench::request_of(bytes, "some-model");
+        std::printf(" %9.0f", bench::best_nanoseconds(rounds, [&] {
                         sink +=
                             one.codec->encode(request, providers::answer_mode::whole)->body.size();
                     }));
@@ -77,10 +54,11 @@ void measure_codec(service& one, int rounds) {
     answer.status = 200;
     answer.headers = {{"content-type", "application/json"}};
     answer.body = sample(one.folder, "ok.json");
-    std::printf(" %9.0f",
-                measure(rounds, [&] { sink += one.codec->decode(answer, now)->text.size(); }));
+    std::printf(" %9.0f", bench::best_nanoseconds(rounds, [&] {
+                    sink += one.codec->decode(answer, now)->text.size();
+                }));
     const std::string stream = sample(one.folder, one.stream);
-    const double cost = measure(rounds / 10, [&] {
+    const double cost = bench::best_nanoseconds(rounds / 10, [&] {
         const auto events = one.codec->open_stream();
         if (events->feed(stream, nullptr)) sink += events->finish()->text.size();
     });
@@ -148,9 +126,9 @@ void measure_provider(int rounds, bool streamed) {
     providers::openai::options options;
     options.api_key = secret("sk-bench");
     auto port = providers::make_openai_provider(http, std::move(options), loop, null_log()).value();
-    const ports::chat_request request = request_of(100);
+    const ports::chat_request request = bench::request_of(100, "some-model");
     const coro::call_context context{&loop, nullptr, {}};
-    const double cost = measure(1, [&] {
+    const double cost = bench::best_nanoseconds(1, [&] {
         coro::spawn(loop, call(*port, request, rounds, streamed, context),
                     [](std::exception_ptr) {});
         io.restart();

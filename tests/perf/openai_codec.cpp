@@ -1,5 +1,7 @@
 // What the Chat Completions codec costs: nanoseconds a call, one thread.
 //   bench_openai_codec [rounds]
+#include "chat_bench.hpp"
+
 #include <heddle/ports/http_port.hpp>
 #include <heddle/providers/common/sse_parser.hpp>
 
@@ -20,27 +22,8 @@ std::size_t sink = 0; // so that no work is left out
 
 template <class Work>
 void measure(const char* what, int rounds, Work work) {
-    double best = 1e300;
-    for (int run = 0; run < 5; ++run) {
-        const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < rounds; ++i) work();
-        const std::chrono::duration<double, std::nano> time =
-            std::chrono::steady_clock::now() - begin;
-        best = std::min(best, time.count() / rounds);
-    }
+    const double best = bench::best_nanoseconds(rounds, std::move(work));
     std::printf("%-44s %9.0f ns\n", what, best);
-}
-
-ports::chat_request request_of(std::size_t bytes) {
-    ports::chat_request request;
-    request.model = "gpt-4.1-mini";
-    std::string text;
-    while (text.size() < bytes) text += "Summarise the row with the number 12 in one line.\n";
-    text.resize(bytes);
-    request.messages.push_back(
-        {ports::chat_role::system, "You are a terse assistant.", {}, {}, {}});
-    request.messages.push_back({ports::chat_role::user, std::move(text), {}, {}, {}});
-    return request;
 }
 
 constexpr std::string_view answer =
@@ -53,11 +36,11 @@ constexpr std::string_view answer =
 int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 200'000;
     for (const std::size_t bytes : {100U, 1000U, 10000U}) {
-        const ports::chat_request request = request_of(bytes);
+        const ports::chat_request request = bench::request_of(bytes, "gpt-4.1-mini");
         const std::string name = "encode, prompt of " + std::to_string(bytes) + " bytes";
         measure(name.c_str(), rounds, [&] { sink += openai::encode_request(request, {})->size(); });
     }
-    ports::chat_request schema = request_of(100);
+    ports::chat_request schema = bench::request_of(100, "gpt-4.1-mini");
     schema.format = {
         ports::response_format::kind::json_schema, "person",
         R"({"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},)"

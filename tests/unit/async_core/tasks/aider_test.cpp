@@ -1,4 +1,5 @@
 #include "running_programs.hpp"
+#include "terminal_program.hpp"
 #include "tools_testing.hpp"
 
 #include <heddle/lang/text.hpp>
@@ -7,13 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cerrno>
 #include <cstdlib>
-
-#include <poll.h>
-#include <pty.h>
-#include <sys/wait.h>
 
 namespace heddle::tasks {
 namespace {
@@ -174,27 +169,11 @@ int talk_on_a_terminal() {
 }
 
 TEST_F(aider, interactive_has_the_terminal_and_shows_the_prompt) {
-    int master = -1;
-    const pid_t child = ::forkpty(&master, nullptr, nullptr, nullptr);
-    ASSERT_GE(child, 0);
-    if (child == 0) ::_exit(talk_on_a_terminal());
-    ASSERT_EQ(::write(master, "hello\n", 6), 6);
-    std::string seen;
-    std::array<char, 1000> piece{};
-    for (;;) {
-        pollfd waits{master, POLLIN, 0};
-        if (::poll(&waits, 1, 20'000) <= 0) break;
-        const ssize_t count = ::read(master, piece.data(), piece.size());
-        if (count <= 0) break; // EIO once the last user has closed it
-        seen.append(piece.data(), static_cast<std::size_t>(count));
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    ::close(master);
-    ASSERT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0) << seen;
-    EXPECT_THAT(seen, HasSubstr("the task at hand"));
-    EXPECT_THAT(seen, HasSubstr("heard hello in a.txt"));
+    const auto ended =
+        heddle::testing::run_on_terminal(talk_on_a_terminal, "hello\n", std::chrono::seconds(20));
+    EXPECT_EQ(ended.code, 0) << ended.shown;
+    EXPECT_THAT(ended.shown, HasSubstr("the task at hand"));
+    EXPECT_THAT(ended.shown, HasSubstr("heard hello in a.txt"));
 }
 
 TEST(edited_files, are_read_off_the_output) {

@@ -193,12 +193,7 @@ public:
 
     /// The value as JSON, or "KIND: message" of the error.
     std::string json(std::string text, host::run_options options = {}) {
-        auto ended = runner.run(session->evaluate("test", std::move(text), options));
-        if (!ended) {
-            return std::string(lang::error_kind_name(ended.error())) + ": " +
-                   ended.error().message();
-        }
-        return lang::value_to_json(*ended).value();
+        return json_of(runner.run(session->evaluate("test", std::move(text), options)));
     }
     /// Text of a message of the last request.
     [[nodiscard]] std::string sent(std::size_t message) const {

@@ -11,14 +11,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-task_template greeting() {
+task_template declared_as(std::string name, std::string subtype, std::string description,
+                          std::initializer_list<const char*> inputs) {
     task_template declared;
-    declared.name = "greet";
-    declared.subtype = "polite";
-    declared.description = "Greets somebody";
-    declared.inputs.resize(2);
-    declared.inputs[0].name = "who";
-    declared.inputs[1].name = "tone";
+    declared.name = std::move(name);
+    declared.subtype = std::move(subtype);
+    declared.description = std::move(description);
+    for (const char* input : inputs) declared.inputs.emplace_back().name = input;
+    return declared;
+}
+
+task_template greeting() {
+    task_template declared = declared_as("greet", "polite", "Greets somebody", {"who", "tone"});
     declared.inputs[1].optional = true;
     declared.instructions = "Greet {{who}}";
     return declared;
@@ -148,11 +152,7 @@ TEST_F(dispatching, a_deadline_is_a_failure_and_other_cancellation_is_none) {
 }
 
 TEST(match_tasks, gives_the_tasks_that_match) {
-    task_template other;
-    other.name = "sum";
-    other.description = "Sums up a text";
-    other.subtype = "director";
-    testing::harness all({greeting(), other});
+    testing::harness all({greeting(), declared_as("sum", "director", "Sums up a text", {})});
     EXPECT_EQ(all.json("(map (lambda (m) (get-field m 'name)) (match-tasks (text \"greets\")))"),
               "[\"greet\"]");
     EXPECT_EQ(all.json("(match-tasks (text \"greets somebody\") (limit 1))"),
@@ -193,13 +193,8 @@ TEST(session_tasks, inputs_can_be_given_under_the_name_they_come_from) {
 }
 
 TEST(session_tasks, an_aider_task_says_what_is_to_be_done_by_its_first_input) {
-    task_template declared;
-    declared.name = "edit";
-    declared.subtype = "aider_automatic";
-    declared.description = "Edit for {{task_description}}";
-    declared.inputs.resize(1);
-    declared.inputs[0].name = "prompt";
-    testing::harness all({declared});
+    testing::harness all(
+        {declared_as("edit", "aider_automatic", "Edit for {{task_description}}", {"prompt"})});
     all.llm.say("done");
     (void)all.json("(edit (prompt \"less code\"))");
     EXPECT_EQ(all.llm.asked.back().messages.back().text, "Edit for less code");

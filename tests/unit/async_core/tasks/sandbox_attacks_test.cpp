@@ -60,10 +60,7 @@ public:
         host::run_options bounds;
         bounds.step_limit = 3'000'000;
         auto ended = runner.run(session->evaluate("test", text, bounds));
-        if (!ended) {
-            return std::string(lang::error_kind_name(ended.error())) + ": " +
-                   ended.error().message();
-        }
+        if (!ended) return testing::shown(ended.error());
         auto result = lang::value_to_json(*ended);
         return result ? *std::move(result) : lang::print_value(*ended);
     }

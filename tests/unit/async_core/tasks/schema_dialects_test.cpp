@@ -1,7 +1,5 @@
 // Schemas as the libraries write them that programs get theirs from.
-#include "tasks_testing.hpp"
-
-#include <heddle/tasks/output/output_schema.hpp>
+#include "schema_testing.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -17,16 +15,9 @@
 namespace heddle::tasks {
 namespace {
 
+using testing::check;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::string check(std::string_view schema, std::string_view json) {
-    testing::reading text;
-    const auto code = output_schema::compile(schema);
-    if (!code) return "refused: " + code.error().message();
-    const auto wrong = code->check(text.json(json), json);
-    return wrong ? wrong->message : "";
-}
 
 TEST(schema_dialects, tuples_have_a_schema_for_each_element) {
     // pydantic: tuple[int, str]

@@ -1,8 +1,6 @@
-// Schemas with many kinds to choose from, as pydantic and zod write them: a tag, or the members
-// that there are, say which kind a value is before anything below it is looked at.
-#include "tasks_testing.hpp"
-
-#include <heddle/tasks/output/output_schema.hpp>
+// Schemas with many kinds to choose from, as pydantic and zod write them: a tag, or the members that
+// there are, say which kind a value is before anything below it is looked at.
+#include "schema_testing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,16 +8,8 @@
 namespace heddle::tasks {
 namespace {
 
-using testing::harness;
+using testing::check;
 using ::testing::HasSubstr;
-
-std::string check(std::string_view schema, std::string_view json) {
-    testing::reading text;
-    const auto code = output_schema::compile(schema);
-    if (!code) return "refused: " + code.error().message();
-    const auto wrong = code->check(text.json(json), json);
-    return wrong ? wrong->message : "";
-}
 
 /// What a kind of the expressions below looks like; `%` is its number.
 using kind_schema = std::string (*)(int);

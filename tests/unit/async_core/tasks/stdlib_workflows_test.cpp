@@ -44,12 +44,7 @@ public:
     }
 
     std::string json(std::string text) {
-        auto ended = runner.run(session->evaluate("test", std::move(text)));
-        if (!ended) {
-            return std::string(lang::error_kind_name(ended.error())) + ": " +
-                   ended.error().message();
-        }
-        return lang::value_to_json(*ended).value();
+        return testing::json_of(runner.run(session->evaluate("test", std::move(text))));
     }
 
     loopback::runner runner;

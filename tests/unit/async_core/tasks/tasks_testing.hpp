@@ -38,6 +38,15 @@ public:
     source_map sources;
 };
 
+/// "KIND: message".
+[[nodiscard]] inline std::string shown(const error& failure) {
+    return std::string(lang::error_kind_name(failure)) + ": " + failure.message();
+}
+/// The value as JSON, or "KIND: message" of the error.
+[[nodiscard]] inline std::string json_of(const result<lang::value>& ended) {
+    return ended ? lang::value_to_json(*ended).value() : shown(ended.error());
+}
+
 [[nodiscard]] inline std::string reason_of(const error& failure) {
     const auto* payload = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     return payload ? payload->reason : std::string();
@@ -204,12 +213,7 @@ public:
     }
     /// The value as JSON, or "KIND: message" of the error.
     std::string json(std::string text, host::run_options options = {}) {
-        auto ended = run(std::move(text), options);
-        if (!ended) {
-            return std::string(lang::error_kind_name(ended.error())) + ": " +
-                   ended.error().message();
-        }
-        return lang::value_to_json(*ended).value();
+        return json_of(run(std::move(text), options));
     }
 
     loopback::runner runner;

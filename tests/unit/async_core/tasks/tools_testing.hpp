@@ -56,12 +56,7 @@ public:
     }
     /// The value as JSON, or "KIND: message" of the error.
     std::string json(std::string text, host::run_options options = {}) {
-        auto ended = run(std::move(text), options);
-        if (!ended) {
-            return std::string(lang::error_kind_name(ended.error())) + ": " +
-                   ended.error().message();
-        }
-        return lang::value_to_json(*ended).value();
+        return json_of(run(std::move(text), options));
     }
 
     std::filesystem::path root;

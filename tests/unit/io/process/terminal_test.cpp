@@ -1,9 +1,7 @@
 #include "process_testing.hpp"
 
-#include <array>
+#include <terminal_program.hpp>
 
-#include <poll.h>
-#include <pty.h>
 #include <termios.h>
 
 namespace heddle::process::testing {
@@ -36,26 +34,10 @@ int lend_terminal(const stdfs::path& root) {
 }
 
 TEST_F(terminal, terminal_is_lent_and_taken_back) {
-    int master = -1;
-    const pid_t child = ::forkpty(&master, nullptr, nullptr, nullptr);
-    ASSERT_GE(child, 0);
-    if (child == 0) ::_exit(lend_terminal(root));
-    ASSERT_EQ(::write(master, "hello\n", 6), 6);
-    std::string seen;
-    std::array<char, 1000> piece{};
-    for (;;) {
-        pollfd waits{master, POLLIN, 0};
-        if (::poll(&waits, 1, 10'000) <= 0) break;
-        const ssize_t count = ::read(master, piece.data(), piece.size());
-        if (count <= 0) break; // EIO once the last user has closed it
-        seen.append(piece.data(), static_cast<std::size_t>(count));
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    ::close(master);
-    ASSERT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0) << seen;
-    EXPECT_NE(seen.find("child read hello"), std::string::npos) << seen;
+    const auto ended = heddle::testing::run_on_terminal([this] { return lend_terminal(root); },
+                                                        "hello\n", std::chrono::seconds(10));
+    EXPECT_EQ(ended.code, 0) << ended.shown;
+    EXPECT_NE(ended.shown.find("child read hello"), std::string::npos) << ended.shown;
 }
 
 } // namespace

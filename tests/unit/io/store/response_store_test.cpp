@@ -64,6 +64,15 @@ protected:
         return loop.run(store.stats(loop.context())).value();
     }
 
+    /// The lock of another program on a file that keeps one response.
+    sqlite_database locked_after_keeping(const std::string& request, std::string body) {
+        auto plain = sqlite_database::open((folder / "cache.db").string()).value();
+        keep(*open(), request, std::move(body));
+        EXPECT_TRUE(plain.run("PRAGMA journal_mode = DELETE"));
+        EXPECT_TRUE(plain.run("BEGIN EXCLUSIVE"));
+        return plain;
+    }
+
     std::filesystem::path folder;
     std::atomic<std::int64_t> now{100'000};
     loopback::runner loop;
@@ -414,10 +423,7 @@ TEST_F(response_store_test, a_new_file_that_is_locked_delays_no_look) {
 
 TEST_F(response_store_test, a_file_that_cannot_be_read_now_is_left_alone_for_a_while) {
     {
-        auto plain = sqlite_database::open((folder / "cache.db").string()).value();
-        keep(*open(), "q", "a");
-        ASSERT_TRUE(plain.run("PRAGMA journal_mode = DELETE"));
-        ASSERT_TRUE(plain.run("BEGIN EXCLUSIVE"));
+        const sqlite_database lock = locked_after_keeping("q", "a");
         const auto store = open();
         const auto began = std::chrono::steady_clock::now();
         for (int i = 0; i < 20; ++i) {
@@ -431,10 +437,7 @@ TEST_F(response_store_test, a_file_that_cannot_be_read_now_is_left_alone_for_a_w
 }
 
 TEST_F(response_store_test, a_look_that_is_cancelled_keeps_no_worker) {
-    auto plain = sqlite_database::open((folder / "cache.db").string()).value();
-    keep(*open(), "q", "a");
-    ASSERT_TRUE(plain.run("PRAGMA journal_mode = DELETE"));
-    ASSERT_TRUE(plain.run("BEGIN EXCLUSIVE"));
+    const sqlite_database lock = locked_after_keeping("q", "a");
     const auto store = open();
     const auto began = std::chrono::steady_clock::now();
     call_context brief = loop.context();
