@@ -60,13 +60,13 @@ public:
 struct error_info {
     boost::system::error_code code;
     std::string message; ///< what happened, without place; one line, no secrets
-    std::string hint;    ///< how to mend it ("did you mean …"); may be empty
+    std::string hint;    ///< how to fix it ("did you mean …"); may be empty
     error_origin origin = error_origin::client;
     cancel_reason cancelled_because = cancel_reason::none;
     source_span span;
     std::vector<trace_entry> trace; ///< innermost first
     std::optional<std::chrono::milliseconds> retry_after;
-    std::optional<bool> retryable; ///< what the layer that knows says; empty: unknown
+    std::optional<bool> retryable; ///< set by the layer that knows; empty: unknown
     std::optional<std::uint32_t>
         attempts; ///< requests that were sent, retries included; empty: unknown
     std::shared_ptr<const error> cause;
@@ -91,7 +91,7 @@ inline void intrusive_ptr_release(const error_info* info) noexcept {
 /// Threads: distinct objects may be used from distinct threads.
 class error {
 public:
-    /// Empty, as after a move: exists because boost::system::result asks for it. Only assign to it.
+    /// Empty, as after a move: exists because boost::system::result requires it. Only assign to it.
     error() noexcept = default;
     error(boost::system::error_code code, std::string message);
     error(errc code, std::string message) : error(make_error_code(code), std::move(message)) {}
@@ -114,7 +114,7 @@ public:
     error&& with_trace(std::string what,
                        source_span where = {}) &&; ///< appends the next outer line
     error&& with_cause(error cause) &&;
-    /// Puts `cause` behind the causes that there are, of which only the first 64 stay.
+    /// Appends `cause` to the existing causes, of which only the first 64 are kept.
     error&& with_last_cause(error cause) &&;
     error&& with_origin(error_origin origin) &&;
     error&& with_retry_after(std::chrono::milliseconds wait) &&;

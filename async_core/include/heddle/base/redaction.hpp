@@ -21,7 +21,7 @@ namespace heddle {
 /// it could also replace member names. Immutable after construction. Threads: any.
 class redactor {
 public:
-    /// Shorter secrets are not looked for: placeholders such as "none" or "ollama" are words that
+    /// Shorter secrets are not searched for: placeholders such as "none" or "ollama" are words that
     /// any text may hold, and a real key is longer.
     static constexpr std::size_t usual_min_length = 8;
     /// Nor are secrets of up to this length that look like words ("placeholder", "lm-studio"):
@@ -35,7 +35,7 @@ public:
     explicit redactor(std::vector<secret> secrets, std::string_view mark = "[hidden]",
                       std::size_t min_length = usual_min_length);
 
-    /// True when there is something to look for.
+    /// True if there is a secret to search for.
     [[nodiscard]] bool hides() const noexcept { return !secrets_.empty(); }
     /// Hides the secrets in `text`. Result: true when something was hidden. Replacing an escaped
     /// value can leave a document that is no longer valid in its format. Complexity: linear in the

@@ -7,9 +7,9 @@
 
 namespace heddle {
 
-/// Holds an API key or the like. It has no stream operator, no conversion and no comparison with
-/// text; the only way out is reveal(), which is called where bytes go to the wire and nowhere else.
-/// The memory is overwritten before it is released or used for another value. Threads: as
+/// Holds an API key or a similar secret. It has no stream operator, no conversion and no comparison
+/// with text; the only way out is reveal(), which is called where bytes go to the wire and nowhere
+/// else. The memory is overwritten before it is released or used for another value. Threads: as
 /// std::string.
 class secret {
 public:

@@ -11,9 +11,9 @@
 
 namespace heddle {
 
-/// A half-open range of bytes in the virtual concatenation of all sources of one source_map
-/// (after Nix's PosIdx: four bytes a position, resolved to line and column only when printed).
-/// Position 0 is never given out, so a default span means "no place known".
+/// A half-open range of bytes in the virtual concatenation of all sources of one source_map (after
+/// Nix's PosIdx: four bytes a position, resolved to line and column only when printed). Position 0
+/// is never assigned, so a default span means "unknown".
 struct source_span {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;

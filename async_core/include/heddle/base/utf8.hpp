@@ -1,4 +1,4 @@
-// UTF-8: where bytes become characters, and what to do when they are none.
+// UTF-8: decoding, validation, and the treatment of invalid bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace heddle::utf8 {
 
-/// U+FFFD, which stands for what could not be decoded.
+/// U+FFFD, which replaces what cannot be decoded.
 inline constexpr std::string_view replacement = "\xEF\xBF\xBD";
 inline constexpr char32_t replacement_character = 0xFFFD;
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -41,7 +41,7 @@ void append(std::string& out, char32_t point);
 [[nodiscard]] bool is_ascii(std::string_view text) noexcept;
 
 /// Byte offset of the first invalid sequence, or npos. Overlong forms, surrogates and code points
-/// above U+10FFFF are invalid. Linear; ASCII is passed over eight bytes at a time.
+/// above U+10FFFF are invalid. Linear; ASCII is skipped eight bytes at a time.
 [[nodiscard]] std::size_t find_invalid(std::string_view text) noexcept;
 [[nodiscard]] inline bool is_valid(std::string_view text) noexcept {
     return find_invalid(text) == std::string_view::npos;
@@ -53,8 +53,8 @@ void append(std::string& out, char32_t point);
     return text;
 }
 
-/// Number of bytes at the end that begin a character without completing it: 0 to 3. What has come
-/// of a longer text is valid up to there if the longer text is.
+/// Number of bytes at the end that begin a character without completing it: 0 to 3. Without them, a
+/// prefix of a valid text is valid.
 [[nodiscard]] std::size_t incomplete_end(std::string_view text) noexcept;
 
 /// The text with U+FFFD in place of each invalid sequence. A valid text is returned as it is.
@@ -64,7 +64,7 @@ void append_valid(std::string& out, std::string_view text);
 
 /// Number of code points; of an invalid text, the bytes that are not continuation bytes.
 [[nodiscard]] std::size_t count(std::string_view text) noexcept;
-/// Byte offset of code point number `n`, from 0; the size of the text if it has no more than `n`.
+/// Byte offset of code point number `n`, from 0; the size of the text if it has at most `n`.
 [[nodiscard]] std::size_t offset_of(std::string_view text, std::size_t n) noexcept;
 
 /// Size of the longest prefix of at most `max_bytes` bytes that does not end inside a character.
@@ -84,10 +84,10 @@ void shorten(std::string& text, std::size_t max_bytes);
 [[nodiscard]] constexpr bool is_control(char32_t point) noexcept {
     return point < 0x20 || (point >= 0x7F && point <= 0x9F);
 }
-/// What a terminal obeys instead of showing it: control characters; the marks, embeddings,
-/// overrides and isolates that change the order in which other text is shown (Unicode Standard
-/// Annex 9), by which an address can be made to look like another; and the line and paragraph
-/// separators.
+/// Characters that a terminal interprets instead of displaying: control characters; the marks,
+/// embeddings, overrides and isolates that change the order in which other text is shown (Unicode
+/// Standard Annex 9), by which an address can be made to look like another; and the line and
+/// paragraph separators.
 [[nodiscard]] constexpr bool is_display_control(char32_t point) noexcept {
     return is_control(point) || point == 0x061C || point == 0x200E || point == 0x200F ||
            (point >= 0x2028 && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
@@ -108,7 +108,7 @@ void shorten(std::string& text, std::size_t max_bytes);
 [[nodiscard]] constexpr bool is_low_surrogate(char32_t unit) noexcept {
     return unit >= 0xDC00 && unit <= 0xDFFF;
 }
-/// The code point that two halves of UTF-16 stand for.
+/// The code point that a surrogate pair encodes.
 [[nodiscard]] constexpr char32_t join_surrogates(char32_t high, char32_t low) noexcept {
     return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
 }

@@ -1,4 +1,4 @@
-// What is handed down to everything that may wait.
+// The context that is passed to everything that may wait.
 #pragma once
 
 #include <heddle/coro/cancel.hpp>
@@ -28,8 +28,8 @@ struct call_context {
     [[nodiscard]] call_context with_cancel(cancel_source& source) const noexcept {
         return {loop, &source, until, step};
     }
-    /// The error of a call that may not start or go on: cancelled, or deadline passed. Empty code
-    /// path when it may: test with `if (auto stop = ctx.stop_error())`.
+    /// The error of a call that must not start or continue: cancelled, or deadline passed. Nothing
+    /// if it may: test with `if (auto stop = ctx.stop_error())`.
     [[nodiscard]] std::optional<error> stop_error() const;
 };
 

@@ -28,10 +28,9 @@ private:
     cancel_hook* previous_ = nullptr;
 };
 
-/// The place where cancellation is asked for. Sources form a tree: a request reaches all below.
-/// Asking does not end anything; await the end of the work, then destroy.
-/// Threads: the shard's only; from elsewhere post to the loop. A source outlives what hooks into
-/// it.
+/// Where cancellation is requested. Sources form a tree: a request reaches all descendants. A
+/// request does not end the work: await its end, then destroy.
+/// Threads: the shard's only; other threads post to the loop. A source outlives its hooks.
 class cancel_source final : private cancel_hook {
 public:
     cancel_source() = default;
@@ -44,7 +43,7 @@ public:
     [[nodiscard]] bool requested() const noexcept { return reason_ != cancel_reason::none; }
     [[nodiscard]] cancel_reason reason() const noexcept { return reason_; }
 
-    /// Hooks in. When cancellation was already requested the hook is not called: look first.
+    /// Adds a hook. If cancellation was already requested, the hook is not called: check first.
     void hook(cancel_hook& waiting) noexcept;
 
 private:

@@ -41,17 +41,18 @@ public:
 
     /// Runs everything until nothing is left to do: io_context::run() with real time. With virtual
     /// time, whenever nothing is ready the clock jumps to the next timer; it ends when there is
-    /// none, also when coroutines are parked for good. What waits for the outside (a socket, a file
-    /// read on another thread) does not hold the clock. Not to be called from inside a handler.
+    /// none, even if coroutines are parked forever. Waiting for the outside (a socket, a file read
+    /// on another thread) does not hold the clock. Must not be called from a handler.
     void run();
-    /// With virtual time: work of that length was done. Otherwise nothing.
+    /// With virtual time, advances the clock by `spent`, the length of work that was done. With
+    /// real time, does nothing.
     void pass(clock::duration spent) noexcept;
 
     /// Calls node.on_timer() on the loop once `at` has come. Replaces an earlier schedule.
     void schedule(timer_node& node, clock::time_point at);
 
-    /// Lets io_context::run() return when no timer is left: to be called at the end of a unit of
-    /// work. (A timer that is unscheduled leaves the clock armed, so that the usual schedule and
+    /// Lets io_context::run() return when no timer is left. Call it at the end of a unit of work.
+    /// (A timer that is unscheduled leaves the clock armed, so that the usual schedule and
     /// unschedule of each call costs nothing.)
     void settle() noexcept;
 

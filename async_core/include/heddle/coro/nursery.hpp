@@ -25,7 +25,8 @@ public:
     [[nodiscard]] call_context context() noexcept { return parent_.with_cancel(cancel_); }
 
     /// Starts a child; it runs in the loop's next turn. An exception that leaves the child becomes
-    /// its error. Throws when memory does not suffice to start it; the child then counts as failed.
+    /// its error. Throws if there is not enough memory to start it; the child then counts as
+    /// failed.
     void start(task<result<void>> child);
     /// Starts the child that `make` returns. Does not throw: a child that cannot be created or
     /// started for lack of memory counts as failed. For use when other children are already running
@@ -38,7 +39,7 @@ public:
             refused();
         }
     }
-    /// Asks all children to end; join() still has to be awaited.
+    /// Requests cancellation of all children; join() must still be awaited.
     void cancel(cancel_reason reason) noexcept { cancel_.request(reason); }
     /// Waits for every child, also after cancellation. Errors: that of the first child that failed.
     /// The first call needs no memory.

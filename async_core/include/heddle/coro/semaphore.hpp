@@ -7,8 +7,8 @@
 
 namespace heddle::coro {
 
-/// Counts permits. Waiters are served in order; a cancelled or timed-out waiter leaves its place
-/// and takes no permit with it. Threads: the shard's only.
+/// Counts permits. Waiters are served in order; a cancelled or timed-out waiter leaves the queue
+/// without a permit. Threads: the shard's only.
 class semaphore {
 public:
     explicit semaphore(std::size_t permits) : free_(permits) {}

@@ -9,8 +9,8 @@
 namespace heddle::coro {
 
 /// Starts `work` on the loop and calls `done` there when it has ended (with the exception that left
-/// it, or null). The caller sees to it that the loop runs until then. Used by the host's driver,
-/// the CLI and tests; libraries use a nursery.
+/// it, or null). The caller must keep the loop running until then. Used by the host's driver, the
+/// CLI and tests; libraries use a nursery.
 void spawn(event_loop& loop, task<void> work, std::function<void(std::exception_ptr)> done);
 
 } // namespace heddle::coro

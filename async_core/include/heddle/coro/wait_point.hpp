@@ -1,4 +1,4 @@
-// The one place where a coroutine of ours parks.
+// The only place where a coroutine of heddle parks.
 #pragma once
 
 #include <heddle/coro/call_context.hpp>

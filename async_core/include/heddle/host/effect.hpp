@@ -1,4 +1,4 @@
-// What a workflow asks of the world.
+// Requests of workflows to the host: effects, tasks and tools.
 #pragma once
 
 #include <heddle/coro/call_context.hpp>
@@ -16,7 +16,7 @@ namespace heddle::host {
 
 class session;
 
-/// One request of a running workflow. The coroutine that answers it owns the parts; `owner`
+/// One request of a running workflow. The coroutine that performs it owns the members; `owner`
 /// outlives it.
 struct effect_call {
     session& owner;
@@ -28,7 +28,7 @@ struct effect_call {
     std::optional<std::uint64_t> seed = {};
 };
 
-/// An effect primitive: its row in the table of primitives and the coroutine that answers it.
+/// An effect primitive: its row in the table of primitives and the coroutine that performs it.
 /// Errors of the result are raised in the workflow. Cancellation: ends at its next wait.
 /// Threads: the session's only.
 class effect_handler {
@@ -49,13 +49,13 @@ public:
                                                                   std::string_view name) const = 0;
     [[nodiscard]] virtual std::optional<lang::operator_info> describe(
         const lang::host_object& callable) const = 0;
-    /// Documentation of what find() finds.
+    /// Documentation of a task or tool that find() finds.
     [[nodiscard]] virtual std::optional<lang::operator_doc> document(std::string_view) const {
         return std::nullopt;
     }
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     virtual void collect_names(std::vector<std::string>& names) const = 0;
-    /// Calls request.callee. With request.names the arguments are clauses, else positions.
+    /// Calls request.callee. With request.names the arguments are clauses, otherwise positional.
     [[nodiscard]] virtual coro::task<result<lang::value>> call(effect_call call) = 0;
     /// A call in `scope` was answered from the journal of a durable run: what it has cost counts in
     /// the budgets around it.
@@ -66,8 +66,8 @@ public:
     /// is registered.
     [[nodiscard]] virtual coro::task<result<lang::value>> define_task(
         session& owner, lang::value form, source_span span, coro::call_context context) = 0;
-    /// (deftool …): `body` is a function of the declared parameters, in order; registers the tool
-    /// and gives its callable.
+    /// (deftool …): `body` is a function of the declared parameters, in order; registers the tool.
+    /// Result: its callable.
     [[nodiscard]] virtual result<lang::value> define_tool(session& owner, const lang::value& form,
                                                           lang::value body, source_span span);
 };

@@ -16,8 +16,8 @@ namespace heddle::host {
 
 class session;
 
-/// What an engine is made of. Everything is owned by the caller or shared, and outlives the
-/// engine's sessions.
+/// The parts of an engine. Everything is owned by the caller or shared, and outlives the sessions
+/// of the engine.
 struct engine_parts {
     log_port* log = nullptr;                     ///< null: nothing is logged
     ports::file_port* files = nullptr;           ///< null: file primitives raise PermissionError
@@ -31,9 +31,9 @@ struct engine_parts {
     std::function<coro::task<result<void>>(coro::call_context)> log_room;
     std::vector<std::string> readable_environment; ///< names that (getenv …) may read
     std::uint64_t random_seed = 0;                 ///< 0: seeded by the system
-    /// Makes the tasks and tools of a session; empty: none.
+    /// Creates the tasks and tools of a session; empty: none.
     std::function<std::unique_ptr<operator_source>(session&)> operators;
-    /// Effect primitives besides the built-in ones.
+    /// Effect primitives in addition to the built-in ones.
     std::vector<std::shared_ptr<effect_handler>> effects;
 };
 
@@ -47,13 +47,14 @@ public:
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
 
-    /// A fresh world: globals, tasks, history. The engine outlives it. Errors: none expected.
+    /// A new session, with its own globals, tasks and history. The engine outlives it. Errors: none
+    /// expected.
     [[nodiscard]] result<std::unique_ptr<session>> new_session();
 
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] const engine_parts& parts() const noexcept { return parts_; }
     [[nodiscard]] log_port& log() const noexcept { return parts_.log ? *parts_.log : null_log(); }
-    /// Effect primitives by name; null when there is none.
+    /// An effect primitive by name; null if there is none.
     [[nodiscard]] effect_handler* find_effect(std::string_view name) const noexcept;
     [[nodiscard]] const std::vector<std::shared_ptr<effect_handler>>& effects() const noexcept {
         return effects_;

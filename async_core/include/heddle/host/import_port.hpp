@@ -1,4 +1,4 @@
-// Where (import "…") finds files.
+// Finds the files of (import "…").
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -21,15 +21,15 @@ struct imported_source {
 class import_port {
 public:
     virtual ~import_port() = default;
-    /// `path` as written; `from`: the name of the importing file, or of whatever code imports.
-    /// Errors: not_found and the like, of the file. Cancellation: ends at its next wait.
+    /// `path` as written; `from`: the name of the importing file, or of other code that imports.
+    /// Errors: those of reading the file, such as not_found. Cancellation: ends at its next wait.
     [[nodiscard]] virtual coro::task<result<imported_source>> load(std::string path,
                                                                    std::string from,
                                                                    coro::call_context context) = 0;
 };
 
-/// Imports out of a file port, whose names are the names of sources: a path is taken relative to
-/// the folder of the importing file. `files` outlives it.
+/// Imports from a file port. Names of files are the names of sources: a path is relative to the
+/// folder of the importing file. `files` outlives it.
 [[nodiscard]] std::unique_ptr<import_port> make_file_imports(ports::file_port& files);
 
 } // namespace heddle::host

@@ -15,17 +15,17 @@ class step_log;
 class slice_observer {
 public:
     virtual ~slice_observer() = default;
-    /// Called between slices. `steps`: steps of the run so far. May ask for cancellation.
+    /// Called between slices. `steps`: steps of the run so far. May request cancellation.
     virtual void after_slice(std::uint64_t steps) noexcept = 0;
 };
 
 struct run_options {
     coro::cancel_source* cancel = nullptr;        ///< outlives the run; null: cannot be cancelled
-    coro::deadline until;                         ///< the whole run
+    coro::deadline until;                         ///< deadline of the run
     std::size_t concurrency = 64;                 ///< branches at once (docs/spec/language.md §7)
     std::size_t memory_limit = 256 * 1024 * 1024; ///< bytes beyond what the session already holds
     std::uint64_t step_limit = UINT64_MAX;        ///< calls, back-edges, work of builtins
-    std::uint32_t slice = 2000;                   ///< steps between looks at clock and cancellation
+    std::uint32_t slice = 2000; ///< steps between checks of clock and cancellation
     /// 0: branches that are ready run first come, first served. Otherwise this seed determines
     /// their order, and where a computing branch yields to others. The same seed produces the same
     /// order, provided that effects complete in the same order (docs/reference/determinism.md).

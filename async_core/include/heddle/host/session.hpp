@@ -21,7 +21,7 @@ class import_table;
 class run_driver;
 class source_keeper;
 
-/// Counts of a run under way, for progress.
+/// Counters of a run in progress.
 struct run_counters {
     std::size_t fibers = 0; ///< alive now
     std::size_t peak_fibers = 0;
@@ -59,12 +59,13 @@ public:
                                                        std::vector<lang::value> arguments,
                                                        run_options options = {});
 
-    /// Calls a function as a part of the evaluation under way, in a fiber of its own that shares
-    /// its bounds: for tools that are written in the language. The sandbox of `scope` decides what
-    /// it may reach only if `in_sandbox`: a tool was made outside, a function that a program passes
-    /// was not. The steps, memory and calls are those of the sandbox in any case.
+    /// Calls a function as a part of the current evaluation, in a separate fiber that shares its
+    /// bounds: for tools that are written in the language. The sandbox of `scope` determines what
+    /// the function may reach only if `in_sandbox`: a tool was created outside of it, a function
+    /// that a program passes was not. The limits on steps, memory and calls are those of the
+    /// sandbox in any case.
     /// Errors: those of the function; LimitError for calls nested deeper than `max_nested`;
-    /// invalid_argument when no evaluation is under way.
+    /// invalid_argument if no evaluation is in progress.
     /// Cancellation: by `context`; the call returns once the fiber and its branches have ended.
     [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,
                                                               std::vector<lang::value> arguments,
@@ -85,7 +86,7 @@ public:
     [[nodiscard]] static std::optional<std::vector<std::string>> parameters_of(
         const lang::value& callee);
 
-    /// The error as people read it: kind, message, source line, caret, trace, hint.
+    /// The error for people: kind, message, source line, caret, trace, hint.
     [[nodiscard]] std::string render(const error& failure, bool colour = false);
 
     [[nodiscard]] lang::realm& realm() noexcept { return *realm_; }
@@ -93,7 +94,7 @@ public:
     [[nodiscard]] engine& owner() noexcept { return owner_; }
     void set_operators(std::unique_ptr<operator_source> operators);
     [[nodiscard]] operator_source* operators() noexcept { return operators_.get(); }
-    /// The files that the run under way has imported.
+    /// The files that the current run has imported.
     [[nodiscard]] import_table& imports() noexcept { return *imports_; }
     [[nodiscard]] const run_counters& counters() const noexcept { return counters_; }
     /// False while all evaluations have failed before a program ran: its text could not be read or
@@ -120,7 +121,7 @@ private:
     std::unique_ptr<source_keeper> sources_;
     std::shared_ptr<import_table> imports_;
     run_counters counters_;
-    run_driver* driver_ = nullptr; ///< of the evaluation under way
+    run_driver* driver_ = nullptr; ///< of the current evaluation
     bool running_ = false;
     bool has_run_code_ = false;
 };

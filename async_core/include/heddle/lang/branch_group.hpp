@@ -1,4 +1,4 @@
-// Where in the tree of branches something runs, for hosts that keep something for each branch.
+// The position of a branch in the tree of branches, for hosts that keep data for each branch.
 #pragma once
 
 #include <heddle/lang/heap.hpp>
@@ -15,7 +15,7 @@ namespace heddle::lang {
 
 class fiber;
 
-/// A branch: a group (map, parallel, race, the spawns of one scope …) and the place in its order.
+/// A branch: a group (map, parallel, race, the spawns of one scope …) and the index in it.
 struct branch_place {
     value group;            ///< a branch_group, or nil: a fiber that start_fiber made
     std::uint32_t slot = 0; ///< in the group; without one: which fiber
@@ -25,9 +25,10 @@ struct branch_place {
 class branch_data {
 public:
     virtual ~branch_data() = default;
-    /// The branch has ended; it asks for nothing any more.
+    /// The branch has ended; it makes no further requests.
     virtual void branch_ended(std::uint32_t slot) noexcept = 0;
-    /// All have ended, and what opened the group goes on. `winner`: the only one that counts.
+    /// All branches have ended, and the one that opened the group continues. `winner`: the only
+    /// branch whose result counts.
     virtual void group_ended(std::optional<std::uint32_t> winner) = 0;
 };
 
@@ -61,7 +62,7 @@ public:
         begun_ = begun;
         sandbox_ = std::move(sandbox);
     }
-    /// The place of a further spawned branch.
+    /// Adds a spawned branch. Result: its index.
     [[nodiscard]] std::uint32_t add_spawn(heap& memory, std::uint64_t begun) {
         while (!spawns_.try_emplace(next_spawn_, spawn{begun, false}).second) ++next_spawn_;
         charge_spawns_.set(memory, spawns_.size() * spawn_bytes);
@@ -91,13 +92,13 @@ private:
     value sandbox_;
     std::uint32_t ordinal_ = 0;
     std::uint64_t begun_ = 0;
-    static constexpr std::size_t spawn_bytes = 56; ///< with what the table takes for one
+    static constexpr std::size_t spawn_bytes = 56; ///< with its share of the table
     std::unordered_map<std::uint32_t, spawn> spawns_;
     std::uint32_t next_spawn_ = 0;
     heap_charge charge_spawns_;
 };
 
-/// The branch that a fiber is. Only between runs of the machine.
+/// The branch that a fiber runs. Must not be called during a run of the machine.
 [[nodiscard]] branch_place place_of(const fiber& self);
 
 } // namespace heddle::lang

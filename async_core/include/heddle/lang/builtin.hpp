@@ -62,12 +62,12 @@ using native_code = std::function<value(native_call& call, std::span<value> argu
 /// How the machine runs a primitive.
 enum class builtin_kind : std::uint8_t {
     pure,   ///< `run` computes the value at once
-    effect, ///< becomes an effect request that the host answers
+    effect, ///< becomes an effect request, which the host performs
     control ///< the machine itself: apply, eval, raise
 };
 
 /// One row: name, arity, documentation and code. `(help 'name)`, arity checks, the reference page
-/// and editor data are made from it.
+/// and editor data are generated from it.
 struct builtin {
     std::string_view name;
     std::string_view parameters; ///< "x y", "xs…", "n [default]": shown as written
@@ -93,7 +93,7 @@ struct builtin {
 /// apply, eval, parse, error, …: run by the machine.
 [[nodiscard]] std::span<const builtin> control_builtins() noexcept;
 
-/// await, cancel, semaphore, and what the forms of concurrency check with.
+/// await, cancel, semaphore, and the checks of the forms of concurrency.
 [[nodiscard]] std::span<const builtin> concurrency_builtins() noexcept;
 /// All of the above, in the order of the reference.
 [[nodiscard]] std::span<const std::span<const builtin>> builtin_families() noexcept;

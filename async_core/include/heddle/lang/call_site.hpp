@@ -1,4 +1,4 @@
-// Where a program called the tool or task inside of which a fiber of its own runs.
+// Where a program called the tool or task that runs as a fiber of its own.
 #pragma once
 
 #include <heddle/lang/branch_group.hpp>
@@ -6,8 +6,8 @@
 
 namespace heddle::lang {
 
-/// Part of the scope of what a call runs: that fiber belongs to no group, and yet the branch that
-/// called waits for its end. Threads: the session's only.
+/// Part of the scope of a called tool or task: its fiber belongs to no group, although the branch
+/// that called it waits for its end. Threads: the session's only.
 class call_site final : public host_object {
 public:
     call_site(branch_place caller, const dynamic_scope& scope)
@@ -23,8 +23,8 @@ public:
     const host_ref<call_site> outer; ///< of the caller, or null
 };
 
-/// The scope for the call of a tool or task that `caller` waits for. It knows its call_site only
-/// where programs have made semaphores: a call in flight is to take little memory.
+/// The scope for the call of a tool or task that `caller` waits for. It has a call_site only if
+/// programs have created semaphores, to save memory of calls in flight.
 [[nodiscard]] scope_ref scope_of_call(const fiber& caller);
 
 } // namespace heddle::lang

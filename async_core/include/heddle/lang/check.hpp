@@ -1,4 +1,4 @@
-// What is wrong with a program, found without running it.
+// Finds mistakes in a program without running it.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -51,21 +51,21 @@ struct value_refusal {
 /// The inputs of a task or tool, as its definition declares them.
 struct task_signature {
     std::vector<std::string> inputs;     ///< in order
-    std::vector<std::string> required;   ///< those that each call must give
+    std::vector<std::string> required;   ///< those that each call must pass
     std::vector<std::string> reserved{}; ///< keys of a call besides the inputs, for suggestions
     bool is_tool = false;                ///< called by clauses only, and takes no reserved keys
-    bool open = false;                   ///< takes any input, by name only
+    bool open = false;                   ///< accepts any input, by name only
     std::vector<text_call> calls{};      ///< in its prompts
     std::vector<named_span> tools{};     ///< offered to the model
-    std::vector<named_span> unused{};    ///< inputs that no prompt of it uses
-    /// Asks about the value of one input or reserved clause of a call. Result: what is wrong with
-    /// it, whatever the other clauses are; nothing when a call may give it. Null: anything goes.
+    std::vector<named_span> unused{};    ///< inputs that none of its prompts uses
+    /// Checks the value of one input or reserved clause of a call. Result: why it is refused,
+    /// whatever the other clauses are; nothing if a call may pass it. Null: any value is accepted.
     std::function<std::optional<value_refusal>(std::string_view clause, const value& given)>
         refuses{};
 };
 
-/// A hint for a clause of a call that a task or tool does not have: a similar name, how a setting
-/// of requests is given, or else which inputs there are. `reserved`: see task_signature.
+/// A hint for an unknown clause in a call of a task or tool: a similar name, how a setting of
+/// requests is written, or the list of inputs. `reserved`: see task_signature.
 [[nodiscard]] std::string unknown_input_hint(std::string_view name,
                                              const std::vector<std::string>& inputs,
                                              const std::vector<std::string>& reserved);
@@ -79,13 +79,13 @@ struct task_signature {
 class task_definitions {
 public:
     virtual ~task_definitions() = default;
-    /// Checks `(defatom …)` or `(deftool …)` and adds what is wrong to `problems`; registers
+    /// Checks `(defatom …)` or `(deftool …)` and adds the mistakes to `problems`; registers
     /// nothing. Result: the signature; empty when the parameters cannot be read.
     [[nodiscard]] virtual std::optional<task_signature> check(
         realm& realm, const value& definition, source_span span,
         std::vector<problem>& problems) const = 0;
-    /// The signature of a task or tool that the host has registered; empty when `callable` is none.
-    /// `realm` outlives the signature.
+    /// The signature of a task or tool that the host has registered; empty if `callable` is not
+    /// one. `realm` outlives the signature.
     [[nodiscard]] virtual std::optional<task_signature> signature_of(
         realm& realm, const host_object& callable) const = 0;
 };
@@ -95,9 +95,9 @@ struct check_options {
     const task_definitions* tasks = nullptr;
 };
 
-/// All problems of a program, in the order of their places. `text` was added to the sources of
-/// `realm` at `position`, and the world serves for this one program: its macros are expanded in it.
-/// Nothing else runs, and imports are not followed: where a name may come from one, it is a
+/// All problems of a program, in the order of their positions. `text` was added to the sources of
+/// `realm` at `position`, and the realm is used for this program only: its macros are expanded
+/// there. Nothing else runs, and imports are not followed: a name that may come from one causes a
 /// warning. After a syntax error only syntax and special forms are checked, since names may be
 /// missing.
 /// Bounds: a thousand problems; the reader's limits.

@@ -18,15 +18,15 @@ enum class op : std::uint8_t {
 #undef HEDDLE_OP
 };
 
-// One name for each field, whichever way an opcode reads them: worth an extension that both
-// compilers have.
+// One name for each field, however an opcode reads it. This needs an extension that both compilers
+// have.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wnested-anon-types"
 #pragma clang diagnostic ignored "-Wgnu-anonymous-struct"
 #endif
 
-/// Eight bytes. `d` lies over `b` and `c`.
+/// Eight bytes. `d` overlaps `b` and `c`.
 struct instruction {
     op code;
     std::uint8_t x = 0;
@@ -64,19 +64,19 @@ struct instruction {
 #endif
 static_assert(sizeof(instruction) == 8);
 
-/// What op::settings_push opens a scope for (its x): what its operand is.
+/// What op::settings_push opens a scope for (its x), and thus what its operand is.
 enum class scope_kind : std::uint8_t {
     settings, ///< a map of settings, as `with` writes them
     sandbox,  ///< a map of the clauses of `sandbox`
-    receiver, ///< what a streamed task call hands its pieces to, or nil
+    receiver, ///< the function that receives the pieces of a streamed task call, or nil
     config,   ///< *loop-config*
-    confined  ///< a function that a sandbox made: what binds it is the operand's policy
+    confined  ///< a function that was made in a sandbox: it is bound by the policy of the operand
 };
 
 /// What op::dynamic_get reads (its x).
 enum class dynamic_name : std::uint8_t { loop_config, sandbox };
 
-/// Where a closure takes a captured value from when it is made.
+/// Where a new closure takes a captured value from.
 struct capture {
     enum class from : std::uint8_t { local, captured, self };
     from where = from::local;
@@ -84,7 +84,7 @@ struct capture {
 };
 
 /// A protected range of code [begin, end): on an error (or, for a cleanup, on cancellation too) the
-/// machine puts what happened in a register and goes on at `target`.
+/// machine puts the error in a register and continues at `target`.
 struct handler {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
@@ -102,10 +102,10 @@ public:
     std::uint16_t optional = 0;
     bool has_rest = false;
     bool library = false; ///< of the prelude
-    bool hidden = false;  ///< of the prelude or the library: its places say nothing to a user
+    bool hidden = false;  ///< of the prelude or the library: its positions mean nothing to a user
     std::uint16_t registers = 1; ///< parameters first
     bool leaf = false;           ///< calls nothing and cannot wait: it runs to its end at once
-    std::uint16_t cleared = 1;   ///< of these, the first so many may hold an object at the end
+    std::uint16_t cleared = 1;   ///< leading registers that may hold an object at the end
     std::vector<instruction> code;
     std::vector<source_span> places; ///< of each instruction
     std::vector<value> constants;
@@ -120,7 +120,7 @@ public:
     function& operator=(const function&) = delete;
 
     mutable std::uint32_t references = 1;
-    heap_charge charge; ///< of all of the above but what `functions` and the constants take
+    heap_charge charge; ///< of all of the above, except `functions` and constants
 
 private:
     friend void function_release(const function* code) noexcept;

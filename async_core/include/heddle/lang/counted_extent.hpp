@@ -19,9 +19,9 @@ public:
     virtual ~extent_ledger() = default;
 };
 
-/// The mark that `with` puts into the scope of its body for `budget-usd` and `max-calls`. One
-/// inside another is bound by both. An error with this extent (with_extent) is caught outside of
-/// the form only.
+/// The mark that `with` puts into the scope of its body for `budget-usd` and `max-calls`. Nested
+/// extents bind together. An error with this extent (with_extent) is caught outside of the form
+/// only.
 /// Threads: the session's only.
 class counted_extent final : public extent_mark {
 public:
@@ -32,11 +32,11 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "extent"; }
     [[nodiscard]] std::optional<double> usd() const noexcept { return usd_; }
     [[nodiscard]] std::optional<std::uint64_t> calls() const noexcept { return calls_; }
-    /// The one around, or null.
+    /// The enclosing extent, or null.
     [[nodiscard]] const host_ref<counted_extent>& outer() const noexcept { return outer_; }
     void visit_values(value_visitor& visitor) const override { visitor.visit(outer_.as_value()); }
 
-    std::unique_ptr<extent_ledger> ledger; ///< the host's; made when it first counts
+    std::unique_ptr<extent_ledger> ledger; ///< the host's; created on first use
 
 private:
     std::optional<double> usd_;

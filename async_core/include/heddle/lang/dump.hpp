@@ -1,4 +1,4 @@
-// What the compiler makes of a program, for people and tools. Nothing is run, apart from macros.
+// Shows what the compiler generates for a program. Runs nothing except macros.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -12,10 +12,10 @@ namespace heddle::lang {
 
 enum class dump_format : std::uint8_t { text, json };
 
-/// The resolved program as a tree: one node a line, with its place as line:column, names with where
-/// they live (register, cell, global), or the same as one JSON object. `text` was added to the
-/// sources of `realm` at `position`. An import is not followed; the forms after it are resolved
-/// without what it defines. Errors: those of reading and compiling. Iterative.
+/// The resolved program as a tree: one node per line, with its position as line:column and the
+/// storage of each name (register, cell, global); or the same as one JSON object. `text` was added
+/// to the sources of `realm` at `position`. Imports are not followed; the forms after one are
+/// resolved without the names that it defines. Errors: those of reading and compiling. Iterative.
 [[nodiscard]] result<std::string> dump_ast(realm& realm, std::string_view text,
                                            std::uint32_t position, dump_format format);
 

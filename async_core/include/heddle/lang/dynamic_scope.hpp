@@ -1,4 +1,4 @@
-// What holds while a form runs: the settings of `with`, limits, the sandbox.
+// The settings in effect while a form runs: those of `with`, limits, the sandbox.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -22,7 +22,7 @@ class future;
 class sandbox_policy;
 class time_extent;
 
-/// A counted reference to a dynamic scope. Without one it reads as the root scope, which sets
+/// A counted reference to a dynamic scope. An empty reference reads as the root scope, which sets
 /// nothing.
 class scope_ref {
 public:
@@ -35,7 +35,8 @@ public:
         return held_.identical(other.held_);
     }
 
-    /// A scope inside this one: a copy that `change` (of a dynamic_scope&) may change.
+    /// Returns a scope inside this one: a copy, modified by `change` (called with a
+    /// dynamic_scope&).
     template <class Change>
     [[nodiscard]] scope_ref open(heap& memory, Change&& change) const;
 
@@ -48,8 +49,8 @@ private:
     value held_;
 };
 
-/// Immutable once it is open. What runs inside a form, its branches and futures included, shares
-/// the form's scope. Threads: the session's only.
+/// Immutable once it is open. The code inside a form, including branches and futures, shares its
+/// scope. Threads: the session's only.
 class dynamic_scope final : public host_object {
 public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "scope"; }
@@ -60,25 +61,25 @@ public:
 
     scope_ref outer;                         ///< the scope around this one
     host_ref<concurrency_scope> concurrency; ///< bounds branches; null: no bound
-    host_ref<sandbox_policy> sandbox;        ///< whose rights bind the code; null: outside of any
-    /// Whose limits count the work of the code: `sandbox`, and those around the call of a tool that
-    /// has the rights of the program. Null: none.
+    host_ref<sandbox_policy> sandbox;        ///< the rights of the code; null: unrestricted
+    /// The sandboxes whose limits count the work of the code: `sandbox`, and those that enclose the
+    /// call of a tool with the rights of the program. Null: none.
     host_ref<sandbox_policy> limits;
     host_ref<time_extent> time; ///< the extent of `deadline`; null: no deadline
     double deadline = std::numeric_limits<double>::infinity(); ///< on the clock of host_names
-    /// When cleanup code must be over, whatever began it, and the extent of time that says so.
+    /// When cleanup code must end, whatever started it, and the extent of time that requires it.
     double cleanup_end = std::numeric_limits<double>::infinity();
     host_ref<time_extent> cleanup_time;
     host_ref<counted_extent> counted;     ///< innermost extent of budget-usd or max-calls, or null
     host_ref<future> spawned;             ///< the future that the code is part of, or null
-    host_ref<call_site> called_by;        ///< of a tool's code: the call, where that is known
+    host_ref<call_site> called_by;        ///< of the code of a tool: the call, if known
     value settings = value::empty_map();  ///< of `with`, for the host: model, retries, files, …
     value loop_config = value::unbound(); ///< *loop-config*
     value receiver;                       ///< of a streamed task call: a function, or nil
-    std::int64_t stream = 0;     ///< whose pieces the code receives, numbered by the host; 0: none
+    std::int64_t stream = 0;     ///< number of the stream whose pieces the code receives; 0: none
     unsigned call_depth = 0;     ///< calls of host::session::call_within around it
-    bool choosing_files = false; ///< inside a task that chooses files: its look-up uses no model
-    bool cleanup = false;        ///< of a cleanup: the deadlines of `outer` do not cut it
+    bool choosing_files = false; ///< inside a task that chooses files: its lookup uses no model
+    bool cleanup = false;        ///< of a cleanup: the deadlines of `outer` do not end it
 };
 
 [[nodiscard]] const dynamic_scope& root_scope() noexcept;
@@ -96,9 +97,9 @@ scope_ref scope_ref::open(heap& memory, Change&& change) const {
     return scope_ref(make_host(memory, std::move(object)));
 }
 
-/// For what the host runs in the name of a program, such as a tool that a model calls: the error
-/// when the sandbox of `scope` does not allow it by that name, or counts too many calls. Nothing:
-/// it may run, and has been counted.
+/// Checks what the host runs on behalf of a program, such as a tool that a model calls. Result: the
+/// error if the sandbox of `scope` does not allow that name, or if its calls are used up; nothing
+/// if it may run, and it has then been counted.
 [[nodiscard]] std::optional<error> refused_by_sandbox(const scope_ref& scope,
                                                       std::string_view name);
 

@@ -14,7 +14,7 @@ namespace heddle::lang {
 /// depth is bounded by memory only. Complexity: about linear in the distinct parts of the values,
 /// however often these are shared.
 [[nodiscard]] bool values_equal(const value& left, const value& right);
-/// As above, metered. Result: empty when `work` says to stop.
+/// As above, metered. Result: empty if `work` stops it.
 [[nodiscard]] std::optional<bool> values_equal(const value& left, const value& right,
                                                work_meter& work);
 

@@ -29,29 +29,28 @@ enum class errc : int {
     return {static_cast<int>(code), lang_category()};
 }
 
-/// What a script attached to an error, and what `catch` binds besides the message.
+/// Data that a script attaches to an error, and that `catch` binds besides the message.
 class script_payload final : public error_payload {
 public:
     value data;         ///< arguments of (error …), or nil
     value result;       ///< the FAILED TaskResult of a TaskError, or nil
     std::string reason; ///< reason of a TaskError ("input_validation_failure"), or empty
-    /// The extent that is over (its time, or another limit of its own), or nil: a host object that
-    /// is in the settings of everything that runs inside. No `catch` in the extent takes the error;
-    /// the form that opened the extent removes the mark, and from there on it is an error like any
-    /// other.
+    /// The extent that has ended (its time, or another of its limits), or nil: a host object in the
+    /// settings of everything that runs inside. No `catch` in the extent handles the error; the
+    /// form that opened the extent removes the mark, and from there on it is an ordinary error.
     value extent;
-    bool uncatchable = false; ///< no `catch` at all takes it: the run has to end
-    bool complete = false;    ///< many branches share it (a limit of all): it gets no further trace
+    bool uncatchable = false; ///< no `catch` handles it: the run has to end
+    bool complete = false;    ///< many branches share it (a common limit): its trace does not grow
 };
 
 /// The extent that an error leaves (see script_payload), or null.
 [[nodiscard]] const value* extent_of(const error& failure) noexcept;
 /// The error marked as leaving `extent`; nil removes the mark.
 [[nodiscard]] error with_extent(error failure, value extent);
-/// The error, taken by no `catch`.
+/// The error, such that no `catch` handles it.
 [[nodiscard]] error made_uncatchable(error failure);
-/// The error as many branches share it that one limit ends: with the trace that it has now. It ends
-/// being shared where it leaves its extent.
+/// The error as it is shared by all branches that one limit ends: its trace does not grow any more.
+/// It is no longer shared where it leaves its extent.
 [[nodiscard]] error made_complete(error failure);
 [[nodiscard]] bool is_complete(const error& failure) noexcept;
 /// The error with one more line of trace, unless it is complete.
@@ -61,7 +60,7 @@ public:
 
 /// The user's name of an error's kind: "UnboundSymbolError", "TaskError", "CancelledError", …
 [[nodiscard]] std::string_view error_kind_name(const error& failure) noexcept;
-/// The code behind a user's name of a kind; evaluation for names that are not the language's.
+/// The code of a kind that users name so; evaluation for names that the language does not define.
 [[nodiscard]] errc errc_of_kind(std::string_view name) noexcept;
 /// True for errors that are a kind of SexpEvaluationError (sub-kinds included).
 [[nodiscard]] bool is_evaluation_error(const error& failure) noexcept;
@@ -70,7 +69,7 @@ public:
 /// Stops at parts that other errors share.
 void visit_error(host_object::value_visitor& visitor, const error& failure);
 
-/// Bytes that an error takes, with its causes; what its payload's values take is not among them.
+/// Bytes that an error and its causes occupy, without the values of its payload.
 [[nodiscard]] std::size_t footprint(const error& failure) noexcept;
 
 /// A TaskError with its reason.

@@ -29,7 +29,7 @@ struct permit {
 };
 
 /// A branch that runs on its parent's stack, until it has to wait (lazy task creation: Mohr, Kranz,
-/// Halstead 1991). The frames above `first_frame` become a fiber of their own then.
+/// Halstead 1991). Then the frames above `first_frame` become a fiber of their own.
 struct inline_branch {
     std::size_t first_frame;
     value group; ///< the join, kept alive
@@ -40,21 +40,21 @@ struct inline_branch {
     std::uint32_t next_ordinal = 0; ///< of its groups and effects, see effect_request::ordinal
 };
 
-/// What cleanup code may take.
+/// Bounds of cleanup code.
 struct cleanup_limits {
     static constexpr double never = std::numeric_limits<double>::infinity();
-    bool forced = false;  ///< it began because of a cancellation or of an extent that is over
-    value extent;         ///< the one that is over or, not forced, that of `until`; or nil
-    double until = never; ///< the deadline that it holds up once it has passed
-    double end = never;   ///< when it must be over, once it holds something up
-    double waits = never; ///< as long it may wait for the outside, in any case
+    bool forced = false;  ///< it was started by a cancellation or by an extent that has ended
+    value extent;         ///< the one that has ended or, if not forced, that of `until`; or nil
+    double until = never; ///< the deadline that it delays once it has passed
+    double end = never;   ///< when it must be over, once it delays something
+    double waits = never; ///< until when it may wait for the outside, in any case
 };
 
 /// A cleanup under way: cancellation waits until it has ended.
 struct cleanup_mark {
     std::uint32_t depth;  ///< number of frames when it began
     std::uint32_t target; ///< where its code begins
-    scope_ref scope;      ///< as it was; inside the cleanup it lacks the deadline
+    scope_ref scope;      ///< as before; inside the cleanup it lacks the deadline
     cleanup_limits limits;
     std::size_t memory; ///< in use when the outermost one began
     value passing = {}; ///< forced: the error that goes on when it has ended, in a caught_error
@@ -75,21 +75,21 @@ struct effect_request {
 /// What a fiber waits for.
 enum class waiting_for : std::uint8_t { nothing, effect, children, permit, future };
 
-/// Called by the machine when something happens to a fiber that its driver must know.
-/// Must not run the fiber from inside.
+/// Notified by the machine of events of a fiber that concern its driver.
+/// Must not run the fiber from these functions.
 class fiber_driver {
 public:
     virtual ~fiber_driver() = default;
     /// A parked fiber may be run again.
     virtual void wake(fiber& ready) noexcept = 0;
-    /// Cancellation was asked for while the fiber waits for an effect: end that effect.
+    /// Cancellation was requested while the fiber waits for an effect: end that effect.
     virtual void cancel_effect(fiber& waiting) noexcept = 0;
     /// The fiber, or a branch on its stack, was asked to end, and it waits for nothing: it is ready
     /// or runs. To run it before others gives memory back soon.
     virtual void asked_to_end(fiber& ready) noexcept { (void)ready; }
 };
 
-/// Frames, registers, dynamic scope and cancellation of one fiber. Made by start_fiber or by the
+/// Frames, registers, dynamic scope and cancellation of one fiber. Created by start_fiber or by the
 /// machine; driven by the host. About a kilobyte with its frames. Threads: the session's only.
 class fiber {
 public:
@@ -101,7 +101,7 @@ public:
     [[nodiscard]] lang::realm& realm() const noexcept { return *realm_; }
     [[nodiscard]] bool cancel_requested() const noexcept { return cancel_ != cancel_reason::none; }
     [[nodiscard]] cancel_reason cancelled_because() const noexcept { return cancel_; }
-    /// Cleanup code runs: cancellation waits until it has ended.
+    /// Whether cleanup code runs: cancellation waits until it has ended.
     [[nodiscard]] bool cancellation_masked() const noexcept { return !cleanups_.empty(); }
     /// It, or a branch on its stack, was asked to end and has not, or has an error to pass on.
     [[nodiscard]] bool ends() const noexcept {
@@ -111,7 +111,7 @@ public:
     [[nodiscard]] waiting_for waits() const noexcept { return waits_; }
     [[nodiscard]] const scope_ref& scope() const noexcept { return scope_; }
     [[nodiscard]] effect_request& request() noexcept { return *request_; }
-    /// A branch that was spawned.
+    /// Whether it is a spawned branch.
     [[nodiscard]] bool is_future() const noexcept { return !future_.is_nil(); }
     [[nodiscard]] std::size_t depth() const noexcept { return frames_.size(); }
     /// A number that no other step of the branch has (effect_request::ordinal). Only between runs
@@ -121,17 +121,18 @@ public:
     /// scope, or what a cleanup may wait for. A wait for a permit or for a future is to be cut
     /// then: machine::interrupt_wait.
     [[nodiscard]] std::optional<double> deadline() const noexcept;
-    /// What it does belongs to a cleanup: it is not to wait for the outside for long.
+    /// Whether its code belongs to a cleanup, which must not wait for the outside for long.
     [[nodiscard]] bool cleans_up() const noexcept { return !cleanups_.empty() || of_cleanup_; }
 
     fiber_driver* driver = nullptr; ///< set by the host before the first run
-    void* driver_data = nullptr;    ///< the host's own
+    void* driver_data = nullptr;    ///< for use by the host
 
-    /// Asks the fiber and all branches below it to end. Ends nothing by itself: run it to its end.
-    /// `end`: when its cleanups must be over, if that is earlier than those of a new end must be.
+    /// Requests cancellation of the fiber and of all branches below it. The request does not end
+    /// them: run the fiber to its end.
+    /// `end`: when its cleanups must be over, if that is earlier than the usual bound.
     void request_cancel(cancel_reason reason, double end = cleanup_limits::never) noexcept;
 
-    /// What a driver keeps for each fiber, as a rule a frame of a coroutine: it counts as memory.
+    /// Memory charged for what a driver keeps for each fiber, usually the frame of a coroutine.
     static constexpr std::size_t kept_by_driver = 2048;
 
 private:
@@ -147,22 +148,22 @@ private:
     friend std::unique_ptr<fiber> start_program(lang::realm&, std::vector<datum>, scope_ref,
                                                 function_ref&);
 
-    void reserve(std::size_t registers);  ///< room for that many values in the stack
+    void reserve(std::size_t registers);  ///< makes room for that many values in the stack
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
-    void move_away(); ///< stack and frames in other memory, with no room to spare; see realm
+    void move_away(); ///< moves stack and frames to other memory, without spare room; see realm
     /// The part of request_cancel that concerns only this fiber. True when branches that it has
     /// opened must be asked as well.
     [[nodiscard]] bool ask_to_end(cancel_reason reason, double end) noexcept;
-    /// Asks the branches that those fibers, linked by queue_next_, have opened, and all below them:
-    /// were each left to the end of what opened it, a branch that opens others could be ahead of
-    /// its end for ever.
+    /// Requests cancellation of the branches that those fibers, linked by queue_next_, have opened,
+    /// and of all below them. If each were left until the branch that opened it ends, a branch that
+    /// keeps opening others could avoid its end forever.
     static void ask_branches(fiber* waiting) noexcept;
-    /// Of a cleanup that something waits for, with all branches below it.
+    /// Bounds a cleanup that something waits for, and all branches below it.
     void end_cleanup_by(double end) noexcept;
     /// The part of end_cleanup_by that concerns only this fiber. False when an end at least as
     /// early is already set.
     bool limit_cleanups(double end) noexcept;
-    /// Waits for a permit or a future no longer; false when it waits for neither.
+    /// Ends the wait for a permit or a future; false if it waits for neither.
     bool leave_wait() noexcept;
 
     lang::realm* realm_;
@@ -174,11 +175,11 @@ private:
     std::unique_ptr<effect_request> request_;
     std::int32_t first_call_ =
         -1; ///< arguments of the call at stack 0 that starts the fiber, or -1
-    std::uint32_t result_slot_ = 0; ///< stack index where the answer of an effect goes
+    std::uint32_t result_slot_ = 0; ///< stack index for the result of an effect
     waiting_for waits_ = waiting_for::nothing;
     bool has_waited_ = false; ///< since it was run last
     cancel_reason cancel_ = cancel_reason::none;
-    std::vector<cleanup_mark> cleanups_; ///< that run because of an error or cancellation
+    std::vector<cleanup_mark> cleanups_; ///< started by an error or a cancellation
     std::unique_ptr<pending_job> job_;   ///< runs in turns for it; its result goes to result_slot_
     std::optional<error> incoming_;      ///< the failure of the effect that was waited for
     std::optional<error> unwinding_;     ///< on its way out of more frames than fit in a slice
@@ -189,16 +190,16 @@ private:
     value group_;                   ///< the join this fiber is a branch of, or nil
     join* opened_ = nullptr;        ///< the last of the groups that its frames have opened
     permit right_;
-    concurrency_scope* granted_ = nullptr; ///< a permit that was handed over while waiting
-    value future_;                         ///< what a spawned branch answers, or nil
+    concurrency_scope* granted_ = nullptr; ///< a permit that was granted while waiting
+    value future_;                         ///< the future of a spawned branch, or nil
     value waits_on_;                       ///< the join or the future that is waited for
-    std::uint64_t cleanup_steps_ = 0;      ///< of cleanups that hold up an end
-    std::optional<error> overlong_; ///< raised at every step of theirs once there were too many
+    std::uint64_t cleanup_steps_ = 0;      ///< of cleanups that delay an end
+    std::optional<error> overlong_; ///< raised at each of their steps once there were too many
     bool of_cleanup_ = false;       ///< a branch that a cleanup started
     cleanup_limits ending_;         ///< with of_cleanup_: those of that cleanup
-    double cancel_end_ = cleanup_limits::never;    ///< of cleanups, once cancellation was asked for
+    double cancel_end_ = cleanup_limits::never;    ///< of cleanups, once cancellation was requested
     double told_end_ = cleanup_limits::never;      ///< that end_cleanup_by has passed on
-    double unwinding_end_ = cleanup_limits::never; ///< of those of the error on its way out
+    double unwinding_end_ = cleanup_limits::never; ///< of the cleanups of the error that unwinds
     concurrency_scope* waits_scope_ =
         nullptr;                    ///< whose permit is waited for; its join keeps it alive
     fiber* queue_before_ = nullptr; ///< in its queue

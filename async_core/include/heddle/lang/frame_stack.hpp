@@ -11,18 +11,18 @@
 
 namespace heddle::lang {
 
-/// Where a call stands. 24 bytes; registers live apart, in the value stack.
+/// The position of a call. 24 bytes; registers are in the value stack.
 struct frame {
     const instruction* at; ///< the next instruction
     const function* code;
-    std::uint32_t base; ///< first register; the closure itself lies at base - 1
-    /// For traces: how many frames this one has replaced. Of hidden code: the position in the
+    std::uint32_t base; ///< first register; the closure itself is at base - 1
+    /// For traces: how many frames this one has replaced. In hidden code: the position in the
     /// program of the tail call that led to it, or 0.
     std::uint32_t tail_calls = 0;
 };
 
-/// A stack of frames. std::vector would do, but g++ keeps its growth path in the way of every call:
-/// a quarter of the time of fib.
+/// A stack of frames. Not a std::vector, because g++ places the growth path of one in every call: a
+/// quarter of the time of fib.
 class frame_stack {
 public:
     frame_stack() = default;
@@ -54,7 +54,8 @@ public:
         to.size_ = to.capacity_ = count;
         size_ = first;
     }
-    /// For tests: the frames in other memory, with no room for another; the old memory spoilt.
+    /// For tests: moves the frames to other memory, with no room for another, and overwrites the
+    /// old memory.
     void move_away() {
         if (size_ == 0) return;
         auto* moved = static_cast<frame*>(std::malloc(size_ * sizeof(frame)));

@@ -1,5 +1,5 @@
 // The documentation of the language and of a program, from one source: the tables of forms and
-// primitives, docstrings, and what the host says of its tasks.
+// primitives, docstrings, and the documentation of tasks by the host.
 //
 // A docstring is the string that the body of a function or macro begins with. Its first sentence is
 // the summary; its last lines, from one that begins with a bracket or a quote, are examples
@@ -35,27 +35,28 @@ enum class help_kind : std::uint8_t {
 struct help_entry {
     help_kind kind = help_kind::value;
     std::string name;
-    std::string usage;                 ///< a line for each way to write it
-    std::string summary;               ///< one sentence; empty when nobody wrote any
+    std::string usage;                 ///< one line for each way to write it
+    std::string summary;               ///< one sentence; may be empty
     std::string details;               ///< the rest, in paragraphs; may be empty
     std::vector<std::string> examples; ///< "(f 1) => 2", each a line or more
     std::string family;                ///< "lists", "binding", "world"; empty for a program's own
-    source_span place;                 ///< of the definition, when there is one
+    source_span place;                 ///< of the definition, if there is one
 };
 
-/// What may be told about: everything, or (for code in a sandbox) only what belongs to the
-/// language.
+/// What help covers: everything, or (for code in a sandbox) only the language.
 enum class help_reach : std::uint8_t { everything, language };
 
-/// What a name means at the top level now: a program's own meaning wins over the language's.
-/// Errors: UnboundSymbolError with names that look alike.
+/// What a name means at the top level now: a definition of the program takes precedence over the
+/// language.
+/// Errors: UnboundSymbolError with similar names.
 [[nodiscard]] result<help_entry> describe(realm& realm, std::string_view name,
                                           help_reach reach = help_reach::everything);
 
 /// A function, primitive, task or tool as a value. Nothing for other values.
 [[nodiscard]] std::optional<help_entry> describe_callable(realm& realm, const value& callable);
 
-/// Usage, summary, details, examples, and for what a program defined the place. Ends in a line end.
+/// Usage, summary, details, examples and, for definitions of a program, the position. Ends in a
+/// line end.
 [[nodiscard]] std::string help_text(const realm& realm, const help_entry& entry);
 
 /// The modules of the standard library, as (import …) takes them: "std/lists".
@@ -70,7 +71,8 @@ struct reference_page {
     std::string text;
 };
 /// The reference of the language: forms, primitives (the host's too), functions, and a page for
-/// each module of the standard library. Nothing of a program. Errors: a module that does not load.
+/// each module of the standard library. Definitions of programs are not included. Errors: a module
+/// that does not load.
 [[nodiscard]] result<std::vector<reference_page>> reference_pages(realm& realm);
 
 /// A docstring taken apart.
@@ -81,7 +83,8 @@ struct docstring {
 };
 [[nodiscard]] docstring parse_docstring(std::string_view text);
 
-/// Lines "(form) => value" one by one; lines without an arrow belong to the example that follows.
+/// Splits lines "(form) => value" into examples; a line without an arrow belongs to the next
+/// example.
 [[nodiscard]] std::vector<std::string> split_examples(std::string_view lines);
 
 } // namespace heddle::lang

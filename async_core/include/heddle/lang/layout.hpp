@@ -12,21 +12,21 @@
 namespace heddle::lang {
 
 struct layout_options {
-    std::size_t width = 100; ///< of a line, in code points; what has no place to break is longer
+    std::size_t width = 100; ///< of a line, in code points; a line without a break may be longer
     read_options reading;
 };
 
-/// The text with its white space laid out anew (docs/reference/formatting.md has the rules). Every
-/// token and every comment stays as it was written and in its order; only blanks at the end of a
-/// line comment go. Laying out the result again changes nothing.
-/// `position`: of the text in a source_map, for spans; 0: they stay unknown.
-/// Errors: errc::syntax with span, the reader's own; errc::limit.
+/// The text in the canonical layout (docs/reference/formatting.md). Every token and comment keeps
+/// its spelling and order; only blanks at the end of a line comment are removed. Laying out the
+/// result again changes nothing.
+/// `position`: of the text in a source_map, for spans; 0: spans are unknown.
+/// Errors: errc::syntax with span, as the reader; errc::limit.
 /// Threads: any, at the same time. Complexity: linear, without recursion.
 [[nodiscard]] result<std::string> lay_out(std::string_view text, std::uint32_t position = 0,
                                           const layout_options& options = {});
 
-/// True when the texts hold the same tokens and comments, each spelled alike, in the same order.
-/// Both must be readable.
+/// True if the texts contain the same tokens and comments, with the same spelling, in the same
+/// order. Both must be readable.
 [[nodiscard]] bool same_but_for_blanks(std::string_view one, std::string_view other);
 
 } // namespace heddle::lang

@@ -12,15 +12,15 @@ namespace heddle::lang {
 [[nodiscard]] value make_list(heap& memory, std::span<const value> items);
 /// As make_list, with room for `capacity` elements before the first growth.
 [[nodiscard]] value make_list_with_capacity(heap& memory, std::size_t capacity);
-/// Room of new storage.
+/// Capacity of new storage.
 struct list_room {
     std::size_t capacity = 0;
-    std::size_t front = 0; ///< of these, free ones before the first element
+    std::size_t front = 0; ///< of these, free places before the first element
 };
-/// As make_list_with_capacity; what is pushed to the front needs no growth either.
+/// As make_list_with_capacity, with room to push to the front as well.
 [[nodiscard]] value make_list_with_room(heap& memory, list_room room);
-/// The room of a copy to push to the front of, or to append `elements` to. What a list has at its
-/// other end it keeps: one that grows at both is amortised too.
+/// The room for a copy to whose front elements are pushed, or to which `elements` are appended. The
+/// copy keeps the free room at the other end, so growth at both ends is amortised too.
 [[nodiscard]] list_room room_for_push_front(const value& list) noexcept;
 [[nodiscard]] list_room room_to_append(const value& list, std::size_t elements) noexcept;
 /// Whether list_concat() can append that many elements without copying, when the list is moved to
@@ -28,8 +28,8 @@ struct list_room {
 [[nodiscard]] bool list_grows_in_place(const value& list, std::size_t elements) noexcept;
 /// Whether list_push_front() needs no copy, when the list is moved to it.
 [[nodiscard]] bool list_grows_at_front(const value& list) noexcept;
-/// Amortised constant time when `list` owns the edge of its storage, or is the only one that sees
-/// it: what stood outside of its window is overwritten. A copy otherwise.
+/// Amortised constant time if `list` owns the edge of its storage, or is its only user: then what
+/// is outside of its window is overwritten. A copy otherwise.
 [[nodiscard]] value list_push_front(heap& memory, value item, value list);
 [[nodiscard]] value list_push_back(heap& memory, value list, value item);
 [[nodiscard]] value list_concat(heap& memory, value left, std::span<const value> right);

@@ -19,19 +19,19 @@ struct run_budget {
     std::uint64_t steps =
         UINT64_MAX; ///< calls, back-edges and work of builtins left for all fibers
     std::size_t max_frames = 20'000'000; ///< depth; memory is the usual bound
-    bool ending = false; ///< the host has cancelled the run; what a program cancels is a part of it
-    /// What `finally` blocks may use once the run is cancelled or its steps are used up, all
-    /// together: so that a cleanup that never ends does not keep a run for ever.
+    bool ending = false; ///< the host has cancelled the run; a program can only cancel a part of it
+    /// Steps that all `finally` blocks together may use once the run is cancelled or its steps are
+    /// used up, so that a cleanup that never ends cannot keep a run alive.
     std::uint64_t cleanup_steps = 10'000'000;
-    /// Whether they use that up now.
+    /// Whether `finally` blocks use cleanup_steps now.
     [[nodiscard]] bool run_ends() const noexcept { return ending || steps == 0; }
-    double cleanup_end = cleanup_limits::never; ///< of them; set when the steps are used up
+    double cleanup_end = cleanup_limits::never; ///< of these blocks, once the steps are used up
 };
 
 enum class outcome_kind : std::uint8_t {
     done,        ///< `result` is the value of the fiber
     failed,      ///< `failure`
-    cancelled,   ///< `failure` says why
+    cancelled,   ///< `failure` has the reason
     effect,      ///< fiber.request() waits for resume()
     forked,      ///< `child` was split off; drive it too, and run this fiber again
     parked,      ///< waits for branches, a permit or a future; wake() notifies the driver
@@ -46,11 +46,11 @@ struct outcome {
     bool idle = false; ///< out_of_steps without any progress: let others run first
 };
 
-/// A fiber that will call `callee` (a closure) with `arguments`.
+/// Creates a fiber that calls `callee` (a closure) with `arguments`.
 [[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& realm, value callee,
                                                  std::span<const value> arguments,
                                                  scope_ref scope = {});
-/// A fiber that will run compiled top-level code.
+/// Creates a fiber that runs compiled top-level code.
 [[nodiscard]] std::unique_ptr<fiber> start_fiber(realm& realm, const function_ref& code,
                                                  scope_ref scope = {});
 
@@ -76,34 +76,33 @@ public:
                                      std::uint32_t slice = 2000) noexcept;
 
     /// Ends a fiber as failed without running any more of its code, for a driver that cannot run
-    /// it. Notifies its join, futures and permits, and asks the branches that it waits for to end.
-    /// Its `finally` blocks do not run.
+    /// it. Notifies its join, futures and permits, and requests cancellation of the branches that
+    /// it waits for. Its `finally` blocks do not run.
     [[nodiscard]] static outcome abandon(fiber& self, error failure) noexcept;
 
     /// Ends the wait of a parked fiber, for a driver that cannot wait. A wait for a permit or a
-    /// future fails with `failure`: run the fiber afterwards. Branches that the fiber waits for are
-    /// asked to end.
+    /// future fails with `failure`: run the fiber afterwards. Requests cancellation of branches
+    /// that the fiber waits for.
     static void fail_wait(fiber& self, error failure) noexcept;
 
     /// When the fiber computes inside a branch of a join on its parent's stack: makes that branch a
-    /// fiber of its own, ready to run, so that its siblings get their turn. Null when there is
-    /// none.
+    /// fiber of its own, ready to run, so that its siblings get their turn. Null if there is none.
     [[nodiscard]] static std::unique_ptr<fiber> split_running_branch(fiber& self);
 
-    /// Answers the effect a fiber waits for; run it again afterwards.
+    /// Passes the result of the effect that a fiber waits for; run the fiber afterwards.
     static void resume(fiber& self, result<value> answer) noexcept;
 
     /// Ends a wait for a permit or a future whose deadline (fiber::deadline) has passed; run the
-    /// fiber afterwards. False, and nothing done, when it waits for neither.
+    /// fiber afterwards. Result: false, without any effect, if it waits for neither.
     static bool interrupt_wait(fiber& self);
 
-    /// What to answer an effect with that was cut because the fiber's deadline has passed. It
-    /// leaves the extent of that deadline; no `catch` inside takes it.
+    /// The failure of an effect that was ended because the deadline of the fiber has passed. It
+    /// leaves the extent of that deadline; no `catch` inside handles it.
     [[nodiscard]] static error deadline_failure(const fiber& self);
 };
 
 /// The map that `catch` binds: kind, reason, message, span, stack, data, result, and causes: a list
-/// of such maps without causes, the nearest first.
+/// of such maps without causes, the most direct cause first.
 [[nodiscard]] value describe_error(realm& realm, const error& failure);
 
 /// A scope inside `outer` that runs at most that many branches at a time.

@@ -14,8 +14,8 @@ struct map_entry;
 [[nodiscard]] std::span<const map_entry> map_entries(const value& map) noexcept;
 /// The value of a key, or null. Constant time.
 [[nodiscard]] const value* map_find(const value& map, std::string_view key) noexcept;
-/// With `key` (a string value) set; a known key keeps its place. Constant time for a new key on the
-/// newest version and for any key when `map` is the only owner; a copy otherwise.
+/// The map with `key` (a string value) set; an existing key keeps its place. Constant time for a
+/// new key on the newest version and for any key when `map` is the only owner; a copy otherwise.
 [[nodiscard]] value map_put(heap& memory, value map, value key, value item);
 [[nodiscard]] value map_put(heap& memory, value map, std::string_view key, value item);
 /// Whether map_put() of that key writes into the existing storage, and so needs no memory.

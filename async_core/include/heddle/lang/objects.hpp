@@ -1,5 +1,5 @@
-// What lies behind a value's pointer. For the language's own sources; programs and hosts use
-// text.hpp, list.hpp and map.hpp.
+// The objects that values point to. For the sources of the language; hosts use text.hpp, list.hpp
+// and map.hpp.
 #pragma once
 
 #include <heddle/base/source.hpp>
@@ -30,8 +30,8 @@ struct symbol_object : object {
     }
 };
 
-/// Where the elements of a list that was read stand in the source (parallel to the storage), so
-/// that macros and quoted code keep their places.
+/// Source positions of the elements of a list that was read (parallel to the storage), so that
+/// macros and quoted code keep them.
 struct list_places {
     source_span whole;
     std::size_t count; ///< of elements
@@ -50,8 +50,9 @@ struct list_object : object {
     [[nodiscard]] bool takes_before(std::uint32_t offset) const noexcept {
         return offset == begin && begin != 0 && places == nullptr;
     }
-    /// Whether so few elements are left that a copy of them is better than to keep this alive. A
-    /// copy is small itself, so a loop that takes element after element copies twice.
+    /// Whether so few elements are left that a copy of them is better than keeping this storage
+    /// alive. The copy is small itself, so a loop that takes one element after the other copies
+    /// twice.
     [[nodiscard]] bool outweighs(std::size_t left) const noexcept {
         return left <= 16 && left * 8 < capacity && places == nullptr;
     }
@@ -89,11 +90,11 @@ class function; // compiled code, see code.hpp
 struct closure_object : object {
     const function* code; ///< counted
     std::uint32_t count;  ///< of captured values
-    std::int32_t arity;   ///< with so many arguments it is entered at once; or one of these:
+    std::int32_t arity; ///< number of arguments with which it is entered at once; or one of these:
     static constexpr std::int32_t varies = -1;      ///< it has optional or rest parameters
     static constexpr std::int32_t is_confined = -2; ///< made inside a sandbox
     [[nodiscard]] bool confined() const noexcept { return arity == is_confined; }
-    /// Of a confined one: the policy of its sandbox, behind the captured values.
+    /// Of a confined closure: the policy of its sandbox, after the captured values.
     [[nodiscard]] const value& policy() const noexcept { return captured()[count]; }
     [[nodiscard]] std::uint32_t values() const noexcept { return count + (confined() ? 1U : 0U); }
     [[nodiscard]] value* captured() noexcept { return reinterpret_cast<value*>(this + 1); }
@@ -102,7 +103,7 @@ struct closure_object : object {
     }
 };
 
-/// A value of the host's making: task, tool, future, join. Shown as #<type name>.
+/// A value that the host defines: task, tool, future, join. Printed as #<type name>.
 class host_object {
 public:
     virtual ~host_object() = default;
@@ -110,7 +111,7 @@ public:
     [[nodiscard]] virtual std::string describe() const { return std::string(type_name()); }
     [[nodiscard]] virtual bool callable() const noexcept { return false; }
 
-    /// Told of the values that an object holds.
+    /// Receives the values that an object holds.
     class value_visitor {
     public:
         virtual void visit(const value& held) = 0;
@@ -118,22 +119,22 @@ public:
     protected:
         ~value_visitor() = default;
     };
-    /// Shows the collector of cycles each value that this object holds, once for each time it holds
-    /// it, and none that another object holds as well. What is not shown is never collected while
-    /// it is held.
+    /// Passes to the collector of cycles each value that this object holds, once for each time it
+    /// holds it, and no value that another object holds in its place. A value that is not passed is
+    /// never collected while it is held.
     virtual void visit_values(value_visitor&) const {}
 };
 
 struct host_holder : object {
     host_object* held;   ///< owned
-    std::size_t charged; ///< what it counts beside the holder
+    std::size_t charged; ///< bytes charged in addition to the holder
 };
 
 [[nodiscard]] value make_cell(heap& memory, value content);
-/// `policy`: of the sandbox that it is made in, or nil. The captured values are nil at first.
+/// `policy`: of the sandbox in which it is created, or nil. The captured values are nil at first.
 [[nodiscard]] value make_closure(heap& memory, const function& code, std::uint32_t captured,
                                  const value& policy = {});
-/// `bytes`: the size of what is held.
+/// `bytes`: the size of `held`.
 [[nodiscard]] value make_host(heap& memory, std::unique_ptr<host_object> held, std::size_t bytes);
 template <class T>
 [[nodiscard]] value make_host(heap& memory, std::unique_ptr<T> held) {
@@ -146,7 +147,7 @@ template <class T>
 [[nodiscard]] inline closure_object* closure_of(const value& v) noexcept {
     return static_cast<closure_object*>(v.target());
 }
-/// Null when `v` is not a host object.
+/// Null if `v` is not a host object.
 [[nodiscard]] inline host_object* host_of(const value& v) noexcept {
     return v.is(kind::host) ? static_cast<host_holder*>(v.target())->held : nullptr;
 }
@@ -166,7 +167,7 @@ public:
         result.held_ = make_host(memory, std::move(held));
         return result;
     }
-    /// Null when `v` is not a T.
+    /// Null if `v` is not a T.
     [[nodiscard]] static host_ref from_value(const value& v) noexcept {
         host_ref result;
         if (host_as<T>(v)) result.held_ = v;

@@ -1,4 +1,4 @@
-// Printing of values that takes turns with the loop.
+// Printing of values that yields to the loop.
 #pragma once
 
 #include <heddle/base/error.hpp>

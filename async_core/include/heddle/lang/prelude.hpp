@@ -6,7 +6,7 @@
 
 namespace heddle::lang {
 
-/// Defines map, filter, reduce and their kin in a fresh realm. Errors: a bug in the prelude.
+/// Defines map, filter, reduce and similar functions in a new realm. Errors: a bug in the prelude.
 [[nodiscard]] result<void> load_prelude(realm& realm);
 
 } // namespace heddle::lang

@@ -15,8 +15,8 @@ struct print_options {
     bool display = false;             ///< strings without quotes at the outermost level
 };
 
-/// The written form; data reads back equal. A map prints as `(dict "k" v …)`, a closure as
-/// `#<function name>`. Iterative: any depth.
+/// The written form; data that is read back is equal. A map prints as `(dict "k" v …)`, a closure
+/// as `#<function name>`. Iterative: any depth.
 [[nodiscard]] std::string print_value(const value& v, const print_options& options = {});
 
 /// `text` as a string literal of the language.

@@ -18,25 +18,24 @@ struct read_options {
     work_meter* work = nullptr;     ///< may stop reading, with an error; null: not metered
 };
 
-/// A datum with its place. Lists carry the places of their elements in their storage
+/// A datum with its position. Lists carry the positions of their elements in their storage
 /// (list_object::places), so code keeps its spans through quoting and macros.
 struct datum {
     value content;
     source_span span;
 };
 
-/// Why a text could not be read, when it could be the beginning of one that can: it ends inside a
-/// list, a string or a comment, or after a quote. What is wrong for any continuation has no such
+/// Payload of an error for a text that could be the beginning of a valid one: it ends inside a
+/// list, a string or a comment, or after a quote. An error that no continuation can fix has no such
 /// payload.
 class incomplete_input final : public error_payload {};
 
-/// True for an error of read_all that more input may fix.
+/// True for an error of read_all that further input may fix.
 [[nodiscard]] bool needs_more_input(const error& failure) noexcept;
 
 /// Reads all expressions of `text` (docs/spec/language.md §1), held by the source_map at `position`
-/// (0: spans stay unknown). Errors: errc::syntax with span and hint; never a crash, whatever the
-/// bytes.
-/// Iterative: depth is bounded by the option only.
+/// (0: spans are unknown). Errors: errc::syntax with span and hint; never a crash, whatever the
+/// bytes. Iterative: depth is bounded by the option only.
 [[nodiscard]] result<std::vector<datum>> read_all(heap& memory, std::string_view text,
                                                   std::uint32_t position = 0,
                                                   const read_options& options = {});

@@ -1,4 +1,4 @@
-// What all code of a session shares.
+// The state that all code of a session shares.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -20,7 +20,7 @@ class code_service;
 class compile_watch;
 class host_object;
 
-/// How an operator that is no lexical binding and no primitive is to be called.
+/// How to call an operator that is neither a lexical binding nor a primitive.
 struct operator_info {
     value callable;       ///< host object
     bool is_tool = false; ///< tools take clauses only
@@ -30,7 +30,7 @@ struct operator_info {
     std::vector<std::string> aliases; ///< further names it can be called by ("type:subtype")
 };
 
-/// What help says about a task or tool.
+/// Documentation of a task or tool.
 struct operator_doc {
     struct input {
         std::string name;
@@ -44,7 +44,7 @@ struct operator_doc {
     source_span place; ///< of its definition
 };
 
-/// The host's side of the language: effects and names that live outside.
+/// The interface of the language to its host: effects and names that the host defines.
 /// Threads: the session's only. Called while compiling and running; must not call back.
 class host_names {
 public:
@@ -54,7 +54,7 @@ public:
     /// A registered task (by name, then by type:subtype) or tool.
     [[nodiscard]] virtual std::optional<operator_info> find_operator(
         heap& memory, std::string_view name) const = 0;
-    /// How a callable host object wants its arguments; nothing when it is not a task or tool.
+    /// How to call a host object; nothing if it is not a task or tool.
     [[nodiscard]] virtual std::optional<operator_info> describe_callable(
         const host_object& callable) const = 0;
     /// Documentation of a registered task or tool.
@@ -65,7 +65,7 @@ public:
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     /// Monotonic time in seconds, for deadlines.
     [[nodiscard]] virtual double now() const = 0;
-    /// Names to suggest from.
+    /// Collects names for suggestions.
     virtual void collect_names(std::vector<std::string>& names) const = 0;
 };
 
@@ -75,7 +75,7 @@ public:
     /// With the compiler, the documentation and the standard library.
     realm();
     explicit realm(const host_names& host);
-    /// `stages`: what running code reaches of them. Both outlive the realm.
+    /// `stages`: those that running code can reach. Both outlive the realm.
     realm(const host_names& host, const code_service& stages);
     realm(const realm&) = delete;
     realm& operator=(const realm&) = delete;
@@ -87,19 +87,19 @@ public:
     [[nodiscard]] const code_service& stages() const noexcept { return *stages_; }
 
     // Two layers of names: what the prelude defines, and what programs define above it. A program
-    // that defines a name of the prelude gets a slot of its own; the prelude keeps using its own,
-    // and so does code that eval or sandbox closes off from the program's globals.
+    // that defines a name of the prelude gets a separate slot; the prelude keeps its own, and so
+    // does code that eval or sandbox isolates from the globals of the program.
 
-    /// The slot that a definition of `name` writes; made (unbound) when it is not there.
+    /// The slot that a definition of `name` writes; created (unbound) if it does not exist.
     [[nodiscard]] std::uint32_t global_index(std::string_view name);
-    /// The slot that a use of `name` reads: the program's when it is bound there, else the
-    /// prelude's, else a new unbound one of the program.
+    /// The slot that a use of `name` reads: that of the program if it is bound there, else that of
+    /// the prelude, else a new unbound slot of the program.
     [[nodiscard]] std::uint32_t reference_index(std::string_view name);
-    /// Index of a global that exists and is bound: the program's, else the prelude's.
+    /// Index of a bound global: of the program, else of the prelude.
     [[nodiscard]] std::optional<std::uint32_t> find_global(std::string_view name) const;
-    /// As find_global, the program's layer alone.
+    /// As find_global, only in the layer of the program.
     [[nodiscard]] std::optional<std::uint32_t> find_program_global(std::string_view name) const;
-    /// As find_global, the prelude's layer alone.
+    /// As find_global, only in the layer of the prelude.
     [[nodiscard]] std::optional<std::uint32_t> find_library_global(std::string_view name) const;
     [[nodiscard]] value& global(std::uint32_t index) noexcept { return globals_[index].content; }
     [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept {
@@ -110,8 +110,8 @@ public:
     }
     [[nodiscard]] std::size_t global_count() const noexcept { return globals_.size(); }
     void define(std::string_view name, value content);
-    /// Where the last definition of a global is that was compiled; it may not have run yet.
-    /// Unknown: none was.
+    /// Where the definition of a global is that was compiled last; it may not have run yet. Unknown
+    /// if there is none.
     [[nodiscard]] source_span definition_of(std::uint32_t index) const noexcept {
         return globals_[index].definition;
     }
@@ -131,20 +131,20 @@ public:
     [[nodiscard]] const value* find_macro(std::string_view name) const;
     [[nodiscard]] bool has_macros() const noexcept { return !macros_.empty(); }
     void define_macro(std::string_view name, value expander);
-    /// A definition of a value takes the place of a macro of that name.
+    /// Called when a definition of a value replaces a macro of that name.
     void forget_macro(std::string_view name);
 
-    /// The value of a library that was imported, by its name without "std/"; null before.
+    /// The value of an imported library, by its name without "std/"; null if it was not imported.
     [[nodiscard]] const value* imported_library(const std::string& name) const;
     void note_library(std::string name, value content);
 
-    /// A count that the host raises. Groups of branches note it as it was when they began
-    /// (branch_group), so that the host can tell what a branch was there for.
+    /// A counter that the host increments. Groups of branches record its value when they begin
+    /// (branch_group), so that the host knows which of its events they have in scope.
     [[nodiscard]] std::uint64_t host_events() const noexcept { return host_events_; }
     std::uint64_t note_host_event() noexcept { return ++host_events_; }
 
-    /// True while the prelude is compiled: its functions are marked, and may use the prelude's
-    /// forms.
+    /// True while the prelude is compiled: its functions are marked, and may use forms of the
+    /// prelude.
     [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
     void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
 
@@ -155,7 +155,7 @@ public:
         ~compile_level() { --owner_.compiling_; }
         compile_level(const compile_level&) = delete;
         compile_level& operator=(const compile_level&) = delete;
-        /// How many are, this one included: code that is compiled may run, and compile.
+        /// Number of compilations under way, including this one: compiled code may run and compile.
         [[nodiscard]] unsigned depth() const noexcept { return owner_.compiling_; }
 
     private:
@@ -166,43 +166,43 @@ public:
     [[nodiscard]] compile_watch* watch() const noexcept { return watch_; }
     void set_watch(compile_watch* watch) noexcept { watch_ = watch; }
 
-    /// The compilations under way, to be put aside while another fiber has its turn.
+    /// The compilations under way, set aside while another fiber has its turn.
     struct compile_state {
         compile_watch* watch = nullptr;
         unsigned depth = 0;
     };
-    /// The state until here.
+    /// Replaces the state. Result: the previous one.
     compile_state exchange_compile_state(const compile_state& other) noexcept {
         const compile_state until_here{watch_, compiling_};
         watch_ = other.watch;
         compiling_ = other.depth;
         return until_here;
     }
-    /// Tells the fibers that start_fiber makes from each other.
+    /// A number that identifies a fiber that start_fiber creates.
     [[nodiscard]] std::uint32_t next_fiber_number() noexcept { return fibers_numbered_++; }
     std::size_t permits_held = 0; ///< of semaphores, by programs
     unsigned native_stacks = 0;   ///< in use by computations that take turns with the loop
-    bool has_semaphores = false;  ///< a program has made one, at some time
+    bool has_semaphores = false;  ///< a program has created one
 
-    /// The error that ends all branches which meet one limit: one for all of them, because a
-    /// hundred thousand that each made its own would need more time and memory than they had for
-    /// their work.
+    /// The error that ends all branches which reach one limit. They share it, because separate
+    /// errors of a hundred thousand branches would take more time and memory than their work.
     struct common_failure {
-        const void* extent; ///< that is over; null: the run's memory or steps
+        const void* extent; ///< that has ended; null: memory or steps of the run
         error failure;
     };
     std::optional<common_failure> common;
 
     /// For tests of the machine: stacks and frames move at each run of the machine and each time
-    /// they grow, and the memory they leave is spoilt, so that a pointer kept too long shows.
+    /// they grow, and the memory they leave is overwritten, so that the use of a stale pointer
+    /// shows.
     [[nodiscard]] bool moves_stacks() const noexcept { return moves_stacks_; }
     void set_moves_stacks(bool on) noexcept { moves_stacks_ = on; }
 
-    /// Every name a program can use now: globals, macros, special forms, primitives, and the
-    /// host's. Without order; a name may come twice.
+    /// Every name that a program can use now: globals, macros, special forms, primitives, and names
+    /// of the host. In no particular order; a name may occur twice.
     void collect_names(std::vector<std::string>& names) const;
 
-    /// UnboundSymbolError with names that look alike.
+    /// UnboundSymbolError with similar names.
     [[nodiscard]] error unbound_error(std::string_view name) const;
 
 private:
@@ -234,11 +234,11 @@ private:
     bool moves_stacks_ = false;
 };
 
-/// A host that knows nothing, for tests and tools of the language alone.
+/// A host without names and effects, for tests and tools of the language.
 [[nodiscard]] const host_names& no_host() noexcept;
 
-/// Up to three of `candidates` that differ little from `name` (optimal string alignment), as
-/// "did you mean a, b or c?"; empty when none is near.
+/// Up to three of `candidates` that differ little from `name` (optimal string alignment), as "did
+/// you mean a, b or c?"; empty if none is similar.
 [[nodiscard]] std::string suggest_names(std::string_view name,
                                         const std::vector<std::string>& candidates);
 

@@ -1,5 +1,5 @@
 // The settings of a request to a model: the one list that `with`, definitions of tasks, templates,
-// heddle.toml and the documentation share. What they do is the task system's matter.
+// heddle.toml and the documentation share. The task system defines what they do.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ struct request_setting {
 
 /// In the order of the documentation.
 [[nodiscard]] std::span<const request_setting> request_settings() noexcept;
-/// Null when there is none of that name.
+/// Null if there is none of that name.
 [[nodiscard]] const request_setting* find_request_setting(std::string_view name) noexcept;
-/// Whether a value, as JSON text, is what the setting must be.
+/// Whether a value, as JSON text, is valid for the setting.
 [[nodiscard]] bool fits(const request_setting& setting, std::string_view json);
 /// The name with underscores, as JSON, XML and TOML write it.
 [[nodiscard]] std::string snake_name(const request_setting& setting);

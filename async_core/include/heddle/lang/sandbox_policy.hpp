@@ -1,4 +1,4 @@
-// What may be done inside a sandbox.
+// What code inside a sandbox may do.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -18,8 +18,8 @@
 
 namespace heddle::lang {
 
-/// One `sandbox` form that runs, or that made a function which still lives: its clauses, and what
-/// is left of its limits. The mark of its extent. Threads: the session's only.
+/// One `sandbox` form that runs, or in which a function was created that still exists: its clauses,
+/// and what is left of its limits. The mark of its extent. Threads: the session's only.
 class sandbox_extent final : public extent_mark {
 public:
     using name_set = std::set<std::string, std::less<>>;
@@ -39,7 +39,7 @@ private:
     void enter(std::size_t used) noexcept;
     void leave(std::size_t used) noexcept;
 
-    name_set allowed_;                 ///< tasks, tools, builtins that reach outside, functions
+    name_set allowed_;                 ///< tasks, tools, effects, functions
     name_set models_;                  ///< models and providers that may be chosen
     std::uint64_t steps_ = UINT64_MAX; ///< left
     std::uint64_t steps_given_ = UINT64_MAX;
@@ -53,16 +53,17 @@ private:
     std::optional<error> ended_;    ///< without its mark, which refers to this
 };
 
-/// The sandboxes that bind a piece of code, outermost first. A sandbox inside another is bound by
-/// both, and so is a function that one sandbox made and that is called in another. Immutable but
-/// for what the extents count.
+/// The sandboxes that bind a piece of code, outermost first. Code in nested sandboxes is bound by
+/// all of them, and so is a function that was created in one sandbox and is called in another.
+/// Immutable, except for the counts of the extents.
 class sandbox_policy final : public host_object {
 public:
-    /// Out of the evaluated clauses of the form, inside `outer` (null: none).
+    /// Creates a policy from the evaluated clauses of the form, inside `outer` (null: none).
     /// Errors: TypeError that names the clause.
     [[nodiscard]] static result<host_ref<sandbox_policy>> create(
         heap& memory, const value& clauses, const host_ref<sandbox_policy>& outer);
-    /// What binds code of `own` that is called from code of `caller` (null: of no sandbox).
+    /// The policy that binds code of `own` when it is called from code of `caller` (null: of no
+    /// sandbox).
     [[nodiscard]] static host_ref<sandbox_policy> joined(heap& memory,
                                                          const host_ref<sandbox_policy>& own,
                                                          const host_ref<sandbox_policy>& caller);
@@ -73,19 +74,19 @@ public:
     /// The sandbox that the code belongs to.
     [[nodiscard]] const host_ref<sandbox_extent>& own() const noexcept { return own_; }
     [[nodiscard]] bool is_bound_by(const value& mark) const noexcept;
-    /// Whether everything that binds `other` binds this too.
+    /// Whether every sandbox that binds `other` binds this too.
     [[nodiscard]] bool is_within(const sandbox_policy& other) const noexcept;
 
-    /// The outermost sandbox that lets a task, tool, builtin or function through by none of its
-    /// `names`; nil: all do.
+    /// The outermost sandbox that allows none of the `names` of a task, tool, builtin or function;
+    /// nil: all allow one.
     [[nodiscard]] value refusing(std::span<const std::string_view> names) const;
     [[nodiscard]] bool allows(std::string_view name) const { return refusing({&name, 1}).is_nil(); }
     /// As refusing(), for the choice of a model or provider.
     [[nodiscard]] value refusing_model(std::string_view name) const;
-    /// The PermissionError when code may not choose that model or provider.
+    /// The PermissionError if code may not choose that model or provider; else nothing.
     [[nodiscard]] std::optional<error> refuse_model(std::string_view name) const;
-    /// Notes a call of a task or tool. Errors: the LimitError that leaves the sandbox whose `calls`
-    /// are used up.
+    /// Counts a call of a task or tool. Errors: the LimitError that leaves the sandbox whose
+    /// `calls` are used up.
     [[nodiscard]] result<void> count_call();
 
     /// Steps until the nearest limit.
@@ -93,16 +94,16 @@ public:
     void spend(std::uint64_t steps) noexcept;
     /// The heap may grow up to here; SIZE_MAX: no bound.
     [[nodiscard]] std::size_t memory_end() const noexcept;
-    /// The shortest time that a sandbox which does not bind `caller` gives; empty: none of them
-    /// says.
+    /// The shortest time limit of the sandboxes that do not bind `caller`; empty: none of them has
+    /// one.
     [[nodiscard]] std::optional<double> seconds(const sandbox_policy* caller) const noexcept;
-    /// Code of `from` goes on as code of this policy, or of none (null to `moved`).
+    /// Execution continues as code of `to` instead of `from`; null: of no sandbox.
     static void moved(const sandbox_policy* from, const sandbox_policy* to,
                       std::size_t used) noexcept;
     /// The error of the outermost sandbox that sandbox_extent::end_with has ended; empty: none.
     [[nodiscard]] std::optional<error> ended() const;
-    /// The outermost sandbox whose steps are used up or, with `used` above its end, whose memory
-    /// is; nil: none. `what` says which.
+    /// The outermost sandbox whose steps are used up, or whose memory ends below `used`; nil: none.
+    /// `what`: which of both.
     [[nodiscard]] value exhausted(std::size_t used, std::string& what) const;
 
     static constexpr std::size_t max_nested = 64;

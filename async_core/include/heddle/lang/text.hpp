@@ -9,10 +9,10 @@
 namespace heddle::lang {
 
 /// A string value with a copy of `text`, which must be shorter than 256 MiB. Invalid UTF-8 becomes
-/// U+FFFD: whatever a host hands over, every string of the language is valid.
+/// U+FFFD, so every string of the language is valid, whatever a host passes.
 [[nodiscard]] value make_string(heap& memory, std::string_view text);
-/// As make_string for bytes that are known to be valid UTF-8 (asserted): a result that was made of
-/// other strings, a text that was checked as a whole.
+/// As make_string, for bytes that are known to be valid UTF-8 (asserted): the concatenation of
+/// strings, a text that was checked as a whole.
 [[nodiscard]] value make_valid_string(heap& memory, std::string_view text);
 /// The bytes of a string; valid as long as some value keeps the storage and nothing is appended to
 /// it past its capacity (which makes new storage: the old bytes stay).

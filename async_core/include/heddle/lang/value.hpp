@@ -1,4 +1,4 @@
-// The 16-byte value every heddle program works on.
+// The 16-byte value that programs operate on.
 #pragma once
 
 #include <cstdint>
@@ -212,7 +212,7 @@ inline void value::release() noexcept {
     if (is_object() && --payload_.target->references == 0) destroy_object(payload_.target);
 }
 
-/// The user's name of a kind, as `type-of` gives it.
+/// The user's name of a kind, as `type-of` returns it.
 [[nodiscard]] std::string_view kind_name(kind k) noexcept;
 
 } // namespace heddle::lang

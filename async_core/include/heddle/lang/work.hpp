@@ -35,14 +35,14 @@ public:
 
     static constexpr std::size_t bytes_of_a_unit = 16;
     static constexpr std::uint64_t units_of_a_step = 8; ///< steps are what limits count
-    /// Units that may be spent between two looks at the clock.
+    /// Units that may be spent between two checks of the clock.
     static constexpr std::uint64_t units_of_a_turn = 64 * 1024;
 
 protected:
     explicit work_meter(std::uint64_t until) noexcept : until_(until) {}
     ~work_meter() = default;
 
-    /// Called when more was spent than is allowed between two looks at the limits. Result: as
+    /// Called when more was spent than is allowed between two checks of the limits. Result: as
     /// spend().
     [[nodiscard]] virtual bool pass() = 0;
     /// Called when more than that is about to be spent. Result: as expect().

@@ -1,4 +1,4 @@
-// What a .gitignore file leaves out.
+// The patterns of .gitignore files.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace heddle::memory {
 
-/// One pattern of a .gitignore file, compiled. `*` and `?` stop at a slash, `**` between slashes is
-/// any number of folders, `[…]` a class of bytes (ranges, `!` or `^`, [:alpha:] and its kin), `\`
-/// takes the next character as it is. A slash at the beginning or inside ties the pattern to the
-/// folder of the file; one at the end makes it mean folders only.
+/// One pattern of a .gitignore file, compiled. `*` and `?` stop at a slash, `**` between slashes
+/// matches any number of folders, `[…]` a class of bytes (ranges, `!` or `^`, [:alpha:] and
+/// similar), `\` escapes the next character. A slash at the beginning or inside anchors the pattern
+/// to the folder of the file; one at the end restricts it to folders.
 class ignore_pattern {
 public:
-    /// Nothing for an empty line and a comment, and for a line longer than longest.
+    /// Nothing for an empty line, a comment, and a line that is too long.
     [[nodiscard]] static std::optional<ignore_pattern> parse(std::string_view line);
 
-    /// `path` is relative to the folder of the file, without a slash at its ends. No pattern takes
-    /// more than the product of its length and the path's.
+    /// `path` is relative to the folder of the file, without a slash at its ends. Complexity: at
+    /// most the product of the lengths of pattern and path.
     [[nodiscard]] bool matches(std::string_view path, bool is_folder) const;
-    /// `!pattern`: takes in again what an earlier one left out.
+    /// `!pattern`: includes what an earlier pattern excludes.
     [[nodiscard]] bool negated() const noexcept { return negated_; }
 
     static constexpr std::size_t longest = 1024;
@@ -38,7 +38,7 @@ private:
     std::vector<part> parts_;
     bool negated_ = false;
     bool folders_only_ = false;
-    bool by_name_ = false; ///< one part, in any folder: only the last name counts
+    bool by_name_ = false; ///< one part, in any folder: only the last name is compared
 };
 
 /// The patterns of one file.
@@ -47,10 +47,10 @@ public:
     enum class verdict { none, ignored, kept };
 
     ignore_list() = default;
-    /// Lines end in \n or \r\n. What is above max_patterns is left out.
+    /// Lines end in \n or \r\n. Patterns beyond max_patterns are ignored.
     explicit ignore_list(std::string_view text);
 
-    /// What the last pattern that matches says. `path` as in ignore_pattern::matches.
+    /// The verdict of the last pattern that matches. `path`: as in ignore_pattern::matches.
     [[nodiscard]] verdict look_up(std::string_view path, bool is_folder) const;
     [[nodiscard]] bool empty() const noexcept { return patterns_.empty(); }
 

@@ -1,4 +1,4 @@
-// The memory: an index of files that workflows ask for context.
+// The memory: an index of files from which contexts are made.
 #pragma once
 
 #include <heddle/base/log.hpp>
@@ -15,27 +15,28 @@
 
 namespace heddle::memory {
 
-/// How far an indexing has come.
+/// Progress of an indexing.
 struct index_progress {
     std::size_t files_done = 0;
-    std::size_t files_total = 0; ///< that are new or have changed
+    std::size_t files_total = 0; ///< number of new or changed files
 };
 
-/// What of a directory is indexed. Patterns are those of a .gitignore file, relative to `root`.
+/// Which files of a directory are indexed. Patterns are those of a .gitignore file, relative to
+/// `root`.
 struct index_options {
     std::string root;                 ///< absolute
     std::vector<std::string> include; ///< empty: every file
     std::vector<std::string> exclude;
     bool honour_gitignore = true; ///< .gitignore files in `root` and below
     std::size_t max_file_bytes = 1024 * 1024;
-    std::size_t max_files = 200'000;          ///< and folders; the report says when there are more
-    std::size_t max_folder_entries = 200'000; ///< a folder with more is left out
+    std::size_t max_files = 200'000;          ///< of folders too; the report says if there are more
+    std::size_t max_folder_entries = 200'000; ///< a folder with more entries is excluded
     std::size_t max_depth = 64;               ///< of folders below `root`
     /// Called on the loop between batches; may be empty.
     std::function<void(const index_progress&)> on_progress;
 };
 
-/// What an indexing did.
+/// The result of an indexing.
 struct index_report {
     std::string root; ///< without links
     std::size_t added = 0;
@@ -44,8 +45,8 @@ struct index_report {
     std::size_t removed = 0;
     std::size_t skipped_binary = 0;
     std::size_t skipped_large = 0;
-    bool complete = true;              ///< false: a bound was met; `warnings` says which
-    std::vector<std::string> warnings; ///< at most 20
+    bool complete = true;              ///< false: a bound was reached; see `warnings`
+    std::vector<std::string> warnings; ///< at most 20 of them
     [[nodiscard]] bool changed() const noexcept { return added + updated + removed != 0; }
 };
 
@@ -56,25 +57,25 @@ struct described_file {
 };
 
 struct memory_options {
-    /// Indexed on the first look-up, and again (what has changed) when the last time is older than
-    /// `refresh_after`.
+    /// Indexed on the first lookup; changes are indexed on a later one, once `refresh_after` has
+    /// passed.
     std::vector<index_options> roots;
     std::chrono::milliseconds refresh_after{10'000};
-    /// Where the index of `roots` is kept between runs; empty: nowhere. A file that is damaged is
-    /// told to the log and made anew.
+    /// Where the index of `roots` is kept between runs; empty: nowhere. A damaged file is logged
+    /// and replaced.
     std::string index_file;
-    std::size_t default_limit = 20; ///< matches, when a request names no limit
+    std::size_t default_limit = 20; ///< number of matches if a request has no limit
     log_port* log = nullptr;        ///< null: nothing is logged
 };
 
 /// Index from absolute path to metadata and content, with its indexers.
 ///
-/// Reading, tokenising, merging and queries run on `workers`, never on the loop; a look-up during
-/// an indexing sees what has been merged so far. What is indexed of a file: its path, its metadata
-/// (set by update_index, else its kind and first line), its text. Binary files (a zero byte or no
-/// UTF-8 in the first 8 KiB), links, devices and names that are not UTF-8 are left out.
-/// Lifetime: ports and log outlive it; work begun keeps what it needs.
-/// Cancellation: every call ends at once; what was merged stays, and a later call goes on from
+/// Reading, tokenising, merging and queries run on `workers`, never on the loop; a lookup during an
+/// indexing sees what has been merged so far. Indexed are the path of a file, its metadata (set by
+/// update_index, else its kind and first line) and its text. Binary files (a zero byte or invalid
+/// UTF-8 in the first 8 KiB), links, devices and names that are not UTF-8 are excluded.
+/// Lifetime: ports and log outlive it; work in progress keeps what it needs.
+/// Cancellation: every call ends at once; what was merged stays, and a later call continues from
 /// there.
 /// Threads: the shard's only.
 class memory_system final : public ports::memory_port {
@@ -85,32 +86,32 @@ public:
     memory_system(const memory_system&) = delete;
     memory_system& operator=(const memory_system&) = delete;
 
-    /// Sets descriptions; a file that is not known is added without content. All or nothing.
-    /// Errors: invalid_argument for a path that is not absolute, and for what is no UTF-8.
+    /// Sets descriptions; an unknown file is added without content. Sets all or none.
+    /// Errors: invalid_argument for a path that is not absolute, and for text that is not UTF-8.
     [[nodiscard]] coro::task<result<void>> update_index(std::vector<described_file> files,
                                                         coro::call_context context);
-    /// Makes the index hold of this directory what the options choose: reads files that are new or
-    /// whose time or size has changed, drops those that are gone. Errors: not_found;
-    /// invalid_argument for a root that is not absolute; cancelled. A file that cannot be read is a
-    /// warning.
+    /// Updates the index to the files of a directory that the options choose: reads files that are
+    /// new or whose time or size has changed, and drops those that no longer exist. Errors:
+    /// not_found; invalid_argument for a root that is not absolute; cancelled. A file that cannot
+    /// be read is a warning.
     [[nodiscard]] coro::task<result<index_report>> index_directory(index_options options,
                                                                    coro::call_context context);
     /// As index_directory for the whole repository that `root` is in, with .git/info/exclude too;
-    /// repositories inside it are left out. Errors: not_found when `root` is in none.
+    /// repositories inside it are excluded. Errors: not_found if `root` is in no repository.
     [[nodiscard]] coro::task<result<index_report>> index_git_repository(index_options options,
                                                                         coro::call_context context);
     /// Errors: see memory_port; not_found for a root of the options.
     [[nodiscard]] coro::task<result<ports::memory_answer>> relevant_files(
         ports::memory_request request, coro::call_context context) override;
 
-    /// Writes the index in one step. Errors: io_error; invalid_argument when the file is there and
-    /// is no index: it is left as it is.
+    /// Writes the index in one step. Errors: io_error; invalid_argument if the file exists and is
+    /// not an index: it is not changed.
     [[nodiscard]] coro::task<result<void>> save(std::string file, coro::call_context context);
-    /// Takes the place of what is known. Errors: not_found; invalid_argument for a file that is no
-    /// index, is of another version, or is damaged: nothing has changed then.
+    /// Replaces the index. Errors: not_found; invalid_argument for a file that is not an index, has
+    /// another version, or is damaged: then nothing changes.
     [[nodiscard]] coro::task<result<void>> load(std::string file, coro::call_context context);
 
-    /// Files that are known. Errors: cancelled.
+    /// Number of files in the index. Errors: cancelled.
     [[nodiscard]] coro::task<result<std::size_t>> size(coro::call_context context);
 
 private:
@@ -134,12 +135,12 @@ private:
     memory_options options_;
     std::shared_ptr<shared> shared_;
     coro::semaphore indexing_{1};
-    bool opened_ = false; ///< the index file was looked at
+    bool opened_ = false; ///< whether the index file was read
     std::optional<coro::clock::time_point> refreshed_;
 };
 
-/// True when load() found an index that cannot be used (another version, damaged, empty): it may be
-/// made anew in its place. False for files that are none.
+/// True when load() found an index that cannot be used (another version, damaged, empty): a new one
+/// may replace it. False for files that are not an index.
 [[nodiscard]] bool is_unusable_index(const error& failure) noexcept;
 
 } // namespace heddle::memory

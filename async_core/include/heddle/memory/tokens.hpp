@@ -31,24 +31,24 @@ private:
     std::vector<std::uint32_t> ends_;
 };
 
-/// Terms longer than this are no words.
+/// Longer terms are not indexed.
 inline constexpr std::size_t max_term_length = 64;
 
 /// Appends the terms of `text` to `out`, at most `most` of them.
 ///
-/// An identifier or word (letters, digits, `_`, and `-` between letters) gives its parts, and when
-/// it has several also the parts together: `parseHttpRequest`, `parse_http_request` and
-/// `parse-http-request` all give parse, http, request, parsehttprequest. Parts begin at a capital
+/// An identifier or word (letters, digits, `_`, and `-` between letters) is split into its parts
+/// and, if there are several, also added as a whole: `parseHttpRequest`, `parse_http_request` and
+/// `parse-http-request` all become parse, http, request, parsehttprequest. Parts begin at a capital
 /// after a small letter, at the last capital before a small letter (HTTPServer: http, server), and
 /// between letters and digits. Terms are in lower case; stop words, single ASCII characters and
-/// what is longer than max_term_length are left out.
+/// terms longer than max_term_length are skipped.
 ///
-/// Case is folded for ASCII. Other letters pass as they are (any UTF-8 sequence but white space and
-/// punctuation is a letter), so a word that is written with É is not found as é. Bytes that are no
-/// UTF-8 pass as letters too. Linear. Threads: any.
+/// Case is folded for ASCII. Other letters are kept as they are (any UTF-8 sequence except white
+/// space and punctuation is a letter), so a word written with É is not found as é. Invalid UTF-8
+/// counts as letters too. Linear. Threads: any.
 void append_tokens(std::string_view text, token_list& out, std::size_t most = SIZE_MAX);
 
-/// Words that say nothing about what a text is about ("the", "of"), in lower case.
+/// Words without relevance to the topic of a text ("the", "of"), in lower case.
 [[nodiscard]] bool is_stop_word(std::string_view term) noexcept;
 
 } // namespace heddle::memory

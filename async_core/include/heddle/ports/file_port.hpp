@@ -10,7 +10,7 @@
 
 namespace heddle::ports {
 
-/// Access to files inside a workspace root. A path that leads out of it ("..", an absolute path
+/// Access to files inside a workspace root. A path that leaves it ("..", an absolute path
 /// elsewhere, a symbolic link) is refused. Blocking work runs off the loop.
 class file_port {
 public:

@@ -1,4 +1,4 @@
-// Back-pressure: a receiver that is busy holds back whoever sends to it.
+// Back-pressure: a busy receiver holds back its sender.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -7,12 +7,12 @@
 
 namespace heddle::ports {
 
-/// Stands between a stream and its receiver: the stream hands on only while it is open. The
-/// receiver implements open() and calls tell_open() when that turns true again.
-/// Lifetime: outlives every call that it was given to. Threads: its shard's only.
+/// Between a stream and its receiver: the stream delivers only while the gate is open. The receiver
+/// implements open(), and calls tell_open() when it becomes true again.
+/// Lifetime: outlives every call to which it was passed. Threads: its shard's only.
 class flow_gate {
 public:
-    /// Waits for the opening without a coroutine. Ends its waiting on destruction.
+    /// Waits for the gate to open, without a coroutine. Stops waiting on destruction.
     class listener {
     public:
         listener() = default;
@@ -23,8 +23,8 @@ public:
 
     protected:
         ~listener() { unlisten(); }
-        /// Called at most once per listen(), from inside the receiver: must not hand anything on
-        /// to it and must not resume a coroutine inline, but post it. The gate may be closed again.
+        /// Called at most once per listen(), from inside the receiver: must not deliver anything to
+        /// it, and must not resume a coroutine inline: post it. The gate may be closed again.
         virtual void on_open() noexcept = 0;
 
     private:
@@ -43,11 +43,11 @@ public:
     /// Waits until it is open. Errors: cancelled, the deadline. Cancellation: at any point.
     [[nodiscard]] coro::task<result<void>> opened(coro::call_context context);
 
-    /// Calls `who` when it opens next. Does not look whether it is open now. Several may listen.
+    /// Calls `who` when the gate opens next, even if it is open now. Several may listen.
     void listen(listener& who) noexcept;
 
 protected:
-    /// It has opened: all who listen are told, once.
+    /// Notifies all listeners, once, that the gate has opened.
     void tell_open() noexcept;
 
 private:

@@ -26,16 +26,16 @@ enum class http_errc : int {
     tls_failed,     ///< handshake or verification
     connect_timeout,
     first_byte_timeout,
-    idle_timeout, ///< nothing came for too long inside an answer
+    idle_timeout, ///< no data for too long within a response
     total_timeout,
-    connection_closed, ///< the peer ended the connection before the answer was whole
+    connection_closed, ///< the peer closed the connection before the response was complete
     connection_reset,
-    protocol_error, ///< the answer is not HTTP/1.1 as RFC 9112 has it
+    protocol_error, ///< the response is not HTTP/1.1 (RFC 9112)
     header_too_large,
     body_too_large,
     shut_down,       ///< the client was closed
-    proxy_refused,   ///< a proxy would not let the call through (407, 403, ...)
-    redirect_refused ///< a redirect to another origin, one too many, or one that cannot be read
+    proxy_refused,   ///< a proxy refused the request (407, 403, ...)
+    redirect_refused ///< a redirect to another origin, too many redirects, or an invalid one
 };
 
 [[nodiscard]] const boost::system::error_category& http_category() noexcept;
@@ -46,29 +46,29 @@ enum class http_errc : int {
 struct http_header {
     std::string name;
     std::string value;
-    bool sensitive = false; ///< never logged, never in an error (Authorization, api keys)
+    bool sensitive = false; ///< never logged, never in an error (Authorization, API keys)
 };
 
-/// Whether a request asks for a compressed answer. What comes compressed is read in any case.
+/// Whether a request asks for a compressed response. A compressed response is read in any case.
 enum class http_compression : std::uint8_t {
-    client_default, ///< as the client was made
+    client_default, ///< as the client is configured
     none,
-    gzip ///< worth it for long answers over a slow line
+    gzip ///< useful for long responses over a slow connection
 };
 
-/// Bounds of one exchange. The call's deadline holds besides these.
+/// Bounds of one exchange, in addition to the deadline of the call.
 struct http_limits {
     std::chrono::milliseconds connect{10'000};     ///< resolve, TCP and TLS together
     std::chrono::milliseconds first_byte{600'000}; ///< from the last byte of the request
-    std::chrono::milliseconds idle{120'000};       ///< between pieces of an answer
+    std::chrono::milliseconds idle{120'000};       ///< between pieces of a response
     std::chrono::milliseconds total{
-        900'000}; ///< the whole exchange, waiting for a connection included
+        900'000}; ///< the whole exchange, including the wait for a connection
     std::size_t max_header_bytes = 64 * 1024;
     std::size_t max_body_bytes = 64 * 1024 * 1024; ///< after decompression
 };
 
-/// Scheme, host and port with everything that is kept for them (addresses, idle connections, TLS
-/// sessions). Obtained from http_port::origin and kept by the provider.
+/// Scheme, host and port with their state (addresses, idle connections, TLS sessions). Obtained
+/// from http_port::origin and kept by the provider.
 class http_origin {
 public:
     virtual ~http_origin() = default;
@@ -94,13 +94,12 @@ struct http_request {
     std::vector<http_header> headers; ///< without Host, Content-Length, Connection
     std::string body;
     http_limits limits;
-    /// True when sending the request twice does no harm the caller minds (GET). A request that may
-    /// have reached the server is sent again by the client only if this is set; a pooled connection
-    /// that turns out to be closed already, while the request is written or within a second of it,
-    /// is always replaced once.
+    /// Whether the request may safely be sent twice (GET). Only then does the client resend a
+    /// request that may have reached the server. A pooled connection that turns out to be closed,
+    /// while the request is written or within a second of it, is always replaced once.
     bool idempotent = false;
-    /// Counted up each time that the client sends the request again by itself. Null: nobody asks.
-    /// Not owned; outlives the call.
+    /// Incremented each time that the client resends the request. May be null. Not owned; outlives
+    /// the call.
     std::uint32_t* resent = nullptr;
     /// exchange() only: receives the size of the body, in bytes after decompression, that had
     /// arrived of a 2xx response when the exchange failed. Null: nobody asks. Not owned; outlives
@@ -108,11 +107,11 @@ struct http_request {
     std::size_t* received = nullptr;
     /// Notified when the request has been written; null: none. Not owned; outlives the call.
     sent_listener* sent = nullptr;
-    /// With an Accept-Encoding among `headers` that one is sent, and the body handed over as it is.
+    /// If `headers` contains Accept-Encoding, that one is sent, and the body is not decoded.
     http_compression compression = http_compression::client_default;
-    /// stream() only: while it is closed nothing more is read from the connection, so that the
-    /// server is held back, and `idle` does not run; all other limits do. The body of one read (64
-    /// KiB, before decompression) is handed over without asking. Null: never held back. Not owned;
+    /// stream() only: while it is closed, nothing is read from the connection, which holds the
+    /// server back, and `idle` is suspended; all other limits apply. The body of one read (64 KiB,
+    /// before decompression) is delivered without asking. Null: never held back. Not owned;
     /// outlives the call.
     flow_gate* gate = nullptr;
 };
@@ -136,11 +135,11 @@ using http_body_sink = std::function<result<void>(std::string_view piece)>;
 /// Receives status and headers before the first piece of the body.
 using http_head_sink = std::function<result<void>(const http_response& head)>;
 
-/// Numbers for progress, tests and benchmarks.
+/// Counters for progress, tests and benchmarks.
 struct http_counters {
     std::size_t open_connections = 0; ///< sockets that exist now
     std::size_t idle_connections = 0;
-    std::size_t in_flight = 0; ///< exchanges under way, waiting ones included
+    std::size_t in_flight = 0; ///< exchanges in progress, including waiting ones
     std::uint64_t started = 0;
     std::uint64_t finished = 0;
     std::uint64_t failed = 0;
@@ -148,23 +147,23 @@ struct http_counters {
     std::uint64_t reused = 0;
 };
 
-/// One shard's way to HTTP servers. Threads: the shard's only.
+/// The HTTP client of one shard. Threads: the shard's only.
 class http_port {
 public:
     virtual ~http_port() = default;
 
-    /// `url` is "http://host[:port]" or "https://…"; a path is refused with invalid_url.
-    /// Calling it twice for the same origin gives the same object.
+    /// `url` is "http://host[:port]" or "https://…"; a path is refused with invalid_url. Calls with
+    /// the same origin return the same object.
     [[nodiscard]] virtual result<std::shared_ptr<http_origin>> origin(std::string_view url) = 0;
 
-    /// Sends and receives one whole answer, whatever its status. Redirects within the origin are
-    /// followed as the client was made to; `headers` and `body` come without compression.
-    /// Errors: http_errc, cancelled. An error from the far side carries retryable().
+    /// Sends a request and receives the whole response, whatever its status. Redirects within the
+    /// origin are followed as the client is configured; the body is decompressed.
+    /// Errors: http_errc, cancelled. An error of the server sets retryable().
     /// Cancellation: at any point; the connection is closed before the call returns.
     [[nodiscard]] virtual coro::task<result<http_response>> exchange(
         http_request request, coro::call_context context) = 0;
 
-    /// As exchange, with the body handed over as it comes (response.body stays empty).
+    /// As exchange, with the body delivered as it arrives (response.body stays empty).
     [[nodiscard]] virtual coro::task<result<http_response>> stream(http_request request,
                                                                    http_head_sink on_head,
                                                                    http_body_sink on_piece,

@@ -17,10 +17,10 @@
 
 namespace heddle::ports {
 
-/// What can go wrong at a model service, in our own words; each provider maps to these.
+/// Failures of model services; each provider maps the errors of its service to these.
 enum class llm_errc : int {
     ok = 0,
-    invalid_request, ///< 400, 422: the request is wrong and stays wrong
+    invalid_request, ///< 400, 422: the request is invalid and will stay so
     authentication,  ///< 401
     permission,      ///< 403
     not_found,       ///< 404: no such model or path
@@ -31,7 +31,7 @@ enum class llm_errc : int {
     request_timeout, ///< 408
     conflict,        ///< 409
     connection,      ///< could not be reached, or the connection broke
-    protocol,        ///< answered with something that is not its API
+    protocol,        ///< the response does not follow the API
     content_refused, ///< refused by a filter of the service
     configuration    ///< no key, unknown provider, bad base URL
 };
@@ -46,17 +46,17 @@ enum class chat_role : std::uint8_t { system, user, assistant, tool };
 struct tool_call {
     std::string id;
     std::string name;
-    /// As the model wrote them: a JSON object as text, or whatever it wrote instead.
+    /// As the model wrote them: the text of a JSON object, or anything else that it wrote.
     std::string arguments_json;
-    /// Opaque mark of the service (Gemini's thoughtSignature); goes back as it came.
+    /// Opaque mark of the service (Gemini's thoughtSignature); sent back unchanged.
     std::string signature{};
 };
 
-/// What a reasoning model wrote before its answer. Services that sign it want it back unchanged in
-/// the turn of the assistant that it belongs to.
+/// What a reasoning model wrote before its response. Services that sign it require it unchanged in
+/// the turn of the assistant to which it belongs.
 struct reasoning_part {
     std::string text;
-    std::string signature{}; ///< opaque; empty when the service signs nothing
+    std::string signature{}; ///< opaque; empty if the service signs nothing
     std::string opaque;      ///< an encrypted or redacted part in place of the text
 };
 
@@ -66,14 +66,13 @@ struct chat_message {
     std::vector<tool_call> tool_calls;       ///< assistant only
     std::string tool_call_id;                ///< tool only
     std::string tool_name;                   ///< tool only
-    bool tool_failed = false;                ///< tool only: the text says what went wrong
+    bool tool_failed = false;                ///< tool only: the text describes the failure
     std::vector<reasoning_part> reasoning{}; ///< assistant only
-    /// The service may keep the prompt up to and including this message for later requests, where
-    /// it must be asked to (Anthropic's cache_control). Ignored by services that do it by
-    /// themselves.
+    /// The service may keep the prompt up to and including this message for later requests, for
+    /// services that require a mark (Anthropic's cache_control). Other services ignore it.
     bool cache_up_to_here = false;
-    /// Assistant only: the provider that wrote it, where that is known. Signatures and reasoning
-    /// mean nothing to another one.
+    /// Assistant only: the provider that wrote it, if known. Signatures and reasoning are
+    /// meaningless to other providers.
     std::string written_by{};
 };
 
@@ -98,7 +97,7 @@ struct extra_parameter {
     std::string value_json; ///< any JSON value, as text
 };
 
-/// Who goes first when calls wait for a limit.
+/// Which calls go first when several wait for a limit.
 enum class call_priority : std::uint8_t { interactive, batch };
 
 /// What a response cache does for a call.
@@ -110,9 +109,9 @@ enum class cache_use : std::uint8_t {
     kept     ///< looked up only, never sent; the port must keep responses (keeps_responses())
 };
 
-/// How a call shares the limits of its account with others. Not part of what is asked.
+/// How a call shares the limits of its account with others. Not part of the request itself.
 struct call_scheduling {
-    std::uint64_t flow = 0; ///< the run: waiting is fair between flows
+    std::uint64_t flow = 0; ///< the run: calls of different flows wait fairly
     call_priority priority = call_priority::interactive;
     cache_use cache = cache_use::shared;
     bool retry_after_text = false; ///< a stream may be tried again after its first piece
@@ -145,13 +144,12 @@ struct chat_request {
     std::optional<std::int64_t> reasoning_tokens; ///< budget for reasoning; 0: none at all
     std::optional<bool> parallel_tool_calls;
     std::vector<extra_parameter> extra; ///< sent as they are; the names above are refused
-    /// Whether a service that must be asked to keeps the beginning of the prompt for later
-    /// requests; nothing: where the prompt is long. No part of what is asked: responses are the
-    /// same.
+    /// Whether the service is asked to keep the beginning of the prompt for later requests; absent:
+    /// if the prompt is long. Does not change responses.
     std::optional<bool> cache_prompt;
     call_scheduling scheduling; ///< never sent
-    /// Holds a stream back while its receiver is busy; null: never. Over HTTP what one read brought
-    /// (64 KiB) is still handed out when it closes. Outlives the call; never sent.
+    /// Holds a stream back while its receiver is busy; null: never. Over HTTP, the data of one read
+    /// (64 KiB) is still delivered after it closes. Outlives the call; never sent.
     flow_gate* gate = nullptr;
     /// Null: nobody listens. Outlives the call; never sent.
     limit_wait_listener* waits = nullptr;
@@ -164,7 +162,7 @@ enum class finish_reason : std::uint8_t {
     content_filter,
     refusal,
     other,
-    unfinished ///< of a partial response: it broke off before it said
+    unfinished ///< of a partial response: it ended before the reason arrived
 };
 
 [[nodiscard]] std::string_view to_string(finish_reason reason) noexcept;
@@ -180,7 +178,7 @@ struct token_usage {
     std::int64_t reasoning = 0;     ///< part of output
     bool input_told = true;
     bool output_told = true;
-    bool of_cache = false; ///< nothing was charged for the response, whatever it holds
+    bool of_cache = false; ///< nothing was charged for the response, whatever the figures
 };
 
 /// A request of a call other than the one whose response is used. The service may charge for it
@@ -197,7 +195,7 @@ struct chat_response {
     std::string id;
     std::string model; ///< as the service names it
     std::string text;
-    std::string refusal; ///< not empty: the model refused
+    std::string refusal; ///< not empty if the model refused
     std::vector<tool_call> tool_calls;
     std::vector<reasoning_part> reasoning{};
     finish_reason finish = finish_reason::stop;
@@ -205,13 +203,13 @@ struct chat_response {
     std::uint32_t attempts = 1; ///< requests that were sent, retries included; 0: from a cache
     /// The other requests of the call that may be charged for.
     std::vector<lost_request> lost{};
-    std::string provider; ///< who answered, where a route chose; empty: the port that was asked
+    std::string provider; ///< the provider that a route chose; empty: the port that was asked
     /// The model that a route asked that provider for, which names the price. A gateway may report
     /// another one in `model`. Empty: the one of the request.
     std::string asked_model{};
     /// The tool whose call the length limit cut off. That call is not among tool_calls.
     std::string cut_tool_call{};
-    /// What the caller should know: settings that the service does not have and that were not sent.
+    /// Warnings for the caller: settings that the service does not have and that were not sent.
     std::vector<std::string> warnings{};
 };
 
@@ -269,7 +267,7 @@ class llm_port {
 public:
     virtual ~llm_port() = default;
 
-    /// The name users write before the colon in "openai:gpt-4o".
+    /// The name that users write before the colon in "openai:gpt-4o".
     [[nodiscard]] virtual std::string_view provider_name() const noexcept = 0;
     /// Whether all requests go through a cache, so that the port supports cache_use::kept: it
     /// returns the cached response or fails with llm_errc::not_found.
@@ -284,7 +282,7 @@ public:
     [[nodiscard]] virtual coro::task<result<chat_response>> complete(
         const chat_request& request, coro::call_context context) = 0;
 
-    /// As complete, with the text handed over in pieces too.
+    /// As complete, with the text also delivered in pieces.
     [[nodiscard]] virtual coro::task<result<chat_response>> stream(const chat_request& request,
                                                                    chat_delta_sink on_delta,
                                                                    coro::call_context context) = 0;

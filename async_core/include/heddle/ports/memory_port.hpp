@@ -1,4 +1,4 @@
-// Which files belong to a question.
+// Which files are relevant to a question.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -14,31 +14,32 @@
 
 namespace heddle::ports {
 
-/// What a question is held against: the descriptions of files, or their text as well.
+/// What a question is matched with: the descriptions of files, or their text as well.
 enum class matching_strategy : std::uint8_t { content, metadata };
 
 [[nodiscard]] std::string_view to_string(matching_strategy strategy) noexcept;
-/// Nothing for a name that is none.
+/// Nothing if the name is unknown.
 [[nodiscard]] std::optional<matching_strategy> matching_strategy_from(
     std::string_view name) noexcept;
 
-/// An input of the task that the context is for; a value that is no text is given as JSON.
+/// An input of the task for which the context is assembled; a value that is not a string is passed
+/// as JSON.
 struct memory_input {
     std::string name;
     std::string text;
 };
 
-/// What is looked for. Only `query` must be there; the rest sharpens it. Absent is not empty: an
-/// implementation may tell them apart.
+/// A query. Only `query` is required; the rest refines it. An implementation may distinguish absent
+/// members from empty ones.
 struct memory_request {
     std::string query;
     std::optional<std::vector<memory_input>> inputs;
-    std::optional<matching_strategy> strategy; ///< content when nobody says
+    std::optional<matching_strategy> strategy; ///< absent: content
     std::optional<std::string> history;
     std::optional<std::string> inherited_context;
     std::optional<std::string> previous_outputs;
     std::optional<std::string> template_description;
-    std::optional<std::size_t> limit; ///< most matches
+    std::optional<std::size_t> limit; ///< maximum number of matches
     bool include_content = false;     ///< fill memory_match::content
 };
 
@@ -54,15 +55,14 @@ struct memory_match {
 struct memory_answer {
     std::string context_summary;
     std::vector<memory_match> matches; ///< best first
-    std::optional<std::string> error;  ///< the look-up did not work; says why
+    std::optional<std::string> error;  ///< why the lookup failed
 };
 
-/// An index of files that can be asked. Threads: its shard's only.
+/// An index of files. Threads: its shard's only.
 class memory_port {
 public:
     virtual ~memory_port() = default;
-    /// Nothing that matches is an answer without matches. Errors: what kept the look-up from
-    /// working.
+    /// If nothing matches, the result has no matches. Errors: why the lookup was not possible.
     /// Cancellation: ends at its next wait.
     [[nodiscard]] virtual coro::task<result<memory_answer>> relevant_files(
         memory_request request, coro::call_context context) = 0;

@@ -12,8 +12,8 @@ namespace heddle::ports {
 class price_port {
 public:
     virtual ~price_port() = default;
-    /// US dollars for a use of a model, `model` as it was asked for; nothing when the price is not
-    /// known.
+    /// The price in US dollars of a use of a model, `model` as named in the request; nothing if it
+    /// is unknown.
     [[nodiscard]] virtual std::optional<double> cost_usd(std::string_view provider,
                                                          std::string_view model,
                                                          const token_usage& usage) const = 0;

@@ -18,12 +18,12 @@ namespace heddle::ports {
 enum class process_errc : int {
     ok = 0,
     not_found,        ///< no such program on PATH
-    not_permitted,    ///< there, but cannot be executed
-    bad_directory,    ///< cwd is none, or outside the workspace
+    not_permitted,    ///< found, but cannot be executed
+    bad_directory,    ///< cwd is not a directory, or outside the workspace
     start_failed,     ///< the system could not start it for another reason
     invalid_argument, ///< an empty command, a NUL in an argument, a bad name of a variable
-    too_long,         ///< arguments and environment are longer than the system takes
-    status_lost       ///< it has ended, but somebody else took its exit status
+    too_long,         ///< arguments and environment exceed the limit of the system
+    status_lost       ///< it has ended, but its exit status was taken by other code
 };
 
 [[nodiscard]] const boost::system::error_category& process_category() noexcept;
@@ -39,9 +39,9 @@ enum class process_io : std::uint8_t {
 struct process_request {
     std::vector<std::string> arguments; ///< program first; looked up on PATH unless it has a slash
     bool through_shell = false;         ///< arguments holds one command line for /bin/sh -c
-    std::string input;                  ///< for its standard input, which is closed after it
+    std::string input;                  ///< written to its standard input, which is then closed
     std::string directory;              ///< relative to the workspace; empty: the workspace
-    std::vector<std::pair<std::string, std::string>> environment; ///< besides the inherited ones
+    std::vector<std::pair<std::string, std::string>> environment; ///< added to the inherited ones
     std::vector<std::string> secrets; ///< names of withheld variables that this child may inherit
     std::size_t max_output = 1024 * 1024; ///< of each stream; the rest is read and dropped
     std::chrono::milliseconds timeout{
@@ -53,8 +53,8 @@ struct process_request {
 struct process_result {
     int exit_code = 0;      ///< 128 + signal when a signal ended it
     int signal = 0;         ///< 0: it ended by itself
-    bool timed_out = false; ///< it was ended because request.timeout was over
-    std::string out;        ///< bytes as they came
+    bool timed_out = false; ///< it was ended because request.timeout had passed
+    std::string out;        ///< bytes as received
     std::string err;
     std::uint64_t out_dropped = 0; ///< bytes beyond max_output
     std::uint64_t err_dropped = 0;
@@ -66,7 +66,7 @@ class process_port {
 public:
     virtual ~process_port() = default;
     /// Waits until the program has ended and its output is read. A non-zero exit code is a result.
-    /// What the program leaves running in its group ends with it. Errors: process_errc; cancelled,
+    /// Processes that the program leaves in its group are ended. Errors: process_errc; cancelled,
     /// by request or by deadline of the context. Cancellation: the whole group is ended (SIGTERM,
     /// after `grace` SIGKILL) and the program reaped before the call returns.
     [[nodiscard]] virtual coro::task<result<process_result>> run(process_request request,

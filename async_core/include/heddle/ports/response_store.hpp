@@ -1,4 +1,4 @@
-// Answers of models, kept between runs.
+// Responses of models, kept between runs.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -12,30 +12,30 @@
 
 namespace heddle::ports {
 
-/// What is kept under a key.
+/// The response kept under a key.
 struct stored_response {
     std::string provider;
     std::string model;
-    std::string body; ///< an answer as text; the store does not look into it
+    std::string body; ///< the response as text, opaque to the store
 };
 
 struct response_store_stats {
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0; ///< of keys and bodies
     std::uint64_t max_bytes = 0;
-    std::uint64_t expired = 0; ///< entries that are older than the store keeps them
+    std::uint64_t expired = 0; ///< entries past the age at which the store drops them
     std::optional<std::chrono::system_clock::time_point> oldest;
     std::optional<std::chrono::system_clock::time_point> newest;
 };
 
-/// Keeps answers by the text of their request, for a time and up to a size: what was not used for
-/// longest goes first. Several processes may share one. Threads: its shard's only.
+/// Keeps responses by the text of their request, for a time and up to a size: the least recently
+/// used are dropped first. Several processes may share one. Threads: its shard's only.
 class response_store {
 public:
     virtual ~response_store() = default;
 
-    /// The answer kept for `request`, unless it is too old. `request` is any text that tells
-    /// requests apart; only its digest is kept.
+    /// The response kept for `request`, unless it is too old. `request` is any text that identifies
+    /// the request; only its digest is kept.
     /// Errors: io_error when the store cannot be read. Cancellation: ends at once.
     [[nodiscard]] virtual coro::task<result<std::optional<stored_response>>> find(
         std::string request, coro::call_context context) = 0;
@@ -49,8 +49,8 @@ public:
                                                         coro::call_context context) = 0;
 
     /// Waits up to `limit` until all queued responses are written, and drops those that are not.
-    /// Errors: io_error that says how many were dropped, or why one was not written, unless a call
-    /// has returned an io_error before; cancelled: they may still be written.
+    /// Errors: io_error with the number of those dropped, or the reason why one was not written,
+    /// unless a call has returned an io_error before; cancelled: they may still be written.
     [[nodiscard]] virtual coro::task<result<void>> flush(
         [[maybe_unused]] std::chrono::milliseconds limit,
         [[maybe_unused]] coro::call_context context) {
@@ -60,7 +60,7 @@ public:
     [[nodiscard]] virtual coro::task<result<response_store_stats>> stats(
         coro::call_context context) = 0;
 
-    /// Removes everything, or what is older than `age`; gives the number of entries removed.
+    /// Removes everything, or what is older than `age`. Result: the number of entries removed.
     [[nodiscard]] virtual coro::task<result<std::uint64_t>> clear(
         std::optional<std::chrono::seconds> age, coro::call_context context) = 0;
 };

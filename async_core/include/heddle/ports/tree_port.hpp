@@ -1,4 +1,4 @@
-// Directory trees, and a place for work that blocks.
+// Directory trees, and workers for blocking work.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -39,23 +39,23 @@ public:
     /// invalid_argument (no regular file), limit_exceeded.
     [[nodiscard]] virtual result<std::string> read(const std::string& file,
                                                    std::size_t max_bytes) const = 0;
-    /// The first bytes of a regular file, fewer where it is shorter. Errors: as read.
+    /// The first bytes of a regular file, or all of a shorter one. Errors: as read.
     [[nodiscard]] virtual result<std::string> beginning(const std::string& file,
                                                         std::size_t bytes) const = 0;
-    /// Replaces the file in one step: whoever opens it sees the old bytes or the new ones.
+    /// Replaces the file in one step: a reader sees either the old bytes or the new ones.
     [[nodiscard]] virtual result<void> replace(const std::string& file,
                                                std::string_view bytes) const = 0;
 };
 
-/// Runs work that blocks or computes for long beside the loop.
+/// Runs work that blocks or computes for long on other threads than that of the loop.
 class worker_port {
 public:
-    /// `abandoned` becomes true when nobody waits any more: the work should end soon.
+    /// `abandoned` becomes true once the caller no longer waits: the work should end soon.
     using work = std::function<void(const std::atomic<bool>& abandoned)>;
 
     virtual ~worker_port() = default;
-    /// Waits for the work on the loop. The work is copied, and what it uses must stay alive until
-    /// it has ended, which may be after the call. Errors: cancelled; internal for an exception.
+    /// Waits for the work on the loop. The work is copied, and what it refers to must outlive it;
+    /// it may end after the call. Errors: cancelled; internal for an exception.
     /// Cancellation: the call ends at once, the work ends by itself.
     [[nodiscard]] virtual coro::task<result<void>> run(work job, coro::call_context context) = 0;
 };

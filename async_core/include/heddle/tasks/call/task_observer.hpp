@@ -1,4 +1,4 @@
-// What the host observes of task calls, for progress.
+// Notifications of task calls, for progress.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>
@@ -19,7 +19,7 @@ struct task_started {
     std::string_view model;
 };
 
-/// A piece of the text of an answer. `call` tells calls of one task apart.
+/// A piece of the text of a response. `call` identifies the call.
 struct task_delta {
     std::string_view task;
     std::uint64_t call = 0;
@@ -34,10 +34,10 @@ struct task_finished {
     task_outcome outcome = task_outcome::complete;
     std::string_view reason;  ///< of a failure ("llm_error"), else empty
     ports::token_usage usage; ///< over all requests of the call
-    /// US dollars over all requests; empty when the price of one of them is not known.
+    /// US dollars over all requests; empty if the price of one of them is unknown.
     std::optional<double> cost_usd{};
     bool estimated = false;     ///< part of the usage was not reported by the service
-    std::uint32_t requests = 0; ///< sent, re-asks and the provider's retries included
+    std::uint32_t requests = 0; ///< sent, including repeated requests and retries of the provider
     std::chrono::nanoseconds latency{0};
     std::uint32_t earlier_turns = 0; ///< turns of the conversation in its prompt
     bool of_cache = false;           ///< nothing was sent: each response was in the cache

@@ -1,4 +1,4 @@
-// The context of one task as it was put together.
+// The assembled context of one task.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace heddle::tasks {
 
-/// Where the paths of a context came from; the strongest, when there are several.
+/// The source of the paths of a context; of several, the strongest.
 enum class context_source : std::uint8_t {
     explicit_request, ///< the call named files
-    task_template,    ///< the template did ("template" in notes)
-    automatic_lookup, ///< the memory was asked because fresh context is enabled
-    inherited,        ///< all of it is the caller's
+    task_template,    ///< the template named files ("template" in notes)
+    automatic_lookup, ///< the memory chose files, because fresh context is enabled
+    inherited,        ///< all of it comes from the caller
     none
 };
 
@@ -26,7 +26,7 @@ struct context_part {
     std::shared_ptr<const std::string> text;
 };
 
-/// What a task is given besides its prompt. Immutable once made; kept by everything that the task
+/// The documents for a task, besides its prompt. Immutable; kept by everything that the task
 /// starts, which may inherit it.
 struct assembled_context {
     std::string text;                  ///< for the system prompt; empty: there is no context

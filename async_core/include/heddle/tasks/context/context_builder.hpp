@@ -1,4 +1,4 @@
-// The context of a task out of files, the memory and its caller.
+// Builds the context of a task from files, the memory and its caller.
 #pragma once
 
 #include <heddle/ports/file_port.hpp>
@@ -9,8 +9,8 @@
 
 namespace heddle::tasks {
 
-/// What contexts are made of; null parts are missing, and a task that asks for one is warned.
-/// All of it outlives the builder.
+/// The sources of contexts. A task that needs a null part gets a warning. All of them outlive the
+/// builder.
 struct context_sources {
     ports::file_port* files = nullptr;
     ports::memory_port* memory = nullptr;
@@ -21,12 +21,12 @@ struct context_sources {
 /// Builds the context of a call (docs/spec/runtime.md §2, docs/reference/context.md).
 ///
 /// Files: those of the call; else those of the template (literal, printed by a command, found by a
-/// description or query); else, with fresh context, those that the memory finds. Behind them the
-/// context of the caller, whole or as far as it matches; for a call of a workflow that is what
-/// `(with ((files …)) …)` names around it. A file that is missing or refused, a command that fails
-/// and a part that is not configured are warnings.
+/// description or query); else, with fresh context, those that the memory finds. They are followed
+/// by the context of the caller, whole or its matching parts; for a call of a workflow, that is
+/// what the enclosing `(with ((files …)) …)` names. A file that is missing or refused, a command
+/// that fails and a part that is not configured cause warnings.
 /// Errors: input_validation_failure for settings that exclude each other and for a query whose
-/// placeholders cannot be filled; context_retrieval_failure when the memory cannot be asked.
+/// placeholders cannot be filled; context_retrieval_failure if the memory fails.
 /// Threads: its shard's only.
 class context_builder final : public context_preparer {
 public:

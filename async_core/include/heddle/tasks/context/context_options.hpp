@@ -1,4 +1,4 @@
-// Bounds of context preparation, and how the second stage of a look-up works.
+// Bounds of context preparation, and options of the second stage of a lookup.
 #pragma once
 
 #include <chrono>
@@ -8,21 +8,21 @@
 
 namespace heddle::tasks {
 
-/// A model chooses among the files that the index found (docs/reference/memory.md). The tasks
-/// `internal:associative_matching_content` and `internal:associative_matching_metadata` do it; a
-/// template registered under one of these names takes its place.
+/// A model chooses among the files that the index found (docs/reference/memory.md), by the tasks
+/// `internal:associative_matching_content` and `internal:associative_matching_metadata`; a template
+/// registered under one of these names replaces it.
 struct model_matching {
     bool enabled = false;
-    std::size_t limit = 20;           ///< files, when a request names no limit
+    std::size_t limit = 20;           ///< number of files if a request has no limit
     std::size_t candidates = 40;      ///< number of index results to consider
-    std::size_t shard = 10;           ///< candidates in one request; shards run side by side
+    std::size_t shard = 10;           ///< candidates in one request; shards run concurrently
     std::size_t excerpt_bytes = 2000; ///< of each candidate's text; content strategy only
 };
 
 struct context_options {
-    std::size_t max_files = 1000;       ///< of one context; more are left out with a warning
-    std::size_t max_bytes = 512 * 1024; ///< of a context when the model's window is not known
-    std::size_t lookup_limit = 20;      ///< files that a look-up gives
+    std::size_t max_files = 1000;       ///< of one context; more are omitted with a warning
+    std::size_t max_bytes = 512 * 1024; ///< of a context if the window of the model is unknown
+    std::size_t lookup_limit = 20;      ///< files that a lookup returns
     std::size_t concurrent_reads = 8;
     std::chrono::milliseconds command_timeout{30'000}; ///< of file_paths source="command"
     std::size_t max_command_output = 1024 * 1024;

@@ -1,4 +1,4 @@
-// Who puts the context of a task together.
+// The interface that prepares the context of a task.
 #pragma once
 
 #include <heddle/coro/task.hpp>
@@ -16,26 +16,27 @@ class session;
 
 namespace heddle::tasks {
 
-/// What a context is made from. Everything that is pointed to outlives the preparation.
+/// The request for a context. Everything that it points to outlives the preparation.
 struct context_request {
     host::session* owner = nullptr;
-    const task_call* call = nullptr; ///< task, bound inputs, what the call overrides
-    /// Context of the task that asked for this one (a subtask, a call inside a prompt), or null.
+    const task_call* call = nullptr; ///< task, bound inputs, overrides
+    /// Context of the task that started this one (a subtask, a call inside a prompt), or null.
     std::shared_ptr<const assembled_context> inherited;
     std::string_view model;
-    /// Tokens that the document may take: the window of the model times max_context, less what the
-    /// prompt takes. Empty: not known.
+    /// Tokens available to the document: the window of the model times max_context, minus the
+    /// prompt. Empty: unknown.
     std::optional<std::int64_t> room;
     coro::call_context context;
 };
 
-/// Merges settings, files, memory, inheritance (docs/spec/runtime.md §2). Threads: its shard.
+/// Merges settings, files, memory and inheritance (docs/spec/runtime.md §2). Threads: its shard's
+/// only.
 class context_preparer {
 public:
     virtual ~context_preparer() = default;
 
-    /// Whether a call can get any context at all. Asked once per call, so that a task without
-    /// context pays nothing: must be quick, must not allocate.
+    /// Whether a call can get any context at all. Called once per call, so that a task without
+    /// context costs nothing: must be quick, must not allocate.
     [[nodiscard]] virtual bool concerns(const task_call& call,
                                         bool has_inherited) const noexcept = 0;
 

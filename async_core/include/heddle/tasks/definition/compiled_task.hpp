@@ -1,4 +1,4 @@
-// A template that was checked and made ready to run.
+// A template that was checked and compiled.
 #pragma once
 
 #include <heddle/lang/objects.hpp>
@@ -13,22 +13,22 @@
 
 namespace heddle::tasks {
 
-/// What is worked out once per template so that no call repeats it. Immutable.
+/// What is computed once per template, and not for each call. Immutable.
 struct compiled_task {
     task_template declared;
     std::vector<std::string> input_names; ///< in order; empty unless inputs are declared
     prompt_template instructions;
     prompt_template system;
-    output_schema schema;          ///< accepts everything when there is none
-    ports::response_format format; ///< what the provider is asked to hold to
+    output_schema schema;          ///< accepts everything if there is none
+    ports::response_format format; ///< the format that the provider is asked for
     std::string format_note;       ///< the same in words, for the system message; may be empty
 };
 
 /// Checks a template: placeholders against inputs, the schema, names.
-/// Errors: SexpEvaluationError naming the clause, with its place.
+/// Errors: SexpEvaluationError naming the clause, with its position.
 [[nodiscard]] result<std::shared_ptr<const compiled_task>> compile_task(task_template declared);
-/// The same with a meter, which counts the reading of the schema; when it says to stop, the result
-/// means nothing.
+/// As above, metered: `work` counts the reading of the schema. The result is undefined once `work`
+/// has stopped.
 [[nodiscard]] result<std::shared_ptr<const compiled_task>> compile_task(task_template declared,
                                                                         lang::work_meter& work);
 

@@ -36,7 +36,7 @@ struct file_paths_source {
     std::string text;               ///< command line, or the query with its {{placeholders}}
 };
 
-/// An input with whether it takes part in matching.
+/// An input, and whether it takes part in matching.
 struct context_relevance_input {
     std::string name;
     bool include = true;
@@ -55,7 +55,7 @@ struct history_config {
     std::optional<bool> record_in_session_history;
 };
 
-/// Bounds of one task execution, its subtasks included; absent: the host's default.
+/// Bounds of one task execution, including its subtasks; absent: the host's default.
 struct resource_limits {
     std::optional<std::int64_t> max_turns;  ///< assistant messages
     std::optional<double> max_context;      ///< fraction of the model's window, above 0, at most 1

@@ -12,7 +12,7 @@
 
 namespace heddle::tasks {
 
-/// The number of a word of a choice.
+/// The index of a word of a choice.
 struct field_word {
     std::size_t index = 0;
     friend bool operator==(const field_word&, const field_word&) = default;
@@ -21,16 +21,16 @@ struct field_word {
 using field_value =
     std::variant<std::string, double, std::int64_t, bool, std::vector<std::string>, field_word>;
 
-/// What a value must be, to follow "must be": "a whole number from 0 to 100".
+/// The expected value, as text that follows "must be": "a whole number from 0 to 100".
 [[nodiscard]] std::string expected_of(const task_field& field);
 /// True for numbers.
 [[nodiscard]] bool has_range(const task_field& field) noexcept;
-/// Whether a value of the field's shape is in its range; true for what is not a number.
+/// Whether a value of the shape of the field is in its range; true for all that are not numbers.
 [[nodiscard]] bool is_in_range(const task_field& field, const field_value& given) noexcept;
 
-/// Puts a value of the field's shape into its member.
+/// Stores a value of the shape of the field in its member.
 void store(const field_ref& member, field_value given);
-/// The value of the member; nullopt when it is empty.
+/// The value of the member; nothing if it is empty.
 [[nodiscard]] std::optional<field_value> value_of(const task_field& field,
                                                   const task_template& from);
 /// Whether the member has a value; a string that is the default counts as none.

@@ -1,4 +1,5 @@
-// What a task, `with` or the configuration sets for requests, besides the model and the prompt.
+// The settings of requests, besides model and prompt, that a task, `with` or the configuration
+// sets.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -29,25 +30,26 @@ struct request_parameters {
 };
 
 /// Sets one of them from its value as JSON text. Errors: invalid_argument, "must be …" without the
-/// name in front.
+/// name.
 [[nodiscard]] result<void> set_parameter(request_parameters& into,
                                          const lang::request_setting& setting,
                                          std::string_view json);
-/// A value as it is written in a text that is not JSON, such as an element of XML: a number, true
+/// As set_parameter, for a value in a text that is not JSON, such as an XML element: a number, true
 /// or false, a word; a list or an object as JSON. Errors: as set_parameter.
 [[nodiscard]] result<void> set_parameter_from_text(request_parameters& into,
                                                    const lang::request_setting& setting,
                                                    std::string_view text);
-/// What such a text must be, to follow "must be": as setting.expected, in the words of JSON.
+/// The expected value of such a text, to follow "must be": as setting.expected, for a list or
+/// object in terms of JSON.
 [[nodiscard]] std::string expected_in_text(const lang::request_setting& setting);
-/// Fills what `stronger` does not set from `weaker`; extra parameters name by name.
+/// Sets what `stronger` does not set from `weaker`; extra parameters by name.
 void fill_absent(request_parameters& stronger, const request_parameters& weaker);
-/// Sets what is given in `request`, over what is there.
+/// Applies the parameters to `request`, replacing its values.
 void apply(const request_parameters& parameters, ports::chat_request& request);
-/// As apply, where `request` sets nothing. A reasoning effort or budget of the request excludes
-/// both of `parameters`.
+/// As apply, only for what `request` does not set. A reasoning effort or budget of the request
+/// excludes both of `parameters`.
 void apply_absent(const request_parameters& parameters, ports::chat_request& request);
-/// What is set, as one JSON object with the names as in heddle.toml; "{}" when nothing is.
+/// The parameters that are set, as one JSON object with the names of heddle.toml.
 [[nodiscard]] std::string parameters_json(const request_parameters& parameters);
 
 } // namespace heddle::tasks

@@ -1,4 +1,4 @@
-// Which tasks a text speaks of.
+// Finds the tasks whose description matches a text.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace heddle::tasks {
 
-/// Words of a text: lower case, each once, without stop words ("the", "of"). A word is a run of
-/// letters and digits; everything beyond ASCII counts as a letter.
+/// The words of a text in lower case, each once, without stop words ("the", "of"). A word is a run
+/// of letters and digits; all characters beyond ASCII count as letters.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view text);
 
-/// Texts under numbers, matched by the Jaccard index of their sets of words: common words divided
-/// by words of either. A match looks only at texts that share a word with what is asked. Texts can
-/// be added and taken out. Threads: one at a time.
+/// Numbered texts, matched by the Jaccard index of their sets of words: common words divided by
+/// words of either. A search visits only texts that share a word with the query. Texts can be added
+/// and removed. Threads: one at a time.
 class task_matcher {
 public:
     struct match {
@@ -23,11 +23,11 @@ public:
         double score = 0; ///< above 0, at most 1
     };
 
-    /// Takes the place of an earlier text of that number.
+    /// Replaces an earlier text of that number.
     void put(std::uint32_t number, std::string_view text);
     void remove(std::uint32_t number);
-    /// Those with a score of at least `threshold`, in the order of their numbers. Time: the number
-    /// of texts that hold each word of `text`.
+    /// Matches with a score of at least `threshold`, in the order of their numbers. Complexity:
+    /// linear in the number of texts that contain each word of `text`.
     [[nodiscard]] std::vector<match> find(std::string_view text, double threshold) const;
 
 private:

@@ -1,4 +1,4 @@
-// Tasks by name, by kind, and by what they are for.
+// Tasks by name, by kind, and by description.
 #pragma once
 
 #include <heddle/lang/value.hpp>
@@ -20,14 +20,14 @@ struct registered_task {
     lang::value callable;
 };
 
-/// A task that a text speaks of.
+/// A task whose description matches a text.
 struct matching_task {
     const registered_task* found = nullptr; ///< valid until the next registration
     double score = 0;                       ///< Jaccard index of text and description, 0 to 1
     bool hinted = false;                    ///< one of the hints names it
 };
 
-/// What counts as a match when nobody says.
+/// The default threshold of a match.
 inline constexpr double default_match_threshold = 0.1;
 
 /// The tasks of one session. Threads: the session's only.
@@ -37,19 +37,19 @@ public:
     task_registry(const task_registry&) = delete;
     task_registry& operator=(const task_registry&) = delete;
 
-    /// What a registration took the place of.
+    /// What a registration replaced.
     struct replaced {
         bool name = false; ///< a task of the same name
-        bool kind = false; ///< the task that type:subtype found until now
+        bool kind = false; ///< the task that type:subtype found before
     };
 
     replaced add(registered_task entry);
-    /// By name, then by "type:subtype" (the last registered of that kind). Null when there is none.
+    /// By name, then by "type:subtype" (the last registered of that kind). Null if there is none.
     [[nodiscard]] const registered_task* find(std::string_view id) const;
     /// Tasks whose description shares words with the text (task_matcher) and scores at least
     /// `threshold`, best first, ties by name. Those that a hint names (a name in any case, or a
-    /// "type:subtype") come before all others, whatever they score. Ten thousand tasks: below 10
-    /// ms.
+    /// "type:subtype") come before all others, whatever their score. Ten thousand tasks take less
+    /// than 10 ms.
     [[nodiscard]] std::vector<matching_task> find_matching_tasks(
         std::string_view text, double threshold = default_match_threshold,
         const std::vector<std::string>& hints = {}) const;
@@ -59,8 +59,8 @@ public:
 private:
     struct slot {
         registered_task entry;
-        std::uint32_t number = 0; ///< of this name, for good
-        bool unread = false;      ///< the matcher does not know what it is now
+        std::uint32_t number = 0; ///< of this name; never changes
+        bool unread = false;      ///< the matcher does not have the current description
     };
     using name_map = std::map<std::string, slot, std::less<>>;
     void read_descriptions() const;
@@ -68,7 +68,7 @@ private:
     mutable name_map by_name_;
     std::map<std::string, std::string, std::less<>> by_kind_; ///< type:subtype to name
     std::vector<name_map::value_type*> by_number_;
-    // Descriptions are read when something is matched: many programs never match.
+    // Descriptions are read by the first search: many programs never search.
     mutable task_matcher matcher_;
     mutable std::vector<std::uint32_t> unread_;
 };

@@ -1,4 +1,4 @@
-// Where a session's tasks are found and called, for what calls tasks itself.
+// Access to the tasks of a session, for code that calls tasks itself.
 #pragma once
 
 #include <heddle/host/effect.hpp>
@@ -7,13 +7,13 @@
 
 namespace heddle::tasks {
 
-/// The operators of a session that has tasks: session_tasks, or what a host puts in its place.
+/// The operators of a session with tasks: session_tasks, or a replacement by the host.
 /// Threads: the session's only.
 class task_source : public host::operator_source {
 public:
-    /// Registers a template made in C++ or read from a file; `ref` names one that is registered.
-    /// One that takes the place of another is announced in the log. Errors: as compile_task; a
-    /// `ref` to what is not there.
+    /// Registers a template created in C++ or read from a file; its `ref` names a registered one.
+    /// Replacing another template is logged. Errors: as compile_task; a `ref` to an unknown
+    /// template.
     [[nodiscard]] virtual result<lang::value> add(task_template declared) = 0;
     [[nodiscard]] virtual const task_registry& registry() const noexcept = 0;
 };

@@ -19,11 +19,11 @@ namespace heddle::tasks {
 /// An input of a task.
 struct task_input {
     std::string name;
-    std::string type; ///< as written, "" when not given; for people and tools
+    std::string type; ///< as written, "" if absent; for people and tools
     std::string description;
     bool optional = false;                   ///< true also when there is a default
     std::optional<std::string> default_json; ///< JSON text of the value of a missing input
-    std::string from{};                      ///< another name under which a call may give it
+    std::string from{};                      ///< another name by which a call may pass it
 };
 
 /// How the response is read.
@@ -34,7 +34,7 @@ struct output_format {
     std::string schema;
 };
 
-/// What a task sets, and each call of it may set differently.
+/// The settings of a task that a call may override.
 struct task_settings {
     std::string model;
     std::string provider;
@@ -46,9 +46,9 @@ struct task_settings {
     history_config history;
 };
 
-/// Everything that is declared about one task. A setting has a row in task_fields.cpp. Plain data
-/// that belongs to no session and can be shared between shards. `compile_task` (compiled_task.hpp)
-/// checks it and makes it runnable.
+/// Everything that is declared about one task. Each setting has a row in task_fields.cpp. Plain
+/// data that belongs to no session and can be shared between shards. `compile_task`
+/// (compiled_task.hpp) checks it and makes it runnable.
 struct task_template : task_settings {
     static constexpr std::string_view default_description = "Inline task definition";
 
@@ -71,17 +71,17 @@ struct task_template : task_settings {
     std::string output_slot;  ///< kept for tools that read templates; no effect
     std::string input_source; ///< kept for tools that read templates; no effect
     std::string ref;          ///< name of another template whose values fill what is absent here
-    std::string returns;      ///< declared type of the result ("object"); "" when not given
+    std::string returns;      ///< declared type of the result ("object"); "" if absent
     std::optional<bool> manual_xml; ///< kept for tools that read templates; no effect
     /// The response is used as it is: no JSON repair, no second request. Absent: false.
     std::optional<bool> disable_reparsing;
-    std::string source; ///< where it was read, "tasks/review.xml:3"; "" when not from a file
+    std::string source; ///< where it was read, "tasks/review.xml:3"; "" if not from a file
     source_span span;   ///< of the definition
-    given_fields given; ///< what a definition gives, and where; a program need not fill it
+    given_fields given; ///< what a definition sets, and where; empty in templates made in C++
 };
 
 /// Reads `(defatom name (params p…) (instructions "…") clause…)` (docs/spec/language.md §4).
-/// Errors: SexpEvaluationError that names the clause, with the place of the clause.
+/// Errors: SexpEvaluationError naming the clause, with its position.
 [[nodiscard]] result<task_template> parse_defatom(const lang::value& form, source_span span);
 
 /// Bounds of the lists and strings of a definition, which a model may have written.

@@ -1,4 +1,4 @@
-// What went wrong in a task, as data (docs/spec/runtime.md §6).
+// Errors of tasks as data (docs/spec/runtime.md §6).
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -15,7 +15,7 @@
 namespace heddle::tasks {
 
 /// One error of the task system. It can be written as JSON, as a value of the language, and as the
-/// XML of the task schema; each can be read back and gives an equal one.
+/// XML of the task schema; reading any of them back returns an equal error.
 struct task_error {
     struct metrics {
         double used = 0;
@@ -41,7 +41,7 @@ struct task_error {
     };
     /// VALIDATION_ERROR
     struct validation_error {
-        std::string path; ///< of the part that is wrong
+        std::string path; ///< of the invalid part
         friend bool operator==(const validation_error&, const validation_error&) = default;
     };
     /// XML_PARSE_ERROR
@@ -60,17 +60,17 @@ struct task_error {
     [[nodiscard]] std::string_view type_name() const noexcept;
 };
 
-/// `{"type": "TASK_FAILURE", "message": …, "reason": …, "details": {…}}`, as notes.error has it.
+/// `{"type": "TASK_FAILURE", "message": …, "reason": …, "details": {…}}`, as in notes.error.
 [[nodiscard]] std::string to_json(const task_error& what);
-/// Errors: invalid_argument naming the member that is missing or wrong. Unknown members are
+/// Errors: invalid_argument naming the member that is missing or invalid. Unknown members are
 /// refused.
 [[nodiscard]] result<task_error> task_error_from_json(std::string_view json);
 
-/// `<task_error><task_failure><reason>…</reason><message>…</message>…`, the element of the schema
-/// for the first two types and one of its kind for the others.
+/// `<task_error><task_failure><reason>…</reason><message>…</message>…`, the element of the task
+/// schema for the first two types, and a similar one for the others.
 [[nodiscard]] std::string to_xml(const task_error& what);
-/// Errors: invalid_argument with the first thing that is wrong and its line. Details may be JSON
-/// text or elements.
+/// Errors: invalid_argument with the first problem and its line. Details may be JSON text or
+/// elements.
 [[nodiscard]] result<task_error> task_error_from_xml(std::string_view xml);
 
 /// As a map of the language.
@@ -78,11 +78,12 @@ struct task_error {
 /// Errors: as task_error_from_json.
 [[nodiscard]] result<task_error> task_error_from_value(const lang::value& map);
 
-/// The error of a workflow or a model as one of the task system. A FAILED TaskResult that it
-/// carries says what it says; limits of the language are resources; an error that knows no reason
-/// is unexpected_error. `failure` is none of cancellation, except by a deadline: execution_timeout.
+/// Converts the error of a workflow or a model. The error of a FAILED TaskResult in its payload is
+/// used as it is; limits of the language become RESOURCE_EXHAUSTION; an error without a reason
+/// becomes unexpected_error. `failure` must not be a cancellation, except by a deadline:
+/// execution_timeout.
 [[nodiscard]] task_error task_error_from(const error& failure);
-/// As an error that a workflow can catch: kind TaskError, the reason in its payload.
+/// Converts to an error that a workflow can catch: kind TaskError, with the reason in its payload.
 [[nodiscard]] error to_error(const task_error& what);
 
 } // namespace heddle::tasks

@@ -33,10 +33,10 @@ enum class task_failure_reason : std::uint8_t {
 
 /// "llm_error".
 [[nodiscard]] std::string_view to_string(task_failure_reason reason) noexcept;
-/// Nothing for a word that is no reason.
+/// Nothing if the word is not a reason.
 [[nodiscard]] std::optional<task_failure_reason> task_failure_reason_from(
     std::string_view text) noexcept;
-/// A TaskError of that reason.
+/// Creates a TaskError of that reason.
 [[nodiscard]] error task_failed(task_failure_reason reason, std::string message);
 
 } // namespace heddle::tasks

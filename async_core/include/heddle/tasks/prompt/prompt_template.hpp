@@ -13,13 +13,13 @@
 
 namespace heddle::tasks {
 
-/// An input as a call gave it.
+/// An input as a call passed it.
 struct bound_input {
     std::string_view name; ///< owned by the template or by the clause's symbol
     lang::value content;
-    bool given = false; ///< false: an optional input that was left out; inserts nothing
-    /// The original value, when task results in it were replaced by their contents; else nil.
-    /// `{{p.notes}}` is looked up in it.
+    bool given = false; ///< false: an optional input that was omitted; inserts nothing
+    /// The original value, if task results in it were replaced by their contents; else nil. Used to
+    /// look up `{{p.notes}}`.
     lang::value as_given{};
 };
 
@@ -31,7 +31,7 @@ struct prompt_argument {
     std::int32_t input_index = -1; ///< among the declared ones
 };
 
-/// `{{f(a, "x", k=v)}}`: the content of another task goes here.
+/// `{{f(a, "x", k=v)}}`: replaced by the content of another task.
 struct prompt_call {
     std::string text; ///< as written between the braces, for messages
     std::string task;
@@ -39,25 +39,26 @@ struct prompt_call {
 };
 
 /// Instructions cut into literal text and placeholders: `{{p}}`, `{{p.field}}`, `{{p[0]}}` and any
-/// chain of those, and calls `{{f(a, "x", k=v)}}`; `\{{` is the braces themselves. Values are
-/// inserted once and never looked through for placeholders again.
+/// chain of those, and calls `{{f(a, "x", k=v)}}`; `\{{` is a literal `{{`. Values are inserted
+/// once and never searched for placeholders.
 class prompt_template {
 public:
-    /// Errors: SexpEvaluationError for a placeholder or a call that is not one and an unclosed
-    /// `{{`. With `declared` (not null) every placeholder, and every argument that is a name, must
-    /// name one of its inputs.
+    /// Errors: SexpEvaluationError for an invalid placeholder or call, and for an unclosed `{{`.
+    /// With `declared` (not null) every placeholder, and every argument that is a name, must name
+    /// one of its inputs.
     [[nodiscard]] static result<prompt_template> compile(std::string_view text,
                                                          const std::vector<std::string>* declared);
 
-    /// Appends the filled text. Inputs stand in the order of `declared`; without it they are found
-    /// by name. `contents` are strings in place of the calls, in the order of calls(); the text of
-    /// a value is copied once, into `out`. Errors: TaskError input_validation_failure: no such
-    /// input, field or element, or a value that has no JSON form.
+    /// Appends the filled text. Inputs are in the order of `declared`; without it they are found by
+    /// name. `contents` are strings in place of the calls, in the order of calls(); the text of a
+    /// value is copied once, into `out`. Errors: TaskError input_validation_failure: no such input,
+    /// field or element, or a value that has no JSON form.
     [[nodiscard]] result<void> fill(std::string& out, std::span<const bound_input> inputs,
                                     std::span<const lang::value> contents = {}) const;
-    /// What fill would refuse, without writing anything. Errors: as fill, but for JSON forms.
+    /// Checks what fill would refuse, without writing anything. Errors: as fill, except for JSON
+    /// forms.
     [[nodiscard]] result<void> check(std::span<const bound_input> inputs) const;
-    /// The value of an input by its place among the declared ones, or by name. Null: no such input.
+    /// An input by its index among the declared ones, or by name. Null: no such input.
     [[nodiscard]] static const bound_input* find_input(std::span<const bound_input> inputs,
                                                        std::string_view name, std::int32_t index);
     /// Calls in the order of the text.

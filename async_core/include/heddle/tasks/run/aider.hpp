@@ -13,15 +13,14 @@ namespace heddle::tasks {
 
 struct aider_options {
     std::vector<std::string> command{"aider"}; ///< program, and arguments that always come first
-    /// For aider_automatic: it asks nobody, commits nothing, and writes plain text.
+    /// For aider_automatic: no questions, no commits, plain text.
     std::vector<std::string> automatic_arguments{"--yes-always",     "--no-auto-commits",
                                                  "--no-pretty",      "--no-stream",
                                                  "--no-fancy-input", "--no-check-update"};
     std::vector<std::string> interactive_arguments; ///< for aider_interactive
     std::vector<std::string> secrets; ///< names of withheld variables that it inherits: its keys
     std::size_t max_output = 1024 * 1024; ///< of each stream
-    std::string
-        hint; ///< how to allow programs, for the error of a host that does not; may be empty
+    std::string hint; ///< how to allow programs, for the error if the host does not; may be empty
 };
 
 enum class aider_mode : std::uint8_t {
@@ -34,11 +33,11 @@ enum class aider_mode : std::uint8_t {
 
 /// Runs the program with the prompt and the files of a task. A text input called prompt (or
 /// initial_query) of a task without instructions is added to the prompt. Files: those of the
-/// context, or without one those that the call or the template lists.
-/// The answer: content is what it printed; notes have success, exit_code, stdout, stderr, files
-/// (handed over) and files_changed (those that it reports to have edited).
-/// Failures, as data: dependency_error when the program is absent, tool_execution_error when it
-/// ends with a code other than 0. PermissionError where the host allows no programs.
+/// context or, without one, those that the call or the template lists. In the result, content is
+/// the output of the program; notes contain success, exit_code, stdout, stderr, files (passed to
+/// it) and files_changed (those that it reports as edited).
+/// Failures, as data: dependency_error if the program is absent, tool_execution_error if it ends
+/// with a code other than 0. PermissionError if the host allows no programs.
 /// Cancellation: ends its whole process group. Threads: its shard's only.
 class aider_executor final : public task_executor {
 public:
@@ -53,7 +52,7 @@ private:
     aider_options options_;
 };
 
-/// The files that Aider's output says it has edited, in the order of their first mention.
+/// The files that Aider reports as edited in its output, in the order of their first mention.
 [[nodiscard]] std::vector<std::string> edited_files(std::string_view output);
 
 } // namespace heddle::tasks

@@ -12,54 +12,52 @@
 
 namespace heddle::tasks {
 
-/// A provider and the model to ask it for.
+/// A provider and one of its models.
 struct model_choice {
     ports::llm_port* provider = nullptr;
     std::string model; ///< without the provider's name
 };
 
-/// What a provider is known to have.
+/// The models that a provider is known to have.
 struct accepted_models {
-    std::vector<std::string> prefixes; ///< "gpt-": every name that begins so
+    std::vector<std::string> prefixes; ///< "gpt-": every name with that prefix
     std::vector<std::string> names;    ///< whole names
 };
 
-/// The configured providers by name, other names for their models, and the model that is used when
-/// nobody names one. Filled by the host before the first run; the providers outlive it. Threads:
-/// its shard's only.
+/// The configured providers by name, other names for their models, and the default model. Filled by
+/// the host before the first run; the providers outlive it. Threads: its shard's only.
 class model_registry {
 public:
     /// Adds a provider under its provider_name(). A later one of the same name replaces it. The
     /// first one is the default provider until set_default names another.
     void add(ports::llm_port& provider);
 
-    /// "provider:model", "model" (of the default provider), an alias or a route that is there.
-    /// Errors: configuration when the part before the colon looks like a provider that is not
-    /// there.
+    /// "provider:model", "model" (of the default provider), an existing alias or route.
+    /// Errors: configuration if the part before the colon looks like an unknown provider.
     [[nodiscard]] result<void> set_default(std::string_view model);
 
     /// Another name for a model: `target` is "provider:model", "model" or a further name. A later
     /// one of the same name replaces it.
     void set_alias(std::string name, std::string target);
-    /// A name for several models: `route` chooses among them, `first_model` is the one it begins
-    /// with. The route outlives the registry.
+    /// A name for several models: `route` chooses among them, `first_model` is its first one. The
+    /// route outlives the registry.
     void add_route(std::string name, ports::llm_port& route, std::string first_model);
-    /// Says which models a provider has; without it all names are taken to be good.
+    /// Sets the models that a provider has; without it, all names are accepted.
     void accept_only(std::string provider, accepted_models known);
-    /// Models that no provider is known to have: an error rather than a warning.
+    /// Whether an unknown model is an error rather than a warning.
     void set_strict(bool on) noexcept { strict_ = on; }
 
     /// `model` is "provider:model", "model", the name of an alias or a route, or empty, `provider`
     /// a name or empty; with a provider, `model` is its own name for it: with "ollama",
     /// "mistral:7b" is never sent to a service named mistral. A colon separates a provider only if
     /// that provider is configured ("llama3:8b" is a model). Errors: configuration: unknown
-    /// provider (with those that are known), no model, names that lead in a circle, with
-    /// set_strict() a model that the provider is not known to have.
+    /// provider (with the known ones), no model, circular names, with set_strict() a model that the
+    /// provider is not known to have.
     [[nodiscard]] result<model_choice> resolve(std::string_view model,
                                                std::string_view provider) const;
 
-    /// Why a template that names this model may fail; empty when it should work. For warnings at
-    /// registration, before anything is called.
+    /// Why a template that names this model may fail; empty if it should work. For warnings at
+    /// registration.
     [[nodiscard]] std::optional<std::string> doubt_about(std::string_view model,
                                                          std::string_view provider) const;
 

@@ -1,4 +1,4 @@
-// Tasks that are not done by a model.
+// Tasks that are not performed by a model.
 #pragma once
 
 #include <heddle/coro/task.hpp>
@@ -16,17 +16,17 @@ class session;
 
 namespace heddle::tasks {
 
-/// One task to be done. Everything that is pointed to outlives the execution.
+/// A request to perform one task. Everything that it points to outlives the execution.
 struct executor_request {
     host::session* owner = nullptr;
-    const task_call* call = nullptr; ///< task, bound inputs, what the call overrides
+    const task_call* call = nullptr; ///< task, bound inputs, overrides
     std::string prompt;              ///< instructions (without any: the description), filled
     std::string system;              ///< base and the task's system prompt, filled
     std::shared_ptr<const assembled_context> files; ///< null: none
     coro::call_context context;                     ///< with the task's deadline
 };
 
-/// How it ended. Without a failure the task is COMPLETE and its output is read as a model's is
+/// The outcome. Without a failure the task is COMPLETE, and its output is read as that of a model
 /// (output_format).
 struct executor_answer {
     std::string content;
@@ -36,13 +36,13 @@ struct executor_answer {
     lang::value failure_details; ///< map or nil
 };
 
-/// Does the tasks of some subtypes in place of a model (task_system_parts::executors).
+/// Performs the tasks of some subtypes in place of a model (task_system_parts::executors).
 /// Threads: its shard's only.
 class task_executor {
 public:
     virtual ~task_executor() = default;
-    /// Errors are raised in the workflow; what is data goes into the answer. Cancellation: ends
-    /// what it started, and returns cancelled.
+    /// Errors are raised in the workflow; failures that are data go into the result. Cancellation:
+    /// ends what it started, and returns cancelled.
     [[nodiscard]] virtual coro::task<result<executor_answer>> execute(executor_request request) = 0;
 };
 

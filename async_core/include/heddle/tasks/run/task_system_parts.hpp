@@ -1,4 +1,4 @@
-// What a host gives the task system.
+// The parts of the task system that a host provides.
 #pragma once
 
 #include <heddle/ports/memory_port.hpp>
@@ -25,23 +25,24 @@ namespace heddle::tasks {
 struct task_system_parts {
     const model_registry* models =
         nullptr;                       ///< null or empty: calling a task raises configuration_error
-    task_observer* observer = nullptr; ///< null: nobody listens
-    std::string base_system;           ///< goes before the system prompt of every task
+    task_observer* observer = nullptr; ///< null: none
+    std::string base_system;           ///< precedes the system prompt of every task
     std::vector<task_template> templates; ///< registered in every session before it starts
     ports::memory_port* memory = nullptr; ///< null: (get_context …) raises PermissionError
     model_matching matching; ///< whether a model chooses among the files that get_context finds
-    std::vector<tool> tools; ///< beside the built-in ones; the same name replaces one
-    /// Makes the context of calls; null: tasks have none, and asking for one is a warning.
+    std::vector<tool> tools; ///< in addition to the built-in ones; the same name replaces one
+    /// Prepares the context of calls; null: tasks have none, and a request for one causes a
+    /// warning.
     context_preparer* context = nullptr;
-    /// By subtype: who does such tasks in place of a model.
+    /// By subtype: the executor of such tasks in place of a model.
     std::map<std::string, task_executor*, std::less<>> executors;
-    /// Whether a person waits for the session, or a batch runs over night.
+    /// Whether a person waits for the session, or it is a batch.
     ports::call_priority priority = ports::call_priority::interactive;
     /// Prices of calls; null: costs are unknown, and a budget in dollars raises
     /// configuration_error.
     const ports::price_port* prices = nullptr;
-    /// Text of tasks that a workflow calls, as it arrives; empty: their answers come whole. An
-    /// error cancels the call and is raised.
+    /// Receives the text of tasks that a workflow calls, as it arrives; empty: responses are not
+    /// streamed. An error cancels the call and is raised.
     std::function<result<void>(const task_delta&)> on_delta;
     resource_limits limits; ///< of tasks that set none
     /// Maximum cost of all calls of a session in US dollars, and maximum number of their requests:
@@ -53,9 +54,9 @@ struct task_system_parts {
     std::int64_t subtask_depth = 5; ///< subtasks below a task of the workflow
     std::size_t tool_result_limit =
         64 * 1024; ///< maximum bytes of a tool's result that a model receives
-    ports::process_port* processes = nullptr; ///< null: what runs programs raises PermissionError
+    ports::process_port* processes = nullptr; ///< null: running a program raises PermissionError
     std::string processes_hint; ///< how to allow programs, for that error; may be empty
-    user_port ask_user;         ///< behind system:ask_user; empty: it raises PermissionError
+    user_port ask_user;         ///< performs system:ask_user; empty: it raises PermissionError
 };
 
 } // namespace heddle::tasks

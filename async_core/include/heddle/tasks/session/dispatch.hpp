@@ -13,7 +13,7 @@ class session;
 
 namespace heddle::tasks {
 
-/// What is asked for.
+/// A request.
 struct dispatch_request {
     /// A text that begins with `(` or `'(` is a workflow; any other is the name of a template (or
     /// its "type:subtype"), else of a tool.
@@ -25,12 +25,12 @@ struct dispatch_request {
     host::run_options options;
 };
 
-/// Performs a request and gives a TaskResult, whatever happens: `notes.execution_path` is
-/// "workflow", "template" or "tool"; a value that is no TaskResult becomes the content of one, and
-/// what goes wrong a FAILED one with its TaskError in `notes.error`. An identifier that nobody
-/// knows is `template_not_found`, with names that look alike.
+/// Performs a request. Result: a TaskResult in any case, with `notes.execution_path` "workflow",
+/// "template" or "tool"; a value that is not a TaskResult becomes the content of one, and an error
+/// a FAILED one with its TaskError in `notes.error`. An unknown identifier is `template_not_found`,
+/// with similar names.
 ///
-/// Errors: cancelled, but for a deadline, which is `execution_timeout`. Cancellation: as
+/// Errors: cancelled, except by a deadline, which is `execution_timeout`. Cancellation: as
 /// session::evaluate. Threads: the session's. `owner` outlives the call; one request at a time.
 [[nodiscard]] coro::task<result<lang::value>> dispatch(host::session& owner,
                                                        dispatch_request request);

@@ -1,4 +1,4 @@
-// The tasks of a session: what a workflow calls, and how a host wires it.
+// The tasks of a session.
 #pragma once
 
 #include <heddle/host/effect.hpp>
@@ -42,21 +42,21 @@ public:
     [[nodiscard]] bool is_reserved_key(std::string_view name) const override;
     void collect_names(std::vector<std::string>& names) const override;
     /// Errors: TaskError input_validation_failure and configuration_error, SexpEvaluationError for
-    /// a malformed call, both before any request; cancelled. What goes wrong at the model is a
-    /// FAILED TaskResult. Cancellation: as the model's.
+    /// a malformed call, both before any request; cancelled. A failure of the model is a FAILED
+    /// TaskResult. Cancellation: as that of the model.
     [[nodiscard]] coro::task<result<lang::value>> call(host::effect_call call) override;
     void note_replayed(const lang::scope_ref& scope, const ports::step_spending& spent) override;
     [[nodiscard]] coro::task<result<lang::value>> define_task(host::session& owner,
                                                               lang::value form, source_span span,
                                                               coro::call_context context) override;
-    /// A later tool takes the place of an earlier one of its name; that, and a task or primitive of
-    /// that name, is said in the log. Errors: SexpEvaluationError naming the wrong part.
+    /// A later tool replaces an earlier one of its name; this, and a task or primitive of that
+    /// name, is logged. Errors: SexpEvaluationError naming the invalid part.
     [[nodiscard]] result<lang::value> define_tool(host::session& owner, const lang::value& form,
                                                   lang::value body, source_span span) override;
 
 protected:
-    /// Runs a call whose inputs were checked. For hosts that answer tasks by other means than a
-    /// model (tests, replays).
+    /// Runs a call whose inputs were checked. For hosts that perform tasks without a model (tests,
+    /// replays).
     [[nodiscard]] virtual coro::task<result<lang::value>> execute(task_call call);
     [[nodiscard]] host::session& owner() noexcept { return owner_; }
 

@@ -1,4 +1,4 @@
-// Task templates out of XML files.
+// Task templates from XML files.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -27,7 +27,7 @@ struct template_argument {
 /// `<call template="…"><arg>…</arg></call>`: a step that runs a template
 /// (docs/reference/templates.md).
 struct template_call {
-    std::string name; ///< what later calls of the file call its result; may be empty
+    std::string name; ///< the name by which later calls of the file use its result; may be empty
     std::string template_name;
     std::vector<template_argument> arguments;
     std::vector<std::string> parameters; ///< of the template, in order
@@ -41,28 +41,28 @@ struct template_file_limits {
     std::size_t bytes = 4 * 1024 * 1024;
     std::size_t depth = 32;
     std::size_t elements = 100'000;
-    std::size_t problems = 100; ///< of one file; the rest is counted as one
+    std::size_t problems = 100; ///< of one file; the rest is reported as one
 };
 
 struct template_load_options {
     validation_options validation;
-    /// Templates that were registered before; `ref` and calls may name them. May be empty.
+    /// Templates that are registered already; `ref` and calls may name them. May be empty.
     std::function<const task_template*(std::string_view name)> known;
     template_file_limits limits;
 };
 
-/// What a load gave.
+/// The result of a load.
 struct loaded_templates {
-    std::vector<task_template> templates; ///< with `ref` resolved; empty when there are errors
+    std::vector<task_template> templates; ///< with `ref` resolved; empty if there are errors
     std::vector<template_call> calls;     ///< in the order of the files
     std::shared_ptr<const template_report> report;
 
     [[nodiscard]] bool good() const noexcept { return report->errors() == 0; }
 };
 
-/// Reads files of templates; all of them are one load, in which names are unique and a `ref` or a
-/// call may name a template of any file. Reads no file itself and follows no reference out of the
-/// text: document types, entities of one's own and processing instructions are refused.
+/// Reads files of templates. All of them form one load, in which names are unique, and a `ref` or a
+/// call may name a template of any file. Opens no file and follows no reference out of the text:
+/// document types, custom entities and processing instructions are refused.
 ///
 /// Example:
 ///     template_loader loader;
@@ -78,10 +78,9 @@ public:
     template_loader(template_loader&&) noexcept;
     template_loader& operator=(template_loader&&) noexcept;
 
-    /// Reads the text of a file; `name` is shown in problems. What is wrong with it is in the
-    /// report.
+    /// Reads the text of a file; `name` is shown in problems. Its problems are added to the report.
     void add(std::string name, std::string text);
-    /// Resolves references, checks every template and call, and gives the whole.
+    /// Resolves references, and checks every template and call. Result: all of them.
     [[nodiscard]] loaded_templates finish() &&;
 
 private:
@@ -89,13 +88,13 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// The calls of a file as a program of the language: they run one after another, and the value of
-/// the last is its value. Arguments that name inputs of the run become parameters of its `main`.
-/// Without calls: empty.
+/// The calls of a file as a program: they run one after another, and the value of the last is the
+/// result. Arguments that name inputs of the run become parameters of its `main`. Without calls:
+/// empty.
 [[nodiscard]] std::string program_of_calls(const std::vector<template_call>& calls);
 
-/// The same program as forms. Their spans are those of the `<call>` elements in the file, which the
-/// source_map of the session holds at `position`.
+/// The same program, as forms. Their spans are those of the `<call>` elements in the file, which
+/// the source_map of the session holds at `position`.
 [[nodiscard]] result<std::vector<lang::datum>> forms_of_calls(
     lang::heap& memory, const std::vector<template_call>& calls, std::uint32_t position);
 

@@ -1,4 +1,4 @@
-// What is wrong with files of task templates, all of it at once.
+// All problems of files of task templates.
 #pragma once
 
 #include <heddle/base/diagnostic.hpp>
@@ -13,8 +13,8 @@
 
 namespace heddle::tasks {
 
-/// The violations that a load of templates found, in the order of their places, with the texts they
-/// stand in. Travels as the payload of an error too. Immutable once it was given out; threads: any.
+/// The violations that a load of templates found, in the order of their positions, with the texts.
+/// May be the payload of an error. Immutable once it is returned; threads: any.
 ///
 /// Codes are listed in docs/reference/templates.md.
 class template_report final : public error_payload {
@@ -25,7 +25,8 @@ public:
     [[nodiscard]] std::size_t errors() const noexcept;
     [[nodiscard]] std::size_t warnings() const noexcept;
 
-    /// Each with its line and a caret, then a line that counts them; empty when there are none.
+    /// Each problem with its line and a caret, then a line with their number; empty if there are
+    /// none.
     [[nodiscard]] std::string text(const diagnostic_style& style = {}) const;
     /// `{"errors": n, "warnings": n, "problems": [{file, line, column, end, severity, code,
     /// message, hint}]}`

@@ -1,4 +1,4 @@
-// Task definitions checked as text: what `heddle check` asks the task system.
+// Checks of task definitions as text, for `heddle check`.
 #pragma once
 
 #include <heddle/lang/check.hpp>

@@ -1,4 +1,4 @@
-// What a workflow can call besides primitives and tasks.
+// Tools: what a workflow can call besides primitives and tasks.
 #pragma once
 
 #include <heddle/host/effect.hpp>
@@ -18,7 +18,7 @@ namespace heddle::tasks {
 struct tool_call {
     host::session& owner; ///< outlives the call
     lang::value inputs;
-    lang::scope_ref scope; ///< what holds where the call stands
+    lang::scope_ref scope; ///< the scope of the call
     coro::call_context context;
     source_span span;
 };
@@ -27,17 +27,17 @@ struct tool_call {
 struct tool {
     std::string name;
     std::vector<std::string> aliases;
-    std::string description;  ///< as a model is told of it
+    std::string description;  ///< for models
     std::string input_schema; ///< JSON Schema of an object; its properties are the clauses
     /// Performs a call. Errors are raised in the workflow. The function is kept and may be called
     /// while an earlier call runs; what it captures outlives the session.
     std::function<coro::task<result<lang::value>>(tool_call)> run;
-    /// The checks that `run` makes itself of the values of its inputs, where it takes more than the
-    /// schema (symbols) or says better what is wrong: then the schema is not asked. `heddle check`
-    /// calls it without a run. Null: the schema decides. Names are checked in any case.
+    /// The checks that `run` itself makes of the values of its inputs, if it accepts more than the
+    /// schema (symbols) or has better messages: then the schema is not used. `heddle check` calls
+    /// it without a run. Null: the schema is used. Names are checked in any case.
     std::function<result<void>(const lang::value& inputs)> check_values{};
-    /// The function behind a tool that is written in the language, which `run` shares; null for
-    /// others. One registration only has it.
+    /// The function of a tool that is written in the language, which `run` shares; null for others.
+    /// It belongs to one registration only.
     std::shared_ptr<const lang::value> body{};
 };
 
@@ -58,8 +58,8 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "tool"; }
     [[nodiscard]] std::string describe() const override { return "tool " + tool_->declared.name; }
     [[nodiscard]] bool callable() const noexcept override { return true; }
-    /// A tool may be in sight of its own body. While somebody else holds it, a call or an offer to
-    /// a model, it is kept from outside.
+    /// A tool may be reachable from its own body. While others hold it, such as a call or an offer
+    /// to a model, it is kept alive from outside.
     void visit_values(value_visitor& visitor) const override {
         if (tool_->declared.body && tool_.use_count() == 1) visitor.visit(*tool_->declared.body);
     }
@@ -74,10 +74,10 @@ private:
 /// The tools of one session. Threads: the session's only.
 class tool_registry {
 public:
-    /// A later tool takes the names of an earlier one. Errors: invalid_argument: no name, no
-    /// coroutine, an input schema that is none or describes no object.
+    /// A later tool takes over the names of an earlier one. Errors: invalid_argument: no name, no
+    /// coroutine, an input schema that is invalid or does not describe an object.
     [[nodiscard]] result<void> add(lang::heap& memory, tool declared);
-    /// By name or alias; nothing when there is none.
+    /// By name or alias; nothing if there is none.
     [[nodiscard]] std::optional<lang::operator_info> find(std::string_view name) const;
     void collect_names(std::vector<std::string>& names) const;
     [[nodiscard]] std::size_t size() const noexcept { return by_name_.size(); }
@@ -90,8 +90,9 @@ private:
 };
 
 /// Checks the clauses of a call and performs it. Errors: SexpEvaluationError naming the tool:
-/// positions instead of clauses, a clause twice, unknown (with near names) or missing, a value that
-/// the schema refuses; then those of the tool. Cancellation: as the tool's.
+/// positions instead of clauses; a clause that is repeated, unknown (with similar names) or
+/// missing; a value that the schema refuses. Also those of the tool. Cancellation: as that of the
+/// tool.
 [[nodiscard]] coro::task<result<lang::value>> call_tool(std::shared_ptr<const registered_tool> one,
                                                         host::effect_call call);
 

@@ -15,7 +15,7 @@ namespace heddle::tasks {
 struct user_question {
     std::string text;                    ///< may come from a model; untrusted
     std::vector<std::string> choices;    ///< empty: any answer
-    std::optional<std::string> fallback; ///< the answer when nothing is entered
+    std::optional<std::string> fallback; ///< the answer if nothing is entered
 };
 
 /// Asks the user a question, which may take any time. Result: the answer. Called on the session's
