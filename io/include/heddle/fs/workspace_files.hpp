@@ -1,4 +1,4 @@
-// Files below one directory, behind ports::file_port.
+// A ports::file_port for the files below one directory.
 #pragma once
 
 #include <heddle/coro/event_loop.hpp>
@@ -13,21 +13,22 @@ namespace heddle::fs {
 struct workspace_options {
     /// Largest file that is read or written.
     std::size_t max_file_bytes = 16 * 1024 * 1024;
-    /// Most names that list() gives.
+    /// Maximum number of names that list() returns.
     std::size_t max_entries = 100'000;
-    /// Threads for blocking calls; they start with the first file.
+    /// Number of threads for blocking calls; they start with the first call.
     unsigned threads = 2;
 };
 
-/// Opens the workspace `root`; paths given to the port are relative to it, or absolute below it.
-/// Confinement: each component is opened from the directory before it and links are followed by
-/// hand, so that neither "..", a link, nor a directory swapped meanwhile leads out of the root.
-/// Errors here: not_found when `root` is no directory. Of the port: not_found; limit_exceeded;
-/// invalid_argument for a path that leads out, something that is no regular file, text that is not
-/// UTF-8 (read), bytes zero in a path; io_error with the system's words for the rest.
-/// Cancellation: the caller goes on at once; work already begun ends by itself, and a write that
-/// was abandoned before its file was complete leaves the old file and no trace. `loop` and its
-/// io_context outlive the port; destroying the port waits for work that has begun. Threads: the
+/// Opens the workspace `root`; paths passed to the port are relative to it, or absolute below it.
+/// Confinement: each component is opened relative to the directory before it, and links are
+/// resolved here, so that neither "..", a link, nor a directory replaced meanwhile leads out of the
+/// root. Errors of this function: not_found if `root` is not a directory. Errors of the port:
+/// not_found; limit_exceeded; invalid_argument for a path that leads out, for what is not a regular
+/// file, for text that is not UTF-8 (read), and for a zero byte in a path; io_error with the
+/// message of the system for the rest.
+/// Cancellation: the caller continues at once; work in progress ends by itself, and a write that is
+/// abandoned before its file is complete leaves the old file and nothing else. `loop` and its
+/// io_context outlive the port; the destructor of the port waits for work in progress. Threads: the
 /// shard's only.
 [[nodiscard]] result<std::shared_ptr<ports::file_port>> make_workspace_files(
     std::string root, coro::event_loop& loop, workspace_options options = {});

@@ -10,31 +10,31 @@
 
 namespace heddle::http {
 
-/// What the driver is to do next.
+/// What the driver must do next.
 enum class exchange_step : std::uint8_t {
-    wait,    ///< nothing new: go on with what is under way
-    acquire, ///< ask the pool; answer with opening() or connected()
-    open,    ///< open a fresh connection; answer with connected() or failed()
-    reopen,  ///< close the connection and open a fresh one in its place; answers as for open
-    send,    ///< write (on); answer with sent() or send_failed()
-    receive, ///< read when there is something; answer with received() or ended()
-    finish   ///< give the connection back or close it, see keeps_connection(); outcome() is set
+    wait,    ///< nothing new: continue what is in progress
+    acquire, ///< ask the pool; then call opening() or connected()
+    open,    ///< open a new connection; then call connected() or failed()
+    reopen,  ///< close the connection and open a new one in its place; then as for open
+    send,    ///< start or continue writing; then call sent() or send_failed()
+    receive, ///< read when data arrives; then call received() or ended()
+    finish   ///< return the connection or close it, see keeps_connection(); outcome() is set
 };
 
 enum class connection_origin : std::uint8_t { fresh, pooled };
 
-/// How a connection stopped giving bytes.
+/// How the data of a connection ended.
 enum class stream_end : std::uint8_t {
     clean,     ///< end of stream; with TLS: announced by close_notify
     truncated, ///< TLS only: end without close_notify
     reset      ///< an error of the socket or of TLS
 };
 
-/// What an exchange is bound by; a copy of what the request and the call context say.
+/// The bounds of an exchange, copied from the request and the call context.
 struct exchange_rules {
     std::string_view origin; ///< for messages; outlives the machine
     ports::http_limits limits;
-    coro::deadline until; ///< the call's own deadline; passing it cancels
+    coro::deadline until; ///< deadline of the call; passing it cancels
     bool head_request = false;
     bool idempotent = false;
     bool decompress = true; ///< see response_rules for this and the next two
@@ -42,20 +42,20 @@ struct exchange_rules {
     bool through_proxy = false;
 };
 
-/// Knows phases, limits, the rule for stale connections, and what every ending means.
-/// The driver feeds events with the time they happened at and performs the returned step; it asks
-/// next_time() after each step and calls timed() when that moment has come. Events that arrive
-/// after the end are ignored (step `wait`).
+/// Implements phases, limits, the rule for stale connections, and the outcome of each ending. The
+/// driver passes events with their time and performs the returned step; it calls next_time() after
+/// each step, and timed() at that time. Events that arrive after the end are ignored (step `wait`).
 ///
 /// Phases: waiting for a connection -> opening -> sending -> awaiting the head -> body -> done.
 /// Limits: `connect` spans opening; `idle` spans a pause in sending or inside the answer;
-/// `first_byte` runs from the last byte sent; `total` and `until` run from the start.
-/// An answer that comes before the request is fully sent is taken; its connection is not kept.
-/// A pooled connection that ends before any byte of the answer, while the request is written or
-/// within `stale_within` of its last byte, was closed before the request reached anybody: it is
-/// replaced by a fresh one, once. One that ends later may have been at work on it. A fresh one is
-/// replaced, once, only if the request is idempotent.
-/// Interim answers (1xx) do not begin the answer: `first_byte` goes on behind them.
+/// `first_byte` runs from the last byte sent; `total` and `until` run from the start. A response
+/// that arrives before the request is fully sent is accepted; its connection is not kept.
+/// A pooled connection that ends before any byte of the response, while the request is written or
+/// within `stale_within` of its last byte, is assumed to have been closed before the server
+/// received the request: it is replaced by a new one, once. If it ends later, the server may have
+/// processed the request; it is then replaced, once, only if the request is idempotent, and so is a
+/// new connection. Interim responses (1xx) do not begin the response: `first_byte` continues after
+/// them.
 class exchange_fsm {
 public:
     using time_point = coro::clock::time_point;
@@ -71,20 +71,20 @@ public:
     [[nodiscard]] exchange_step send_failed(boost::system::error_code ec, time_point now);
     [[nodiscard]] exchange_step received(std::string_view bytes, time_point now);
     [[nodiscard]] exchange_step ended(stream_end how, boost::system::error_code ec, time_point now);
-    /// Opening failed, or the pool was closed: the error is handed on.
+    /// Opening failed, or the pool was closed: the exchange ends with the error.
     [[nodiscard]] exchange_step failed(error why);
     [[nodiscard]] exchange_step cancelled(cancel_reason reason);
     [[nodiscard]] exchange_step timed(time_point now);
-    /// The driver reads no more because the receiver is busy, and reads on. Between the two only
-    /// `total` and `until` run; afterwards `idle` begins anew.
+    /// The driver stops reading because the receiver is busy, and continues. In between, only
+    /// `total` and `until` apply; afterwards `idle` starts again.
     void hold() noexcept { held_ = true; }
     void release(time_point now) noexcept;
 
-    /// The earliest moment at which timed() has something to say; time_point::max() when done.
+    /// When timed() must be called; time_point::max() when done.
     [[nodiscard]] time_point next_time() const noexcept;
     [[nodiscard]] bool done() const noexcept { return phase_ == phase::done; }
     [[nodiscard]] bool sending() const noexcept { return phase_ == phase::sending; }
-    /// Something of the answer has come.
+    /// Whether a part of the response has arrived.
     [[nodiscard]] bool answering() const noexcept { return parser_.begun(); }
     /// Valid when done: the connection is clean and may carry another exchange.
     [[nodiscard]] bool keeps_connection() const noexcept { return keep_; }
@@ -110,7 +110,7 @@ private:
     response_parser parser_;
     time_point started_{};
     time_point mark_{}; ///< begin of the phase, or the last progress in it
-    time_point sent_{}; ///< when the request was whole, or could not be sent
+    time_point sent_{}; ///< when the request was completely sent, or could not be sent
     std::optional<error> outcome_;
     boost::system::error_code send_error_;
     phase phase_ = phase::start;

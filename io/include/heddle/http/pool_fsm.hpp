@@ -10,7 +10,7 @@
 
 namespace heddle::http {
 
-/// A connection as the pool sees it; the driver derives its own from it. Owned by the driver.
+/// A connection in the pool; the driver derives its own class from it. Owned by the driver.
 class pool_item {
 public:
     pool_item() = default;
@@ -29,7 +29,7 @@ private:
     bool idle_ = false;
 };
 
-/// A call that wants a connection. Must leave() before it is destroyed while queued.
+/// A call that needs a connection. A queued one must leave() before it is destroyed.
 class pool_waiter {
 public:
     pool_waiter() = default;
@@ -56,7 +56,7 @@ struct pool_limits {
 enum class pool_answer : std::uint8_t {
     reuse,  ///< take `item`: it is no longer idle
     open,   ///< a place is reserved: open a connection
-    queued, ///< wait; next_grant() will name the waiter
+    queued, ///< wait; next_grant() will return the waiter
     closed  ///< the pool is closed
 };
 
@@ -67,8 +67,8 @@ struct pool_grant {
 };
 
 /// Counts places (connections open or being opened), keeps idle ones last in first out, and callers
-/// first in first out. It owns nothing and allocates nothing; every call is O(1).
-/// Rule for the driver: after released() or gone(), call next_grant() until it gives nothing.
+/// first in first out. Owns nothing and allocates nothing; every call is O(1). After released() or
+/// gone(), the driver must call next_grant() until it returns nothing.
 class pool_fsm {
 public:
     using time_point = coro::clock::time_point;
@@ -77,27 +77,27 @@ public:
     pool_fsm(const pool_fsm&) = delete;
     pool_fsm& operator=(const pool_fsm&) = delete;
 
-    /// A call wants a connection. Nobody overtakes: with others in the queue the answer is
+    /// A call needs a connection. Calls are served in order: if others are queued, the result is
     /// `queued`.
     [[nodiscard]] pool_grant acquire(pool_waiter& waiter) noexcept;
     /// A queued call gives up.
     void leave(pool_waiter& waiter) noexcept;
-    /// The exchange on `item` has ended. Result: true when it is kept as idle; false when the
-    /// driver must close it, which ends with gone().
+    /// The exchange on `item` has ended. Result: true if the connection is kept as idle; false if
+    /// the driver must close it and call gone().
     [[nodiscard]] bool released(pool_item& item, bool usable, time_point now) noexcept;
-    /// A connection was closed, or could not be opened: its place is free. Works on idle ones too.
+    /// A connection was closed, or could not be opened: its place is free. Idle ones are allowed.
     void gone(pool_item& item) noexcept;
-    /// Serves the first of the queue, if something is free for it.
+    /// Serves the first of the queue, if a connection or a place is free.
     [[nodiscard]] std::optional<pool_grant> next_grant() noexcept;
 
-    /// The longest unused connection if it is too old; the driver closes it, which ends with
+    /// The connection that has been idle longest, if it is too old; the driver closes it and calls
     /// gone().
     [[nodiscard]] pool_item* expired(time_point now) const noexcept;
-    /// When expired() has something next; time_point::max() when nothing is idle.
+    /// When the next connection expires; time_point::max() if none is idle.
     [[nodiscard]] time_point next_expiry() const noexcept;
 
-    /// From now on everybody is refused, and nothing is kept. The driver then closes what
-    /// any_idle() names and fails what next_refused() names.
+    /// From now on all calls are refused, and no connection is kept. The driver then closes the
+    /// connections that any_idle() returns, and fails the calls that next_refused() returns.
     void close() noexcept { closed_ = true; }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
     [[nodiscard]] pool_item* any_idle() const noexcept { return newest_; }

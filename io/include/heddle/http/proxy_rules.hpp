@@ -1,4 +1,4 @@
-// Which calls go through which proxy: what users write, read and asked. No socket.
+// Which calls go through which proxy: the settings of users, parsed and evaluated. No socket.
 #pragma once
 
 #include <heddle/base/secret.hpp>
@@ -11,24 +11,24 @@
 
 namespace heddle::http {
 
-/// A proxy, as a URL with an optional user names it.
+/// A proxy, from a URL with an optional user.
 struct proxy_server {
     origin_name server;
-    secret authorization; ///< value of Proxy-Authorization; empty: no user was given
+    secret authorization; ///< value of Proxy-Authorization; empty: no user
 };
 
-/// Reads "[http://|https://][user:password@]host[:port]"; user and password percent-encoded. Ports
-/// are 80 and 443 unless given.
+/// Reads "[http://|https://][user:password@]host[:port]"; user and password percent-encoded.
+/// Default ports are 80 and 443.
 /// Errors: ports::http_errc::invalid_url, never showing user or password.
 [[nodiscard]] result<proxy_server> parse_proxy(std::string_view url);
 
-/// The list of whom to reach directly. Entries are separated by commas or blanks:
-///   *                 everybody
+/// The hosts to connect to directly. Entries are separated by commas or blanks:
+///   *                 all hosts
 ///   example.com       the name and all below it; also written .example.com or *.example.com
 ///   10.1.2.3, ::1     that address
 ///   10.0.0.0/8        addresses that begin with these bits (CIDR), of either family
-/// Each may end in ":port" (IPv6 in brackets then) and holds for that port only. Names are
-/// compared, never looked up: an address does not cover a name that leads to it.
+/// Each may end in ":port" (with IPv6 in brackets) and applies to that port only. Names are
+/// compared, never looked up: an address does not cover a name that resolves to it.
 class no_proxy_list {
 public:
     /// Errors: ports::http_errc::invalid_url naming the entry: a bad CIDR or port.
@@ -40,7 +40,7 @@ private:
     struct entry {
         std::string name;                ///< a suffix without the dot before it; else empty
         std::vector<unsigned char> bits; ///< an address, 4 or 16 bytes
-        unsigned prefix = 0;             ///< how many of its bits count
+        unsigned prefix = 0;             ///< number of its bits that are compared
         std::uint16_t port = 0;          ///< 0: any
     };
 
@@ -53,7 +53,7 @@ private:
 /// localhost, *.localhost, 127.0.0.0/8, ::1.
 [[nodiscard]] bool is_loopback(const origin_name& origin);
 
-/// All of it together. Immutable once made.
+/// The proxies and their exceptions. Immutable.
 class proxy_rules {
 public:
     struct settings {
@@ -63,13 +63,13 @@ public:
         bool proxy_loopback = false;
     };
 
-    /// Never fails: what is wrong shows where it would matter.
+    /// Never fails: an invalid setting is reported by proxy_for() when it is needed.
     [[nodiscard]] static proxy_rules create(const settings& from);
 
-    /// The proxy for this origin; null: reach it directly.
-    /// Errors: as parse_proxy and no_proxy_list::parse, naming the setting: only for origins that a
-    /// proxy would be used for, so that a variable meant for other programs stops nobody who does
-    /// without.
+    /// The proxy for this origin; null: connect directly.
+    /// Errors: as parse_proxy and no_proxy_list::parse, naming the setting. Only for origins that
+    /// would use a proxy, so that a variable that is meant for other programs does not affect other
+    /// calls.
     [[nodiscard]] result<std::shared_ptr<const proxy_server>> proxy_for(
         const origin_name& origin) const;
 

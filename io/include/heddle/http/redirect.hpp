@@ -10,19 +10,19 @@
 
 namespace heddle::http {
 
-/// Where a Location leads, seen from the request that it answers (RFC 3986, 5.2).
-/// Result: the new target (path and query) at the same origin.
-/// `secrets` are not shown where the server points at them.
-/// Errors: ports::http_errc::redirect_refused naming where it pointed to, without query and user:
-/// another scheme, host or port, or a Location that cannot be read.
+/// Resolves a Location relative to the request that it answers (RFC 3986, 5.2).
+/// Result: the new target (path and query) at the same origin. `secrets` are hidden in errors that
+/// quote the Location.
+/// Errors: ports::http_errc::redirect_refused with the Location, without query and user: for
+/// another scheme, host or port, or an invalid Location.
 [[nodiscard]] result<std::string> resolve_redirect(const origin_name& origin,
                                                    std::string_view target,
                                                    std::string_view location,
                                                    const redactor& secrets = redactor());
 
-/// Makes `request` what is to be sent next. 303 turns everything but HEAD into GET, 301 and 302
-/// turn POST into GET, as everybody does; the body goes then, and the headers that describe it. 307
-/// and 308 change the target only.
+/// Changes `request` to the one to send next. 303 turns every method except HEAD into GET; 301 and
+/// 302 turn POST into GET, as all clients do. Then the body and the headers that describe it are
+/// removed. 307 and 308 change the target only.
 /// Errors: as resolve_redirect.
 [[nodiscard]] result<void> follow_redirect(ports::http_request& request, const origin_name& origin,
                                            const ports::http_response& answer);

@@ -1,4 +1,4 @@
-// Which address to try when: a pure state machine (after RFC 8305, without its finer points).
+// The order and times of connection attempts: a pure state machine (after RFC 8305, simplified).
 #pragma once
 
 #include <heddle/coro/deadline.hpp>
@@ -10,10 +10,10 @@
 namespace heddle::net {
 
 enum class connect_step : std::uint8_t {
-    wait,     ///< attempts are under way
+    wait,     ///< attempts are in progress
     try_next, ///< start an attempt with next_index()
     succeed,  ///< close the other attempts
-    fail      ///< nothing is left to try
+    fail      ///< no address is left
 };
 
 /// Tries addresses in order; the next one starts when an attempt fails, or when the newest has
@@ -26,7 +26,7 @@ public:
         : addresses_(addresses), stagger_(stagger) {}
 
     [[nodiscard]] connect_step start() noexcept;
-    /// The driver has begun the attempt it was asked for. Result: always `wait`.
+    /// The driver has started the requested attempt. Result: always `wait`.
     [[nodiscard]] connect_step begun(time_point now) noexcept;
     /// An attempt failed; also one that failed at once, without begun().
     [[nodiscard]] connect_step attempt_failed(bool was_begun) noexcept;
@@ -35,7 +35,7 @@ public:
 
     /// Index of the address to try, valid after try_next.
     [[nodiscard]] std::size_t next_index() const noexcept { return next_ - 1; }
-    /// When timed() has something to say; time_point::max() when it never will.
+    /// When timed() must be called; time_point::max(): never.
     [[nodiscard]] time_point next_time() const noexcept;
 
 private:
@@ -43,8 +43,8 @@ private:
 
     std::size_t addresses_;
     std::chrono::milliseconds stagger_;
-    std::size_t next_ = 0;    ///< addresses handed out
-    std::size_t pending_ = 0; ///< attempts under way
+    std::size_t next_ = 0;    ///< number of addresses tried
+    std::size_t pending_ = 0; ///< attempts in progress
     time_point newest_{};
     bool over_ = false;
 };

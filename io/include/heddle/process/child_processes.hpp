@@ -1,4 +1,4 @@
-// Programs of this machine, behind ports::process_port.
+// A ports::process_port for programs of this machine.
 #pragma once
 
 #include <heddle/coro/event_loop.hpp>
@@ -14,40 +14,43 @@
 namespace heddle::process {
 
 struct process_options {
-    /// The directory that request.directory is relative to and cannot leave.
+    /// The directory to which request.directory is relative, and that it cannot leave.
     std::string workspace = ".";
     /// Variables of this process that children inherit: exact names, or patterns with `*` for any
-    /// characters ("LC_*"). Letters match in either case. Nothing: all of them.
+    /// characters ("LC_*"). Case is ignored. Absent: all variables.
     std::optional<std::vector<std::string>> inherited;
-    /// Variables, named so too, that they do not inherit all the same unless a request names them.
+    /// Variables, named in the same way, that children nevertheless do not inherit unless a request
+    /// names them.
     std::vector<std::string> withheld;
-    /// Nor those that hold an address with a password ("postgres://me:secret@host/db"), nor those
-    /// named "*_proxy" whose address has a user, written with a scheme or without.
+    /// Whether to withhold as well variables that contain an address with a password
+    /// ("postgres://me:secret@host/db"), and those named "*_proxy" whose address has a user, with a
+    /// scheme or without.
     bool withhold_passwords = false;
-    std::vector<std::string> passed; ///< exact names that every child inherits all the same
-    /// Told when a child takes the terminal (true) and when it has given it back (false), so that
-    /// the host does not write there meanwhile. Called on the loop; must not throw. Empty: nobody.
+    std::vector<std::string> passed; ///< exact names that every child inherits in any case
+    /// Called when a child takes the terminal (true) and when it has returned it (false), so that
+    /// the host does not write there meanwhile. Called on the loop; must not throw. May be empty.
     std::function<void(bool taken)> on_terminal;
-    /// Ends what programs leave that have killed the starter and their keeper. Outlives the port.
-    /// Null: nobody does; only a program that starts no other children can have one.
+    /// Ends the remains of programs that have killed the starter and their keeper. Outlives the
+    /// port. Null: they are not ended. Only for programs that start no other children.
     stray_guard* strays = nullptr;
 };
 
-/// What programs need to work: where things are, who the user is, how to speak to whom. No secret
-/// has such a name. For process_options::inherited.
+/// Variables that programs need: paths, the user, languages, proxies. None of them usually holds a
+/// secret. For process_options::inherited.
 [[nodiscard]] std::vector<std::string> usual_variables();
 /// Names that usually hold keys and passwords, for process_options::withheld.
 [[nodiscard]] std::vector<std::string> usual_secrets();
 
-/// Starts children in a process group of their own, with no descriptors but the standard ones, each
-/// under a keeper: a process that is forked from a fork of this one, made here. In whatever way
-/// this process ends, keepers kill what their programs have left, daemons too. Two pipes and a
-/// socket are waited for on the loop; there are no threads. Input is handed over as a file in
-/// memory, so that no child has to read it for us to go on. Make the port early: the fork holds on
-/// to the pages of that moment which are written to later. Errors here: not_found when the
-/// workspace is no directory, process_errc::start_failed. `loop` and its io_context outlive the
-/// port. Destroying the port while a child runs kills all of it and waits for that; the call is
-/// never resumed then. Threads: the shard's only.
+/// Starts children in a process group of their own, with only the standard descriptors, each under
+/// a keeper: a process forked from a fork of this one, which is made here. However this process
+/// ends, the keepers kill what their programs leave, including daemons. Two pipes and a socket are
+/// watched on the loop; there are no threads. Input is passed as a file in memory, so the call does
+/// not depend on the child reading it. Create the port early: the fork keeps the memory pages of
+/// that time that are modified later. Errors of this function: not_found if the workspace is not a
+/// directory, process_errc::start_failed. `loop` and its io_context outlive the port. Destroying
+/// the port while a child runs kills all of its processes and waits for that; the call is then
+/// never resumed.
+/// Threads: the shard's only.
 [[nodiscard]] result<std::unique_ptr<ports::process_port>> make_process_port(
     coro::event_loop& loop, process_options options);
 

@@ -17,37 +17,37 @@ namespace heddle::providers {
 
 namespace anthropic {
 
-/// What the header anthropic-version says. 2026-10-21 takes the key as a bearer token and knows no
-/// temperature, top_p and top_k; 2023-06-01 takes it as x-api-key, and a budget for thinking.
+/// The value of the header anthropic-version. 2026-10-21 takes the key as a bearer token and has no
+/// temperature, top_p and top_k; 2023-06-01 takes it as x-api-key and has a budget for thinking.
 enum class api_version : std::uint8_t { v2026_10_21, v2023_06_01 };
 
 inline constexpr std::string_view default_base_url = "https://api.anthropic.com";
 
 struct options : call_options {
     std::string name = "anthropic"; ///< what users write before the colon; errors begin with it
-    /// http or https, host, port, path prefix; "/v1" at its end may be left out.
+    /// http or https, host, port, path prefix; a trailing "/v1" is optional.
     std::string base_url{default_base_url};
-    secret api_key; ///< blanks and line ends around it are cut off; empty: none is sent
+    secret api_key; ///< surrounding blanks and line ends are removed; empty: none is sent
     api_version version = api_version::v2026_10_21;
-    /// The service wants max_tokens in each request: this one where the request has none, with the
-    /// budget for thinking on top.
+    /// The service requires max_tokens: the value for requests that set none, plus the budget for
+    /// thinking.
     std::int64_t default_max_tokens = 8192;
 };
 
 } // namespace anthropic
 
-/// The codec alone: name, base URL, key and what follows them in `options` are used.
-/// System messages, wherever they stand, become the `system` of the request; messages of one side
-/// in a row become one message, so that the results of parallel calls are together. What the
-/// service cannot take is an error: seed, JSON without a schema, and, by version, the sampling
-/// settings or a budget for thinking. Source: docs.anthropic.com/en/api/messages.
-/// Errors: llm_errc::configuration for a base URL that cannot be used.
+/// Creates only the codec. Uses name, base URL, key and the members after them of `options`. All
+/// system messages become the `system` of the request; consecutive messages of one side become one
+/// message, so that the results of parallel calls are together. Errors for what the service does
+/// not support: seed, JSON without a schema, and, by version, the sampling settings or a budget for
+/// thinking. Source: docs.anthropic.com/en/api/messages.
+/// Errors: llm_errc::configuration for an invalid base URL.
 [[nodiscard]] result<std::unique_ptr<chat_codec>> make_anthropic_codec(anthropic::options options);
 
-/// Makes a provider over `http`. Does not connect.
+/// Creates a provider over `http`. Does not connect.
 /// `http`, `loop` and `log` outlive it.
-/// Errors: llm_errc::configuration for a base URL that cannot be used, a key that cannot be put
-/// into a header, and a missing key for api.anthropic.com. No error shows the key.
+/// Errors: llm_errc::configuration for an invalid base URL, a key that a header cannot contain, and
+/// a missing key for api.anthropic.com. No error shows the key.
 /// Threads: the result belongs to the shard of `loop`.
 [[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_anthropic_provider(
     ports::http_port& http, anthropic::options options, coro::event_loop& loop, log_port& log);

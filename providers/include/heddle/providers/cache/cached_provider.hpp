@@ -1,4 +1,4 @@
-// Answers that were given before, in place of a call.
+// A cache of responses.
 #pragma once
 
 #include <heddle/base/log.hpp>
@@ -14,7 +14,7 @@ namespace heddle::providers {
 
 struct cache_counters {
     std::uint64_t hits = 0;
-    std::uint64_t shared = 0; ///< took the outcome of an equal call that was under way
+    std::uint64_t shared = 0; ///< used the outcome of an equal call in progress
     std::uint64_t misses = 0;
 };
 
@@ -25,13 +25,12 @@ struct cache_counters {
 /// and answers that were cut short are never kept. See `scheduling.cache` for calls that are not to
 /// be shared.
 ///
-/// An answer out of the cache says `attempts` 0 and counts no tokens: nothing was paid. A streamed
-/// call gets its text in one piece. A store that fails is logged once and left alone: the call is
-/// made.
+/// A response from the cache has `attempts` 0 and no tokens: nothing was charged. A streamed call
+/// receives its text in one piece. A failing store is logged once, and the call is made.
 class cached_provider final : public ports::llm_port {
 public:
-    /// `service` tells services of the same name apart: address, account, and whatever else the
-    /// answers depend on besides the request. `inner`, `store` and `log` outlive this.
+    /// `service` distinguishes services of the same name: address, account, and everything else
+    /// besides the request on which responses depend. `inner`, `store` and `log` outlive this.
     cached_provider(ports::llm_port& inner, ports::response_store& store, log_port& log,
                     std::string service);
     ~cached_provider() override;
@@ -56,10 +55,10 @@ private:
     class seat;
 
     [[nodiscard]] std::string key_of(const ports::chat_request& request) const;
-    /// The outcome of an equal call, or nothing and a seat: the caller makes the call.
+    /// The outcome of an equal call; or nothing, and the caller makes the call for all.
     [[nodiscard]] coro::task<std::optional<result<ports::chat_response>>> follow(
         const std::string* key, std::optional<seat>* leading, coro::call_context context);
-    /// The kept answer; llm_errc::not_found when there is none.
+    /// The cached response; llm_errc::not_found if there is none.
     [[nodiscard]] coro::task<result<ports::chat_response>> kept_only(
         const std::string* key, const ports::chat_delta_sink* on_delta, coro::call_context context);
     [[nodiscard]] coro::task<result<ports::chat_response>> ask(
@@ -67,7 +66,7 @@ private:
         coro::call_context context);
     [[nodiscard]] static result<ports::chat_response> hand_out(
         ports::chat_response known, const ports::chat_delta_sink* on_delta);
-    /// Null `on_delta`: the caller wants no pieces.
+    /// Null `on_delta`: not streamed.
     [[nodiscard]] coro::task<result<ports::chat_response>> answer(
         const ports::chat_request& request, const ports::chat_delta_sink* on_delta,
         coro::call_context context);

@@ -1,4 +1,4 @@
-// Calls of models, recorded and played back.
+// Recording and playback of model calls.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -17,23 +17,23 @@
 
 namespace heddle::providers {
 
-/// Writes calls as lines of JSON: one line that says what this is, then one for each call that has
-/// ended, in the order in which they end. A known key inside of a value is written as "[redacted]".
-/// A call that was cancelled is not written: played back, it would be cancelled again. Neither is a
-/// look for a kept response that found none.
+/// Writes calls as lines of JSON: a header line, then one for each call that has ended, in the
+/// order of their ends. A known key inside a value is written as "[redacted]". A cancelled call is
+/// not written, because it would be cancelled again when played back. Neither is a lookup in the
+/// cache that found nothing.
 /// Threads: its shard's only.
 class cassette_recorder {
 public:
-    /// Takes whole lines. Its error ends the recording; the calls go on, and `failure` tells.
+    /// Receives whole lines. Its error ends the recording, but not the calls; see `failure`.
     using sink = std::function<result<void>(std::string_view line)>;
 
-    /// `default_model` ("provider:model", may be empty): what a run uses when nobody names one.
+    /// `default_model` ("provider:model", may be empty): the default of the run.
     cassette_recorder(sink lines, std::string_view default_model, std::vector<secret> keys);
 
-    /// `inner` with every call recorded. `inner` and this outlive it.
+    /// Returns `inner` with every call recorded. `inner` and this outlive it.
     [[nodiscard]] std::unique_ptr<ports::llm_port> record(ports::llm_port& inner);
 
-    /// What went wrong when a line was written, or nothing.
+    /// The error of the sink, or nothing.
     [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
     [[nodiscard]] std::uint64_t recorded() const noexcept { return recorded_; }
 
@@ -47,11 +47,11 @@ private:
     std::uint64_t recorded_ = 0;
 };
 
-/// How a call finds its recording.
+/// How calls are matched with recordings.
 enum class cassette_matching : std::uint8_t {
-    strict, ///< all that is asked is the same, and each recording is played once
-    /// Messages, tools and form of the answer are the same but for white space; model and settings
-    /// may differ, and the last recording that fits is played as often as it is asked for.
+    strict, ///< the whole request is equal, and each recording is played once
+    /// Messages, tools and response format are equal except for white space; model and settings may
+    /// differ, and the last recording that matches is played as often as requested.
     lenient
 };
 
@@ -60,13 +60,13 @@ enum class cassette_matching : std::uint8_t {
 /// written.
 [[nodiscard]] bool is_not_recorded(const error& failure) noexcept;
 
-/// Plays calls back, without any service. Equal calls get their recordings in the order in which
-/// they were written. Threads: its shard's only.
+/// Plays calls back, without any service. Equal calls receive their recordings in the recorded
+/// order. Threads: its shard's only.
 class cassette_player {
 public:
-    /// `text`: the whole recording; `name` stands in errors. A last line without its end, and
-    /// without the end of its call, is ignored: see `warning`.
-    /// Errors: invalid_argument with the line that cannot be read; limit_exceeded.
+    /// `text`: the whole recording; `name`: its name in errors. A truncated last line is ignored:
+    /// see `warning`.
+    /// Errors: invalid_argument with the invalid line; limit_exceeded.
     [[nodiscard]] static result<std::unique_ptr<cassette_player>> open(std::string name,
                                                                        std::string text,
                                                                        cassette_matching matching);
@@ -77,16 +77,16 @@ public:
     /// The providers that were recorded, each once, in order.
     [[nodiscard]] const std::vector<std::string>& providers() const noexcept;
     [[nodiscard]] const std::string& default_model() const noexcept;
-    /// Names the line that was ignored because it is cut short; empty: there is none.
+    /// Names the line that was ignored because it is truncated; empty: none.
     [[nodiscard]] const std::string& warning() const noexcept;
 
-    /// A provider of that name that plays. This outlives it. Errors of its calls: those recorded,
-    /// and llm_errc::configuration when a call was not recorded, with what differs from the nearest
-    /// one.
+    /// Returns a provider of that name that plays calls back. This object outlives it. Errors of
+    /// its calls: the recorded ones, and llm_errc::configuration for a call that was not recorded,
+    /// with the difference from the most similar one.
     [[nodiscard]] std::unique_ptr<ports::llm_port> play(std::string provider);
 
     [[nodiscard]] std::size_t size() const noexcept;     ///< recorded calls
-    [[nodiscard]] std::size_t unplayed() const noexcept; ///< not asked for so far
+    [[nodiscard]] std::size_t unplayed() const noexcept; ///< not played so far
 
 private:
     friend class playing_provider;

@@ -1,4 +1,4 @@
-// Admission of requests to a service: what a limiter is to the provider in front of it.
+// Admission of requests to a service: the interface of limiters to providers.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -12,24 +12,24 @@
 
 namespace heddle::providers {
 
-/// What one request is about to take from the limits of its account.
+/// What one request will take from the limits of its account.
 struct call_demand {
     const ports::chat_request* request = nullptr; ///< model, scheduling, prompt; outlives the call
-    std::int64_t input_tokens = 0;                ///< guessed from the lengths of the texts
-    std::int64_t output_tokens = 0;               ///< the most that may come; 0: not said
+    std::int64_t input_tokens = 0;                ///< estimated from the lengths of the texts
+    std::int64_t output_tokens = 0;               ///< upper bound; 0: unknown
     std::uint32_t attempt = 1;                    ///< 1: the first try of a call
-    bool tells_sent = false; ///< the permit's sent() is called when the request has been written
+    bool tells_sent = false; ///< sent() of the permit is called when the request has been written
 };
 
 /// How one request ended. The pointers are only read during the call.
 struct call_outcome {
-    int status = 0;                             ///< of HTTP; 0: no answer came
-    const rate_limit_headers* limits = nullptr; ///< null: no answer came
-    const error* failure = nullptr;             ///< null: it went well. May be a cancellation
-    const ports::token_usage* usage = nullptr;  ///< null: not said
+    int status = 0;                             ///< of HTTP; 0: no response
+    const rate_limit_headers* limits = nullptr; ///< null: no response
+    const error* failure = nullptr;             ///< null: success. May be a cancellation
+    const ports::token_usage* usage = nullptr;  ///< null: unknown
 };
 
-/// What a gate wants to find again when a request ends. Opaque to all others.
+/// State of a gate that is returned to it when a request ends. Opaque to all others.
 struct call_ticket {
     void* lane = nullptr;
     std::uint64_t number = 0;
@@ -39,36 +39,36 @@ struct call_ticket {
 
 class call_permit;
 
-/// Lets requests pass one by one. The provider asks before every try, retries included, and tells
-/// how each one ended. Threads: its shard's only. Outlives every permit.
+/// Admits requests one by one. The provider asks before every attempt, including retries, and
+/// reports how it ended. Threads: its shard's only. Outlives every permit.
 class call_gate {
 public:
     virtual ~call_gate() = default;
 
-    /// The short way, without a coroutine: a permit if the request may go at once and nobody waits
-    /// before it; else an empty one, and the caller awaits acquire().
+    /// Without a coroutine: a permit if the request may be sent at once and no other waits before
+    /// it; otherwise an empty one, and the caller awaits acquire().
     [[nodiscard]] virtual call_permit try_acquire(const call_demand& demand) = 0;
 
-    /// Waits for a permit. Errors: llm_errc::rate_limit, not retryable, for a request that no wait
-    /// could ever let pass; cancelled.
+    /// Waits for a permit. Errors: llm_errc::rate_limit, not retryable, for a request that could
+    /// never be admitted; cancelled.
     /// Cancellation: at any point while it waits; nothing stays reserved.
     [[nodiscard]] virtual coro::task<result<call_permit>> acquire(call_demand demand,
                                                                   coro::call_context context) = 0;
 
 private:
     friend class call_permit;
-    /// The request has been written to its connection: after call_demand::tells_sent, once for each
-    /// time that it was.
+    /// The request has been written to its connection. Only with call_demand::tells_sent; called
+    /// each time that it is written.
     virtual void sent(const call_ticket&) noexcept {}
-    /// The head of the answer came. Called at most once, and before end().
+    /// The head of the response has arrived. Called at most once, and before end().
     virtual void answering(const call_ticket& ticket) noexcept = 0;
     /// The request ended. Called exactly once for each permit. An outcome with neither status nor
     /// failure: it was never sent.
     virtual void end(const call_ticket& ticket, const call_outcome& outcome) noexcept = 0;
 };
 
-/// The right to send one request. Given back when it is settled, or else when it is destroyed: a
-/// request that was never sent.
+/// The right to send one request. Released when it is settled, or by its destructor: then the
+/// request was never sent.
 class call_permit {
 public:
     call_permit() noexcept = default; ///< none
@@ -88,15 +88,15 @@ public:
 
     explicit operator bool() const noexcept { return gate_ != nullptr; }
 
-    /// To be called when the request has been written, after call_demand::tells_sent.
+    /// Call it when the request has been written, if call_demand::tells_sent.
     void sent() const noexcept {
         if (gate_) gate_->sent(ticket_);
     }
-    /// To be called when the head of the answer has come.
+    /// Call it when the head of the response has arrived.
     void answering() const noexcept {
         if (gate_) gate_->answering(ticket_);
     }
-    /// To be called when the request has ended. Later calls do nothing.
+    /// Call it when the request has ended. Later calls have no effect.
     void settle(const call_outcome& outcome) noexcept {
         if (gate_) std::exchange(gate_, nullptr)->end(ticket_, outcome);
     }

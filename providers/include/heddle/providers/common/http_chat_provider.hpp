@@ -1,4 +1,4 @@
-// The one provider for all services that are spoken to over HTTP.
+// The provider for all services over HTTP.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -21,21 +21,21 @@ namespace heddle::providers {
 
 /// How a provider calls its service, whatever the service.
 struct call_options {
-    ports::http_limits limits; ///< `idle` bounds the silence inside a stream
+    ports::http_limits limits; ///< `idle` bounds pauses of a stream
     retry_options retry;
-    std::shared_ptr<call_gate> gate; ///< asked before every request; null: none
-    std::string retry_count_header;  ///< tells the service how often a call failed; empty: not sent
+    std::shared_ptr<call_gate> gate; ///< admits every request; null: none
+    std::string retry_count_header; ///< number of failed attempts, for the service; empty: not sent
 };
 
-/// A thin llm_port over the HTTP port and a codec: it encodes, sends, decodes, and tries again.
-/// Hides the key in what the service answers: nobody behind this sees it, whatever they store.
-/// Retries: what the codec or the HTTP port call retryable, within the budgets of retry_options and
-/// the deadline of the call; a stream only until its first piece has been handed out, unless
-/// chat_request::scheduling asks for more.
+/// A thin llm_port over the HTTP port and a codec: it encodes, sends, decodes, and retries. Hides
+/// the key in responses, so that no caller can store it. Retries: errors that the codec or the HTTP
+/// port mark as retryable, within the budgets of retry_options and the deadline of the call; a
+/// stream only until its first piece has been delivered, unless chat_request::scheduling allows
+/// more.
 class http_chat_provider final : public ports::llm_port {
 public:
     /// `origin` is "https://host[:port]". `http` and `log` outlive this. Does not connect.
-    /// Errors: llm_errc::configuration when the HTTP port cannot use the origin.
+    /// Errors: llm_errc::configuration if the HTTP port cannot use the origin.
     [[nodiscard]] static result<std::unique_ptr<http_chat_provider>> make(
         ports::http_port& http, std::string_view origin, std::unique_ptr<chat_codec> codec,
         call_options options, log_port& log);
@@ -51,7 +51,7 @@ public:
         const ports::chat_request& request, ports::chat_delta_sink on_delta,
         coro::call_context context) override;
 
-    /// Asks the service for its models: one request, not tried again, not counted by the gate.
+    /// Requests the models of the service: one request, without retries and without the gate.
     /// Errors: as complete. Cancellation: as complete.
     [[nodiscard]] coro::task<result<std::vector<std::string>>> list_models(
         coro::call_context context);
@@ -93,10 +93,10 @@ private:
     std::shared_ptr<ports::http_origin> origin_;
     std::unique_ptr<chat_codec> codec_;
     call_options options_;
-    redactor secrets_; ///< what the service was told and must not tell in turn
+    redactor secrets_; ///< secrets sent to the service, which responses must not show
     retry_state::random jitter_;
     log_port& log_;
-    std::vector<std::string> warned_of_; ///< settings that the log has
+    std::vector<std::string> warned_of_; ///< settings that were logged
 };
 
 } // namespace heddle::providers

@@ -1,4 +1,4 @@
-// JSON as text: writing numbers, checking texts that are spliced in.
+// JSON as text: writing numbers, checking texts to be inserted.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 namespace heddle::providers {
 
 void append_json_number(std::string& out, std::int64_t value);
-/// Shortest form that reads back the same; infinities and NaN, which JSON lacks, become null.
+/// Appends the shortest form that is read back as the same number; infinities and NaN become null.
 void append_json_number(std::string& out, double value);
 
 enum class json_kind : std::uint8_t { none, object, array, string, number, boolean, null };
 
-/// The kind of the one JSON value that `text` holds, or none if it is not JSON or is nested deeper
-/// than `max_depth`. Does not check that strings are UTF-8. Linear; no allocation; no recursion.
+/// The kind of the JSON value in `text`, or none if it is not JSON or is nested deeper than
+/// `max_depth`. Does not check that strings are UTF-8. Linear; no allocation; no recursion.
 [[nodiscard]] json_kind check_json(std::string_view text, std::size_t max_depth = 64) noexcept;
 
-/// Remembers the last few texts that check_json found to be objects: a schema is checked once and
-/// not for each of a million calls.
+/// Remembers the last few texts that check_json found to be objects: a schema is checked once, and
+/// not for each call.
 class json_memo {
 public:
     /// True if `text` is a JSON object in UTF-8.

@@ -1,4 +1,4 @@
-// Requests and answers as JSON of our own, the same for every service.
+// Requests and responses as JSON, the same for every service.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -9,15 +9,15 @@
 
 namespace heddle::providers {
 
-/// Appends all that is asked, as one JSON object with its members in a fixed order: equal requests
-/// give equal texts. What is not asked of the service (`scheduling`) is left out.
+/// Appends a request as one JSON object with its members in a fixed order, so that equal requests
+/// have equal texts. Members that are not sent (`scheduling`) are omitted.
 void append_request_json(std::string& out, const ports::chat_request& request);
 
-/// Appends the whole answer but `attempts`, as one JSON object.
+/// Appends a response without `attempts`, as one JSON object.
 void append_response_json(std::string& out, const ports::chat_response& response);
 
-/// Reads what append_response_json wrote; members that are not there keep their defaults, unknown
-/// ones are skipped. Errors: invalid_argument for text that is no such object.
+/// Reads a text of append_response_json; absent members keep their defaults, unknown ones are
+/// skipped. Errors: invalid_argument for a text that is not such an object.
 [[nodiscard]] result<ports::chat_response> read_response_json(std::string_view text);
 
 } // namespace heddle::providers

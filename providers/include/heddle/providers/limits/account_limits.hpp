@@ -10,13 +10,13 @@
 
 namespace heddle::providers::limits {
 
-/// Several limiters may share one: what any of them sends counts for all. Threads: as any value.
+/// Several limiters may share one: requests of any of them count for all. Threads: as any value.
 class account_limits {
 public:
     using time_point = coro::clock::time_point;
     using amounts = std::array<double, measures>;
 
-    /// When something fits, and the measure that it waits for; places: a place in flight.
+    /// When a request fits, and the measure that delays it; `places`: a place in flight.
     struct room {
         time_point at;
         std::size_t which = 0;
@@ -25,12 +25,12 @@ public:
 
     account_limits(std::chrono::milliseconds burst) noexcept : burst_(burst) {}
 
-    /// Where there is a limit already, the stricter of the two holds.
+    /// If there is a limit already, the stricter of the two applies.
     void tighten(const account_bounds& bounds, time_point now);
     [[nodiscard]] bool any() const noexcept { return any_; }
 
     void refill(time_point now) noexcept;
-    /// At max(): when a call has ended.
+    /// `at` is max(): when a call has ended.
     [[nodiscard]] room fits_at(const amounts& wanted, time_point now) const noexcept;
     /// A lower bound for the call that comes after `before` others. Requests only: tokens may come
     /// back.

@@ -1,4 +1,4 @@
-// How many calls may be in flight.
+// The number of calls that may be in flight.
 #pragma once
 
 #include <heddle/coro/deadline.hpp>
@@ -11,12 +11,12 @@
 namespace heddle::providers::limits {
 
 /// Slow start, then additive increase: the window doubles with each round of responses until the
-/// first 429, which takes a part away; it then comes back quickly to where that 429 came, and rises
-/// carefully beyond. It grows only when it is what holds calls back.
+/// first 429, which reduces it; then it quickly returns to where that 429 came, and grows slowly
+/// beyond. It only grows while it is what delays calls.
 ///
-/// Where responses take long, rounds are long as well: until the first 429 the window therefore
-/// doubles by time too, at most once in `doubles_every`. As a 429 comes sooner than that, a service
-/// receives at most twice what it takes before the limiter knows. Threads: as any value.
+/// If responses take long, so do rounds: until the first 429, the window therefore also doubles by
+/// time, at most once per `doubles_every`. Because a 429 comes sooner than that, a service receives
+/// at most twice what it accepts before the limiter reacts. Threads: as any value.
 class flight_window {
 public:
     using time_point = coro::clock::time_point;
@@ -24,12 +24,12 @@ public:
     explicit flight_window(const limiter_options& options) noexcept;
 
     void tighten(unsigned most) noexcept;
-    /// When there is a place for one more than `in_flight`; max(): when a call has ended.
+    /// When there is room for one more than `in_flight`; max(): when a call has ended.
     [[nodiscard]] time_point place_free_at(std::size_t in_flight, time_point now) noexcept;
-    /// A call was answered, and `in_flight` are left.
+    /// A response has arrived; `in_flight` calls are left.
     void answered(std::size_t in_flight, time_point now) noexcept;
-    /// A 429 has come, with `in_flight` other calls under way. `shrinks`: it may be for their
-    /// number.
+    /// A 429 has arrived, with `in_flight` other calls in progress. `shrinks`: their number may be
+    /// the cause.
     void refused(std::size_t in_flight, bool shrinks) noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }

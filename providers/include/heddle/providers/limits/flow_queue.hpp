@@ -1,4 +1,4 @@
-// Who waits, and who is next: fair between flows, interactive before batch.
+// The order of waiting calls: fair between flows, interactive before batch.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>
@@ -12,7 +12,7 @@ namespace heddle::providers::limits {
 
 class flow_queue;
 
-/// Someone who waits. Leaves its queue when it is destroyed.
+/// A waiting call. Leaves its queue on destruction.
 class queued_call {
 public:
     queued_call() = default;
@@ -32,10 +32,10 @@ private:
     double weight_ = 1;
 };
 
-/// Start-time fair queueing (Goyal, Vin, Cheng 1996): flows that wait get equal shares of the
-/// weight that passes, whatever the number of their calls; within a flow first come, first served.
-/// A flow that had nothing to do gains no credit. One such order for each priority; a batch call
-/// goes when no interactive one waits, and else in each `batch_share`th place.
+/// Start-time fair queueing (Goyal, Vin, Cheng 1996): waiting flows get equal shares of the total
+/// weight, whatever the number of their calls; within a flow first come, first served. An idle flow
+/// gains no credit. Each priority has its own order; a batch call goes if no interactive one waits,
+/// and otherwise in each `batch_share`th place.
 /// Complexity: O(log flows) for each call. Threads: as any value.
 class flow_queue {
 public:
@@ -44,26 +44,26 @@ public:
     flow_queue& operator=(const flow_queue&) = delete;
     ~flow_queue();
 
-    /// `first`: before the others of its flow, for a call that is tried again. `weight` > 0.
+    /// `first`: before the others of its flow, for a call that is retried. `weight` > 0.
     void push(queued_call& call, std::uint64_t flow, ports::call_priority priority, double weight,
               bool first = false);
-    /// Who is to go next; null when nobody waits.
+    /// The call that is next; null if none waits.
     [[nodiscard]] queued_call* front() noexcept;
-    /// Takes out what front() gave.
+    /// Removes the call that front() returned.
     void pop(queued_call& call) noexcept;
-    /// Takes out someone who gives up.
+    /// Removes a call that gives up.
     void remove(queued_call& call) noexcept;
-    /// How many of the same flow and priority go before a new call.
+    /// Number of calls of the same flow and priority that go before a new one.
     [[nodiscard]] std::size_t before(std::uint64_t flow,
                                      ports::call_priority priority) const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-    /// Flows that are remembered, with or without waiting calls.
+    /// Number of known flows, with or without waiting calls.
     [[nodiscard]] std::size_t known_flows() const noexcept {
         return orders_[0].flows.size() + orders_[1].flows.size();
     }
 
-    /// Visits everybody. `visit` may remove the one it is given.
+    /// Visits all waiting calls. `visit` may remove its argument.
     template <class Visit>
     void for_each(Visit visit);
 
@@ -72,8 +72,8 @@ private:
     struct flow_state {
         std::uint64_t id = 0;
         order* owner = nullptr;
-        double start = 0;  // tag of the first that waits
-        double finish = 0; // tag of the last that went
+        double start = 0;  // tag of the first waiting call
+        double finish = 0; // tag of the last call that went
         queued_call* head = nullptr;
         queued_call* tail = nullptr;
         std::size_t count = 0;
@@ -84,9 +84,9 @@ private:
         }
     };
     struct order {
-        std::unordered_map<std::uint64_t, flow_state> flows; // those that wait, or wait again soon
+        std::unordered_map<std::uint64_t, flow_state> flows; // that wait, or may soon wait again
         std::set<flow_state*, earlier> waiting;
-        double now = 0; // virtual time: the start tag of the last that went
+        double now = 0; // virtual time: start tag of the last call sent
         double last_finish = 0;
     };
 

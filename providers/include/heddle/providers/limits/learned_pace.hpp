@@ -1,4 +1,4 @@
-// The rate that a service takes, learned from its refusals.
+// The rate that a service accepts, learned from its refusals.
 #pragma once
 
 #include <heddle/coro/deadline.hpp>
@@ -10,16 +10,17 @@
 
 namespace heddle::providers::limits {
 
-/// Raises a value in small steps that double while nothing speaks against them.
+/// Raises a value in small steps, which double as long as they succeed.
 class careful_growth {
 public:
-    /// A step is due after `calls` that the present value held back; the first adds `first`.
+    /// A step is due after `calls` calls that the current value delayed; the first step adds
+    /// `first`.
     void restart(double calls, double first) noexcept {
         needed_ = calls;
         next_ = first;
         calls_ = 0;
     }
-    /// To be called for each call that the present value held back. How much to add, mostly 0.
+    /// Call it for each call that the current value delayed. Result: how much to add, usually 0.
     [[nodiscard]] double after_call(double min_calls, double largest) noexcept {
         calls_ += 1;
         if (calls_ < (min_calls > needed_ ? min_calls : needed_)) return 0;
@@ -35,30 +36,30 @@ private:
     double calls_ = 0;
 };
 
-/// So many calls go between steps of growth that the one refusal which ends a round of them stays
-/// far below one in two hundred.
+/// Calls between steps of growth: enough that the one refusal which ends a round of steps is far
+/// less than one in two hundred calls.
 inline constexpr double calls_in_step = 400;
 
 /// A 429, the first since the last cooldown.
 struct pace_refusal {
-    std::uint64_t number = 0; ///< of the call, counted from 1 as they were let go
+    std::uint64_t number = 0; ///< number of the call, counted from 1 in the order of admission
     coro::clock::time_point sent{};
-    /// When the service takes the next one, if it said so.
+    /// When the service accepts the next call, if it named a time.
     std::optional<coro::clock::time_point> promised;
-    /// Nothing from before the last cooldown was still under way after it, so what was let in since
-    /// is all that was paid for.
+    /// No call from before the last cooldown was in flight after it, so the calls admitted since
+    /// then are all that count.
     bool undisturbed = false;
 };
 
-/// Requests per second for a service that does not say what it takes. Knows nothing, and holds
-/// nothing back, until the first 429.
+/// Requests per second for a service that does not announce its limit. Delays nothing until the
+/// first 429.
 ///
-/// Two facts carry it. From one refusal to the next the bucket over there is empty at both ends, so
-/// what was let in between, by the time that passed, is its rate, whatever pauses and bursts lay
-/// between; where the service promises a time for the next call, the promises are exact marks, and
-/// a single call between two of them tells the rate. And a bucket of known size that was full at
-/// some moment still bounds the rate from below by what it let in since. What neither explains is a
-/// window that refills all at once: there the last pace that held is the best guess.
+/// It relies on two facts. At two successive refusals the bucket of the service is empty, so the
+/// calls admitted in between, divided by the time, are its rate, whatever pauses and bursts there
+/// were; if the service names the time of the next call, these times are exact, and a single call
+/// between two of them determines the rate. And a bucket of known size that was full at some time
+/// bounds the rate from below by what it admitted since then. Neither explains a window that
+/// refills all at once: there the last pace without refusals is the best estimate.
 /// Threads: as any value.
 class learned_pace {
 public:
@@ -72,37 +73,37 @@ public:
     [[nodiscard]] bool fits() const noexcept { return !active() || level_ >= 1 - rounding; }
     [[nodiscard]] time_point fits_at(time_point now) const noexcept;
 
-    /// One goes. `held_back`: it had to wait for this pace.
+    /// A call is sent. `held_back`: it had to wait for this pace.
     void take(time_point now, bool held_back) noexcept;
-    /// Takes back take() of a call that was never sent.
+    /// Undoes take() of a call that was never sent.
     void give_back(std::uint64_t number) noexcept;
-    /// Nobody waits: what passes now says little about the limit.
+    /// No call waits: the calls sent now reveal little about the limit.
     void not_pressed() noexcept { pressed_ = false; }
 
-    /// False until the second refusal has shown what the first could not.
+    /// False until the second refusal: the first one does not determine a rate.
     [[nodiscard]] bool is_sure() const noexcept { return !unsure_; }
     void refused_first(const pace_refusal& of) noexcept;
-    /// Every other 429.
+    /// All other 429s.
     void refused_too(std::uint64_t number) noexcept {
         if (number > last_refused_) refused_ += 1;
     }
-    /// How many were let in since the last refusal, of those before `number`.
+    /// Number of calls before `number` that were admitted since the last refusal.
     [[nodiscard]] double let_in(std::uint64_t number) const noexcept;
-    /// After a 429 without a time: when it is worth a try. In seconds.
+    /// After a 429 without a time: seconds until an attempt is useful.
     [[nodiscard]] double worth_a_try() const noexcept;
-    /// Nothing goes before `at`, and then one.
+    /// No call goes before `at`, and then one.
     void resume(time_point at) noexcept;
 
 private:
     static constexpr double rounding = 1e-6;
     static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-    /// What one refusal tells.
+    /// The information from one refusal.
     struct interval {
-        double calls = 0;     // let in since the one before
-        double span = 0;      // seconds, over there
+        double calls = 0;     // admitted since the previous one
+        double span = 0;      // seconds, at the service
         bool precise = false; // between two promises
-        double pace = 0;      // that was held
+        double pace = 0;      // that was in effect
     };
     void begin(const pace_refusal& of, double calls) noexcept;
     void still_refused(const pace_refusal& of) noexcept;
@@ -123,32 +124,32 @@ private:
     [[nodiscard]] double gained_since_resumed(double seconds) const noexcept;
 
     double max_ramp_;
-    double ramp_ = 0; // seconds in which the pace is taken up again after a cooldown
+    double ramp_ = 0; // seconds in which the pace is resumed after a cooldown
     double rate_ = 0; // per second; 0: nothing learned
     double level_ = 0;
-    double credit_ = 0; // what filled over there while we paused
+    double credit_ = 0; // what was refilled at the service during a pause
     time_point last_{};
     time_point resumed_{};
 
     bool begun_ = false;
     bool pressed_ = true;
-    bool unsure_ = true; // the bucket over there was full when the first interval began
-    double burst_ = 0;   // let in before the first refusal: more than the bucket holds
+    bool unsure_ = true; // the bucket of the service was full when the first interval began
+    double burst_ = 0;   // admitted before the first refusal: more than the size of the bucket
     std::uint64_t last_refused_ = 0;
     time_point refused_at_{}; // the first refusal of the last cooldown
     time_point empty_at_{};   // the last one
     std::optional<time_point> promised_;
-    double refused_ = 0; // in the present interval
+    double refused_ = 0; // in the current interval
 
-    double pooled_calls_ = 0; // what the estimate rests on
+    double pooled_calls_ = 0; // basis of the estimate
     double pooled_span_ = 0;
     double trust_ = 0;    // of the last estimate, in calls
-    double fallback_ = 0; // the estimate that was not taken, because a better pace had held
+    double fallback_ = 0; // the estimate that was not used, because a higher pace had worked
     time_point anchor_{}; // the first refusal: the bucket was empty
     double anchored_calls_ = 0;
     double above_ = 0; // bounds of the rate since then, per second
     double below_ = unbounded;
-    double pause_ = 0; // seconds that passed after a refusal until one got through, lately
+    double pause_ = 0; // recent seconds from a refusal to the next success
 
     double step_calls_ = 0; // since the pace last changed
     time_point step_began_{};

@@ -1,4 +1,4 @@
-// When a request may go to a service: one account and model.
+// Decides when a request may be sent to a service, for one account and model.
 #pragma once
 
 #include <heddle/coro/deadline.hpp>
@@ -21,18 +21,18 @@
 
 namespace heddle::providers::limits {
 
-/// What a request seems to need.
+/// The estimated demand of a request.
 struct call_size {
     std::int64_t input_tokens = 0;
-    std::int64_t max_output_tokens = 0; ///< 0: not said
-    bool tells_sent = false;            ///< sent() follows: it goes later than it is admitted
+    std::int64_t max_output_tokens = 0; ///< 0: unknown
+    bool tells_sent = false; ///< sent() follows: the request is sent later than it is admitted
 };
 
 enum class call_end : std::uint8_t {
-    answered, ///< also with an error that says nothing about limits (a 400)
+    answered, ///< also with an error unrelated to limits (a 400)
     limited,  ///< 429
-    failed,   ///< a server's failure, a broken connection, a cancellation under way
-    not_sent  ///< everything that was reserved goes back
+    failed,   ///< a failure of the server, a broken connection, a cancellation in flight
+    not_sent  ///< the whole reservation is returned
 };
 
 struct call_report {
@@ -42,48 +42,47 @@ struct call_report {
     const rate_limit_headers* limits = nullptr;           ///< null: not said
 };
 
-/// What holds the next call back.
+/// What delays the next call.
 enum class limiter_hold : std::uint8_t {
     nothing,
     asked_pause, ///< the service asked for it in a 429
     backoff,     ///< a 429 without a time
-    in_flight,   ///< as many calls are under way as may be
+    in_flight,   ///< the maximum number of calls is in flight
     requests,    ///< a limit of the account, as `measure`
     tokens,
     input_tokens,
     output_tokens,
-    learned_pace ///< what earlier 429s taught
+    learned_pace ///< the pace learned from earlier 429s
 };
 inline constexpr std::size_t limiter_holds = 9;
 
-/// Live figures.
+/// Current counters.
 struct limiter_counters {
     std::size_t waiting = 0;
-    /// Why the first of those that wait does so, and until when; max(): until another call has
-    /// ended.
+    /// Why the first waiting call waits, and until when; max(): until another call has ended.
     limiter_hold hold = limiter_hold::nothing;
     coro::clock::time_point held_until{};
     std::size_t in_flight = 0;
-    std::size_t window = 0;     ///< how many may be in flight
-    std::uint64_t admitted = 0; ///< since the beginning, as all below
-    std::uint64_t limited = 0;  ///< answered with 429
-    std::uint64_t refused = 0;  ///< could not have gone before their deadline
+    std::size_t window = 0;     ///< maximum number in flight
+    std::uint64_t admitted = 0; ///< since the start, as all below
+    std::uint64_t limited = 0;  ///< with status 429
+    std::uint64_t refused = 0;  ///< could not be sent before their deadline
     std::array<std::optional<std::int64_t>, measures> left; ///< by measure; empty: no limit known
     std::array<std::optional<double>, measures> per_second; ///< the limits themselves
-    std::optional<double> learned_per_second;               ///< empty: no 429 has come yet
+    std::optional<double> learned_per_second;               ///< empty: no 429 yet
     coro::clock::time_point cooldown_until;                 ///< in the past: none
 };
 
-/// Decides which calls go, and when. Takes events and a time; knows no clock and no coroutine.
+/// Decides which calls go, and when. Takes events and a time; uses no clock and no coroutine.
 ///
-/// A call goes when nothing holds it back: no cooldown, a free place in flight (slow start, then
-/// additive increase; a 429 takes a part away, once for the calls that were under way together),
-/// the pace that earlier 429s taught, and each limit that headers or the user have named, for this
-/// model or for all of the account, for which the call reserves what it seems to need; its response
-/// settles that. Everybody else waits in a flow_queue. A 429 that the headers explain (nothing
-/// remains) corrects the copy of that limit and teaches nothing else; only what the headers do not
-/// explain, or explain wrongly time and again, is learned by refusals. Complexity: O(1) for a call
-/// that does not wait. Threads: as any value.
+/// A call is admitted when nothing delays it: no cooldown; a free place in flight (slow start, then
+/// additive increase; a 429 reduces the number, once for calls that were in flight together); the
+/// pace learned from earlier 429s; and each limit from headers or from the user, for this model or
+/// for the whole account, of which the call reserves its estimated demand, which its response
+/// corrects. All other calls wait in a flow_queue. A 429 that the headers explain (nothing remains)
+/// corrects the copy of that limit and changes nothing else; only refusals that the headers do not
+/// explain, or repeatedly explain wrongly, are learned from. Complexity: O(1) for a call that does
+/// not wait. Threads: as any value.
 class limiter_fsm {
 public:
     using time_point = coro::clock::time_point;
@@ -102,10 +101,10 @@ public:
         call_size size;
         std::uint64_t flow = 0;
         ports::call_priority priority = ports::call_priority::interactive;
-        bool again = false; ///< tried again: before the others of its flow
+        bool again = false; ///< a retry: before the others of its flow
         coro::deadline until;
 
-        /// Set by release(): it may go, or it cannot in time.
+        /// Set by release(): the call is admitted, or refused because it cannot be sent in time.
         std::uint32_t slot = no_slot;
         std::optional<time_point> refused_until; ///< when it might have gone
         bool refused_for_long = false; ///< not its deadline, but limiter_options::max_wait
@@ -116,13 +115,13 @@ public:
         waiter* next_refused_ = nullptr;
     };
 
-    /// `account`: what the user has set for all models of the account; outlives it. Null: nothing.
+    /// `account`: the limits of the user for all models of the account; outlives it. May be null.
     explicit limiter_fsm(limiter_options options, time_point now,
                          account_limits* account = nullptr);
-    /// What the user allows at most, from now on, where that is less than before.
+    /// Applies bounds of the user where they are stricter than before.
     void tighten(const account_bounds& bounds, time_point now);
 
-    /// The short way: a slot when the call may go now and nobody waits before it, else no_slot.
+    /// A slot if the call may be sent now and no other waits before it, else no_slot.
     [[nodiscard]] std::uint32_t try_admit(const call_size& size, time_point now);
 
     enum class arrival : std::uint8_t { admitted, queued, refused };
@@ -133,29 +132,30 @@ public:
     [[nodiscard]] arrival arrive(waiter& call, time_point now, bool behind_others = false);
     /// A waiting call gives up.
     void leave(waiter& call) noexcept;
-    /// The next waiting call that may go, or is refused now. To be called until it gives null after
-    /// each event and at wake_at().
+    /// The next waiting call that is admitted or refused now. Call it after each event and at
+    /// wake_at(), until it returns null.
     [[nodiscard]] waiter* release(time_point now);
-    /// The same for those that are refused only.
+    /// As release(), only for refused calls.
     [[nodiscard]] waiter* release_refused() noexcept;
-    /// Whether release() gave null because of the limits of the account, and nothing else.
+    /// Whether release() returned null only because of the limits of the account.
     [[nodiscard]] bool held_by_account() const noexcept { return held_by_account_; }
-    /// In place of release(): somebody else's call is the next to get what the account has.
+    /// Called in place of release() when a call of another model is next for the limits of the
+    /// account.
     void wait_behind(limiter_hold why) noexcept;
-    /// When release() has something to do if nothing else happens; max(): not by time.
+    /// When to call release() if there is no event before; max(): only after an event.
     [[nodiscard]] time_point wake_at() const noexcept { return wake_at_; }
 
     /// The request of an admitted call has been written, or written again. Until then it counts in
-    /// the limits that the user has set, and from then on as of this time. Only after
+    /// the limits of the user, and from then on as sent at this time. Only with
     /// call_size::tells_sent.
     void sent(std::uint32_t slot, time_point now) noexcept;
     /// An admitted call has ended. Frees its slot.
     void settle(std::uint32_t slot, const call_report& report, time_point now);
 
     [[nodiscard]] limiter_counters counters(time_point now) const;
-    /// False: release() would give null and wake_at() stays as it is.
+    /// False: release() would return null, and wake_at() would not change.
     [[nodiscard]] bool has_work() const noexcept { return refused_ != nullptr || !queue_.empty(); }
-    /// What held back the first of those that wait when release() looked last.
+    /// What delayed the first waiting call at the last release().
     [[nodiscard]] limiter_hold hold() const noexcept { return hold_; }
     /// Whether it may go before wake_at(), because calls in flight hold tokens that may come back.
     [[nodiscard]] bool may_be_sooner() const noexcept;
@@ -164,18 +164,18 @@ public:
 
 private:
     struct record {
-        std::uint64_t number = 0; // of all admitted calls, from 1
+        std::uint64_t number = 0; // number among all admitted calls, from 1
         time_point sent{};
         std::uint32_t epoch = 0;
         std::uint32_t next_free = no_slot;
-        std::int64_t guessed_input = 0; // as it was given
+        std::int64_t guessed_input = 0; // as passed
         double input = 0;               // reserved
         double output = 0;
         std::array<rate_bucket::mark, measures> marks{};
-        bool limits_known = false; // those of the service, when it went
+        bool limits_known = false; // those of the service, when it was sent
         bool used = false;
         bool unsent = false;  // sent() is still to come
-        time_point counted{}; // as of when it stands in the user's limits
+        time_point counted{}; // the time as of which it counts in the limits of the user
     };
     using amounts = account_limits::amounts;
 
@@ -206,7 +206,7 @@ private:
 
     limiter_options options_;
     std::array<rate_bucket, measures> buckets_;
-    account_limits own_; // what the user has set for this model
+    account_limits own_; // the limits of the user for this model
     account_limits* account_;
     learned_pace pace_;
     flow_queue queue_;
@@ -224,15 +224,15 @@ private:
     limiter_hold cooldown_why_ = limiter_hold::nothing;
     std::uint32_t epoch_ = 0; // counts 429s that had consequences
     unsigned epochs_without_success_ = 0;
-    bool after_cooldown_ = false; // the next one to go is the first since the last cooldown
-    bool undisturbed_ = false;    // nothing else was under way then
-    unsigned surprises_ = 0;      // 429s though the copy of a limit had room, lately
+    bool after_cooldown_ = false; // the next call is the first since the last cooldown
+    bool undisturbed_ = false;    // nothing else was in flight then
+    unsigned surprises_ = 0;      // recent 429s although the copy of a limit had room
     time_point surprised_at_{};
 
-    double input_scale_ = 1;      // tokens for each guessed one
+    double input_scale_ = 1;      // actual tokens per estimated one
     double output_average_ = 512; // tokens
     time_point cooldown_until_{};
-    time_point promised_until_{}; // the same as the service said it, without our chance on top
+    time_point promised_until_{}; // the same as the service named it, without the random addition
     time_point wake_at_ = time_point::max();
     std::minstd_rand chance_;
     std::uint64_t admitted_count_ = 0;

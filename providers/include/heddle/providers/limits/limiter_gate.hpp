@@ -18,28 +18,28 @@
 
 namespace heddle::providers {
 
-/// What a user knows of the limits of some models.
+/// Limits of some models that the user knows.
 struct model_limits {
-    std::string prefix; ///< of the model's name; the longest that fits counts
+    std::string prefix; ///< of the model's name; the longest match applies
     limits::known_limits per_minute;
     friend bool operator==(const model_limits&, const model_limits&) = default;
 };
 
 struct limiter_settings {
-    limits::limiter_options options; ///< of models that no prefix fits
+    limits::limiter_options options; ///< of models without a matching prefix
     std::vector<model_limits> models;
     limits::account_bounds account; ///< of all models together
 };
 
-/// A call_gate with one limiter_fsm for each model of an account, and the limits of the account
-/// before all of them. Waiting calls park in a coro::wait_point; one timer for each model wakes
-/// those whose time has come. What the limits of the account let through goes to the models in
-/// turn. Errors of acquire(): llm_errc::rate_limit, not retryable, with the time in retry_after, as
-/// soon as it is certain that the call cannot go before its deadline, or that the service makes it
-/// wait for longer than limiter_options::max_wait. Threads: the shard's only.
+/// A call_gate with one limiter_fsm for each model of an account, and the limits of the account in
+/// front of all of them. Waiting calls park in a coro::wait_point; one timer for each model wakes
+/// those that are due. Models take turns in using the limits of the account. Errors of acquire():
+/// llm_errc::rate_limit, not retryable, with the time in retry_after, as soon as it is certain that
+/// the call cannot be sent before its deadline, or that the service would delay it for longer than
+/// limiter_options::max_wait. Threads: the shard's only.
 class limiter_gate final : public call_gate {
 public:
-    /// `loop` and `log` outlive it. `account`: what lines of the log call it; empty: nothing.
+    /// `loop` and `log` outlive it. `account`: its name in the log; may be empty.
     explicit limiter_gate(coro::event_loop& loop, limiter_settings settings = {},
                           log_port& log = null_log(), std::string account = {});
     ~limiter_gate() override;
@@ -50,10 +50,10 @@ public:
     [[nodiscard]] coro::task<result<call_permit>> acquire(call_demand demand,
                                                           coro::call_context context) override;
 
-    /// Of each limit the stricter one holds from now on, for calls of all models.
+    /// From now on the stricter of both applies for each limit, for calls of all models.
     void tighten(const limiter_settings& settings);
 
-    /// Live figures by model, sorted by name.
+    /// Current counters by model, sorted by name.
     [[nodiscard]] std::vector<std::pair<std::string, limits::limiter_counters>> counters() const;
 
 private:
@@ -79,7 +79,7 @@ private:
     std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
     std::vector<lane*> turns_;
     std::size_t turn_ = 0;
-    lane* next_ = nullptr; // who gets what the account has next; null: nobody waits for it
+    lane* next_ = nullptr; // whose turn it is to use the account; null: none waits
     lane* last_ = nullptr; // most programs use one model
 };
 
@@ -87,15 +87,15 @@ private:
 /// that share an account share its limits. Keys are kept as hashes only. Threads: the shard's only.
 class limiter_set {
 public:
-    /// `loop` and `log`, which is notified of long waits, outlive it.
+    /// `loop` and `log`, which receives long waits, outlive it.
     explicit limiter_set(coro::event_loop& loop, log_port& log = null_log())
         : loop_(loop), log_(log) {}
 
-    /// The gate of an account. Where there is one already, of each limit the stricter one holds. A
-    /// path behind the origin does not count.
+    /// The gate of an account. If there is one already, the stricter of both applies for each
+    /// limit. A path after the origin is ignored.
     [[nodiscard]] std::shared_ptr<limiter_gate> gate_for(std::string_view origin, const secret& key,
                                                          const limiter_settings& settings);
-    /// Visits all of them with their origins.
+    /// Visits all gates with their origins.
     void for_each(
         const std::function<void(std::string_view origin, const limiter_gate& gate)>& visit) const;
 
@@ -111,8 +111,8 @@ private:
     std::map<account, std::shared_ptr<limiter_gate>> gates_;
 };
 
-/// Settings for an origin ("http://127.0.0.1:8080"): a 429 of a server on this machine comes sooner
-/// than one from far away, so that more is let go sooner until one comes.
+/// Settings for an origin ("http://127.0.0.1:8080"): a 429 of a server on this machine arrives
+/// sooner than one from far away, so the number of calls may grow faster until then.
 [[nodiscard]] limiter_settings limiter_settings_for(std::string_view origin);
 
 } // namespace heddle::providers

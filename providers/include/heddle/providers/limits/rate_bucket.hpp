@@ -1,4 +1,4 @@
-// One limit of an account, followed from this side.
+// A local copy of one limit of an account.
 #pragma once
 
 #include <heddle/coro/deadline.hpp>
@@ -11,43 +11,43 @@
 
 namespace heddle::providers::limits {
 
-/// A copy of the count that a service keeps: of a token bucket or of a fixed window, whatever its
-/// headers turn out to mean. Calls pay as they go. What the service says of its own count corrects
-/// the copy, so that other users of the account, calls that were counted differently and a wrong
-/// first guess all even out. Holds nothing back until a limit is known, but remembers what was let
-/// go before, so that the first reading finds its place. Threads: as any value.
+/// A copy of the count that a service keeps: of a token bucket or a fixed window, as its headers
+/// imply. Calls take their demand in advance. Reports of the service correct the copy, which
+/// compensates other users of the account, differently counted calls and a wrong first estimate.
+/// Delays nothing until a limit is known, but remembers earlier calls, so that the first reading
+/// can be placed. Threads: as any value.
 class rate_bucket {
 public:
     using time_point = coro::clock::time_point;
 
     struct settings {
-        double reserve = 0;        ///< the part of a bucket that is left untouched
+        double reserve = 0;        ///< the part of a bucket that is not used
         double window_reserve = 0; ///< the same of a window
     };
-    /// What take() remembers of a call, for observe().
+    /// The record of take() about a call, for observe().
     struct mark {
         double level = 0;
         double taken = 0;
         double undone = 0;
-        bool counted = true; ///< false: undo() was told of it
+        bool counted = true; ///< false: undo() was called for it
     };
 
     explicit rate_bucket(settings chosen) noexcept : settings_(chosen) {}
 
-    /// Whether the service has named a limit.
+    /// Whether the service has reported a limit.
     [[nodiscard]] bool active() const noexcept { return rate_ > 0; }
     /// Whether it has also said when the limit is back: the times here are not a mere guess.
     [[nodiscard]] bool timed() const noexcept { return timed_; }
 
     void refill(time_point now) noexcept;
-    /// More than fits in at all passes when the bucket is full, and leaves a debt.
+    /// An amount above the capacity fits if the bucket is full, and leaves a debt.
     [[nodiscard]] bool fits(double amount) const noexcept {
         return !active() || level_ >= needed(amount) - rounding;
     }
-    /// When it fits if nothing else happens. `now` as at the last refill.
+    /// When it fits if there is no event before. `now`: as at the last refill.
     [[nodiscard]] time_point fits_at(double amount, time_point now) const noexcept;
 
-    /// A lower bound for so much more than there is, whatever comes back.
+    /// A lower bound of the time at which `missing` more is available, whatever is returned.
     [[nodiscard]] time_point earliest(double missing, time_point now) const noexcept;
 
     [[nodiscard]] mark take(double amount) noexcept {
@@ -62,8 +62,8 @@ public:
     /// The service refused although there was enough: it is empty.
     void drain() noexcept;
 
-    /// `of`: what take() returned for the call that is answered, and `sent` its time. `uncounted`:
-    /// how much of what calls under way have taken the service may not have counted yet (output).
+    /// `of`: what take() returned for the call of the response; `sent`: its time. `uncounted`: how
+    /// much of the demand of calls in flight the service may not have counted yet (output).
     void observe(const limit_reading& told, double uncounted, const mark& of, time_point sent,
                  time_point now) noexcept;
 
@@ -87,17 +87,17 @@ private:
     settings settings_;
     limit_shape shape_;
     double rate_ = 0;                                           // per second; 0: no limit known
-    double limit_ = 0;                                          // as the service names it
+    double limit_ = 0;                                          // as the service reports it
     double reserved_ = 0;                                       // of it
     std::int64_t named_ = 0;                                    // the limit in the last reading
-    double capacity_ = std::numeric_limits<double>::infinity(); // the most that may go at once
+    double capacity_ = std::numeric_limits<double>::infinity(); // maximum that may go at once
     double level_ = 0;
     double corrected_ = 0; // all corrections so far: what marks are relative to
-    double taken_ = 0;     // all that was ever taken
+    double taken_ = 0;     // total ever taken
     double undone_ = 0;    // of that
     time_point last_{};
     std::optional<time_point> window_ends_;
-    /// By then all of it is back but what was taken since: so says the service.
+    /// When all is refilled except what was taken since, according to the service.
     std::optional<time_point> full_at_;
     double taken_at_reading_ = 0;
     bool timed_ = false; ///< a reset was named

@@ -1,4 +1,4 @@
-// Log lines about calls that a limiter holds back.
+// Log lines about calls that a limiter delays.
 #pragma once
 
 #include <heddle/base/log.hpp>
@@ -12,11 +12,11 @@
 
 namespace heddle::providers::limits {
 
-/// What holds a call back, as a clause: "the limit of requests (60 a minute) is used up".
+/// The cause of a delay, as a clause: "the limit of requests (60 a minute) is used up".
 [[nodiscard]] std::string hold_text(limiter_hold hold, const limiter_counters& figures);
 
-/// Says who waits for what and how long, for one model of one account: a warning when a wait is
-/// longer than a few seconds, once for each cause; and a debug line every ten seconds at most.
+/// Logs what calls of one model of one account wait for, and how long: a warning if a wait is
+/// longer than a few seconds, once for each cause; and a debug line at most every ten seconds.
 /// Threads: as any value.
 class wait_reporter {
 public:
@@ -24,10 +24,10 @@ public:
     static constexpr std::chrono::seconds long_wait{3};
     static constexpr std::chrono::seconds between_lines{10};
 
-    /// `log` outlives it. `whom`: the model and its service, as lines are to name them.
+    /// `log` outlives it. `whom`: the model and its service, for the log lines.
     wait_reporter(log_port& log, std::string whom) : log_(log), whom_(std::move(whom)) {}
 
-    /// To be called when calls have been left waiting.
+    /// Call it when calls are left waiting.
     void left_waiting(const limiter_fsm& machine, time_point now) {
         const limiter_hold hold = machine.hold();
         const bool timed = machine.wake_at() != time_point::max() && !machine.may_be_sooner();

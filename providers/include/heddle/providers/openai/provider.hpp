@@ -1,4 +1,4 @@
-// OpenAI Chat Completions, and every service that speaks the same.
+// OpenAI Chat Completions, and compatible services.
 #pragma once
 
 #include <heddle/base/log.hpp>
@@ -19,35 +19,35 @@ namespace openai {
 
 inline constexpr std::string_view default_base_url = "https://api.openai.com/v1";
 
-/// `compatible` leaves out what other servers of this format do not know: max_tokens is used in
-/// place of max_completion_tokens, and no `refusal: null` goes back in assistant messages.
-/// `mistral` is that one with random_seed for seed and without stream_options, which its server
-/// refuses; it tells the usage without being asked.
+/// `compatible` omits what other servers of this format do not support: it uses max_tokens in place
+/// of max_completion_tokens, and sends no `refusal: null` in assistant messages. `mistral` also has
+/// random_seed for seed, and no stream_options, which its server refuses; the server reports the
+/// usage anyway.
 enum class wire_dialect : std::uint8_t { openai, compatible, mistral };
 
 struct options : call_options {
     std::string name = "openai"; ///< what users write before the colon, and what errors begin with
     /// http or https, host, port, path prefix; one trailing slash is ignored. No query, no user.
     std::string base_url{default_base_url};
-    secret api_key;           ///< blanks and line ends around it are cut off; empty: none is sent
+    secret api_key;           ///< surrounding blanks and line ends are removed; empty: none is sent
     std::string organization; ///< openai-organization, unless empty
     std::string project;      ///< openai-project, unless empty
     /// Empty: `openai` for api.openai.com, `compatible` for all others.
     std::optional<wire_dialect> dialect;
-    /// Ask for the usage at the end of a stream; some old servers refuse requests that do.
+    /// Whether to request the usage at the end of a stream, which some old servers refuse.
     bool stream_usage = true;
 };
 
 } // namespace openai
 
-/// The codec alone: name, base URL, key and what follows them in `options` are used.
-/// Errors: llm_errc::configuration for a base URL that cannot be used.
+/// Creates only the codec. Uses name, base URL, key and the members after them of `options`.
+/// Errors: llm_errc::configuration for an invalid base URL.
 [[nodiscard]] result<std::unique_ptr<chat_codec>> make_openai_codec(openai::options options);
 
-/// Makes a provider over `http`. Does not connect.
+/// Creates a provider over `http`. Does not connect.
 /// `http`, `loop` and `log` outlive it.
-/// Errors: llm_errc::configuration for a base URL that cannot be used, a key that cannot be put
-/// into a header, and a missing key for api.openai.com. No error shows the key.
+/// Errors: llm_errc::configuration for an invalid base URL, a key that a header cannot contain, and
+/// a missing key for api.openai.com. No error shows the key.
 /// Threads: the result belongs to the shard of `loop`.
 [[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_openai_provider(
     ports::http_port& http, openai::options options, coro::event_loop& loop, log_port& log);

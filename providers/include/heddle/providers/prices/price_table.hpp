@@ -1,4 +1,4 @@
-// What models cost.
+// Prices of models.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -23,37 +23,36 @@ struct token_prices {
 
 struct model_price {
     token_prices usual;
-    /// For requests with more input tokens than `long_above`; 0: there is no such price.
+    /// For requests with more input tokens than `long_above`; 0: none.
     token_prices long_prompt;
     std::int64_t long_above = 0;
 
-    /// Hostile figures give a finite cost that is not negative.
+    /// The cost is finite and not negative, whatever the figures.
     [[nodiscard]] double cost_of(const ports::token_usage& usage) const noexcept;
 };
 
-/// Prices by provider and model, from a file that comes with heddle and from files of the user.
+/// Prices by provider and model, from a built-in file and from files of the user.
 ///
-/// A model is found by its whole name; then without a suffix that only says which version of it it
-/// is (a date, "latest", "preview"); then by the longest name in the table that ends in "*".
-/// Nothing else counts as the same model: what is not known has no price. Threads: any, once it is
-/// filled.
+/// A model is found by its whole name; then without a suffix for its version (a date, "latest",
+/// "preview"); then by the longest name in the table that ends in "*". Nothing else counts as the
+/// same model: an unknown model has no price. Threads: any, once it is filled.
 class price_table final : public ports::price_port {
 public:
-    /// The prices that come with heddle.
+    /// The built-in prices.
     [[nodiscard]] static price_table built_in();
 
-    /// Adds the prices of a file in the format of providers/data/prices.json; they go before those
-    /// that are there. `where` is the file's name for errors. Nothing is added when there is an
-    /// error. Errors: invalid_argument, which names the place; limit_exceeded.
+    /// Adds the prices of a file in the format of providers/data/prices.json; they take precedence
+    /// over existing ones. `where`: the name of the file in errors. Nothing is added if there is an
+    /// error. Errors: invalid_argument with the place; limit_exceeded.
     [[nodiscard]] result<void> add(std::string_view json, std::string_view where);
 
-    /// A provider of another name, or a route, has the prices of `like`, unless it has its own.
+    /// Gives a provider of another name, or a route, the prices of `like`, unless it has its own.
     void price_as(std::string name, std::string_view like);
 
     [[nodiscard]] const model_price* find(std::string_view provider, std::string_view model) const;
     [[nodiscard]] std::optional<double> cost_usd(std::string_view provider, std::string_view model,
                                                  const ports::token_usage& usage) const override;
-    /// The day of the figures that come with heddle, "2025-12-31".
+    /// The date of the built-in prices, "2025-12-31".
     [[nodiscard]] const std::string& figures_as_of() const noexcept { return as_of_; }
 
 private:

@@ -1,4 +1,4 @@
-// OpenAI Responses, and every service that speaks the same.
+// OpenAI Responses, and compatible services.
 #pragma once
 
 #include <heddle/base/log.hpp>
@@ -19,30 +19,30 @@ struct options : call_options {
     std::string name = "openai-responses"; ///< what users write before the colon
     /// http or https, host, port, path prefix; one trailing slash is ignored. No query, no user.
     std::string base_url = "https://api.openai.com/v1";
-    secret api_key;           ///< blanks and line ends around it are cut off; empty: none is sent
+    secret api_key;           ///< surrounding blanks and line ends are removed; empty: none is sent
     std::string organization; ///< openai-organization, unless empty
     std::string project;      ///< openai-project, unless empty
-    /// A lone message of the user is sent as a text; false: always as a list.
+    /// Whether a single message of the user is sent as a string; false: always as a list.
     bool short_input = true;
-    /// Nothing is kept at the service: reasoning comes back encrypted, and goes with the next
+    /// Whether the service stores nothing: reasoning is returned encrypted, and sent with the next
     /// request (`store` false, `include` reasoning.encrypted_content).
     bool encrypted_reasoning = false;
 };
 
 } // namespace responses
 
-/// The codec alone: name, base URL, key and what follows them in `options` are used.
-/// System messages at the beginning become `instructions`. An extra parameter
-/// `previous_response_id` goes on from what the service has kept. What the service cannot take is
-/// an error: seed, stop texts, a number of tokens for reasoning.
+/// Creates only the codec. Uses name, base URL, key and the members after them of `options`. System
+/// messages at the beginning become `instructions`. An extra parameter `previous_response_id`
+/// continues from what the service has stored. Errors for what the service does not support: seed,
+/// stop strings, a number of tokens for reasoning.
 /// Source: platform.openai.com/docs/api-reference/responses.
-/// Errors: llm_errc::configuration for a base URL that cannot be used.
+/// Errors: llm_errc::configuration for an invalid base URL.
 [[nodiscard]] result<std::unique_ptr<chat_codec>> make_responses_codec(responses::options options);
 
-/// Makes a provider over `http`. Does not connect.
+/// Creates a provider over `http`. Does not connect.
 /// `http`, `loop` and `log` outlive it.
-/// Errors: llm_errc::configuration for a base URL that cannot be used, a key that cannot be put
-/// into a header, and a missing key for api.openai.com. No error shows the key.
+/// Errors: llm_errc::configuration for an invalid base URL, a key that a header cannot contain, and
+/// a missing key for api.openai.com. No error shows the key.
 /// Threads: the result belongs to the shard of `loop`.
 [[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_responses_provider(
     ports::http_port& http, responses::options options, coro::event_loop& loop, log_port& log);

@@ -1,4 +1,4 @@
-// Fan-out that finds the prompt cache warm.
+// Lets concurrent calls with a common prompt use the prompt cache of the service.
 #pragma once
 
 #include <heddle/coro/event_loop.hpp>
@@ -13,20 +13,21 @@
 namespace heddle::providers {
 
 struct prefix_gate_options {
-    /// Prompts that share so many tokens at their beginning wait for each other; 0: none do.
+    /// Prompts that share at least this many tokens at their beginning wait for each other; 0:
+    /// none.
     std::size_t min_tokens = 1'024;
-    /// How long others wait for the first byte of the one that leads.
+    /// How long calls wait for the first byte of the leading one.
     std::chrono::milliseconds max_wait{10'000};
-    /// How long a service keeps a prefix that nobody uses.
+    /// How long a service keeps an unused prefix.
     std::chrono::milliseconds kept_for{240'000};
 };
 
-/// In front of the gate of an account whose service keeps prompts: of the calls that begin alike
-/// one leads, and the others wait until the first byte of its answer, for then the service has read
-/// the prompt and need not read it again. When the leader fails, or gives up, the next one leads.
-/// Calls with short prompts, and those whose prefix was used lately, pass at once. Nobody who waits
-/// here holds a place at the gate behind, so that nothing can lock up; and nobody waits longer than
-/// `max_wait`. Threads: the shard's only. Outlives every permit.
+/// In front of the gate of an account whose service keeps prompts: of calls with the same prefix
+/// one leads, and the others wait until the first byte of its response, because then the service
+/// has read the prompt and need not read it again. If the leader fails or gives up, the next one
+/// leads. Calls with short prompts, and those whose prefix was used recently, pass at once. A call
+/// that waits here holds no place at the gate behind, so there is no deadlock; no call waits longer
+/// than `max_wait`. Threads: the shard's only. Outlives every permit.
 class prefix_gate final : public call_gate {
 public:
     /// `loop` outlives it.
@@ -36,7 +37,7 @@ public:
     prefix_gate(const prefix_gate&) = delete;
     prefix_gate& operator=(const prefix_gate&) = delete;
 
-    /// For a service that keeps no prompts: everything passes.
+    /// Off for a service that keeps no prompts: all calls pass.
     void enable(bool on) noexcept { enabled_ = on; }
 
     [[nodiscard]] call_permit try_acquire(const call_demand& demand) override;
@@ -44,7 +45,7 @@ public:
     [[nodiscard]] coro::task<result<call_permit>> acquire(call_demand demand,
                                                           coro::call_context context) override;
 
-    /// Calls that wait for a leader.
+    /// Number of calls that wait for a leader.
     [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
 
 private:

@@ -1,4 +1,4 @@
-// Which prompts begin alike.
+// Identifies prompts with the same beginning.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>
@@ -10,9 +10,9 @@
 namespace heddle::providers {
 
 /// A hash of model, tools and the beginning of the prompt: of the part up to the last message that
-/// is marked with cache_up_to_here, or else of the first `bytes` bytes. Empty when that is shorter
-/// than `bytes`. Two requests with the same hash can share what a service keeps of a prompt.
-/// Complexity: linear in the part that counts, some gigabytes a second; no allocation. Pure.
+/// is marked with cache_up_to_here, or else of the first `bytes` bytes. Nothing if that is shorter
+/// than `bytes`. Two requests with the same hash can share a cached prompt.
+/// Complexity: linear in that part, some gigabytes per second; no allocation. Pure.
 [[nodiscard]] std::optional<std::uint64_t> prefix_hash(const ports::chat_request& request,
                                                        std::size_t bytes) noexcept;
 

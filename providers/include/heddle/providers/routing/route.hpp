@@ -1,4 +1,4 @@
-// A model by several names and services: what a route is made of.
+// Routes: a choice among several models and services.
 #pragma once
 
 #include <heddle/base/log.hpp>
@@ -38,37 +38,37 @@ private:
     std::uint32_t bits_ = 0;
 };
 
-/// What another service can cure. Not authentication: a wrong key is to be mended, not hidden; who
-/// wants that adds it.
+/// Errors that another service may not have. Not authentication: a wrong key should be fixed, not
+/// hidden; it can be added.
 inline constexpr error_kinds curable_elsewhere{
     ports::llm_errc::rate_limit, ports::llm_errc::quota,      ports::llm_errc::overloaded,
     ports::llm_errc::server,     ports::llm_errc::connection, ports::llm_errc::request_timeout,
     ports::llm_errc::conflict};
 
-/// When a second call is made beside one that is slow, and what that may cost.
+/// When a second call is made in addition to a slow one, and what that may cost.
 struct hedge_rules {
-    /// After so long without an answer (of a stream: without its first piece); 0: when the call
-    /// takes longer than `percentile` of the last ones.
+    /// After this time without a response (of a stream: without its first piece); 0: when the call
+    /// takes longer than `percentile` of the recent ones.
     std::chrono::milliseconds after{0};
     double percentile = 0.95;
-    unsigned min_known = 20;       ///< calls before the percentile is trusted
+    unsigned min_known = 20;       ///< number of calls before the percentile is used
     double max_extra_calls = 0.05; ///< of all calls
     double max_extra_tokens = 1;   ///< of all tokens
 };
 
-/// What happened on a route since it was made.
+/// Counters of a route.
 struct route_counters {
     std::uint64_t calls = 0;
-    std::uint64_t fallbacks = 0; ///< calls that were passed on to a later target, each time
-    std::uint64_t hedges = 0;    ///< second calls that were made
+    std::uint64_t fallbacks = 0; ///< number of times that a call was passed to the next target
+    std::uint64_t hedges = 0;    ///< number of second calls
     std::uint64_t hedges_won = 0;
 };
 
-/// Tries targets in their order. A target that fails with an error of `on` hands on to the next;
-/// any other error, and one after text was handed out, ends the call. The last error carries the
-/// earlier ones as causes and lines of its trace. chat_response::provider says who answered, and
-/// its attempts count the targets that failed. A request for a kept response only is looked up for
-/// every target. Deadline and cancellation are those of the call.
+/// Tries targets in order. If a target fails with an error of `on`, the next one is tried; any
+/// other error, and one after text was delivered, ends the call. The last error has the earlier
+/// ones as causes and lines of its trace. chat_response::provider names the target of the response,
+/// whose attempts include those of the failed targets. A request for a kept response only is looked
+/// up for every target. Deadline and cancellation are those of the call.
 class fallback_route final : public ports::llm_port {
 public:
     /// `targets` must not be empty. `log` outlives it. `also`, if not null: further errors after
@@ -102,8 +102,8 @@ private:
 };
 
 /// Makes a second call when the first takes long, within `rules`; the first success wins, and the
-/// other call is cancelled and joined before the answer is given. A stream is won by its first
-/// piece, so that never pieces of two answers are handed out. A request for a kept response only is
+/// other call is cancelled and joined before the response is returned. The first piece decides a
+/// stream, so that pieces of two responses are never mixed. A request for a kept response only is
 /// looked up for the first, then for the second. Cancellation: both calls.
 class hedged_route final : public ports::llm_port {
 public:
@@ -140,7 +140,7 @@ private:
     hedge_rules rules_;
     std::unique_ptr<latencies> latencies_;
     route_counters counters_;
-    double tokens_ = 0; // of all calls that were answered
+    double tokens_ = 0; // of all calls with a response
     double extra_tokens_ = 0;
 };
 

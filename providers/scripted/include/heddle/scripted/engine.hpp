@@ -1,4 +1,4 @@
-// Answers by rule in place of a model: the same prompt gives the same answer.
+// A model that responds by rules: the same prompt has the same response.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -15,13 +15,13 @@
 
 namespace heddle::scripted {
 
-/// One thing that is wrong in a rules file.
+/// A mistake in a rules file.
 struct rule_mistake {
-    std::string path; ///< where, as in "rules[2].match.user"
+    std::string path; ///< the place, such as "rules[2].match.user"
     std::string what;
 };
 
-/// The payload of the error that engine::parse gives: all mistakes of the file.
+/// The payload of errors of engine::parse: all mistakes of the file.
 class rules_report final : public error_payload {
 public:
     std::string file;
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] std::string text() const;
 };
 
-/// An error that a rule asks for, in the terms of the wire.
+/// An error that a rule simulates, as it is sent.
 struct fault {
     int status = 500;
     std::string type;
@@ -40,20 +40,20 @@ struct fault {
     std::optional<std::chrono::milliseconds> retry_after;
 };
 
-/// What is to happen for one prompt, after `delay`.
+/// The outcome for one prompt, after `delay`.
 struct outcome {
     std::chrono::milliseconds delay{0};
-    std::chrono::milliseconds piece_delay{0}; ///< between the pieces of a streamed answer
+    std::chrono::milliseconds piece_delay{0}; ///< between the pieces of a streamed response
     std::variant<ports::chat_response, fault> answer;
 };
 
-/// The rules of one file with their counters. The format: docs/reference/scripted-model.md.
-/// Pure but for the counters: no clock, no I/O; all randomness comes from the file's seed and from
-/// how often a rule has matched. Time is linear in the length of the prompt (RE2).
+/// The rules of one file with their counters. The format: docs/reference/scripted-model.md. Pure
+/// except for the counters: no clock, no I/O; all randomness derives from the seed of the file and
+/// the number of matches of a rule. Complexity: linear in the length of the prompt (RE2).
 /// Threads: one at a time.
 class engine {
 public:
-    /// Reads rules out of `json`; `file` is their name in messages.
+    /// Reads rules from `json`; `file` is their name in messages.
     /// Errors: errc::invalid_argument with a rules_report.
     [[nodiscard]] static result<std::shared_ptr<engine>> parse(std::string_view json,
                                                                std::string file);
@@ -61,8 +61,9 @@ public:
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
 
-    /// Chooses the rule for a prompt and makes its answer. A prompt that no rule takes gives a
-    /// fault (400, code "no_matching_rule") that names the file and shows how the prompt begins.
+    /// Chooses the rule for a prompt and creates its response. If no rule matches, the outcome is a
+    /// fault (400, code "no_matching_rule") with the name of the file and the beginning of the
+    /// prompt.
     [[nodiscard]] outcome answer(const ports::chat_request& request);
 
     [[nodiscard]] const std::string& file() const noexcept;
@@ -76,7 +77,7 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Cuts a text into the pieces in which both front ends stream it: at blanks, never inside a
+/// Splits a text into the pieces in which both front ends stream it: at blanks, never inside a
 /// character. The views point into `text`.
 [[nodiscard]] std::vector<std::string_view> stream_pieces(std::string_view text);
 

@@ -17,8 +17,9 @@ struct provider_options {
     providers::retry_options retry;
 };
 
-/// Makes a model of rules. Delays take the loop's time and can be cancelled; faults become the
-/// errors that a real service's answer of the same status becomes, and are retried alike.
+/// Creates a model from rules. Delays use the time of the loop and can be cancelled; faults become
+/// the same errors as responses of a real service with the same status, and are retried in the same
+/// way.
 /// `loop` and `log` outlive it. `rules` is never null and may be shared by providers and servers of
 /// one shard. Threads: the shard's only.
 [[nodiscard]] std::unique_ptr<ports::llm_port> make_provider(std::shared_ptr<engine> rules,

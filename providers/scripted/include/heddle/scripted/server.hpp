@@ -1,4 +1,4 @@
-// The scripted model as an HTTP server that speaks the formats of the services.
+// The scripted model as an HTTP server with the APIs of the services.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -17,41 +17,42 @@
 
 namespace heddle::scripted {
 
-/// A model server on an address that others can reach answers whoever asks: to be said aloud.
+/// A model server on an address that others can reach responds to anyone, so that must be set
+/// explicitly.
 enum class exposure : std::uint8_t { loopback_only, any_address };
 
 struct server_options {
-    std::string address = "127.0.0.1"; ///< an IP address; a name is not looked up
-    std::uint16_t port = 0;            ///< 0: any that is free
+    std::string address = "127.0.0.1"; ///< an IP address; names are not looked up
+    std::uint16_t port = 0;            ///< 0: any free port
     exposure reach = exposure::loopback_only;
-    secret required_key; ///< unless empty, requests without this key get a 401
+    secret required_key; ///< unless empty, requests without this key receive a 401
     std::size_t max_header_bytes = 64 * 1024;
     std::size_t max_body_bytes = 32 * 1024 * 1024;
-    std::size_t max_connections = 20'000;      ///< more wait in the kernel's queue
+    std::size_t max_connections = 20'000;      ///< further ones wait in the queue of the kernel
     std::chrono::milliseconds idle{300'000};   ///< between requests
-    std::chrono::milliseconds receive{60'000}; ///< a whole request; a whole answer to be taken
-    std::chrono::milliseconds drain{2'000};    ///< for answers under way when it is stopped
+    std::chrono::milliseconds receive{60'000}; ///< a whole request; sending a whole response
+    std::chrono::milliseconds drain{2'000};    ///< for responses in progress when it is stopped
 };
 
 struct server_counters {
-    std::uint64_t requests = 0; ///< whole requests, those refused included
+    std::uint64_t requests = 0; ///< complete requests, including refused ones
     std::uint64_t connections = 0;
     std::size_t open_connections = 0;
     std::size_t max_open_connections = 0;
-    std::size_t in_flight = 0; ///< requests being answered, delays included
+    std::size_t in_flight = 0; ///< requests in progress, including delays
 };
 
-/// Answers, whole and streamed, in the format of the path: `POST /v1/chat/completions` and
+/// Responds, whole and streamed, in the format of the path: `POST /v1/chat/completions` and
 /// `/v1/responses` (OpenAI), `/v1/messages` (Anthropic), `/v1/models/MODEL:generateContent` and
 /// `:streamGenerateContent` (Gemini, also under `/v1beta`), `/api/chat` (Ollama); `GET /v1/models`,
-/// `/api/tags`, `/health`. The `/v1` may be left out. HTTP/1.1 with keep-alive, pipelining, chunked
+/// `/api/tags`, `/health`. The `/v1` is optional. HTTP/1.1 with keep-alive, pipelining, chunked
 /// bodies and `Expect: 100-continue`.
 /// Threads: the shard's only.
 class server {
 public:
     /// Opens the port; connections wait in the kernel until serve() runs. `loop` and `log` outlive
-    /// it. Errors: errc::invalid_argument for an address that is none, or no loopback one without
-    /// exposure::any_address; errc::io_error when the port cannot be opened.
+    /// it. Errors: errc::invalid_argument for an invalid address, or for one that is not loopback
+    /// without exposure::any_address; errc::io_error if the port cannot be opened.
     [[nodiscard]] static result<std::unique_ptr<server>> listen(std::shared_ptr<engine> rules,
                                                                 server_options options,
                                                                 coro::event_loop& loop,
@@ -65,13 +66,13 @@ public:
     /// "http://127.0.0.1:PORT/v1"
     [[nodiscard]] std::string base_url() const;
 
-    /// Serves until `context` is cancelled, its deadline comes or stop() is called; these are its
-    /// ordinary ends and give success. It then accepts nothing more, closes idle connections,
-    /// gives the answers under way the time of `drain`, and returns when every socket is closed.
-    /// Call it once. Errors: errc::io_error when the port broke.
+    /// Serves until `context` is cancelled, its deadline comes or stop() is called; these count as
+    /// success. Then it accepts no more connections, closes idle ones, allows `drain` for responses
+    /// in progress, and returns once every socket is closed. Call it once. Errors: errc::io_error
+    /// if the port fails.
     [[nodiscard]] coro::task<result<void>> serve(coro::call_context context);
 
-    /// Ends serve() as a cancellation does. Does not wait. May be called before serve().
+    /// Ends serve() like a cancellation. Does not wait. May be called before serve().
     void stop() noexcept;
 
     [[nodiscard]] server_counters counters() const noexcept;
