@@ -1,4 +1,4 @@
-// The only place where everything concrete meets.
+// The only place that constructs the concrete types.
 #pragma once
 
 #include "call_counts.hpp"
@@ -28,14 +28,13 @@
 
 namespace heddle::cli {
 
-/// What `run` and `eval` work with: loop, HTTP client, files, memory, models,
-/// engine. Members are destroyed
-/// in the opposite order, so that nothing outlives what it uses.
+/// The parts of a run: loop, HTTP client, files, memory, models, engine. Members are destroyed in
+/// reverse order, so that nothing outlives what it uses.
 class application {
 public:
-    /// `program`: the file that is run, as given on the command line, or what it is called when it
-    /// is none ("<expr>"). `output` outlives it. Errors: as set_up_models and load_run_templates,
-    /// not_found for the workspace.
+    /// `program`: the file to run, as on the command line, or a name for other sources ("<expr>").
+    /// `output` outlives it. Errors: as set_up_models and load_run_templates, not_found for the
+    /// workspace.
     [[nodiscard]] static result<std::unique_ptr<application>> create(
         const std::string& program, const workflow_options& options, const environment& variables,
         console& output);
@@ -43,7 +42,7 @@ public:
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
     [[nodiscard]] const call_counts& counts() const noexcept { return counts_; }
-    /// Bounds of an evaluation, as the options and the configuration say.
+    /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
     /// As model_setup::finish_recording.
@@ -52,12 +51,13 @@ public:
     [[nodiscard]] std::optional<error> recording_failure() const {
         return models_->recording_failure();
     }
-    /// Whether a later run finds the responses of this one: there is a cache, or nothing is asked.
+    /// Whether a later run finds the responses of this one: there is a cache, or no service is
+    /// called.
     [[nodiscard]] bool keeps_responses() const noexcept { return keeps_responses_; }
     [[nodiscard]] bool has_services() const noexcept { return models_->has_services(); }
 
-    /// Waits until every connection is closed, and for 3 s at most until the answers for the cache
-    /// are written. To be awaited before the loop is left.
+    /// Waits until every connection is closed and, for at most 3 s, until the responses for the
+    /// cache are written. Await it before leaving the loop.
     [[nodiscard]] coro::task<void> close();
 
 private:
@@ -85,7 +85,7 @@ private:
     std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
-    std::unique_ptr<terminal_questions> questions_; ///< null: nobody can answer
+    std::unique_ptr<terminal_questions> questions_; ///< null: no one can answer
     std::unique_ptr<output_room> print_room_;
     std::unique_ptr<output_room> log_room_;
     std::unique_ptr<host::engine> engine_;

@@ -1,4 +1,4 @@
-// What a run has asked of its models so far.
+// Counts of the model calls of a run.
 #pragma once
 
 #include <heddle/tasks/call/task_observer.hpp>
@@ -18,16 +18,16 @@ public:
     std::uint64_t kept = 0; ///< complete without a request: their responses were in the cache
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
-    std::uint64_t requests = 0; ///< of calls that have ended; retries and re-asks included
+    std::uint64_t requests = 0; ///< of ended calls, including retries and repeated requests
     std::int64_t input_tokens = 0;
     std::int64_t output_tokens = 0;
-    double cost_usd = 0;        ///< of the calls whose price is known
+    double cost_usd = 0;        ///< of calls with a known price
     std::uint64_t unpriced = 0; ///< calls that used tokens of an unknown price
-    /// Calls whose tokens the service did not report: they are part of the figures as an estimate.
+    /// Calls whose tokens the service did not report: the figures contain an estimate.
     std::uint64_t estimated = 0;
     std::uint64_t with_turns = 0;    ///< calls whose prompt held earlier turns of a conversation
     std::uint64_t earlier_turns = 0; ///< of all of them
-    bool replayed = false;           ///< the responses are those of a recording: nothing is paid
+    bool replayed = false;           ///< responses come from a recording: nothing is charged
 
     void on_task_started(const tasks::task_started& event) noexcept override;
     void on_task_finished(const tasks::task_finished& event) noexcept override;
@@ -44,7 +44,7 @@ public:
     /// ("cost unknown", "$0.01 and 2 calls of unknown cost"), and so is what is estimated and how
     /// many earlier turns the calls carried.
     [[nodiscard]] std::string summary() const;
-    /// What was counted after `before`, a copy of these counts. What runs now is in both.
+    /// The counts since `before`, an earlier copy. Running calls are in both.
     [[nodiscard]] call_counts since(const call_counts& before) const noexcept;
 
 private:

@@ -17,26 +17,26 @@
 
 namespace heddle::cli {
 
-/// What is known about the two streams; tests make their own.
+/// Properties of the two streams; tests create their own.
 struct console_traits {
     bool out_is_terminal = false;
     bool err_is_terminal = false;
     bool colour = true;     ///< false with NO_COLOR or TERM=dumb
     bool can_redraw = true; ///< false with TERM=dumb: no status line
-    unsigned columns = 0;   ///< of the terminal when it was asked; 0: unknown
+    unsigned columns = 0;   ///< of the terminal at the start; 0: unknown
 
-    /// Asks the system and the variables NO_COLOR, TERM and COLUMNS.
+    /// Reads the system and the variables NO_COLOR, TERM and COLUMNS.
     [[nodiscard]] static console_traits of_process();
 };
 
-/// How long the end of a run that was interrupted or has timed out waits for a reader who takes
+/// How long the end of a run that was interrupted or has timed out waits for a reader that reads
 /// nothing.
 inline constexpr std::chrono::seconds time_for_readers{3};
 
-/// What goes to a pipe, a socket or a terminal, whose reader may stop to read, is written by
-/// stream_writers: one for both streams where they lead to one place, so that the order stays.
-/// Files are written through the C library's buffer.
-/// Threads: any; a call at a time.
+/// The output of the program. Text for a pipe, a socket or a terminal, whose reader may stop
+/// reading, is written by stream_writers: one for both streams if they lead to one place, so that
+/// the order is kept. Files are written through the buffer of the C library.
+/// Threads: any; one call at a time.
 class console {
 public:
     enum class stream : std::uint8_t { out, err };
@@ -47,29 +47,29 @@ public:
     console(const console&) = delete;
     console& operator=(const console&) = delete;
 
-    /// Text for people. Names, files and servers have a part in it, so it is made printable
-    /// (utf8::printable), also for a file or a pipe, from which it may be shown later.
+    /// Text for people. Parts of it come from names, files and servers, so it is made printable
+    /// (utf8::printable), even for a file or a pipe, which may be displayed later.
     void out(std::string_view text);
     void err(std::string_view text);
-    /// What programs read: results, JSON, sources. As it is; on a terminal made printable.
+    /// Data for programs: results, JSON, sources. Unchanged; on a terminal made printable.
     void out_data(std::string_view text);
-    /// As it is: text with our own colours, in which all that comes from outside is printable.
+    /// Unchanged: text with colours, whose parts from outside were made printable.
     void out_styled(std::string_view text);
     void err_styled(std::string_view text);
-    /// Lines of the log, as they are. While a loop runs and megabytes of them are not read, they
-    /// are dropped; it is said how many.
+    /// Lines of the log, unchanged. While a loop runs and megabytes of them are unread, they are
+    /// dropped, and their number is reported.
     void err_log(std::string_view lines);
-    /// A part of a line for people on standard error, which the next one continues; anything else
-    /// is written on a line of its own. Dropped as lines of the log are.
+    /// A part of a line for people on standard error, which the next part continues; other text
+    /// starts a new line. Dropped like lines of the log.
     void err_piece(std::string_view text);
-    /// Whether pieces have left a line without its end.
+    /// Whether a line of pieces is not ended yet.
     [[nodiscard]] bool line_is_open() const;
-    /// Both streams' texts are with the system. False when some of standard output was lost.
+    /// Flushes both streams. Result: false if a part of standard output was lost.
     [[nodiscard]] bool flush();
-    /// The same for what somebody else is to write behind, such as a line editor; the status stays.
+    /// The same for text that another writer, such as a line editor, continues; the status stays.
     void settle();
-    /// Told once, on any thread, when standard output takes nothing more: whoever read it has gone,
-    /// or the disk is full. Empty: nobody, from the return of this call on. Must not use the
+    /// Called once, on any thread, when standard output fails: its reader has gone, or the disk is
+    /// full. May be empty: after this call returns, no earlier function is called. Must not use the
     /// console.
     void on_output_lost(std::function<void()> told);
     [[nodiscard]] bool output_lost() const noexcept { return out_lost_; }
@@ -88,21 +88,21 @@ public:
     };
     /// Whether so much waits for a reader (stream_writer::room) that more of it should wait.
     [[nodiscard]] bool is_full(stream which) const;
-    /// Told on any thread when that may have changed. As on_output_lost.
+    /// Called on any thread when that may have changed. As on_output_lost.
     void on_room(stream which, std::function<void()> told);
-    /// From now on a reader who takes nothing for so long is waited for no longer: what waits is
-    /// lost.
+    /// Bounds the time for which a reader that reads nothing is waited for from now on. After it,
+    /// pending text is lost.
     void wait_at_most(std::chrono::milliseconds patience);
 
-    /// Shows `line` on standard error in place of the status line before it, cut to the terminal's
-    /// width. Other lines appear above it. Does nothing unless standard error is a terminal, and
-    /// while a line is open.
+    /// Shows `line` on standard error in place of the previous status line, cut to the width of the
+    /// terminal. Other lines appear above it. Has no effect unless standard error is a terminal,
+    /// and while a line is open.
     void show_status(std::string_view line);
     void clear_status();
-    /// While held nothing is shown: another program has the terminal.
+    /// While held, no status line is shown: another program has the terminal.
     void hold_status(bool held);
 
-    /// The width of the terminal as it is now; where it is not known, that of the traits.
+    /// The current width of the terminal; if unknown, that of the traits.
     [[nodiscard]] unsigned columns() const noexcept;
     [[nodiscard]] const console_traits& traits() const noexcept { return traits_; }
     [[nodiscard]] bool err_in_colour() const noexcept {
@@ -134,14 +134,14 @@ private:
     bool waits_ = true;         ///< for readers
     std::string gathered_;      ///< for the writer of standard output
     std::uint64_t dropped_ = 0; ///< texts of the log
-    std::string status_;        ///< the line that is shown, or is shown again; empty: none
+    std::string status_;        ///< the current line, shown again after other text; empty: none
     bool status_shown_ = false;
     bool status_held_ = false;
-    bool line_open_ = false;     ///< pieces have left a line without its end
-    bool out_line_open_ = false; ///< the same of standard output, on a terminal
+    bool line_open_ = false;     ///< a line of pieces is not ended yet
+    bool out_line_open_ = false; ///< the same for standard output, on a terminal
 
     std::atomic<bool> out_lost_{false};
-    std::mutex telling_; ///< of what follows; asked for by the writers' threads
+    std::mutex telling_; ///< of the members below; locked by the threads of the writers
     std::function<void()> tell_loss_;
     std::array<std::function<void()>, 2> tell_room_; ///< by stream
 

@@ -1,4 +1,4 @@
-// The variables that heddle reads, taken once at the start.
+// The environment variables of heddle, read once at the start.
 #pragma once
 
 #include <heddle/base/secret.hpp>
@@ -19,22 +19,22 @@ struct environment {
     std::optional<std::string> cache_home;  ///< XDG_CACHE_HOME
     std::optional<std::string> home;        ///< HOME
 
-    /// Any other variable; empty counts as not set. May be null: there are no others.
+    /// Any other variable; empty counts as unset. May be null: there are none.
     std::function<std::optional<std::string>(const std::string& name)> lookup;
 
     /// Variables that hold keys or addresses of services, named by a table or by heddle.toml.
     [[nodiscard]] std::optional<std::string> variable(const std::string& name) const;
     [[nodiscard]] secret key(const std::string& name) const;
-    /// Where the user's heddle.toml is looked for: XDG_CONFIG_HOME, else HOME/.config. As the XDG
-    /// specification has it, in these three a path that is not absolute counts as none: it would be
-    /// whoever's folder one happens to be in.
+    /// The folder of the user's heddle.toml: XDG_CONFIG_HOME, else HOME/.config. As in the XDG
+    /// specification, relative paths are ignored in these three variables: they would depend on the
+    /// current folder.
     [[nodiscard]] std::optional<std::string> config_folder() const;
     /// XDG_CACHE_HOME/heddle, else HOME/.cache/heddle.
     [[nodiscard]] std::optional<std::string> cache_folder() const;
     /// XDG_STATE_HOME/heddle, else HOME/.local/state/heddle.
     [[nodiscard]] std::optional<std::string> state_folder() const;
 
-    /// Empty variables count as not set.
+    /// Empty variables count as unset.
     [[nodiscard]] static environment of_process();
 };
 

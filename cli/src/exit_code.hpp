@@ -1,4 +1,4 @@
-// What the program tells its caller.
+// Exit codes of the program.
 #pragma once
 
 namespace heddle::cli {

@@ -1,4 +1,4 @@
-// What a user can do about the end of a run, beyond what the error says itself.
+// Hints for users about failures of runs.
 #pragma once
 
 #include "call_counts.hpp"
@@ -9,18 +9,16 @@
 
 namespace heddle::cli {
 
-/// The error with a hint that says how to set a model, if that is what was missing. A service that
-/// is there and cannot be used says itself what is wrong: where there is one, the error is left as
-/// it is.
+/// The error with a hint how to set a model, if the cause is that none is set. A service that
+/// exists and cannot be used reports itself what is wrong: if there is one, the error is unchanged.
 [[nodiscard]] error with_model_hint(error failure, bool has_services);
 
-/// The error with a hint that says how the other items go on, if the failure of one has ended a
-/// map. An error with a hint of its own keeps it, and so does a mistake of the program, which all
-/// items share.
+/// The error with a hint how the other items can continue, if the failure of one has ended a map.
+/// An error that has a hint keeps it; a mistake of the program, which affects all items, gets none.
 [[nodiscard]] error with_map_hint(error failure);
 
-/// Says how the next run keeps the responses that this one has lost, as a line with its end; empty
-/// if they are kept already, or there are none.
+/// How the next run can keep the responses that this one has lost, as a line with its end; empty if
+/// they are kept already, or if there are none.
 [[nodiscard]] std::string lost_responses_hint(const call_counts& counts, bool keeps_responses);
 
 } // namespace heddle::cli

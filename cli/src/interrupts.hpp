@@ -1,4 +1,4 @@
-// Ctrl-C and the other ways to be asked to end.
+// Ctrl-C and the other requests to end.
 #pragma once
 
 #include <heddle/process/stray_guard.hpp>
@@ -13,18 +13,18 @@
 
 namespace heddle::cli {
 
-/// The signals that ask a program to end: Ctrl-C, Ctrl-\, SIGTERM, and SIGHUP when a terminal or a
-/// connection goes away; the last not where it is ignored from the start, as nohup has it.
+/// The signals that request an end: Ctrl-C, Ctrl-\, SIGTERM, and SIGHUP when a terminal or a
+/// connection is lost; the last not if it was ignored at the start, as with nohup.
 [[nodiscard]] const std::vector<int>& end_signals();
 
 /// From now on each of them ends the process at once with exit code 130, after `last_words` on
-/// standard error: while a key is asked for, standard input is read, or the result is written.
-/// Where something is to be ended in order, `interrupts` takes their place for its time. Programs
-/// that run are killed by their keepers. To be called once, before there are other threads.
+/// standard error: while a key is requested, standard input is read, or the result is written. For
+/// an orderly end, `interrupts` replaces this for its lifetime. Running programs are killed by
+/// their keepers. Call it once, before there are other threads.
 void end_at_signals(std::string last_words);
 
-/// A stray_guard for the time that it lives, also where a signal ends the process at once. One at a
-/// time. Threads: the main one.
+/// A stray_guard for its lifetime, even if a signal ends the process at once. One at a time.
+/// Threads: the main one.
 class guard_at_end {
 public:
     guard_at_end();
@@ -38,18 +38,18 @@ private:
     process::stray_guard strays_;
 };
 
-/// What each of them does then: may be called by a signal handler. Where one call is on its way to
-/// the end, any other waits for it.
+/// Ends the process as described for end_at_signals. May be called by a signal handler. Calls
+/// during another one wait for it.
 [[noreturn]] void leave_with_words() noexcept;
-/// Makes `handler` handle `signal`, with all end signals blocked meanwhile: a handler that ends
-/// what is left is not interrupted by the next of them. Result: what handled it before.
+/// Installs `handler` for `signal`, with all end signals blocked while it runs, so that the next
+/// one does not interrupt it. Result: the previous handler.
 struct sigaction handle_signal(int signal, void (*handler)(int));
-/// The end has been told: from now on a signal ends the process without those words.
+/// The end has been reported: from now on a signal ends the process without the last words.
 void end_is_told() noexcept;
 
-/// The first of them calls `on_first` on the loop. A second one ends the process at once with exit
-/// code 130 and the words of end_at_signals, whatever the loop is doing, also when it has not come
-/// to the first one; programs that still run are killed by their keepers.
+/// The first end signal calls `on_first` on the loop. A second one ends the process at once with
+/// exit code 130 and the words of end_at_signals, whatever the loop is doing, even if it has not
+/// handled the first one; running programs are killed by their keepers.
 class interrupts {
 public:
     interrupts(boost::asio::io_context& context, std::function<void()> on_first);
@@ -58,10 +58,10 @@ public:
     interrupts& operator=(const interrupts&) = delete;
 
     [[nodiscard]] bool came() const noexcept;
-    /// The same, for one who works before the loop runs: takes one that has come, with its effect.
+    /// For use before the loop runs: handles a pending signal. Result: whether there was one.
     [[nodiscard]] bool look();
-    /// Waits for signals no longer, so that the loop can end. They then have the effect that
-    /// they had before, but for the second one.
+    /// Stops waiting for signals, so that the loop can end. Signals then have the previous effect,
+    /// except a second one.
     void stop();
 
 private:

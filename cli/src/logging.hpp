@@ -9,8 +9,8 @@
 
 namespace heddle::cli {
 
-/// -1: errors, 0: warnings, 1: what a workflow logs, 2: waits, retries and connections too, 3 and
-/// more: whole calls of models too.
+/// -1: errors, 0: warnings, 1: messages of workflows, 2: also waits, retries and connections, 3 and
+/// more: also whole model calls.
 [[nodiscard]] log_level level_for(int verbosity) noexcept;
 
 /// Lines look like "10:15:30.123 warning script: text"; they never mix with the status line.

@@ -1,4 +1,4 @@
-// Which models there are, out of options, environment and heddle.toml.
+// Sets up the models from options, environment and heddle.toml.
 #pragma once
 
 #include "command_line/workflow_options.hpp"
@@ -23,10 +23,10 @@
 
 namespace heddle::cli {
 
-/// The model that is asked for when OpenAI is configured and nobody names a model.
+/// The default model if OpenAI is configured.
 inline constexpr std::string_view default_openai_model = "gpt-4o-mini";
 
-/// How to mend a run that has no model.
+/// How to fix a run that has no model.
 inline constexpr std::string_view no_model_hint =
     "set OPENAI_API_KEY (and OPENAI_BASE_URL for another server that speaks its format), or set "
     "the "
@@ -35,7 +35,7 @@ inline constexpr std::string_view no_model_hint =
     "'heddle models' "
     "lists what there is";
 
-/// What set_up_models works with. Everything outlives the result.
+/// The arguments of set_up_models. All of them outlive the result.
 struct model_parts {
     const workflow_options& options;
     const configuration& settings;
@@ -56,28 +56,28 @@ public:
     model_setup& operator=(const model_setup&) = delete;
 
     [[nodiscard]] const tasks::model_registry& registry() const noexcept { return registry_; }
-    /// The services that are configured, in the order in which they are looked for.
+    /// The configured services, in the order of their lookup.
     [[nodiscard]] const std::vector<configured_service>& services() const noexcept {
         return services_;
     }
-    /// The model of tasks that name none; empty: there is none.
+    /// The model of tasks that name none; empty: none.
     [[nodiscard]] const std::string& default_model() const noexcept { return default_model_; }
     /// False when no service can be used.
     [[nodiscard]] bool any() const noexcept { return usable_ != 0; }
     /// Whether there is a service, usable or not.
     [[nodiscard]] bool has_services() const noexcept { return !registry_.empty(); }
 
-    /// To be called when the run has ended: what went wrong with a recording, what of a replay was
-    /// not asked for. One line each.
+    /// Call it when the run has ended. Result: failures of a recording, unused parts of a replay;
+    /// one line each.
     [[nodiscard]] std::vector<std::string> closing_remarks() const;
-    /// To be called when the run has ended well: a run without a call has an empty recording. The
-    /// error is one of the recording, and makes the run a failure.
+    /// Call it when the run has succeeded: a run without calls has an empty recording. An error of
+    /// the recording makes the run fail.
     [[nodiscard]] std::optional<error> finish_recording();
     /// Why lines of the recording are missing; nothing: they are all there, or there is no
     /// recording.
     [[nodiscard]] std::optional<error> recording_failure() const;
 
-    /// Waits until the answers for the cache are written, for 3 s at most. Errors: as
+    /// Waits until the responses for the cache are written, for at most 3 s. Errors: as
     /// response_store::flush.
     [[nodiscard]] coro::task<result<void>> flush_cache(coro::event_loop& loop);
 
@@ -87,7 +87,7 @@ private:
 
     providers::limiter_set limiters_;
     std::vector<configured_service> services_;
-    std::vector<std::unique_ptr<ports::llm_port>> ports_; ///< those below stand before those above
+    std::vector<std::unique_ptr<ports::llm_port>> ports_; ///< later ones wrap earlier ones
     std::unique_ptr<ports::response_store> store_;
     std::unique_ptr<recording> recording_;
     std::unique_ptr<providers::cassette_recorder> call_log_; ///< null: calls are not logged
@@ -97,15 +97,15 @@ private:
     std::size_t usable_ = 0;
 };
 
-/// What is named on the command line must work (a key that is missing is an error); any other
-/// service is used if it can be, and says what is the matter when it is called. With nothing
-/// configured the registry has no default model.
+/// A service named on the command line must be usable (a missing key is an error); any other
+/// service is used if possible, and otherwise fails with the reason when it is called. Without any
+/// configuration the registry has no default model.
 /// Errors: invalid_argument, llm_errc::configuration, a rules_report of a rules file.
 [[nodiscard]] result<std::unique_ptr<model_setup>> set_up_models(const model_parts& parts);
 
-/// Only the services, for `heddle models`: nothing is wrapped and no default model is needed.
-/// `model` is that of the option; without it the variable's counts. Besides those that have a
-/// section or a variable, they are the known ones that a model, alias or route names.
+/// Only the services, for `heddle models`: without wrappers, and no default model is needed.
+/// `model`: that of the option, else that of the variable. Includes services with a section or a
+/// variable, and known ones that a model, alias or route names.
 [[nodiscard]] std::vector<configured_service> configured_services(
     const configuration& settings, std::optional<std::string> base_url, const service_parts& parts,
     const std::optional<std::string>& model = {});

@@ -1,4 +1,4 @@
-// The language with all its names and nothing behind them, for commands that run nothing.
+// The language with all its names, but without effects, for commands that run no program.
 #pragma once
 
 #include <heddle/base/error.hpp>

@@ -9,8 +9,8 @@
 
 namespace heddle::cli {
 
-/// Imports for `program`, a path as given on the command line ("<stdin>" and the like: no file). A
-/// program inside the workspace imports from the whole workspace, another one from its own folder
+/// Imports for `program`, a path as on the command line ("<stdin>" and similar: not a file). A
+/// program inside the workspace may import from the whole workspace, another one from its folder
 /// and below. Errors: not_found.
 [[nodiscard]] result<std::unique_ptr<host::import_port>> make_program_imports(
     const std::string& program, const std::string& workspace, coro::event_loop& loop);

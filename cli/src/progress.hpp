@@ -10,13 +10,13 @@ namespace heddle::cli {
 
 /// Redraws the status line ten times a second. Shows what was counted since it was made, the rate,
 /// and the time; nothing before the first call of a model, and nothing at all unless standard error
-/// is a terminal. Everything it is given outlives it. Threads: the loop's.
+/// is a terminal. Its arguments outlive it. Threads: the loop's.
 class progress final : private coro::timer_node {
 public:
     progress(coro::event_loop& loop, console& target, const call_counts& counts);
     ~progress() { stop(); }
 
-    /// Takes the line away. Draws nothing more.
+    /// Removes the line, and draws no more.
     void stop();
 
 private:

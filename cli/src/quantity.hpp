@@ -12,7 +12,7 @@ namespace heddle::cli {
 /// Number and unit of "1.5 h", or nothing.
 [[nodiscard]] std::optional<std::pair<double, std::string>> split_quantity(std::string_view text);
 
-/// Bytes of "500MB", "1.5 GiB" or "4096"; nothing for what is no size from 1 byte to 1 PB.
+/// Bytes of "500MB", "1.5 GiB" or "4096"; nothing unless it is a size from 1 byte to 1 PB.
 [[nodiscard]] std::optional<std::uint64_t> bytes_of(std::string_view text);
 
 } // namespace heddle::cli

@@ -13,11 +13,11 @@
 
 namespace heddle::cli {
 
-/// A result for people, ending in a line end unless it is empty: text as it is, nil as nothing, a
-/// list of maps as a table, a map as one line a member, a TaskResult as its content, everything
-/// else in its written form. Tables are made to fit into `columns` (0: as wide as they are).
-/// Errors: LimitError when the parts of a list or map are more than 64 MiB together, or the cells
-/// of a table more than four million. A text alone has no bound.
+/// A result for people, ending in a line end unless it is empty: a string unchanged, nil as
+/// nothing, a list of maps as a table, a map with one line per member, a TaskResult as its content,
+/// everything else in its written form. Tables are fitted into `columns` (0: any width).
+/// Errors: LimitError if the parts of a list or map exceed 64 MiB together, or the cells of a table
+/// four million. A single string is not bounded.
 [[nodiscard]] result<std::string> render_result(const lang::value& content, unsigned columns);
 
 /// The written form of a result, ending in a line end.
@@ -26,18 +26,17 @@ namespace heddle::cli {
 
 /// The FAILED TaskResult that an error was made of, or null.
 [[nodiscard]] const lang::value* failed_result_in(const error& failure) noexcept;
-/// What such a result has of a response, ending in a line end; empty when its content is its
-/// message.
+/// The response in such a result, ending in a line end; empty if its content is its message.
 [[nodiscard]] std::string said_in_failure(const lang::value& failed);
 
 /// An error as one JSON object in one line: `error` with kind, message, reason, hint, place, trace
-/// and the FAILED result that it was made of; `exit_code`; `calls`; `recording`, the message of why
-/// it is not whole, if that is not empty. docs/reference/cli.md lists the members.
+/// and the FAILED result from which it was made; `exit_code`; `calls`; `recording`, the message why
+/// the recording is incomplete, if that is not empty. docs/reference/cli.md lists the members.
 [[nodiscard]] std::string render_error_json(const error& failure, const source_map& sources,
                                             exit_code code, const call_counts& counts,
                                             std::string_view recording = {});
-/// What a run that ended with its value has asked of its models, as one JSON object in one line:
-/// `exit_code` and `calls` as above.
+/// The model calls of a successful run, as one JSON object in one line: `exit_code` and `calls` as
+/// above.
 [[nodiscard]] std::string render_counts_json(const call_counts& counts, exit_code code);
 
 } // namespace heddle::cli

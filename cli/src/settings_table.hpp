@@ -7,11 +7,11 @@
 
 namespace heddle::cli {
 
-/// A row for each of tasks::task_fields(), as Markdown.
+/// One row for each of tasks::task_fields(), as Markdown.
 [[nodiscard]] std::string settings_table();
 
 /// The page with the table between its lines `<!-- settings -->` and `<!-- end of settings -->`.
-/// Errors: invalid_argument when it does not have them.
+/// Errors: invalid_argument if it does not have them.
 [[nodiscard]] result<std::string> with_settings_table(std::string page);
 
 } // namespace heddle::cli

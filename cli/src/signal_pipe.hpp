@@ -1,4 +1,4 @@
-// Signals, noted where a loop or a prompt can look at them.
+// Signals, recorded for a loop or a prompt.
 #pragma once
 
 #include <csignal>
@@ -6,10 +6,10 @@
 
 namespace heddle::cli {
 
-/// While it lives SIGWINCH and those that ask for an end (interrupts.hpp) are noted, whatever the
-/// program is doing, and how many of the latter end nothing is its owner's to say. They can be
-/// waited for beside other descriptors: at the prompt with poll, on the event loop while something
-/// runs. One at a time. Threads: one.
+/// During its lifetime, SIGWINCH and the end signals (interrupts.hpp) are recorded, whatever the
+/// program is doing; its owner sets how many end signals do not end the process. It can be waited
+/// for together with other descriptors: at the prompt with poll, during a run on the event loop.
+/// One at a time. Threads: one.
 class signal_pipe {
 public:
     static constexpr int any_number = -1;
@@ -21,12 +21,11 @@ public:
 
     /// Readable while a signal has not been taken.
     [[nodiscard]] int descriptor() const noexcept { return read_; }
-    /// The oldest signal that was not taken yet; 0 when there is none.
+    /// The oldest signal that was not taken yet; 0 if there is none.
     [[nodiscard]] int take() noexcept;
 
-    /// So many of those that ask for an end are noted from now on; the one after them ends the
-    /// process in its handler, with exit code 130 and the words of end_at_signals, even when the
-    /// loop is busy and would never look.
+    /// Number of end signals to record from now on; the next one ends the process in its handler,
+    /// with exit code 130 and the words of end_at_signals, even if the loop is busy.
     void note_ends(int count) noexcept;
 
     enum class woken_by { input, interrupt, leave, resize };

@@ -1,4 +1,4 @@
-// What is wrong with a source text, for people and for editors.
+// Problems of a source text, for people and for editors.
 #pragma once
 
 #include "console.hpp"

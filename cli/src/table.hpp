@@ -10,11 +10,11 @@
 
 namespace heddle::cli {
 
-/// A table with a line of headings; columns that hold nothing but numbers stand on the right. What
-/// is put in may be any text: it is made printable, in one line (utf8::printable_line).
+/// A table with a line of headings; columns that contain only numbers are right-aligned. Any text
+/// is made printable, in one line (utf8::printable_line).
 class table {
 public:
-    /// The index of the column with that heading, which is added if it is not there.
+    /// The index of the column with that heading, which is added if it does not exist.
     std::size_t column(std::string_view heading);
     /// A row: cells in the order of the columns, missing ones at its end are empty.
     void add(std::vector<std::string> cells);
@@ -22,11 +22,9 @@ public:
     [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
 
     /// At most `width` columns of a terminal wide if that is possible: the widest columns are cut,
-    /// but to no less than 8. 0: nothing is cut, and cells wider than 200 stand out of their
-    /// column.
+    /// but to no less than 8. 0: nothing is cut, and cells wider than 200 exceed their column.
     [[nodiscard]] std::string text(unsigned width) const;
-    /// As above; nothing when the rows, with the blanks that fill them, have more than `max_padded`
-    /// characters.
+    /// As above; nothing if the padded rows have more than `max_padded` characters.
     [[nodiscard]] std::optional<std::string> text(unsigned width, std::size_t max_padded) const;
 
 private:

@@ -1,4 +1,4 @@
-// Files of task templates, as the command line names them.
+// Files of task templates that the command line names.
 #pragma once
 
 #include "command_line/workflow_options.hpp"
@@ -16,9 +16,9 @@ namespace heddle::cli {
 
 /// True for the name of a file that may hold templates: it ends in ".xml".
 [[nodiscard]] bool is_template_file(std::string_view path) noexcept;
-/// The folder "tasks" beside a file.
+/// The folder "tasks" next to a file.
 [[nodiscard]] std::string tasks_beside(const std::string& file);
-/// True when the path is a folder with at least one template file below it.
+/// True if the path is a folder with at least one template file below it.
 [[nodiscard]] bool has_templates(const std::string& folder);
 
 /// The template files that folders and files name, each once, those of a folder in the order of
@@ -31,8 +31,8 @@ namespace heddle::cli {
 [[nodiscard]] result<tasks::loaded_templates> load_templates(
     const std::vector<std::string>& paths, const tasks::template_load_options& options);
 
-/// The templates of a run: those of --tasks, else those of the default folder, if it is there. Says
-/// in the log what was loaded, and what is doubtful. Errors: as load_templates.
+/// The templates of a run: those of --tasks, else those of the default folder, if it exists. Logs
+/// what was loaded, and warnings. Errors: as load_templates.
 [[nodiscard]] result<tasks::loaded_templates> load_run_templates(
     const workflow_options& options, const tasks::model_registry& models, log_port& log);
 

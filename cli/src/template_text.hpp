@@ -1,4 +1,4 @@
-// A template for people and for programs.
+// A template as text and as JSON.
 #pragma once
 
 #include <heddle/tasks/definition/task_template.hpp>
@@ -9,9 +9,9 @@
 
 namespace heddle::cli {
 
-/// What it says, a line for each thing that is said; texts of several lines are indented.
+/// The settings of a template, one line for each that is set; multi-line texts are indented.
 [[nodiscard]] std::string template_text(const tasks::task_template& one);
-/// The same as an object; what is not said is left out.
+/// The same as an object; settings that are not set are omitted.
 [[nodiscard]] boost::json::object template_json(const tasks::task_template& one);
 
 } // namespace heddle::cli

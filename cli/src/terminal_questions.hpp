@@ -9,18 +9,18 @@
 
 namespace heddle::cli {
 
-/// Shows questions on standard error and reads the answers from the terminal that controls the
-/// process, one question at a time. Threads: the loop's.
+/// Shows questions on standard error and reads the answers from the controlling terminal, one
+/// question at a time. Threads: the loop's.
 class terminal_questions {
 public:
-    /// What it is given outlives it.
+    /// Its arguments outlive it.
     terminal_questions(coro::event_loop& loop, console& output) : loop_(loop), console_(output) {}
 
-    /// Whether somebody can see a question and answer it: standard input and error are terminals.
+    /// Whether questions can be shown and answered: standard input and error are terminals.
     [[nodiscard]] static bool can_ask(const console_traits& traits) noexcept;
 
-    /// Asks until the answer is one of the choices, by its text or its number. Errors: io_error
-    /// when the terminal is gone or its input has ended; cancelled.
+    /// Asks until the answer is one of the choices, by its text or its number. Errors: io_error if
+    /// the terminal is gone or its input has ended; cancelled.
     [[nodiscard]] coro::task<result<std::string>> ask(tasks::user_question question,
                                                       coro::call_context context);
 

@@ -17,7 +17,7 @@ namespace heddle::cli {
 
 class command_line;
 
-/// What a command works with.
+/// The context in which a command runs.
 struct command_context {
     const environment& variables;
     console& output;
@@ -30,12 +30,12 @@ public:
     virtual ~command() = default;
     /// Declares the options; they are stored in this object.
     virtual void add_options(option_list& to) = 0;
-    /// Checks values that depend on each other. Result: what is wrong; nothing if all is well.
+    /// Checks values that depend on each other. Result: the mistake; nothing if there is none.
     [[nodiscard]] virtual std::optional<std::string> mistake() { return std::nullopt; }
     [[nodiscard]] virtual exit_code run(command_context context) = 0;
 };
 
-/// Where the help of the program lists a command.
+/// The section of the help that lists a command.
 enum class command_group : std::uint8_t { run, write, models, other, hidden };
 
 /// A command. To add one, write a file in commands/ with its rows and a function that returns them,
@@ -46,10 +46,10 @@ struct command_row {
     std::string_view summary; ///< an imperative with an object, without a period
     std::string_view details; ///< below the options of --help: paragraphs, "Examples:", exit codes
     command_group group = command_group::other;
-    std::unique_ptr<command> (*make)() = nullptr; ///< null: a parent, which has no work itself
+    std::unique_ptr<command> (*make)() = nullptr; ///< null: a parent, which cannot run itself
 };
 
-/// Makes a command of that type, for command_row::make.
+/// Creates a command of that type, for command_row::make.
 template <class Command>
 [[nodiscard]] std::unique_ptr<command> make_command() {
     return std::make_unique<Command>();

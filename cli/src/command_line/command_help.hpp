@@ -1,4 +1,4 @@
-// What help, the manual page and shell completion know of a command.
+// The description of a command for help, the manual page and shell completion.
 #pragma once
 
 #include "command_line/command.hpp"
@@ -14,8 +14,8 @@ struct option_help {
     std::string value;              ///< "N", "FILE"; empty: a flag, or an argument
     std::string description;
     std::string group;
-    std::string default_value; ///< empty: none to show
-    bool is_argument = false;  ///< given by its place
+    std::string default_value; ///< empty: not shown
+    bool is_argument = false;  ///< positional
     bool required = false;
     bool repeatable = false;
 };

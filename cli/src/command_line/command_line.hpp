@@ -15,12 +15,12 @@
 
 namespace heddle::cli {
 
-/// The command line asks for no work: help, the version, or it has a mistake.
+/// A command line that runs no command: help, the version, or a mistake.
 struct early_end {
     exit_code code = exit_code::done;
-    std::string text;    ///< for standard output when done, else for standard error
-    std::string mistake; ///< the same in parts: what is wrong,
-    std::string hint;    ///< and where to look; empty when there is none
+    std::string text;    ///< for standard output if done, else for standard error
+    std::string mistake; ///< the parts of `text`: the mistake,
+    std::string hint;    ///< and the hint; empty if there is none
 };
 
 /// All commands with their options. Threads: one.
@@ -32,11 +32,11 @@ public:
     command_line(const command_line&) = delete;
     command_line& operator=(const command_line&) = delete;
 
-    /// Reads the arguments, without the name of the program, once. Result: the command, which
-    /// belongs to this object. `columns`: the width for help.
+    /// Reads the arguments, without the name of the program. Call it once. Result: the command,
+    /// which belongs to this object. `columns`: the width for help.
     [[nodiscard]] std::variant<command*, early_end> parse(std::vector<std::string> arguments,
                                                           unsigned columns);
-    /// The help of all commands, the program's first. Hidden commands are left out.
+    /// The help of all commands, that of the program first. Hidden commands are omitted.
     [[nodiscard]] std::vector<command_help> help() const;
 
 private:
@@ -48,7 +48,7 @@ private:
 /// The rows of the program, in the order of their names.
 [[nodiscard]] std::span<const command_row* const> all_commands() noexcept;
 
-/// Whether the arguments ask for JSON, also where they cannot be read.
+/// Whether the arguments request JSON, even if they have mistakes.
 [[nodiscard]] bool wants_json(const std::vector<std::string>& arguments);
 
 } // namespace heddle::cli

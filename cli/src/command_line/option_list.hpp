@@ -15,19 +15,19 @@ class Option;
 
 namespace heddle::cli {
 
-/// An option that was declared, to say more about it. Valid as long as the command line.
+/// A declared option, to set its properties. Valid as long as the command line.
 class option_ref {
 public:
     explicit option_ref(CLI::Option* option) noexcept : option_(option) {}
 
-    /// What --help shows for the value: "FILE".
+    /// Sets the name of the value in --help: "FILE".
     option_ref value(const std::string& name) const;
-    option_ref required() const; ///< an argument or option that must be given
+    option_ref required() const; ///< the argument or option is required
     /// --help shows the value that the variable has now.
     option_ref show_default() const;
-    option_ref range(double least, double most) const; ///< both are allowed
-    /// `check` returns what is wrong with the text, to be read after the name of the option ("must
-    /// be …"), or an empty string.
+    option_ref range(double least, double most) const; ///< both inclusive
+    /// `check` returns the problem of the text, to follow the name of the option ("must be …"), or
+    /// an empty string.
     option_ref check(std::function<std::string(const std::string&)> check) const;
     option_ref excludes(option_ref other) const;
     option_ref needs(option_ref other) const;
@@ -47,12 +47,12 @@ public:
     /// The heading of --help for the options that follow.
     void group(const std::string& name);
 
-    /// A value that is given by its place. A vector takes all that follow.
+    /// A positional argument. A vector takes all that follow.
     option_ref argument(const std::string& name, std::string& into, const std::string& help);
     option_ref argument(const std::string& name, std::vector<std::string>& into,
                         const std::string& help);
 
-    /// `names`: "-m,--model". A vector collects the values of several such options. Numbers are
+    /// `names`: "-m,--model". A vector collects the values of a repeated option. Numbers are
     /// written in decimal digits.
     option_ref option(const std::string& names, std::string& into, const std::string& help);
     option_ref option(const std::string& names, std::optional<std::string>& into,
@@ -68,11 +68,11 @@ public:
                       const std::string& help);
 
     option_ref flag(const std::string& names, bool& into, const std::string& help);
-    /// How often the flag was given.
+    /// Counts how often the flag occurs.
     option_ref flag(const std::string& names, std::int64_t& into, const std::string& help);
-    /// "--cache,!--no-cache": either, or none.
+    /// "--cache,!--no-cache": one of them, or none.
     option_ref flag(const std::string& names, std::optional<bool>& into, const std::string& help);
-    /// A flag that does something.
+    /// A flag that calls a function.
     option_ref action(const std::string& names, std::function<void()> what,
                       const std::string& help);
 

@@ -12,7 +12,7 @@
 
 namespace heddle::cli {
 
-/// What `run`, `eval`, `call` and `repl` share.
+/// The options that `run`, `eval`, `call` and `repl` share.
 struct workflow_options {
     std::optional<std::string> model; ///< PROVIDER:MODEL
     std::optional<std::string> base_url;
@@ -23,24 +23,24 @@ struct workflow_options {
     std::optional<double> budget_usd;          ///< of all model calls together; absent: no bound
     std::optional<std::uint64_t> max_calls;    ///< of all together; absent: no bound
     bool json = false;
-    bool stream = false; ///< the text of tasks is shown as it arrives
-    int verbosity = 0;   ///< -1 with -q, else how often -v was given
+    bool stream = false; ///< show the text of tasks as it arrives
+    int verbosity = 0;   ///< -1 with -q, else the number of -v
     std::uint64_t seed = 0;
     std::string workspace = ".";
-    std::vector<std::string> index;        ///< directories that get_context knows; empty: workspace
+    std::vector<std::string> index;        ///< directories for get_context; empty: workspace
     std::optional<std::string> index_file; ///< where that index is kept between runs
-    std::optional<std::string> config;     ///< in place of the files that are found
-    std::optional<bool> cache;             ///< answers of models are kept and found again
+    std::optional<std::string> config;     ///< in place of the default files
+    std::optional<bool> cache;             ///< use a cache of responses
     std::optional<std::string> cache_file;
     std::optional<std::string> record; ///< a file for the calls of the run
     std::optional<std::string> replay; ///< a file with recorded calls, in place of services
     bool replay_leniently = false;
     bool allow_shell = false;          ///< workflows may run programs
     std::vector<std::string> pass_env; ///< variables that those programs inherit as well
-    std::optional<std::string> aider;  ///< what runs for the subtypes of Aider: words
-    bool match_with_model = false;     ///< a model chooses among the files of a look-up
+    std::optional<std::string> aider;  ///< command line of Aider
+    bool match_with_model = false;     ///< a model chooses among the files of a lookup
     std::vector<std::string> tasks;    ///< folders and files of task templates
-    std::string default_tasks; ///< the folder that is read if it is there and `tasks` is empty
+    std::string default_tasks; ///< the folder that is read if it exists and `tasks` is empty
 };
 
 /// Adds -v and -q. Result of verbosity(): see workflow_options::verbosity.
@@ -48,7 +48,7 @@ class verbosity_options {
 public:
     void add_to(option_list& command);
     [[nodiscard]] int verbosity() const noexcept;
-    /// What is wrong with them together; nothing if all is well.
+    /// The mistake of their combination; nothing if there is none.
     [[nodiscard]] std::optional<std::string> mistake() const;
 
 private:
@@ -74,7 +74,7 @@ private:
 
 /// Adds --config.
 void add_config_option(option_list& command, std::optional<std::string>& into);
-/// Adds --tasks, which may be given several times.
+/// Adds --tasks, which may be repeated.
 void add_tasks_option(option_list& command, std::vector<std::string>& into);
 
 } // namespace heddle::cli

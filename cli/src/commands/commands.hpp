@@ -10,7 +10,7 @@
 
 namespace heddle::cli {
 
-/// Parses the arguments (without the program's name) and runs the command.
+/// Parses the arguments (without the name of the program) and runs the command.
 [[nodiscard]] exit_code run_program(std::vector<std::string> arguments,
                                     const environment& variables, console& output);
 

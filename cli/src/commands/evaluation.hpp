@@ -17,13 +17,13 @@
 
 namespace heddle::cli {
 
-/// What is said when whoever reads standard output has gone, or the disk is full.
+/// The message when the reader of standard output has gone, or the disk is full.
 inline constexpr std::string_view output_lost_message = "standard output cannot be written";
 
 struct program {
     std::string name; ///< in errors
     std::string text;
-    /// The program are these calls, which stand in `text`.
+    /// The program consists of these calls, which are in `text`.
     std::vector<tasks::template_call> calls;
     /// Call the function `main`, if the program defines one, with the inputs.
     bool calls_main = false;
@@ -40,11 +40,11 @@ struct program {
 [[nodiscard]] exit_code evaluate_program(program source, const workflow_options& options,
                                          const environment& variables, console& output);
 
-/// Tells why a command ends: text for people, or one JSON object that holds the exit code. Result:
+/// Prints why a command ends: text for people, or one JSON object with the exit code. Result:
 /// `code`.
 [[nodiscard]] exit_code tell_error(const error& failure, exit_code code, bool json,
                                    console& output);
-/// The same for a mistake of the command line or the configuration: exit_code::usage.
+/// As tell_error, for a mistake in the command line or the configuration: exit_code::usage.
 [[nodiscard]] exit_code tell_usage_error(const error& failure, bool json, console& output);
 
 } // namespace heddle::cli

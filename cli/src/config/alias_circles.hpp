@@ -1,4 +1,4 @@
-// Aliases of models that lead back to themselves.
+// Circular aliases of models.
 #pragma once
 
 #include "config/configuration.hpp"

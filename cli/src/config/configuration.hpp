@@ -1,4 +1,4 @@
-// What heddle.toml says, as data (docs/reference/configuration.md).
+// The contents of heddle.toml, as data (docs/reference/configuration.md).
 #pragma once
 
 #include <heddle/tasks/definition/request_parameters.hpp>
@@ -29,14 +29,14 @@ struct provider_config {
     std::string type; ///< a service (openai, anthropic, …) or a preset; empty: as the name
     std::optional<std::string> base_url;
     std::optional<config_place> base_url_place;
-    bool base_url_is_flag = false; ///< said on the command line, which goes before everything
+    bool base_url_is_flag = false; ///< set on the command line, which takes precedence
     std::optional<std::string> api_key_env;
     std::optional<std::string> api_key_file;
     std::vector<std::string> api_key_command; ///< program and arguments; its output is the key
     std::optional<std::string> api_version;
     std::optional<std::string> organization;
     std::optional<std::string> project;
-    std::vector<std::string> models; ///< prefixes of the models it accepts; empty: any
+    std::vector<std::string> models; ///< prefixes of its models; empty: any
 
     std::optional<std::int64_t> max_in_flight;
     std::optional<std::int64_t> requests_per_minute;
@@ -50,7 +50,7 @@ struct provider_config {
     std::optional<std::chrono::milliseconds> total_timeout;
     std::optional<std::int64_t> max_retries;
     std::optional<bool> share_prompt_prefixes; ///< sticky routing
-    tasks::request_parameters request;         ///< of requests that say nothing themselves
+    tasks::request_parameters request;         ///< defaults of its requests
     std::optional<config_place> request_place;
 };
 
@@ -61,14 +61,14 @@ struct alias_config {
     config_place place;
 };
 
-/// `[routes.NAME]`: models that stand in for one another.
+/// `[routes.NAME]`: models that replace one another.
 struct route_config {
     std::string name;
     config_place place;
     std::vector<std::string> models; ///< "provider:model", first choice first
     std::optional<std::chrono::milliseconds> hedge_after;
-    std::optional<double> hedge_share;             ///< most additional calls, as a part of all
-    std::optional<bool> on_authentication_failure; ///< go on to the next also then
+    std::optional<double> hedge_share; ///< maximum of additional calls, as a part of all
+    std::optional<bool> on_authentication_failure; ///< continue with the next even then
 };
 
 /// `[cache]`
@@ -93,10 +93,10 @@ struct http_config {
 /// One file, or several laid over one another.
 struct configuration {
     std::vector<std::string> files; ///< that were read, the strongest first
-    /// The project's file, as find_project_file() gives it; empty: there is none.
+    /// The file of the project, as find_project_file() returns it; empty: none.
     std::string project_file;
-    /// Where there is a project's file: what the user's own files say without it. Who decides
-    /// whether a key may go somewhere compares with it (services/service_trust.hpp).
+    /// With a project's file: the configuration of the user without it, for comparison in the
+    /// decision where keys may be sent (services/service_trust.hpp).
     std::shared_ptr<const configuration> without_project;
     std::optional<std::string> model;
     config_place model_place;
@@ -111,13 +111,13 @@ struct configuration {
     http_config http;
     std::vector<std::string> tasks;    ///< folders with templates
     std::vector<std::string> aider;    ///< program and arguments
-    std::vector<std::string> pass_env; ///< variables that programs inherit besides the usual ones
+    std::vector<std::string> pass_env; ///< variables that programs inherit, added to the usual ones
 
     [[nodiscard]] const provider_config* provider(std::string_view name) const noexcept;
 };
 
-/// What `weaker` says besides. Providers and routes of the same name are merged setting by setting
-/// (providers) or kept from the stronger (routes). Linear in both.
+/// Adds the settings of `weaker` that `stronger` does not have. Providers of the same name are
+/// merged by setting; routes of the same name are kept from `stronger`. Linear in both.
 void lay_over(configuration& stronger, configuration weaker);
 
 } // namespace heddle::cli

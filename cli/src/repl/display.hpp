@@ -1,4 +1,4 @@
-// Values and errors as a session shows them.
+// Values and errors for display in a session.
 #pragma once
 
 #include <heddle/lang/value.hpp>
@@ -8,13 +8,14 @@
 
 namespace heddle::cli {
 
-/// The written form, without line end; longer than `max_bytes` it is cut and `was_cut` set.
+/// The written form, without line end; if it is longer than `max_bytes`, it is cut and `was_cut` is
+/// set.
 struct shown_value {
     std::string text;
     bool was_cut = false;
 };
-/// One line. With `columns`, what is longer than that is laid out as source (layout.hpp); where it
-/// is cut then, whole lines remain.
+/// One line. A longer value than `columns` is laid out as source (layout.hpp), and then cut after
+/// whole lines.
 [[nodiscard]] shown_value show_value(const lang::value& content, std::size_t max_bytes, bool colour,
                                      std::size_t columns = 0);
 

@@ -1,4 +1,4 @@
-// Runs what a session is told, one piece after another.
+// Runs the input of a session, one piece after another.
 #pragma once
 
 #include "application.hpp"
@@ -12,8 +12,8 @@
 
 namespace heddle::cli {
 
-/// Ctrl-C cancels what runs; the session goes on with everything that was defined. A second one
-/// while that ends leaves the program. What it is given outlives it.
+/// Ctrl-C cancels the current run; the session continues with everything that was defined. A second
+/// one meanwhile ends the program. Its arguments outlive it.
 class evaluator {
 public:
     evaluator(application& tools, host::session& session, const workflow_options& options,
@@ -22,12 +22,12 @@ public:
 
     /// Runs the loop until the forms have a value or an error.
     [[nodiscard]] result<lang::value> run(std::vector<lang::datum> forms);
-    /// Closes all connections. To be called last.
+    /// Closes all connections. Call it last.
     void close();
 
-    /// What the last run has asked of its models.
+    /// Counts of the model calls of the last run.
     [[nodiscard]] call_counts counts() const noexcept { return tools_.counts().since(before_); }
-    /// SIGTERM came while something ran.
+    /// Whether SIGTERM came during a run.
     [[nodiscard]] bool terminated() const noexcept { return terminated_; }
 
 private:
@@ -41,9 +41,9 @@ private:
     const workflow_options& options_;
     console& output_;
     signal_pipe& signals_;
-    coro::cancel_source* cancel_ = nullptr; ///< of what runs
+    coro::cancel_source* cancel_ = nullptr; ///< of the current run
     std::optional<result<lang::value>> ended_;
-    call_counts before_; ///< the last run
+    call_counts before_; ///< counts before the last run
     bool terminated_ = false;
 };
 

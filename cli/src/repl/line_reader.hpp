@@ -1,4 +1,4 @@
-// Where the lines of a session come from.
+// The input lines of a session.
 #pragma once
 
 #include "console.hpp"
@@ -18,7 +18,7 @@ struct line_read {
         line,
         interrupted, ///< Ctrl-C: what was typed so far is dropped
         end,         ///< of the input
-        failed,      ///< the input cannot be read; `text` says why
+        failed,      ///< the input cannot be read; `text` has the reason
         terminated   ///< SIGTERM
     };
     outcome how = outcome::end;
@@ -34,14 +34,14 @@ public:
     virtual void end_entry() {}
 };
 
-/// What Tab may put in place of the word before the cursor.
+/// Replacements by Tab for the word before the cursor.
 struct completion {
     std::size_t word_bytes = 0; ///< of the text before the cursor
     std::vector<std::string> candidates;
 };
 using completer = std::function<completion(std::string_view before_cursor)>;
 
-/// Reads standard input as it is; prompts if `prompts`. What it is given outlives it.
+/// Reads standard input without editing; prompts if `prompts`. Its arguments outlive it.
 [[nodiscard]] std::unique_ptr<line_reader> make_plain_reader(signal_pipe& signals, console& output,
                                                              bool prompts);
 
@@ -53,8 +53,8 @@ struct editor_parts {
     std::function<void(std::string_view)> on_entry; ///< each entry of the history
 };
 
-/// Reads from the terminal with editing, history and completion. Null when it was built without
-/// libedit or the terminal cannot do it. What it is given outlives it.
+/// Reads from the terminal with editing, history and completion. Null if it was built without
+/// libedit, or if the terminal does not support it. Its arguments outlive it.
 [[nodiscard]] std::unique_ptr<line_reader> make_terminal_editor(editor_parts parts);
 
 } // namespace heddle::cli

@@ -17,9 +17,9 @@
 
 namespace heddle::cli {
 
-/// Collects lines to expressions, evaluates them and shows their values; knows the commands that
+/// Collects lines into expressions, evaluates them and shows their values; also runs commands that
 /// begin with a colon. `*1`, `*2`, `*3` are the last values and `*e` the last error, as catch binds
-/// it. What it is given outlives it.
+/// it. Its arguments outlive it.
 class repl_session {
 public:
     struct parts {
@@ -31,12 +31,12 @@ public:
     };
     explicit repl_session(parts given);
 
-    /// Evaluates a file; its last value is shown. False when it failed.
+    /// Evaluates a file and shows its last value. Result: false if it failed.
     bool load(const std::string& path);
     /// Reads until the end of the input, :quit or SIGTERM.
     [[nodiscard]] exit_code run(line_reader& lines);
 
-    /// With their colons, for completion.
+    /// The commands with their colons, for completion.
     [[nodiscard]] static std::span<const std::string_view> command_names() noexcept;
 
 private:
@@ -56,7 +56,7 @@ private:
     void quit(std::string_view rest);
 
     enum class showing { all, last };
-    /// False when an expression failed.
+    /// False if an expression failed.
     bool evaluate_text(const std::string& name, const std::string& text, std::size_t first_line,
                        showing what);
     void show(const lang::value& content, bool as_text);

@@ -1,4 +1,4 @@
-// Where kept answers of models are.
+// The file of the response cache.
 #pragma once
 
 #include "config/configuration.hpp"
@@ -12,8 +12,8 @@
 
 namespace heddle::cli {
 
-/// The options of the store: the file that is named, else that of `settings`, else the user's; its
-/// folder is made when it is the user's. Errors: invalid_argument when no place is known.
+/// The options of the store: the named file, else that of `settings`, else the default of the user,
+/// whose folder is created. Errors: invalid_argument if no place is known.
 [[nodiscard]] result<store::response_store_options> find_cache(
     const std::optional<std::string>& named, const cache_config& settings,
     const environment& variables);

@@ -1,4 +1,4 @@
-// A recording on disk.
+// The file of a recording.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -11,22 +11,23 @@
 
 namespace heddle::cli {
 
-/// A file for a recording, readable by its owner only: prompts and answers are in it. Each line is
-/// handed to the system at once, so that a run that is killed leaves whole lines, and what was
-/// written of a line that does not fit is taken back: the lines before it can be replayed. An
-/// earlier recording stays until the first call of this one has ended: a run that does not get so
-/// far costs nobody a recording that was paid for.
+/// A file for a recording, readable by its owner only, because it contains prompts and responses.
+/// Each line is written at once, so that a killed run leaves whole lines, and an incomplete line is
+/// removed if the disk is full: the lines before it can be replayed. An earlier recording is kept
+/// until the first call of this one has ended, so that a run that fails earlier does not destroy a
+/// paid recording.
 class cassette_file {
 public:
-    /// Makes the file, or opens it as it is. Errors: io_error.
+    /// Creates the file, or opens it unchanged. Errors: io_error.
     [[nodiscard]] static result<std::unique_ptr<cassette_file>> create(const std::string& path);
     ~cassette_file();
     cassette_file(const cassette_file&) = delete;
     cassette_file& operator=(const cassette_file&) = delete;
 
-    /// The first line is the header, which waits for the second.
+    /// The first line is the header, which is written with the second.
     [[nodiscard]] result<void> write(std::string_view line);
-    /// Replaces what was there, if that has not been done: a run without a call has ended well.
+    /// Replaces an earlier recording, unless it was replaced already: a run without calls has
+    /// succeeded.
     [[nodiscard]] result<void> begin();
 
 private:

@@ -1,4 +1,4 @@
-// The HTTP client as flags, variables and heddle.toml want it.
+// The options of the HTTP client, from flags, variables and heddle.toml.
 #pragma once
 
 #include "config/configuration.hpp"
@@ -9,7 +9,7 @@
 
 namespace heddle::cli {
 
-/// Variables go before heddle.toml. `log` outlives the client. Pure.
+/// Variables take precedence over heddle.toml. `log` outlives the client. Pure.
 [[nodiscard]] http::http_client_options client_options(const http_config& settings,
                                                        const environment& variables, log_port& log);
 

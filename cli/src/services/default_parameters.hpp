@@ -1,4 +1,4 @@
-// What heddle.toml says about the requests of a service.
+// Default parameters of the requests of a service, from heddle.toml.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>
@@ -6,7 +6,7 @@
 
 namespace heddle::cli {
 
-/// A provider whose requests get the settings of `[providers.NAME.request]` where they say nothing
+/// A provider whose requests get the settings of `[providers.NAME.request]` that they do not set
 /// themselves. Threads: its shard's only.
 class default_parameters final : public ports::llm_port {
 public:

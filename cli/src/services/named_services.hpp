@@ -1,4 +1,4 @@
-// The services that a configuration names without a section for them.
+// Services that a configuration names without a section.
 #pragma once
 
 #include "config/configuration.hpp"
@@ -18,9 +18,8 @@ inline constexpr std::string_view scripted_name = "scripted";
 /// The part before the colon of "provider:model", if there is one. Pure.
 [[nodiscard]] std::optional<std::string> provider_of(std::string_view model);
 
-/// Which services models, aliases and routes name, and whose word that is. The user's word is what
-/// their own file, an option or a variable names; what only the project's file names is the
-/// project's. Copies what it keeps.
+/// The services that models, aliases and routes name, and by whom: the user by their own file, an
+/// option or a variable; the project if only its file names a service. Copies its arguments.
 class named_services {
 public:
     /// `typed` is the model of an option or a variable, which replaces that of all files.
@@ -28,8 +27,8 @@ public:
 
     /// The names among them that are known types of services ("groq"), sorted.
     [[nodiscard]] std::vector<std::string> known() const;
-    /// Where the project's file names the service. Without a file: it does not, or the user does
-    /// too.
+    /// Where the file of the project names the service. Without a file: it does not, or the user
+    /// names it too.
     [[nodiscard]] config_place place_of(std::string_view name) const;
 
 private:
@@ -40,7 +39,7 @@ private:
     std::set<std::string, std::less<>> configured_;
     std::set<std::string, std::less<>> of_user_;
     std::map<std::string, config_place, std::less<>> of_project_;
-    // A model without a service goes to one of those that are there without being named.
+    // A model without a service is sent to one that is available without being named.
     bool user_names_none_ = false;
     std::optional<config_place> project_names_none_;
 };

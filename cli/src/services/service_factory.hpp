@@ -1,4 +1,4 @@
-// Services out of their settings.
+// Creates services from their settings.
 #pragma once
 
 #include "config/configuration.hpp"
@@ -20,14 +20,14 @@
 
 namespace heddle::cli {
 
-/// What all services of a run share. Everything outlives them.
+/// The parts that all services of a run share. All of them outlive the services.
 struct service_parts {
     ports::http_port& http;
     coro::event_loop& loop;
     log_port& log;
     providers::limiter_set& limiters;
     const environment& variables;
-    const configuration& settings; ///< all of it, to judge what a project's file brings about
+    const configuration& settings; ///< all of it, to judge the effect of a project's file
     std::uint64_t seed = 0;
     const consent_store* consents = nullptr; ///< null: nothing is allowed
 };
@@ -37,19 +37,19 @@ struct configured_service {
     std::string name;
     std::string type; ///< "openai", "anthropic", the name of a preset, …
     std::string base_url;
-    secret key;           ///< for redaction; empty: there is none
-    std::string key_from; ///< where the key came from, in words; empty: there is none
-    std::string
-        withheld_key; ///< what the key is called that the user has not allowed for the address
+    secret key;               ///< for redaction; empty: none
+    std::string key_from;     ///< the source of the key, in words; empty: none
+    std::string withheld_key; ///< name of a key that the user has not allowed for the address
     bool needs_key = false;
-    /// Service and account: responses of one are no responses of another. Holds no key.
+    /// Identifies service and account, because responses of one are not valid for another. Contains
+    /// no key.
     std::string identity;
     std::optional<error> failure; ///< why it cannot be used; then `provider` is null
     std::unique_ptr<providers::http_chat_provider> provider;
 };
 
-/// Makes the service that `settings` describe. A type that is empty is the name. Never fails: what
-/// is wrong stands in `failure`.
+/// Creates the service of `settings`. An empty type is the name. Never fails: errors are in
+/// `failure`.
 [[nodiscard]] configured_service make_service(const provider_config& settings,
                                               const service_parts& parts);
 

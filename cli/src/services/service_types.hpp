@@ -1,4 +1,4 @@
-// The services that are known by name.
+// The built-in types of services.
 #pragma once
 
 #include "config/configuration.hpp"
@@ -13,31 +13,31 @@
 
 namespace heddle::cli {
 
-/// What is known of a type of service before anything is configured.
+/// A type of service and its defaults.
 struct service_type {
     std::string_view name;
     std::string_view base_url;
     std::vector<std::string> key_variables;
     std::vector<std::string> url_variables;
     bool needs_key = false;
-    const providers::openai::preset* preset = nullptr; ///< of OpenAI's format; null: one of its own
+    const providers::openai::preset* preset = nullptr; ///< in the format of OpenAI; null: other
 };
 
 [[nodiscard]] std::optional<service_type> find_service_type(std::string_view name);
-/// True for a type that make_service knows.
+/// True for a type that make_service supports.
 [[nodiscard]] bool is_service_type(std::string_view type) noexcept;
-/// All of them, sorted; for hints.
+/// All types, sorted; for hints.
 [[nodiscard]] std::vector<std::string> service_type_names();
 
-/// The type of a service: what its settings say, else its name.
+/// The type of a service: that of its settings, else its name.
 [[nodiscard]] const std::string& type_of(const provider_config& settings) noexcept;
-/// Where a service is: as the flag says; for the one of the type's own name as the variable says,
-/// else heddle.toml; one of another name is where heddle.toml says, else as the type. Complete:
-/// what is judged, limited, cached and connected to is this text.
+/// The address of a service: that of the flag; for a service named after its type, that of the
+/// variable, else of heddle.toml; for others that of heddle.toml, else of the type. Complete: this
+/// text is judged, limited, cached and connected to.
 [[nodiscard]] std::string address_of(const provider_config& settings, const service_type& type,
                                      const environment& variables);
 
-/// Those that are there without being configured, when a variable of theirs is set: openai,
+/// Services that are available without a section if one of their variables is set: openai,
 /// anthropic, gemini, ollama.
 struct usual_service {
     std::string_view name;

@@ -1,4 +1,4 @@
-// A service that is named and cannot be used.
+// A named service that cannot be used.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>
@@ -8,8 +8,8 @@
 
 namespace heddle::cli {
 
-/// Stands in a registry for a service whose settings are wrong or whose key is missing: a run that
-/// does not call it is none the worse, and a call of it says what is the matter.
+/// Represents a service with invalid settings or without its key in a registry: a run that does not
+/// call it is not affected, and a call fails with the reason.
 class unavailable_provider final : public ports::llm_port {
 public:
     /// `reason`: an error of llm_errc::configuration.

@@ -1,4 +1,4 @@
-// What the user has allowed the files of projects.
+// What the user has allowed to files of projects.
 #pragma once
 
 #include "environment.hpp"
@@ -12,21 +12,21 @@
 
 namespace heddle::cli {
 
-/// One thing that was allowed: the file of a project may have this key sent to this address, or
-/// these parameters with the prompts that go there. It holds for nothing else: another address,
-/// key, parameter or place of the file is asked for anew.
+/// One consent: the file of a project may cause this key to be sent to this address, or these
+/// parameters with the prompts that go there. Another address, key, parameter or location of the
+/// file needs a new consent.
 struct consent {
     std::string file; ///< absolute, its folder without links
     std::string
-        address;     ///< normalised; empty: the file is read although another user may change it
-    std::string key; ///< what the key is called, never the key; empty: none, prompts only
-    std::string parameters = {}; ///< a JSON object; empty: this is about the address
+        address; ///< normalised; empty: the file may be read although another user can change it
+    std::string key;             ///< name of the key, never the key; empty: none, prompts only
+    std::string parameters = {}; ///< a JSON object; empty: the consent is for the address
 
     friend bool operator==(const consent&, const consent&) = default;
 };
 
-/// A file of the user's own, read when it is first asked and written in one step, readable by its
-/// owner only. Threads: one at a time; processes: writers wait for one another.
+/// A file of the user, read on first use and written in one step, readable by its owner only.
+/// Threads: one at a time; processes: writers wait for one another.
 class consent_store {
 public:
     /// Without a file nothing is allowed.
@@ -34,15 +34,15 @@ public:
         : file_(std::move(file)) {}
 
     [[nodiscard]] bool holds(const consent& wanted) const;
-    /// All of them, by file.
+    /// All consents, by file.
     [[nodiscard]] const std::vector<consent>& all() const;
-    /// Why nothing is allowed although the file is there: it is damaged, or somebody else's.
+    /// Why nothing is allowed although the file exists: it is damaged, or belongs to another user.
     [[nodiscard]] const std::optional<error>& problem() const;
     [[nodiscard]] const std::optional<std::string>& file() const noexcept { return file_; }
 
     /// Adds what is missing. Errors: invalid_argument without a file, io_error, as problem().
     [[nodiscard]] result<void> allow(const std::vector<consent>& more);
-    /// Takes away all that a project's file was allowed. Result: how many. Errors: as allow.
+    /// Removes all consents of a project's file. Result: how many. Errors: as allow.
     [[nodiscard]] result<std::size_t> revoke(std::string_view project_file);
 
 private:
@@ -56,7 +56,7 @@ private:
     mutable std::optional<error> problem_;
 };
 
-/// That of the user: heddle/trusted.json in the folder for state.
+/// The store of the user: heddle/trusted.json in the state folder.
 [[nodiscard]] consent_store consents_of(const environment& variables);
 
 } // namespace heddle::cli
