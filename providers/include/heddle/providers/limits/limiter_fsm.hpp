@@ -38,8 +38,8 @@ enum class call_end : std::uint8_t {
 struct call_report {
     call_end end = call_end::not_sent;
     std::optional<std::chrono::milliseconds> retry_after; ///< limited only
-    const ports::token_usage* usage = nullptr;            ///< null: not said
-    const rate_limit_headers* limits = nullptr;           ///< null: not said
+    const ports::token_usage* usage = nullptr;            ///< null: unknown
+    const rate_limit_headers* limits = nullptr;           ///< null: unknown
 };
 
 /// What delays the next call.
