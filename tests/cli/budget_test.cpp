@@ -58,7 +58,7 @@ TEST_F(budgets, of_dollars_bound_the_run) {
                                  Not(HasSubstr("estimated")), Not(HasSubstr("earlier turn"))));
 }
 
-TEST_F(budgets, say_what_waits_for_them) {
+TEST_F(budgets, show_what_waits_for_them) {
     const std::string file =
         scratch.file("w.heddle",
                      "(defatom ask (params q) (instructions \"{{q}}\"))\n"
@@ -110,7 +110,7 @@ TEST_F(budgets, of_dollars_need_a_price) {
     EXPECT_EQ(model.counters().requests, 0U);
 }
 
-TEST_F(budgets, a_summary_says_how_many_earlier_turns_were_carried) {
+TEST_F(budgets, a_summary_has_the_number_of_earlier_turns) {
     const auto ended = run_heddle(
         {"eval",
          "(defatom t (params) (instructions \"x\")) (with ((conversation true)) (t) (t) (t)) 1",

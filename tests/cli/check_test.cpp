@@ -19,7 +19,7 @@ protected:
 };
 using dump = check;
 
-TEST_F(check, says_nothing_about_a_good_file) {
+TEST_F(check, reports_nothing_about_a_good_file) {
     const auto ended = run_heddle({"check", scratch.file("a.heddle", "(define (main) 1)")});
     EXPECT_EQ(ended.code, 0);
     EXPECT_EQ(ended.out + ended.err, "");
@@ -144,7 +144,7 @@ TEST_F(check, a_misspelt_input_is_named) {
     EXPECT_NE(ended.out.find("did you mean 'thing'?"), std::string::npos) << ended.out;
 }
 
-TEST_F(check, a_clause_that_no_call_has_is_told_where_it_stands) {
+TEST_F(check, a_clause_that_no_call_has_is_reported_with_its_place) {
     const auto file =
         scratch.file("a.heddle",
                      "(defatom q (params x) (instructions \"{{x}}\"))\n"
@@ -184,7 +184,7 @@ TEST_F(check, after_a_syntax_error_calls_of_the_lost_task_are_left_alone) {
     EXPECT_NE(run_heddle({"check", file}).out.find("1 error, 0 warnings"), std::string::npos);
 }
 
-TEST_F(check, the_examples_have_nothing_to_be_told) {
+TEST_F(check, the_examples_have_no_problems) {
     const std::filesystem::path root = HEDDLE_SOURCE_DIR;
     std::vector<std::string> command{"check", "--strict"};
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples")) {
@@ -195,7 +195,7 @@ TEST_F(check, the_examples_have_nothing_to_be_told) {
     EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
 }
 
-TEST_F(check, tells_of_what_it_cannot_run_what_a_run_says) {
+TEST_F(check, reports_what_a_run_would_report) {
     for (const char* program :
          {"(await \"x\")", "(with-permit 5 1)", "(cancel 5)", "(parse 5)", "(read-all 'a)",
           "(apply + 1 2)", "(sleep \"1\")", "(read-file 5)", "(getenv 5)", "(write-file \"a\" 5)",
@@ -214,7 +214,7 @@ TEST_F(check, never_runs_anything) {
     EXPECT_EQ(ended.out.find("ran"), std::string::npos);
 }
 
-TEST_F(check, tells_files_that_cannot_be_read_and_goes_on) {
+TEST_F(check, reports_files_that_cannot_be_read_and_goes_on) {
     const auto bad = scratch.file("bad.heddle", "(if)");
     const auto ended = run_heddle({"check", scratch.path(), "/no/such/file", bad});
     EXPECT_EQ(ended.code, 2);
@@ -242,7 +242,7 @@ TEST_F(dump, shows_tree_listing_and_json) {
     EXPECT_EQ(json::parse(object.out).at("kind"), "sequence");
 }
 
-TEST_F(dump, runs_nothing_and_tells_mistakes) {
+TEST_F(dump, runs_nothing_and_reports_mistakes) {
     EXPECT_EQ(run_heddle({"dump", "ir", "-"}, with_input("(print \"ran\")")).out.find("ran\n"),
               std::string::npos);
     const auto wrong = run_heddle({"dump", "ast", "-"}, with_input("(if 1)"));

@@ -133,7 +133,7 @@ TEST(exit_code, of_a_program_whose_streams_are_closed) {
     }
 }
 
-TEST(exit_code, of_a_run_whose_reader_has_gone_is_1_and_its_calls_are_told) {
+TEST(exit_code, of_a_run_whose_reader_has_gone_is_1_and_its_calls_are_reported) {
     const scratch_directory scratch;
     const std::string rules = scratch.file("rules.json", always_answering("an answer"));
     const std::string text(1000, 'x');

@@ -38,7 +38,7 @@ TEST(failure_hints, of_a_certificate_that_nobody_trusts) {
     }
 }
 
-TEST(failure_hints, say_how_to_set_a_model_only_where_there_is_no_service) {
+TEST(failure_hints, explain_how_to_set_a_model_only_where_there_is_no_service) {
     const scratch_directory scratch;
     const std::string program = scratch.file(
         "w.heddle", "(defatom ask (params q) (instructions \"{{q}}\"))\n(content (ask \"1\"))");

@@ -19,7 +19,7 @@ protected:
     scratch_directory scratch;
 };
 
-TEST_F(fmt, lays_out_files_in_place_and_says_nothing) {
+TEST_F(fmt, lays_out_files_in_place_and_prints_nothing) {
     const auto one = scratch.file("one.heddle", untidy);
     const auto two = scratch.file("two.heddle", "(f\n1)");
     const auto ended = run_heddle({"fmt", one, two});

@@ -46,7 +46,7 @@ TEST_F(index_command, counts_and_finds) {
     EXPECT_EQ(json::parse(ended.out).at("added"), json::value(1));
 }
 
-TEST_F(index_command, of_a_file_says_that_it_is_not_a_directory) {
+TEST_F(index_command, of_a_file_reports_that_it_is_not_a_directory) {
     const auto ended = heddle({"index", "tree/pool.cpp"});
     EXPECT_NE(ended.code, 0);
     EXPECT_NE(ended.err.find("pool.cpp\": it is not a directory"), std::string::npos) << ended.err;

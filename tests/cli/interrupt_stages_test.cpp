@@ -162,7 +162,7 @@ TEST_F(interrupt_stages, while_the_result_is_written) {
     expect_end({"dump", "ast", "big.heddle"}, SIGINT);
 }
 
-TEST_F(interrupt_stages, is_told_as_json) {
+TEST_F(interrupt_stages, is_reported_as_json) {
     child_process child(command({"eval", "-", "--json"}), here());
     ASSERT_TRUE(waits(child.pid()));
     child.send_signal(SIGINT);

@@ -49,7 +49,7 @@ protected:
     model_thread model{slow_rules};
 };
 
-TEST_F(interrupt, with_calls_in_flight_ends_them_and_says_what_was_done) {
+TEST_F(interrupt, with_calls_in_flight_ends_them_and_reports_what_was_done) {
     child_process child(command());
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
     child.send_signal(SIGINT);
@@ -102,7 +102,7 @@ TEST_F(interrupt, at_any_moment_leaves_nothing_open) {
     }
 }
 
-TEST_F(interrupt, is_told_as_json) {
+TEST_F(interrupt, is_reported_as_json) {
     child_process child(command({"--json"}));
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
     child.send_signal(SIGINT);
@@ -132,7 +132,7 @@ TEST_F(interrupt, runs_finally_and_a_second_one_stops_at_once) {
     expect_stop_at_once(child);
 }
 
-TEST_F(interrupt, that_stops_at_once_is_told_too) {
+TEST_F(interrupt, that_stops_at_once_is_reported_too) {
     for (const bool json : {false, true}) {
         std::vector<std::string> asked{"eval", "(try (sleep 20) (finally (sleep 20)))"};
         if (json) asked.emplace_back("--json");

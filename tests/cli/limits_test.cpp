@@ -44,7 +44,7 @@ protected:
     model_thread good{always_answering("GOOD")};
 };
 
-TEST_F(limits, a_long_retry_after_fails_the_next_call_as_well_and_says_the_wait) {
+TEST_F(limits, a_long_retry_after_fails_the_next_call_as_well_and_reports_the_wait) {
     const auto ended = run("model = \"a:m\"\n" + provider("a", limited.url()),
                            std::string(ask) +
                                "(list (get-in (ask \"1\") '(\"notes\" \"error\" \"message\"))\n"
@@ -68,7 +68,7 @@ TEST_F(limits, a_route_goes_on_while_its_first_model_asks_for_a_long_pause) {
     EXPECT_LE(limited.counters().requests, 2U);
 }
 
-TEST_F(limits, a_long_wait_is_said_once_and_a_short_one_is_not) {
+TEST_F(limits, a_long_wait_is_reported_once_and_a_short_one_is_not) {
     model_thread slow{R"({"rules": [{"match": ".*", "text": "GOOD",
         "error": {"status": 429, "retry_after": 4, "times": 1}}]})"};
     const auto ended = run("model = \"a:m\"\n" + provider("a", slow.url()),

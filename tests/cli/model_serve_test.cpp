@@ -155,7 +155,7 @@ TEST_F(model_serve, a_device_for_its_port_stays_one) {
     }
 }
 
-TEST_F(model_serve, a_folder_for_its_port_is_an_error_that_says_so) {
+TEST_F(model_serve, a_folder_for_its_port_is_an_error) {
     const auto ended =
         run_heddle({"model", "serve", "--rules", rules, "--print-port", scratch.path()});
     EXPECT_EQ(ended.code, 1);
@@ -163,7 +163,7 @@ TEST_F(model_serve, a_folder_for_its_port_is_an_error_that_says_so) {
     EXPECT_NE(ended.err.find("name a file in it"), std::string::npos) << ended.err;
 }
 
-TEST_F(model_serve, says_where_it_is_as_json) {
+TEST_F(model_serve, reports_its_address_as_json) {
     child_process server(heddle_command({"model", "serve", "--rules", rules, "--json"}));
     ASSERT_TRUE(server.wait_for_out("\n"));
     const auto told = boost::json::parse(server.out()).as_object();
@@ -172,7 +172,7 @@ TEST_F(model_serve, says_where_it_is_as_json) {
     EXPECT_TRUE(told.at("url").as_string().starts_with("http://127.0.0.1:"));
 }
 
-TEST_F(model_serve, refuses_addresses_that_others_reach_unless_told) {
+TEST_F(model_serve, refuses_addresses_that_others_reach_unless_set) {
     const auto ended = run_heddle({"model", "serve", "--rules", rules, "--host", "0.0.0.0"});
     EXPECT_EQ(ended.code, 2);
     EXPECT_NE(ended.err.find("--allow-remote"), std::string::npos) << ended.err;
@@ -187,7 +187,7 @@ TEST_F(model_serve, fails_when_the_port_is_taken) {
     EXPECT_FALSE(ended.err.empty());
 }
 
-TEST_F(model_serve, tells_the_mistakes_of_its_rules) {
+TEST_F(model_serve, reports_the_mistakes_of_its_rules) {
     const auto wrong = scratch.file("wrong.json", "{\"rules\": [{\"match\": 5}]}");
     const auto ended = run_heddle({"model", "serve", "--rules", wrong});
     EXPECT_EQ(ended.code, 2);

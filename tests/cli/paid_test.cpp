@@ -87,7 +87,7 @@ TEST_F(paid, figures_are_the_same_everywhere) {
     EXPECT_NEAR(summary, notes, 0.00006) << "four places";
 }
 
-TEST_F(paid, a_replay_tells_what_was_paid_and_that_nothing_is) {
+TEST_F(paid, a_replay_reports_what_was_paid_and_that_nothing_is) {
     const std::string program =
         "(defatom ask (params q) (instructions \"{{q}}\"))"
         "(get-in (ask \"twice\") '(notes usage cost_usd))";
@@ -149,7 +149,7 @@ TEST_F(paid, words_of_a_stream_that_the_time_cut_are_kept) {
     EXPECT_THAT(ended.out, AllOf(HasSubstr("\"FAILED\" \"PRECIOUS"), HasSubstr(" true)")));
 }
 
-TEST_F(paid, a_used_up_budget_gives_kept_responses) {
+TEST_F(paid, a_used_up_budget_leaves_kept_responses) {
     const std::string cache = scratch.path() + "/answers.db";
     const auto with = [&](const std::string& list, std::vector<std::string> more) {
         more.insert(more.end(), {"--cache", "--cache-file", cache, "-c", "1"});
@@ -187,7 +187,7 @@ TEST_F(paid, a_kept_response_does_not_wait_for_the_budget) {
     EXPECT_EQ(model.counters().requests, 4U);
 }
 
-TEST_F(paid, a_used_up_budget_gives_what_is_kept_for_any_model_of_a_route) {
+TEST_F(paid, a_used_up_budget_leaves_what_is_kept_for_any_model_of_a_route) {
     const std::string cache = scratch.path() + "/answers.db";
     const auto with = [&](const std::string& name, const std::string& route,
                           std::vector<std::string> more) {

@@ -39,7 +39,7 @@ protected:
     scratch_directory scratch;
 };
 
-TEST_F(portable_models, the_cache_tells_servers_of_one_name_apart) {
+TEST_F(portable_models, the_cache_distinguishes_servers_of_one_name) {
     model_thread mock(always_answering("MOCK"));
     model_thread real(always_answering("REAL"));
     const std::string program = std::string(ask) + "(content (ask \"1\"))";
@@ -54,7 +54,7 @@ TEST_F(portable_models, the_cache_tells_servers_of_one_name_apart) {
     EXPECT_EQ(real.counters().requests, 1U);
 }
 
-TEST_F(portable_models, the_cache_tells_accounts_and_edited_rules_apart) {
+TEST_F(portable_models, the_cache_distinguishes_accounts_and_edited_rules) {
     model_thread model(always_answering("A"));
     const std::string program = std::string(ask) + "(content (ask \"1\"))";
     for (const char* key : {"key-of-one-0123456789", "key-of-two-0123456789"}) {

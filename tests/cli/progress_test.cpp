@@ -98,7 +98,7 @@ TEST_F(progress, colours_errors_on_a_terminal_only_and_not_with_no_color) {
     EXPECT_EQ(run_heddle(wrong).err.find('\x1b'), std::string::npos);
 }
 
-TEST_F(progress, says_how_to_stop_at_once_when_interrupted) {
+TEST_F(progress, shows_how_to_stop_at_once_when_interrupted) {
     model_thread slow(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
     child_process child(
         heddle_command({"run",

@@ -67,13 +67,13 @@ TEST_F(recording, of_another_run_is_not_mixed_with_its_own) {
     EXPECT_EQ(record(file).code, 0);
 }
 
-TEST_F(recording, in_a_folder_is_an_error_that_says_so) {
+TEST_F(recording, in_a_folder_is_an_error) {
     const auto ended = record(scratch.path());
     EXPECT_EQ(ended.code, 2) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr(scratch.path() + ": is a directory"));
 }
 
-TEST_F(recording, that_could_not_be_written_is_told_with_what_the_calls_cost) {
+TEST_F(recording, that_could_not_be_written_is_reported_with_what_the_calls_cost) {
     const auto failed = record("/dev/full");
     EXPECT_EQ(failed.code, 1);
     EXPECT_EQ(failed.out, "recorded\n");
@@ -89,7 +89,7 @@ TEST_F(recording, that_could_not_be_written_is_told_with_what_the_calls_cost) {
     EXPECT_GT(told.at("calls").at("output_tokens").to_number<int>(), 0) << json.err;
 }
 
-TEST_F(recording, that_could_not_be_written_is_told_by_a_run_that_fails) {
+TEST_F(recording, that_could_not_be_written_is_reported_by_a_run_that_fails) {
     const std::string fails = scratch.file("f.heddle",
                                            "(defatom ask (params q) (instructions \"{{q}}\"))\n"
                                            "(ask \"a question\")\n(/ 1 0)");

@@ -287,7 +287,7 @@ TEST(repl_piped, goes_on_after_an_error_and_fails_at_the_end) {
     EXPECT_EQ(ended.code, 1);
 }
 
-TEST(repl_piped, that_ends_inside_an_expression_says_where_it_began) {
+TEST(repl_piped, that_ends_inside_an_expression_reports_where_it_began) {
     const auto ended = piped("1\n2\n(f (g\n");
     EXPECT_EQ(ended.out, "1\n2\n");
     EXPECT_THAT(ended.err, HasSubstr("the list opened at line 3, column 4 is never closed"));
@@ -336,7 +336,7 @@ TEST(repl_piped, asks_a_model_and_bounds_each_evaluation) {
     EXPECT_THAT(without.err, HasSubstr("set OPENAI_API_KEY"));
 }
 
-TEST(repl_piped, says_what_a_definition_hides_and_how_to_leave) {
+TEST(repl_piped, reports_what_a_definition_hides_and_how_to_leave) {
     const auto ended =
         piped("(define map 3)\n(define (filter x) x)\n(define mine 3)\n(define map 4)\n");
     EXPECT_EQ(ended.err,

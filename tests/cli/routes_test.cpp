@@ -35,7 +35,7 @@ protected:
     model_thread good{always_answering("GOOD")};
 };
 
-TEST_F(routes, go_on_to_the_next_service_and_say_who_answered) {
+TEST_F(routes, go_on_to_the_next_service_and_name_who_answered) {
     const auto ended = run("model = \"smart\"\n",
                            "(let ((r (ask \"q\"))) (list (content r) (get-in r '(\"notes\" "
                            "\"provider\")) (get-in r '(\"notes\" \"usage\" \"cost_usd\"))))");
@@ -112,7 +112,7 @@ TEST_F(hedged_routes, are_played_back_whichever_model_won) {
                   "GOOD");
 }
 
-TEST_F(hedged_routes, tell_of_a_call_that_no_model_of_theirs_has) {
+TEST_F(hedged_routes, report_a_call_that_no_model_of_theirs_has) {
     const std::string tape = scratch.path() + "/tape.jsonl";
     const std::string models = "\"first:m\", \"second:n\"";
     ASSERT_EQ(hedged(models, "(content (ask \"q\"))", {"--record", tape}).code, 0);
@@ -121,7 +121,7 @@ TEST_F(hedged_routes, tell_of_a_call_that_no_model_of_theirs_has) {
     EXPECT_THAT(other.err, HasSubstr("this call of second was not recorded"));
 }
 
-TEST_F(routes, a_wrong_file_of_prices_is_told_with_its_place) {
+TEST_F(routes, a_wrong_file_of_prices_is_reported_with_its_place) {
     scratch.file("prices.json", R"({"providers": [{"names": ["p"], "models": {"m": {}}}]})");
     const auto ended = run("prices = \"prices.json\"\n", "1");
     EXPECT_EQ(ended.code, 2);

@@ -51,7 +51,7 @@ TEST_F(run, names_missing_and_unknown_inputs) {
     EXPECT_NE(ended.err.find("its parameters are: name, times"), std::string::npos) << ended.err;
 }
 
-TEST_F(run, says_that_a_text_is_not_json) {
+TEST_F(run, reports_that_a_text_is_not_json) {
     const auto file = workflow("(define (main rows) (map (lambda (x) x) rows))");
     const auto ended = run_heddle({"run", file, "-i", "rows=5"});
     EXPECT_NE(ended.err.find("hint: rows=5 is the text \"5\"; rows:=5 is read as JSON"),
@@ -59,7 +59,7 @@ TEST_F(run, says_that_a_text_is_not_json) {
         << ended.err;
 }
 
-TEST_F(run, tells_of_a_main_that_ran_twice) {
+TEST_F(run, reports_a_main_that_ran_twice) {
     const auto file = workflow("(define (main) (print \"run\") 5)\n(main)\n");
     const auto ended = run_heddle({"run", file});
     EXPECT_EQ(ended.code, 0);
@@ -82,7 +82,7 @@ TEST_F(run, refuses_inputs_when_there_is_no_main) {
     EXPECT_NE(ended.err.find("defines no main"), std::string::npos) << ended.err;
 }
 
-TEST_F(run, without_main_gives_the_last_value) {
+TEST_F(run, without_main_prints_the_last_value) {
     EXPECT_EQ(run_heddle({"run", workflow("(define x 20) (+ x 1)")}).out, "21\n");
 }
 
@@ -125,7 +125,7 @@ TEST_F(run, shows_the_line_the_caret_and_the_trace) {
                   file + ":4:1)\n");
 }
 
-TEST_F(run, tells_errors_as_json_on_standard_error) {
+TEST_F(run, reports_errors_as_json_on_standard_error) {
     const auto file = workflow("(define (main)\n  (+ 1 nobody))");
     const auto ended = run_heddle({"run", file, "--json"});
     EXPECT_EQ(ended.code, 1);
@@ -140,7 +140,7 @@ TEST_F(run, tells_errors_as_json_on_standard_error) {
     EXPECT_EQ(told.at("calls").at("done"), 0);
 }
 
-TEST_F(run, tells_usage_errors_as_json_too) {
+TEST_F(run, reports_usage_errors_as_json_too) {
     const auto ended = run_heddle({"run", "/no/such/file", "--json"});
     EXPECT_EQ(ended.code, 2);
     EXPECT_EQ(json::parse(ended.err).at("exit_code"), 2);
@@ -180,7 +180,7 @@ TEST_F(run, calls_a_scripted_model_in_process) {
     EXPECT_EQ(ended.code, 0);
 }
 
-TEST_F(run, tells_every_mistake_of_a_rules_file) {
+TEST_F(run, reports_every_mistake_of_a_rules_file) {
     const auto rules = scratch.file("r.json", R"({"rules": [{"match": "(", "text": "x"}, {}]})");
     const auto ended =
         run_heddle({"run", workflow(one_task), "-i", "q=hi", "--model", "scripted:" + rules});
@@ -269,7 +269,7 @@ TEST_F(run, takes_its_limits_from_the_command_line) {
     EXPECT_EQ(with({"--memory-limit", "64MB", "--step-limit", "100000000"}).out, "1000000\n");
 }
 
-TEST_F(run, tells_its_version_as_text_and_as_json) {
+TEST_F(run, prints_its_version_as_text_and_as_json) {
     const auto text = run_heddle({"--version"});
     EXPECT_EQ(text.code, 0);
     ASSERT_EQ(text.out.find("heddle "), 0U) << text.out;

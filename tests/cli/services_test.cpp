@@ -78,7 +78,7 @@ TEST_F(services, kept_answers_are_counted_and_removed) {
     EXPECT_EQ(scratch.text_of("none.db"), "");
 }
 
-TEST_F(services, mistakes_of_heddle_toml_are_told_with_their_lines) {
+TEST_F(services, mistakes_of_heddle_toml_are_reported_with_their_lines) {
     const std::string wrong = scratch.file("wrong.toml", "modle = \"x\"\n[cache]\nkeep_for = 0\n");
     const auto ended = heddle({"eval", "1", "--config", wrong});
     EXPECT_EQ(ended.code, 2);

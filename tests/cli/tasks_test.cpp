@@ -58,7 +58,7 @@ TEST_F(tasks_command, list_shows_what_there_is) {
     EXPECT_EQ(json::parse(as_json.out).as_array().size(), 2U);
 }
 
-TEST_F(tasks_command, show_tells_all_of_one) {
+TEST_F(tasks_command, show_prints_all_of_one) {
     scratch.file("lib/greeting.xml", greeting);
     const auto ended = run({"tasks", "show", "atomic:polite", "--tasks", "lib"});
     EXPECT_EQ(ended.code, 0) << ended.err;
@@ -96,7 +96,7 @@ TEST_F(tasks_command, match_ranks_by_description) {
     EXPECT_EQ(run({"tasks", "match", "quantum", "--json"}).out, "[]\n");
 }
 
-TEST_F(tasks_command, check_tells_every_mistake) {
+TEST_F(tasks_command, check_reports_every_mistake) {
     scratch.file("a.xml", "<task type='atomic'>\n<colour/>\n</task>");
     scratch.file("b.xml", "<!DOCTYPE x>\n<task/>");
     const auto ended = run({"tasks", "check", "a.xml", "b.xml"});
@@ -128,7 +128,7 @@ TEST_F(tasks_command, new_writes_a_template_that_is_good_and_overwrites_nothing)
     EXPECT_EQ(run({"tasks", "new", "a b"}).code, 2);
 }
 
-TEST_F(tasks_command, without_a_folder_says_how_to_begin) {
+TEST_F(tasks_command, without_a_folder_explains_how_to_begin) {
     const auto ended = run({"tasks", "list"});
     EXPECT_EQ(ended.code, 2);
     EXPECT_THAT(ended.err, HasSubstr("heddle tasks new NAME"));

@@ -271,7 +271,7 @@ TEST_F(trust, the_official_address_is_asked_for_where_the_user_names_another) {
     EXPECT_EQ(seen().size(), 1U);
 }
 
-TEST_F(trust, what_is_not_a_projects_to_say_is_told_with_its_line) {
+TEST_F(trust, what_a_project_may_not_set_is_reported_with_its_line) {
     project("model = \"x\"\n[http]\nhttps_proxy = \"http://127.0.0.1:1\"\n");
     for (const auto& command : {std::vector<std::string>{"run", "w.heddle"},
                                 {"trust"},
@@ -339,7 +339,7 @@ TEST_F(trust, of_a_folder_that_is_not_there_is_an_error) {
     }
 }
 
-TEST_F(trust, is_told_as_json) {
+TEST_F(trust, is_reported_as_json) {
     project("[providers.evil]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n");
     const auto shown = boost::json::parse(heddle({"trust", "--json"}).out);
     const auto& ask = shown.at("asks").at(0);
@@ -357,7 +357,7 @@ TEST_F(trust, is_told_as_json) {
     EXPECT_EQ(boost::json::parse(heddle({"trust", "--revoke", "--json"}).out).at("revoked"), 1);
 }
 
-TEST_F(trust, the_program_says_who_it_is_unless_told_otherwise) {
+TEST_F(trust, the_program_identifies_itself_unless_set_otherwise) {
     options.variables["OPENAI_BASE_URL"] = "http://good.test/v1";
     ASSERT_EQ(heddle({"run", "w.heddle"}).code, 0);
     scratch.file("home/.config/heddle/heddle.toml", "[http]\nuser_agent = false\n");

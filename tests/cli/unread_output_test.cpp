@@ -182,7 +182,7 @@ TEST(unread_output, whose_reader_goes_ends_the_run) {
     EXPECT_THAT(ended.err, HasSubstr("code 1\n"));
 }
 
-TEST(unread_output, on_a_terminal_that_stands_still_lets_a_signal_end_the_run) {
+TEST(unread_output, on_a_stopped_terminal_lets_a_signal_end_the_run) {
     const std::string program = std::string("(progn (print \"begun\") ") + endless_print + ")";
     terminal_child child(heddle_command({"eval", program}), {{"TERM", "xterm"}});
     ASSERT_TRUE(child.expect("begun"));

@@ -113,7 +113,7 @@ protected:
     std::unique_ptr<host::session> harness;
 };
 
-TEST_P(page, does_what_it_says) {
+TEST_P(page, does_what_it_shows) {
     const auto text = text_of(fs::path(HEDDLE_SOURCE_DIR) / GetParam());
     ASSERT_FALSE(text.empty());
     for (const page_step& step : steps_of_page(text)) {

@@ -22,7 +22,7 @@ std::map<std::string, std::string> files_below(const fs::path& folder) {
     return found;
 }
 
-TEST(reference, is_what_the_tables_give) {
+TEST(reference, is_generated_from_the_tables) {
     const cli_test::scratch_directory scratch;
     const fs::path result = fs::path(scratch.path()) / "language";
     const auto ended = cli_test::run_heddle({"reference", result.string()});

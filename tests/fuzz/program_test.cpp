@@ -19,12 +19,12 @@ std::vector<std::uint8_t> bytes_of(std::uint64_t seed) {
     return bytes;
 }
 
-TEST(program_generator, same_bytes_give_the_same_program) {
+TEST(program_generator, same_bytes_make_the_same_program) {
     EXPECT_EQ(generate_program(bytes_of(3)), generate_program(bytes_of(3)));
     EXPECT_NE(generate_program(bytes_of(3)), generate_program(bytes_of(4)));
 }
 
-TEST(program_generator, any_bytes_give_a_program_of_bounded_size) {
+TEST(program_generator, any_bytes_make_a_program_of_bounded_size) {
     EXPECT_FALSE(generate_program({}).empty());
     for (const int byte : {0, 1, 0x7F, 0x80, 0xFF}) {
         const std::vector<std::uint8_t> same(100'000, static_cast<std::uint8_t>(byte));

@@ -20,7 +20,7 @@ std::vector<std::uint8_t> bytes_of(std::uint64_t seed) {
     return bytes;
 }
 
-TEST(sandbox_generator, same_bytes_give_the_same_case) {
+TEST(sandbox_generator, same_bytes_make_the_same_case) {
     const sandbox_host host;
     const auto first = generate_sandbox_case(bytes_of(3), host.names());
     EXPECT_EQ(first.code, generate_sandbox_case(bytes_of(3), host.names()).code);
@@ -28,7 +28,7 @@ TEST(sandbox_generator, same_bytes_give_the_same_case) {
     EXPECT_EQ(first.terms.limits, generate_sandbox_case(bytes_of(3), host.names()).terms.limits);
 }
 
-TEST(sandbox_generator, any_bytes_give_a_case_of_bounded_size) {
+TEST(sandbox_generator, any_bytes_make_a_case_of_bounded_size) {
     const sandbox_host host;
     for (const int byte : {0, 1, 0x7F, 0x80, 0xFF}) {
         const std::vector<std::uint8_t> same(100'000, static_cast<std::uint8_t>(byte));

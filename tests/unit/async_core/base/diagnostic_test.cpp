@@ -77,7 +77,7 @@ TEST(diagnostic, tabs_keep_the_mark_below_its_text) {
     EXPECT_EQ(line_of(out, 3), "   | \t\t^^^");
 }
 
-TEST(diagnostic, the_mark_stands_below_wide_and_combining_characters) {
+TEST(diagnostic, the_mark_is_below_wide_and_combining_characters) {
     const auto mark = [](const std::string& before, const std::string& marked) {
         source_map sources;
         const std::uint32_t at = sources.add("p", before + marked + " after");

@@ -86,7 +86,7 @@ TEST(error, the_first_span_stays) {
     EXPECT_EQ(placed.info().span, (source_span{3, 5}));
 }
 
-TEST(error, a_cancelled_outcome_says_why) {
+TEST(error, a_cancelled_outcome_has_its_reason) {
     const error stopped = error::cancelled(cancel_reason::deadline);
     EXPECT_TRUE(stopped.is_cancelled());
     EXPECT_EQ(stopped.cancelled_because(), cancel_reason::deadline);

@@ -33,7 +33,7 @@ TEST(exceptions, are_errors_with_the_name_of_who_threw) {
     EXPECT_EQ(unknown.code(), make_error_code(errc::internal));
 }
 
-TEST(exceptions, what_they_say_becomes_valid_text) {
+TEST(exceptions, their_messages_become_valid_text) {
     EXPECT_EQ(thrown_and_caught([] { throw std::runtime_error("a\xFF"); }).message(),
               "the effect 'fetch' threw an exception: a" + std::string(utf8::replacement));
 }

@@ -50,7 +50,7 @@ TEST(redactor, all_of_a_secret_is_looked_for_when_it_is_short_or_very_long) {
     EXPECT_EQ(redactor({secret(key + "x")}, "*").hidden(key + "x"), "*");
 }
 
-TEST(redactor, has_a_mark_unless_told_otherwise) {
+TEST(redactor, has_a_mark_unless_set_otherwise) {
     EXPECT_EQ(redactor({secret("sk-0123456789ab")}).hidden("a sk-0123456789ab b"), "a [hidden] b");
     EXPECT_FALSE(redactor().hides());
     EXPECT_EQ(redactor().hidden("a sk-0123456789ab b"), "a sk-0123456789ab b");

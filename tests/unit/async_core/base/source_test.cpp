@@ -152,7 +152,7 @@ TEST(columns_before, counts_characters_from_the_beginning_of_the_line) {
     EXPECT_EQ(columns_before(text, 6, 6), 0U);
 }
 
-TEST(source_map, gives_out_the_positions_of_a_dropped_source_again_if_it_was_the_last) {
+TEST(source_map, reuses_the_positions_of_a_dropped_source_if_it_was_the_last) {
     source_map map;
     const std::uint32_t first = map.add("a", "one");
     const std::uint32_t second = map.add("b", "two");

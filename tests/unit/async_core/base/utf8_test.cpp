@@ -317,7 +317,7 @@ TEST(utf8_printable, text_is_not_shown_in_another_order_than_it_has) {
     }
 }
 
-TEST(utf8_join_surrogates, gives_the_character_of_both_halves) {
+TEST(utf8_join_surrogates, returns_the_character_of_both_halves) {
     EXPECT_EQ(utf8::join_surrogates(0xD83E, 0xDDF5), 0x1F9F5U); // 🧵
     EXPECT_EQ(utf8::join_surrogates(0xD800, 0xDC00), 0x10000U);
     EXPECT_EQ(utf8::join_surrogates(0xDBFF, 0xDFFF), 0x10FFFFU);

@@ -81,7 +81,7 @@ TEST(wait_point, a_finished_wait_leaves_neither_hook_nor_timer) {
     test.turn(5ms);                      // would fire a dead timer
 }
 
-TEST(sleep_until, tells_its_end_from_the_deadline_and_from_cancellation) {
+TEST(sleep_until, distinguishes_its_end_from_the_deadline_and_from_cancellation) {
     runner test;
     auto slept = test.run(sleep_until(test.context(), clock::now() + 2ms));
     EXPECT_TRUE(slept);
@@ -110,7 +110,7 @@ TEST(yield_now, lets_others_run_first) {
     EXPECT_EQ(order, (std::vector<int>{1, 2, 11, 12}));
 }
 
-TEST(event_loop, a_nearer_timer_is_heard_before_a_farther_one_that_was_armed) {
+TEST(event_loop, a_nearer_timer_fires_before_a_farther_one_that_was_armed) {
     runner test;
     wait_point far;
     wait_point near;

@@ -195,7 +195,7 @@ TEST(schedule_seed, zero_is_first_come_first_served) {
     EXPECT_EQ(printed_with(0), "0\n1\n2\n3\n4\n5\n");
 }
 
-TEST(schedule_seed, same_seed_gives_the_same_order_and_others_other_orders) {
+TEST(schedule_seed, same_seed_yields_the_same_order_and_others_other_orders) {
     std::set<std::string> orders;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         const std::string printed = printed_with(seed);

@@ -126,7 +126,7 @@ TEST_F(imports, circles_are_named) {
               "SexpEvaluationError: import: files import each other in a circle: flows");
 }
 
-TEST_F(imports, errors_tell_the_file) {
+TEST_F(imports, errors_name_the_file) {
     EXPECT_EQ(shown("(import \"none.heddle\")"),
               "SexpEvaluationError: import: there is no file \"flows/none.heddle\"");
     files_.files["flows/bad.heddle"] = "(define x 1)\n(define y";

@@ -52,7 +52,7 @@ TEST_F(check, finds_nothing_in_good_programs) {
     }
 }
 
-TEST_F(check, tells_every_malformed_form) {
+TEST_F(check, reports_every_malformed_form) {
     EXPECT_EQ(
         problems("(if 1 2)\n(define (f) (when))\n(let ((a)) (unless))"),
         (lines{"malformed-form 1:1 if: expects 3 parts (condition, then, else), got 2",
@@ -127,7 +127,7 @@ TEST_F(check, the_top_level_reads_after_the_definition) {
     }
 }
 
-TEST_F(check, says_nothing_of_names_in_forms_that_are_not_known) {
+TEST_F(check, reports_nothing_for_names_in_unknown_forms) {
     EXPECT_EQ(problems("(defun f (x) x)\n(f 1)"), (lines{"unknown-name 1:2 unknown name 'defun'"}));
     EXPECT_EQ(problems("(deftask greet (params who) (instructions \"{{who}}\"))\n(greet (who 1))"),
               (lines{"unknown-name 1:2 unknown name 'deftask'"}));
@@ -264,7 +264,7 @@ TEST_F(check, names_what_was_written) {
         EXPECT_EQ(problems(good), lines{}) << good;
 }
 
-TEST_F(check, says_nothing_of_the_parts_of_a_form_that_are_no_expressions) {
+TEST_F(check, reports_nothing_for_the_parts_of_a_form_that_are_no_expressions) {
     EXPECT_EQ(problems("(define (loop x) x)"),
               (lines{"malformed-form 1:10 define: 'loop' is a special form, and stays one wherever "
                      "it is called"}));
@@ -299,7 +299,7 @@ TEST_F(check, goes_on_after_syntax_errors) {
     EXPECT_EQ(problems("(f \"abc").size(), 1U);
 }
 
-TEST_F(check, stands_long_chains_and_deep_nesting) {
+TEST_F(check, survives_long_chains_and_deep_nesting) {
     std::string chain = "(define (f x) (cond ";
     for (int i = 0; i < 3000; ++i) chain += "((= x " + std::to_string(i) + ") 1)\n";
     EXPECT_EQ(problems(chain + "))"), lines{});
@@ -310,7 +310,7 @@ TEST_F(check, stands_long_chains_and_deep_nesting) {
     EXPECT_EQ(problems(deep).size(), 1U);
 }
 
-TEST_F(check, says_when_there_are_too_many) {
+TEST_F(check, reports_when_there_are_too_many) {
     std::string text;
     for (int i = 0; i < 3000; ++i) text += "(nobody" + std::to_string(i) + ")\n";
     const auto found = problems(text);
@@ -318,7 +318,7 @@ TEST_F(check, says_when_there_are_too_many) {
     EXPECT_EQ(found.back(), "too-many 0:0 2000 more problems are not shown");
 }
 
-TEST_F(check, has_something_to_say_about_whatever_it_is_given) {
+TEST_F(check, reports_something_for_any_input) {
     for (std::uint32_t seed = 0; seed < 1500; ++seed) {
         const std::string text = generated_source(seed);
         realm harness;

@@ -94,7 +94,7 @@ TEST(check_types, functions_that_forms_call_with_another_count) {
               lines{});
 }
 
-TEST(check_types, decisions_that_a_controller_cannot_give) {
+TEST(check_types, decisions_that_a_controller_cannot_return) {
     const auto told = [](const std::string& decision) {
         return problems(
             "(define (f x i) x) (define (run)\n(iterative-loop (max-iterations 2) "

@@ -59,7 +59,7 @@ TEST_F(dump, writes_json_that_reads) {
     EXPECT_TRUE(read) << *result;
 }
 
-TEST_F(dump, runs_nothing_and_stands_long_chains) {
+TEST_F(dump, runs_nothing_and_survives_long_chains) {
     EXPECT_TRUE(tree("(error \"never\") (while true 1)"));
     std::string chain = "(cond ";
     for (int i = 0; i < 3000; ++i) chain += "((= 1 " + std::to_string(i) + ") 1)\n";
@@ -68,7 +68,7 @@ TEST_F(dump, runs_nothing_and_stands_long_chains) {
     EXPECT_LT(result->size(), 4U * 1024 * 1024);
 }
 
-TEST_F(dump, stands_every_program_of_the_repository) {
+TEST_F(dump, accepts_every_program_of_the_repository) {
     for (const auto& [name, text] : repository_sources()) {
         const auto result = tree(text, dump_format::json);
         if (!result) continue; // the fuzzer's corpus holds mistakes, the prelude forms of its own
@@ -76,7 +76,7 @@ TEST_F(dump, stands_every_program_of_the_repository) {
     }
 }
 
-TEST_F(dump, gives_the_errors_of_reading_and_compiling) {
+TEST_F(dump, returns_the_errors_of_reading_and_compiling) {
     EXPECT_EQ(tree("(f").error().code(), errc::syntax);
     EXPECT_EQ(tree("(if 1)").error().code(), errc::evaluation);
     const std::string text = "(+ 1 2)";

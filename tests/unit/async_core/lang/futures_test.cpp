@@ -7,7 +7,7 @@
 namespace heddle::lang::testing {
 namespace {
 
-TEST(futures, await_gives_the_value) {
+TEST(futures, await_returns_the_value) {
     expect_everywhere("(await (spawn (+ 1 2)))", "3");
     expect_everywhere("(let ((f (spawn (pause 2)))) (list (await f) (await f)))", "(2 2)");
     expect_everywhere("(define f (spawn (pause 1))) (map await (list f f f))", "(1 1 1)");
@@ -100,7 +100,7 @@ TEST(futures, a_branch_is_a_scope_too) {
     EXPECT_EQ(harness.clock(), 2);
 }
 
-TEST(futures, cancel_ends_one_and_tells_whether_it_ran) {
+TEST(futures, cancel_ends_one_and_returns_whether_it_ran) {
     expect_everywhere(
         "(define f (spawn (pause 90))) (pause 1) (list (cancel f) (try (await f) (catch "
         "(e) 'gone)) (cancel f))",

@@ -122,7 +122,7 @@ TEST(help, without_a_name_lists_all_names) {
     EXPECT_THAT(text, Not(HasSubstr(" %")));
 }
 
-TEST(help, in_a_sandbox_tells_about_the_language_alone) {
+TEST(help, in_a_sandbox_covers_the_language_alone) {
     lang_harness harness;
     (void)harness.run("(define (secret-helper) \"Hidden.\" 1)");
     EXPECT_THAT(harness.shown("(sandbox ((steps 10000)) (eval '(help 'secret-helper)))"),

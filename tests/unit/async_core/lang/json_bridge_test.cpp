@@ -76,7 +76,7 @@ TEST_F(json_bridge, reads_escapes) {
     expect_error(R"("\u00g0")", "hexadecimal");
 }
 
-TEST_F(json_bridge, says_where_and_what_was_expected) {
+TEST_F(json_bridge, reports_the_place_and_what_was_expected) {
     expect_error("", "line 1, column 1: expected a value but the text ends");
     expect_error("[1,\n 2,]", "line 2, column 4: expected a value but found ']'");
     expect_error("[1 2]", "expected , or ] (opened at line 1, column 1) but found '2'");

@@ -74,7 +74,7 @@ TEST(layout, one_line_when_it_fits) {
            {"(f 1.50 .5 -2e3 \"\\u0041\\n\" #t)", "(f 1.50 .5 -2e3 \"\\u0041\\n\" #t)\n"}});
 }
 
-TEST(layout, arguments_stand_below_the_first) {
+TEST(layout, arguments_are_below_the_first) {
     check({{"(string-append \"the first text\" name (f 1) \"and another\")",
             "(string-append \"the first text\"\n"
             "               name\n"
@@ -117,7 +117,7 @@ TEST(layout, bodies_are_indented_by_two) {
             "(director-evaluator-loop\n  (max-iterations 3)\n  (director f))\n"}});
 }
 
-TEST(layout, clauses_stand_below_each_other) {
+TEST(layout, clauses_are_below_each_other) {
     check({{"(cond (a 1)\n(else 2))", "(cond (a 1)\n      (else 2))\n"},
            {"(cond ((= n 0) (first-thing n) (second-thing n)) (else 2))",
             "(cond ((= n 0)\n       (first-thing n)\n       (second-thing n))\n      (else 2))\n"},

@@ -154,7 +154,7 @@ schedule schedule_of(int mode) {
     return how;
 }
 
-TEST_P(every_schedule, examples_give_what_is_written) {
+TEST_P(every_schedule, examples_have_the_written_values) {
     for (const example& each : examples) {
         lang_harness harness;
         EXPECT_EQ(harness.shown(each.program, schedule_of(GetParam())), each.expected)
@@ -342,7 +342,7 @@ TEST(machine, closure_cycles_are_freed) {
     EXPECT_LT(harness.harness.memory().used(), before + 8 * 1024 * 1024);
 }
 
-TEST(machine, a_session_gives_all_memory_back) {
+TEST(machine, a_session_returns_all_memory) {
     std::size_t live = 1;
     {
         lang_harness harness;

@@ -292,7 +292,7 @@ constexpr excess excesses[] = {
 
 class memory_limit : public ::testing::TestWithParam<excess> {};
 
-TEST_P(memory_limit, raises_and_gives_the_memory_back) {
+TEST_P(memory_limit, raises_and_returns_the_memory) {
     lang_harness session;
     ASSERT_EQ(session.shown("(define kept '(1 2)) kept"), "(1 2)");
     const std::size_t before = session.harness.memory().used();

@@ -84,7 +84,7 @@ TEST(names_of_forms, what_a_loop_was_given_is_shown_with_its_kind) {
     EXPECT_THAT(loop("2", "(list \"stop\" 1)"), HasSubstr("it gave the string \"stop\""));
 }
 
-TEST(names_of_forms, what_is_defined_further_down_is_said_to_be) {
+TEST(names_of_forms, what_is_defined_further_down_is_reported_as_such) {
     const auto hint = [](const std::string& program) {
         lang_harness w;
         return hint_of(w, program);

@@ -117,7 +117,7 @@ TEST_F(reader, refuses_what_is_nearly_a_number) {
     expect_error("1e400", "too large");
 }
 
-TEST_F(reader, names_unbalanced_brackets_and_where_they_stand) {
+TEST_F(reader, names_unbalanced_brackets_and_their_places) {
     expect_error("(add 1 2", "unbalanced (: the list opened at line 1, column 1 is never closed");
     expect_error("(a (b c)", "unbalanced");
     expect_error("(a\n  [b", "unbalanced [: the list opened at line 2, column 3");
@@ -198,7 +198,7 @@ TEST_F(reader, keeps_to_the_memory_limit) {
     memory().set_limit(SIZE_MAX);
 }
 
-TEST_F(reader, gives_places) {
+TEST_F(reader, records_places) {
     source_map sources;
     const std::string text = "(żó (b \"c\") 'd)\n";
     sources.add("first", "something else");
@@ -256,7 +256,7 @@ TEST_F(reader, survives_any_bytes) {
     }
 }
 
-TEST_F(reader, tells_incomplete_input_from_wrong_input) {
+TEST_F(reader, distinguishes_incomplete_input_from_wrong_input) {
     for (const char* begun : {"(", "(+ 1", "[a (b)", "\"text", "\"text\\", "#| a", "#| #| |#", "'",
                               "`", ",@", "#;", "(a '", "(f \"x) ", "1 2 (", "(a ; b)"}) {
         const auto read = read_all(memory(), begun);

@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(stdlib, module,
                          ::testing::ValuesIn(stdlib_sources().begin(), stdlib_sources().end()),
                          name_of_module);
 
-TEST(stdlib, public_functions_say_what_they_do) {
+TEST(stdlib, public_functions_are_documented) {
     lang_harness harness;
     for (const definition& one : definitions(harness)) {
         if (is_private(one)) continue;

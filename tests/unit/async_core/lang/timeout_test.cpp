@@ -11,7 +11,7 @@ TEST(timeout, value_in_time_passes) {
     expect_everywhere("(timeout 5 (pause 2) 'late)", "2");
 }
 
-TEST(timeout, too_late_raises_or_gives_the_fallback) {
+TEST(timeout, too_late_raises_or_returns_the_fallback) {
     expect_everywhere("(timeout 1 (pause 2))",
                       "TimeoutError: the time given by 'with' or 'timeout' is over (1.0 s)");
     expect_everywhere("(timeout 1 (pause 2) 'late)", "late");
@@ -126,7 +126,7 @@ TEST(timeout, the_step_limit_of_a_run_is_not_caught) {
               "LimitError: the step limit of this run is used up");
 }
 
-TEST(timeout, traces_tell_the_place) {
+TEST(timeout, traces_name_the_place) {
     lang_harness harness;
     const outcome ended = harness.run("(define (work) (+ 1 (pause 2)))\n(timeout 1 (work))");
     ASSERT_TRUE(ended.failure);

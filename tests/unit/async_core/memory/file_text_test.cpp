@@ -36,7 +36,7 @@ TEST(file_text, types_go_by_name) {
     }
 }
 
-TEST(file_text, is_described_by_its_first_line_that_says_something) {
+TEST(file_text, is_described_by_its_first_line_with_content) {
     EXPECT_EQ(describe_text("/src/pool.hpp", "// The pool of connections.\n#pragma once\n"),
               "pool.hpp (text/x-c++): The pool of connections.");
     EXPECT_EQ(describe_text("/x.py", "#!/usr/bin/env python\n\n\"\"\"Cuts cloth.\"\"\"\n"),

@@ -255,7 +255,7 @@ TEST_F(indexing, what_cannot_be_read_is_a_warning) {
     EXPECT_THAT(report.error().message(), HasSubstr("denied"));
 }
 
-TEST_F(indexing, tells_how_far_it_has_come) {
+TEST_F(indexing, reports_its_progress) {
     for (int i = 0; i < 150; ++i) put(std::to_string(i) + ".txt", "bobbin");
     std::vector<index_progress> told;
     index_options options = here();

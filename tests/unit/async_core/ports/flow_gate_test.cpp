@@ -26,7 +26,7 @@ private:
     }
 };
 
-TEST(flow_gate, tells_each_listener_once) {
+TEST(flow_gate, notifies_each_listener_once) {
     door gate;
     visitor first;
     visitor second;

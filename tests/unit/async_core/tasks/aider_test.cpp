@@ -105,7 +105,7 @@ TEST_F(aider, failure_is_data) {
         R"(["FAILED","tool_execution_error",2,"no key\n"])");
 }
 
-TEST_F(aider, absent_program_is_a_dependency_error_that_says_what_to_install) {
+TEST_F(aider, absent_program_is_a_dependency_error_that_names_what_to_install) {
     for (const char* program : {"heddle-has-no-aider", "./none"}) {
         set(program);
         const std::string told = w.json(std::string(edit) +
@@ -139,7 +139,7 @@ TEST_F(aider, cancelled_task_ends_the_group) {
     EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
-TEST_F(aider, output_is_read_as_the_task_says) {
+TEST_F(aider, output_is_read_as_the_task_specifies) {
     w.put("bin-aider", "#!/bin/sh\necho '{\"done\": true}'\n", 0755);
     EXPECT_EQ(w.json("(defatom edit (params) (subtype \"aider_automatic\") (instructions \"x\")"
                      " (output_format ((type \"json\")))) (parsed (edit))"),

@@ -53,7 +53,7 @@ testing::scripted_llm::reply failing(error failure) {
     return [=](const ports::chat_request&) -> result<ports::chat_response> { return failure; };
 }
 
-TEST(budgets, calls_beyond_give_failed_results_and_the_others_are_kept) {
+TEST(budgets, calls_beyond_have_failed_results_and_the_others_are_kept) {
     harness w({plain()});
     w.llm.say("x");
     EXPECT_EQ(w.json("(with ((max-calls 2)) (map (lambda (r) (if (ok? r) (content r) (get-in r "
@@ -256,7 +256,7 @@ TEST(budgets, are_used_up_by_calls_that_all_end_without_a_response) {
     EXPECT_EQ(w.llm.asked.size(), 3U) << "a tenth of a dollar each";
 }
 
-TEST(budgets, let_the_first_call_go_by_its_input_and_say_what_is_an_estimate) {
+TEST(budgets, admit_the_first_call_by_its_input_and_report_estimates) {
     task_template slow = plain("slow");
     slow.timeout = std::chrono::milliseconds(5);
     harness w({slow}, with_prices());
@@ -321,7 +321,7 @@ TEST(budgets, keep_the_last_response_of_a_task_that_may_not_ask_again) {
               R"(["FAILED","no number","calls"])");
 }
 
-TEST(budgets, waiting_is_told_and_ends_with_the_run) {
+TEST(budgets, waiting_is_reported_and_ends_with_the_run) {
     harness w({plain()}, with_prices());
     w.llm.say("x");
     w.llm.delay = std::chrono::milliseconds(1);

@@ -98,7 +98,7 @@ TEST(context_files, that_are_missing_or_refused_are_warnings) {
     EXPECT_THAT(context.text, ::testing::Not(HasSubstr("root:")));
 }
 
-TEST(context_files, many_missing_ones_are_told_in_few_words) {
+TEST(context_files, many_missing_ones_are_reported_in_few_words) {
     bench b;
     task_template declared = with_files(kind::literal, "");
     for (int i = 0; i < 100; ++i) declared.files->paths.push_back("none-" + std::to_string(i));
@@ -107,7 +107,7 @@ TEST(context_files, many_missing_ones_are_told_in_few_words) {
     EXPECT_THAT(b.good(declared).warnings[0], HasSubstr("only the first 10 of 100 files"));
 }
 
-TEST(context_files, without_access_to_files_say_so) {
+TEST(context_files, without_access_to_files_are_reported) {
     bench b;
     b.sources.files = nullptr;
     EXPECT_THAT(b.good({}, "((files (\"a.txt\")))").warnings,

@@ -37,7 +37,7 @@ TEST(context_clauses, of_a_definition_become_settings) {
     EXPECT_EQ(declared.history.record_in_session_history, true);
 }
 
-TEST(context_clauses, nil_and_an_empty_list_say_nothing) {
+TEST(context_clauses, nil_and_an_empty_list_set_nothing) {
     const task_template declared =
         declared_with("(context_management ((inherit_context nil))) (history_config ())");
     EXPECT_TRUE(declared.context.empty());

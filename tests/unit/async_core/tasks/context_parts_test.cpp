@@ -119,7 +119,7 @@ TEST(write_context, nothing_is_no_context) {
     EXPECT_TRUE(context.text.empty());
 }
 
-TEST(write_context, is_cut_at_whole_documents_and_says_what_is_missing) {
+TEST(write_context, is_cut_at_whole_documents_and_names_what_is_missing) {
     assembled_context context;
     write_context({part("a", std::string(100, 'a')), part("b", std::string(5000, 'b')),
                    part("c", std::string(100, 'c'))},

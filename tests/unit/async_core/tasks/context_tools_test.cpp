@@ -39,7 +39,7 @@ struct context_harness {
     harness w;
 };
 
-TEST(get_context, gives_paths_best_first) {
+TEST(get_context, returns_paths_best_first) {
     context_harness c;
     EXPECT_EQ(c.w.json("(get_context (query \"parsers\"))"), R"(["/a.py","/b.py"])");
     EXPECT_EQ(c.w.json("(get-context (query \"parsers\"))"), R"(["/a.py","/b.py"])");
@@ -111,7 +111,7 @@ TEST(get_context, wrong_values_are_named_before_anything_is_asked) {
     EXPECT_TRUE(c.memory.asked.empty());
 }
 
-TEST(get_context, what_fails_in_the_memory_is_told) {
+TEST(get_context, failures_of_the_memory_are_reported) {
     context_harness c;
     ports::memory_answer broken;
     broken.error = "no disk";
@@ -137,7 +137,7 @@ TEST(get_context_result, is_the_whole_answer) {
               R"("content_type":"text/x-python","metadata":""}]})");
 }
 
-TEST(get_context, without_a_memory_says_so) {
+TEST(get_context, without_a_memory_is_refused) {
     harness w;
     const auto ended = w.run("(get_context (query \"q\"))");
     ASSERT_FALSE(ended);

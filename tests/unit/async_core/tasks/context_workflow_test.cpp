@@ -26,7 +26,7 @@ struct files_harness : context_harness {
     }
 };
 
-TEST(context_of_a_call, stands_behind_the_system_prompts) {
+TEST(context_of_a_call, is_behind_the_system_prompts) {
     files_harness w;
     EXPECT_THAT(w.json("(get-field (ask (q \"why\") (files '(\"b.txt\" \"a.txt\"))) \"notes\")"),
                 AllOf(HasSubstr(R"("template_used":"ask")"),
@@ -42,7 +42,7 @@ TEST(context_of_a_call, stands_behind_the_system_prompts) {
     EXPECT_EQ(w.sent(1), "Q: why");
 }
 
-TEST(context_of_a_call, says_in_the_log_what_is_missing) {
+TEST(context_of_a_call, logs_what_is_missing) {
     files_harness w;
     EXPECT_THAT(w.json("(get-in (ask (q 1) (files '(\"nofile.md\"))) '(notes warnings))"),
                 HasSubstr("nofile.md"));
@@ -87,7 +87,7 @@ TEST(context_of_a_subtask, has_the_preset_of_the_subtype_that_was_asked_for) {
     EXPECT_EQ(source(R"(,"subtype":"subtask")"), "\"automatic_lookup\"");
 }
 
-TEST(settings_without_effect, are_said) {
+TEST(settings_without_effect, are_reported) {
     files_harness w;
     w.json(
         "(defatom keeps (params) (instructions \"k\") (context_management ((accumulate_data "
@@ -213,7 +213,7 @@ void load(context_harness& w, std::string name, std::string xml) {
     for (task_template& one : loaded.templates) ASSERT_TRUE(tasks->add(std::move(one)));
 }
 
-TEST(template_file, says_all_about_its_context) {
+TEST(template_file, sets_all_of_its_context) {
     files_harness w;
     w.folder.file("secret.txt", "key");
     w.processes.print("a.txt\nsecret.txt\nb.txt\n");
@@ -377,7 +377,7 @@ TEST(model_stage, is_a_task_that_a_program_may_replace) {
     EXPECT_EQ(w.memory.asked.size(), 1U) << "its own context is not looked up";
 }
 
-TEST(model_stage, that_wants_more_than_there_is_says_so) {
+TEST(model_stage, that_wants_more_than_there_is_reports_it) {
     context_harness w(staged());
     w.memory.find({"/x/a"});
     EXPECT_EQ(w.json("(defatom internal:associative_matching_content (params query mood) "

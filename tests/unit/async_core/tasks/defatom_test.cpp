@@ -86,7 +86,7 @@ TEST(defatom, suggests_the_clause_that_is_meant) {
     EXPECT_THAT(hint("nothing-like-it"), HasSubstr("clauses: params, instructions, "));
 }
 
-TEST(defatom, says_how_a_quote_is_written) {
+TEST(defatom, explains_how_a_quote_is_written) {
     reading text;
     const auto parsed =
         parse_defatom(text.form("(defatom t (params a) (instructions \"Say \" hi \" to\"))"), {});

@@ -29,7 +29,7 @@ protected:
     std::optional<lang::task_signature> signature;
 };
 
-TEST_F(definition_check_of, a_good_task_gives_its_signature) {
+TEST_F(definition_check_of, a_good_task_has_its_signature) {
     EXPECT_EQ(problems("(defatom t (params a (b optional string) (c (default 1)))\n"
                        "  (instructions \"{{a}} {{b.x}} {{ c[0] }} \\\\{{d\"))"),
               lines{});
@@ -38,7 +38,7 @@ TEST_F(definition_check_of, a_good_task_gives_its_signature) {
     EXPECT_EQ(signature->required, (lines{"a"}));
 }
 
-TEST_F(definition_check_of, every_wrong_clause_is_told) {
+TEST_F(definition_check_of, every_wrong_clause_is_reported) {
     EXPECT_EQ(problems("(defatom t (params a)\n (instructions \"{{a}}\")\n (temprature 1)\n"
                        " (model 3)\n (params b)\n (retries -1))"),
               (lines{"3:2 defatom t: there is no clause 'temprature'",
@@ -56,7 +56,7 @@ TEST_F(definition_check_of, a_clause_that_is_wrong_is_not_missed_too) {
               (lines{"1:1 defatom t: has no (instructions \"…\") clause"}));
 }
 
-TEST_F(definition_check_of, every_placeholder_that_is_no_parameter_is_told_where_it_stands) {
+TEST_F(definition_check_of, every_placeholder_that_is_no_parameter_is_reported_with_its_place) {
     EXPECT_EQ(problems("(defatom t (params goal)\n (system \"{{gaol}}\")\n"
                        " (instructions \"{{goal}}\n{{x.y}} {{xy}}\"))"),
               (lines{"4:1 {{x}} is not a parameter of the task 't'",
@@ -64,7 +64,7 @@ TEST_F(definition_check_of, every_placeholder_that_is_no_parameter_is_told_where
                      "2:11 {{gaol}} is not a parameter of the task 't'"}));
 }
 
-TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_told) {
+TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_reported) {
     EXPECT_EQ(problems("(defatom t (params a _b c) (instructions \"{{a}}\"))"), lines{});
     ASSERT_TRUE(signature);
     ASSERT_EQ(signature->unused.size(), 1U);
@@ -77,7 +77,7 @@ TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_told) {
     EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}} {{\"))").size(), 1U);
 }
 
-TEST_F(definition_check_of, mistakes_in_a_schema_are_told_where_they_stand_in_its_text) {
+TEST_F(definition_check_of, mistakes_in_a_schema_are_reported_with_their_place_in_its_text) {
     const auto place = [&](const std::string& schema) {
         const auto found = problems(
             "(defatom t (params a) (instructions \"{{a}}\")\n (output_format "
@@ -98,7 +98,7 @@ TEST_F(definition_check_of, mistakes_in_a_schema_are_told_where_they_stand_in_it
               "4:54");
 }
 
-TEST_F(definition_check_of, what_a_clause_says_is_refused_where_it_stands) {
+TEST_F(definition_check_of, wrong_values_of_clauses_are_reported_with_their_place) {
     EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}}\")\n"
                        " (subtype \"foo bar\")\n"
                        " (returns \"objct\")\n"

@@ -109,7 +109,7 @@ TEST_F(dispatching, calls_a_tool) {
     EXPECT_THAT(json("echo", R"({"txt":1})"), HasSubstr("has no input txt; its inputs are text"));
 }
 
-TEST_F(dispatching, what_nobody_knows_is_told_with_near_names) {
+TEST_F(dispatching, unknown_identifiers_are_reported_with_near_names) {
     const std::string given = json("gret");
     EXPECT_THAT(given, HasSubstr("\"status\":\"FAILED\""));
     EXPECT_THAT(given, HasSubstr("\"reason\":\"template_not_found\""));
@@ -151,7 +151,7 @@ TEST_F(dispatching, a_deadline_is_a_failure_and_other_cancellation_is_none) {
     EXPECT_TRUE(stopped.error().is_cancelled());
 }
 
-TEST(match_tasks, gives_the_tasks_that_match) {
+TEST(match_tasks, returns_the_tasks_that_match) {
     testing::harness all({greeting(), declared_as("sum", "director", "Sums up a text", {})});
     EXPECT_EQ(all.json("(map (lambda (m) (get-field m 'name)) (match-tasks (text \"greets\")))"),
               "[\"greet\"]");
@@ -192,7 +192,7 @@ TEST(session_tasks, inputs_can_be_given_under_the_name_they_come_from) {
     EXPECT_THAT(all.json("(greet (user_query \"Eve\") (who \"Ada\"))"), HasSubstr("given twice"));
 }
 
-TEST(session_tasks, an_aider_task_says_what_is_to_be_done_by_its_first_input) {
+TEST(session_tasks, an_aider_task_is_described_by_its_first_input) {
     testing::harness all(
         {declared_as("edit", "aider_automatic", "Edit for {{task_description}}", {"prompt"})});
     all.llm.say("done");

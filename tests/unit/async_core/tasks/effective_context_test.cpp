@@ -105,7 +105,7 @@ TEST(merge_context, the_weaker_of_two_that_exclude_each_other_yields) {
     }
 }
 
-TEST(merge_context, the_last_layer_that_says_it_holds) {
+TEST(merge_context, the_last_layer_that_sets_it_holds) {
     for (const int of_task : {-1, 0, 1}) {
         for (const int of_call : {-1, 0, 1}) {
             context_management task;

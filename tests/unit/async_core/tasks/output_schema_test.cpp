@@ -87,7 +87,7 @@ TEST(output_schema, takes_numbers_as_draft_7_does) {
     EXPECT_NE(check(R"({"type":"integer"})", "5.5"), "");
 }
 
-TEST(output_schema, holds_a_value_to_what_stands_beside_a_reference) {
+TEST(output_schema, checks_what_is_written_next_to_a_reference) {
     constexpr auto schema =
         R"({"$defs":{"s":{"type":"string"}},"properties":{"x":{"$ref":"#/$defs/s","minLength":3}}})";
     EXPECT_EQ(check(schema, R"({"x":"long"})"), "");
@@ -127,7 +127,7 @@ TEST(output_schema, checks_json_schema) {
     EXPECT_THAT(check(schema, R"({"n":1,"l":["x","x"]})"), HasSubstr("unique"));
 }
 
-TEST(output_schema, says_where_as_a_json_pointer) {
+TEST(output_schema, reports_the_place_as_a_json_pointer) {
     constexpr auto schema = R"({"additionalProperties":{"items":{"type":"number"}}})";
     EXPECT_THAT(check(schema, R"({"a/b":[1,"x"]})"), StartsWith("/a~1b/1|"));
     EXPECT_THAT(check(schema, R"({"m~n":["x"]})"), StartsWith("/m~0n/0|"));
@@ -239,7 +239,7 @@ TEST(output_schema, takes_whole_numbers_of_any_size_for_integers) {
     EXPECT_NE(check(R"({"type":["null","string"]})", "18446744073709551615"), "");
 }
 
-TEST(output_schema, tells_large_numbers_apart) {
+TEST(output_schema, distinguishes_large_numbers) {
     constexpr auto greatest = R"({"const":18446744073709551615})";
     EXPECT_EQ(check(greatest, "18446744073709551615"), "");
     EXPECT_NE(check(greatest, "18446744073709551614"), "");
@@ -269,7 +269,7 @@ TEST(output_schema, limits_of_numbers_are_exact) {
     EXPECT_THAT(check(R"({"minimum":1,"exclusiveMinimum":true})", "1"), HasSubstr("refused: "));
 }
 
-TEST(output_schema, tells_numbers_apart_by_all_of_their_digits) {
+TEST(output_schema, distinguishes_numbers_by_all_of_their_digits) {
     EXPECT_EQ(check(R"({"uniqueItems":true})", "[0.1234561,0.1234562,1e-300,2e-300,0]"), "");
     EXPECT_NE(check(R"({"uniqueItems":true})", "[0.1234561,0.12345610]"), "");
 }

@@ -173,7 +173,7 @@ told run(harness& w, const std::string& call) {
     return result;
 }
 
-TEST(paid_figures, are_the_same_wherever_they_are_told) {
+TEST(paid_figures, are_the_same_wherever_they_are_reported) {
     for (const outcome& each : outcomes()) {
         SCOPED_TRACE(each.name);
         harness w({}, priced());
@@ -213,7 +213,7 @@ TEST(paid_figures, of_calls_that_are_cancelled_reach_the_observer_and_the_budget
     EXPECT_NEAR(budget, told, 1e-3 * told) << said;
 }
 
-TEST(paid_figures, that_are_not_known_are_said_to_be) {
+TEST(paid_figures, that_are_not_known_are_reported_as_unknown) {
     harness w({}, priced());
     ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
     chat_response lost = with_lost(answer("x", ports::token_usage{1000, 100}),
@@ -303,7 +303,7 @@ TEST(what_was_said, counts_when_its_receiver_fails) {
 
 // ---------------------------------------------------------------- bad calls of tools
 
-TEST(bad_arguments, are_told_to_the_model) {
+TEST(bad_arguments, are_reported_to_the_model) {
     harness w;
     for (const char* wrong : {"{not json", "[1,2]"}) {
         w.llm.asked.clear();
@@ -415,7 +415,7 @@ TEST(kept_responses, are_never_sought_where_that_would_send) {
 
 // ---------------------------------------------------------------- conversations
 
-TEST(conversations, record_the_result_of_a_subtask_as_what_was_said) {
+TEST(conversations, record_the_result_of_a_subtask_as_the_response) {
     harness w;
     w.llm.say(R"({"status":"CONTINUATION","content":"","notes":{"subtask_request":)"
               R"({"type":"atomic","description":"d","inputs":{},"template_hints":["sub"]}}})");

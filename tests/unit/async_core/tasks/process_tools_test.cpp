@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::tool_harness;
 
-TEST(run_script, gives_a_result_with_notes) {
+TEST(run_script, returns_a_result_with_notes) {
     tool_harness w;
     EXPECT_EQ(w.json("(bind r (system:run_script (command \"echo out; echo err >&2\")))"
                      "(list (get-field r 'status) (content r) (ok? r) (get-in r '(notes stdout))"
@@ -23,7 +23,7 @@ TEST(run_script, gives_a_result_with_notes) {
               R"("42\n")");
 }
 
-TEST(run_script, without_a_clause_says_which_there_are) {
+TEST(run_script, without_a_clause_names_those_that_there_are) {
     tool_harness w;
     const auto ended = w.run("(system:run_script \"echo hi\")");
     ASSERT_FALSE(ended);
@@ -148,7 +148,7 @@ TEST(run_script, many_run_side_by_side) {
         "1225");
 }
 
-TEST(run_script, without_permission_is_refused_and_says_how_to_get_it) {
+TEST(run_script, without_permission_is_refused_with_a_hint) {
     tool_harness w(false);
     const auto ended = w.run("(system:run_script (command \"touch made\"))");
     ASSERT_FALSE(ended);
@@ -206,7 +206,7 @@ TEST(file_tools, primitives_of_the_same_names_stay) {
     EXPECT_EQ(w.json("(read-file (string-append \"a\" \".txt\"))"), R"("alpha")");
 }
 
-TEST(file_tools, read_files_gives_one_text_and_notes_what_is_missing) {
+TEST(file_tools, read_files_returns_one_text_and_notes_what_is_missing) {
     tool_harness w;
     w.put("a.txt", "alpha");
     w.put("b.txt", "beta\n");

@@ -102,7 +102,7 @@ TEST(model_registry, aliases_that_lead_in_a_circle_are_an_error) {
     EXPECT_FALSE(models.set_default("b"));
 }
 
-TEST(model_registry, models_that_nobody_is_known_to_have_are_told) {
+TEST(model_registry, models_that_nobody_is_known_to_have_are_reported) {
     testing::scripted_llm first;
     testing::scripted_llm second;
     testing::scripted_llm any;

@@ -112,7 +112,7 @@ TEST(request_parameters, wrong_values_are_named_wherever_they_are_written) {
                 HasSubstr("<top_p> must be a number from 0 to 1"));
 }
 
-TEST(request_parameters, what_is_not_said_is_filled_and_what_is_said_stays) {
+TEST(request_parameters, what_is_not_set_is_filled_and_what_is_set_stays) {
     request_parameters said;
     said.top_p = 0.5;
     said.extra_parameters = std::vector<ports::extra_parameter>{{"a", "1"}};
@@ -158,7 +158,7 @@ TEST(request_parameters, a_forced_tool_is_forced_in_the_first_turn_only) {
     }
 }
 
-TEST(request_parameters, a_choice_of_a_tool_that_is_not_offered_is_told) {
+TEST(request_parameters, a_choice_of_a_tool_that_is_not_offered_is_reported) {
     harness w;
     w.llm.say("done");
     EXPECT_THAT(w.json(with_tool + "(defatom t (params) (instructions \"q\") (tools (look)) "
@@ -167,7 +167,7 @@ TEST(request_parameters, a_choice_of_a_tool_that_is_not_offered_is_told) {
     EXPECT_EQ(w.llm.asked.at(0).tool_choice, "");
 }
 
-TEST(tool_loop, a_call_that_the_length_limit_cut_ends_the_task_and_says_so) {
+TEST(tool_loop, a_call_that_the_length_limit_cut_ends_the_task_and_is_reported) {
     harness w;
     w.llm.replies.push_back([](const auto&) -> result<ports::chat_response> {
         ports::chat_response response;
@@ -195,7 +195,7 @@ TEST(tool_loop, a_call_that_was_not_offered_fails_with_text_and_without) {
     }
 }
 
-TEST(tool_loop, ids_that_come_again_are_told_apart) {
+TEST(tool_loop, ids_that_come_again_are_distinguished) {
     harness w;
     for (int i = 0; i < 3; ++i) {
         w.llm.replies.push_back([](const auto&) { return calling("heddle_call_1"); });

@@ -324,7 +324,7 @@ TEST(sandbox_attacks, limits) {
     });
 }
 
-TEST(sandbox_attacks, an_allowed_task_is_told_nothing_of_outside) {
+TEST(sandbox_attacks, an_allowed_task_learns_nothing_of_outside) {
     guarded w;
     w.llm.asked.clear();
     w.session->define(

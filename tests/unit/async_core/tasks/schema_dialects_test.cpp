@@ -105,7 +105,7 @@ TEST(schema_dialects, references_lead_to_any_place_of_the_document) {
     }
 }
 
-TEST(schema_dialects, what_is_not_supported_is_said) {
+TEST(schema_dialects, what_is_not_supported_is_reported) {
     // zod: z.email()
     EXPECT_THAT(check(R"({"type":"string","format":"email","pattern":"^(?!\\.)[a-z.]+@[a-z.]+$"})",
                       "\"a@b\""),

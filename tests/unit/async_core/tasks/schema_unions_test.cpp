@@ -59,7 +59,7 @@ std::string tree(int depth, const std::string& tag) {
     return "{" + tag + R"(,"arg1":)" + below + R"(,"arg2":)" + below + "}";
 }
 
-TEST(schema_unions, a_tag_decides_wherever_it_stands) {
+TEST(schema_unions, a_tag_decides_wherever_it_is) {
     struct row {
         kind_schema kind;
         std::string tag;
@@ -99,7 +99,7 @@ TEST(schema_unions, of_many_kinds_take_many_elements) {
     EXPECT_THAT(check(schema, json + R"({"kind":"v0","x":"1"}])"), HasSubstr("does not match"));
 }
 
-TEST(schema_unions, what_is_seen_first_is_what_the_schema_says) {
+TEST(schema_unions, what_is_seen_first_is_what_the_schema_requires) {
     // References to an element of an allOf lead to the same one as before.
     constexpr auto numbered = R"({"allOf":[{"properties":{"a":{"type":"integer"}}}],
         "properties":{"b":{"$ref":"#/allOf/0"}},"required":["b"]})";

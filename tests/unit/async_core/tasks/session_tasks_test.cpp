@@ -38,7 +38,7 @@ TEST(task_calls, by_clause_by_position_and_by_value) {
     EXPECT_EQ(w.observer.input_tokens, 30);
 }
 
-TEST(task_calls, the_result_tells_how_it_came_about) {
+TEST(task_calls, the_result_reports_how_it_came_about) {
     harness w;
     w.llm.say("hello");
     auto ended = w.run(with_greet("(greet \"Ann\")"));
@@ -274,7 +274,7 @@ TEST(task_calls, an_answer_of_the_wrong_form) {
               R"(["FAILED","output_format_failure","JSONDecodeError"])");
 }
 
-TEST(task_calls, a_cut_answer_is_completed_and_said_so) {
+TEST(task_calls, a_cut_answer_is_completed_and_reported) {
     harness w;
     w.llm.say("{\"a\": [1, 2", ports::finish_reason::length);
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") "
@@ -339,7 +339,7 @@ TEST(task_definitions, local_names_register_for_the_run) {
     EXPECT_THAT(w.json("(call-atomic-task 'iner)"), StartsWith("UnboundSymbolError"));
 }
 
-TEST(task_definitions, what_a_host_cannot_do_is_said) {
+TEST(task_definitions, what_a_host_cannot_do_is_reported) {
     harness w;
     w.llm.say("x");
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") (file_paths (\"a\"))) "

@@ -101,7 +101,7 @@ TEST(std_voting, all_failed_raises_their_reasons) {
                 StartsWith("UserError: majority-vote: all 3 samples failed: "));
 }
 
-TEST(std_voting, a_mistake_in_the_workflow_is_told_at_once) {
+TEST(std_voting, a_mistake_in_the_workflow_is_reported_at_once) {
     application w(voters, "voting");
     const std::string shown = w.json(
         "(defatom picky (params a b) (instructions \"{{a}} {{b}}\")) "

@@ -223,7 +223,7 @@ TEST(task_fields, of_one_word_are_not_empty) {
     }
 }
 
-TEST(task_fields, nil_says_nothing_in_every_group) {
+TEST(task_fields, nil_sets_nothing_in_every_group) {
     reading text;
     const auto parsed = parse_defatom(
         text.form(definition_with(

@@ -22,7 +22,7 @@ std::string text_of(harness& w, const std::string& program) {
     return ended ? std::string(lang::string_bytes(*ended)) : ended.error().message();
 }
 
-TEST(task_help, tells_parameters_and_place) {
+TEST(task_help, shows_parameters_and_place) {
     harness w;
     const std::string text = text_of(w, std::string(greet) + "(help 'greet)");
     EXPECT_THAT(text, StartsWith("(greet (who …) [(style …)])\nGreets a person.\n"
@@ -35,7 +35,7 @@ TEST(task_help, tells_parameters_and_place) {
 
 coro::task<result<lang::value>> echo(tool_call call) { co_return call.inputs; }
 
-TEST(task_help, tells_the_clauses_of_a_tool) {
+TEST(task_help, shows_the_clauses_of_a_tool) {
     tool weigh;
     weigh.name = "weigh";
     weigh.description = "Weighs a thing.";

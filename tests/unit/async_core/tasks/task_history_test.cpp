@@ -49,7 +49,7 @@ public:
     }
 };
 
-TEST(history, a_task_is_told_of_earlier_ones) {
+TEST(history, a_task_sees_earlier_ones) {
     talk w;
     EXPECT_EQ(w.converse("(ask \"a\") (ask \"b\") 1"), "1");
     EXPECT_THAT(w.before("a"), IsEmpty());
@@ -165,7 +165,7 @@ TEST(history, nested_branches) {
     EXPECT_THAT(w.before("end"), ElementsAre("x", "x1", "x2", "x3", "y", "y1", "y2", "y3"));
 }
 
-TEST(history, of_a_race_the_winner_counts_and_of_a_failed_map_what_was_said) {
+TEST(history, of_a_race_the_winner_counts_and_of_a_failed_map_what_was_answered) {
     talk w;
     w.llm.delay = std::chrono::milliseconds(1);
     EXPECT_EQ(w.converse("(race (progn (ask \"slow\") (sleep 10) 1) (ask \"fast\")) "

@@ -10,7 +10,7 @@ namespace {
 using testing::harness;
 using ::testing::HasSubstr;
 
-TEST(task_names, a_call_may_stand_above_the_definition) {
+TEST(task_names, a_call_may_be_above_the_definition) {
     harness w;
     w.llm.say("hello");
     EXPECT_EQ(w.json("(define (main topic) (content (writer (topic topic))))"
@@ -56,7 +56,7 @@ TEST(task_names, misspelt_inputs_are_named) {
               "\"hello\"");
 }
 
-TEST(task_names, a_clause_that_no_call_has_is_shown_where_it_stands) {
+TEST(task_names, a_clause_that_no_call_has_is_shown_with_its_place) {
     harness w;
     const auto ended = w.run("(defatom q (params x) (instructions \"{{x}}\"))\n(q (x 1) (seed 7))");
     ASSERT_FALSE(ended);

@@ -134,7 +134,7 @@ TEST(stream_form, needs_a_call_and_a_function) {
     EXPECT_THAT(w.json("(stream (f))"), HasSubstr("expects a call of a task and a function"));
 }
 
-TEST(stream_host, hears_every_piece_and_can_stop_the_call) {
+TEST(stream_host, receives_every_piece_and_can_stop_the_call) {
     std::string heard;
     task_system_parts parts;
     parts.on_delta = [&](const task_delta& piece) -> result<void> {

@@ -243,7 +243,7 @@ TEST(subtasks, templates_are_chosen_by_kind_hint_and_description) {
     }
 }
 
-TEST(subtasks, what_is_wrong_with_a_request_is_said) {
+TEST(subtasks, what_is_wrong_with_a_request_is_reported) {
     const std::vector<std::pair<std::string, std::string>> wrong{
         {R"({"type":"atomic","description":"d"})", "'inputs' is missing"},
         {R"({"type":"atomic","description":"d","inputs":{},"depth":1})", "no field 'depth'"},

@@ -32,7 +32,7 @@ struct person {
     }
 };
 
-TEST(ask_user, gives_the_answer_of_a_person) {
+TEST(ask_user, returns_the_answer_of_a_person) {
     person somebody;
     harness w({}, somebody.parts());
     EXPECT_EQ(
@@ -48,7 +48,7 @@ TEST(ask_user, gives_the_answer_of_a_person) {
     EXPECT_EQ(w.json("(ask-user (question \"Which?\"))"), "\"\"");
 }
 
-TEST(ask_user, says_what_is_wrong) {
+TEST(ask_user, reports_what_is_wrong) {
     person somebody;
     harness w({}, somebody.parts());
     EXPECT_THAT(w.json("(ask-user (question \"Q\") (choices '(\"a\")))"),

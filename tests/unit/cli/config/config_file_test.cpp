@@ -111,7 +111,7 @@ user_agent = "mine/1"
     EXPECT_EQ(result.http.max_connections, 1000);
 }
 
-TEST(config_file, tells_all_mistakes_with_their_places) {
+TEST(config_file, reports_all_mistakes_with_their_places) {
     EXPECT_THAT(mistakes("modle = \"x\"\nconcurrency = 0\n[cache]\nkeep_for = \"soon\"\n"
                          "[providers.a]\nmax_retries = \"two\"\ntypo = 1\n"),
                 ElementsAre(HasSubstr("heddle.toml:1: there is no setting 'modle'"),
@@ -139,7 +139,7 @@ TEST(config_file, aliases_that_lead_in_a_circle_are_named) {
                             "heddle.toml:6: the aliases lead in a circle: self -> self"));
 }
 
-TEST(config_file, a_service_that_does_not_exist_is_told_with_the_other_mistakes) {
+TEST(config_file, a_service_that_does_not_exist_is_reported_with_the_other_mistakes) {
     EXPECT_THAT(mistakes("modle = \"x\"\n[providers.x]\ntype = \"opnai\"\nmax_retries = -1\n"
                          "[providers.y]\ntype = \"a service of ours\"\n"),
                 ElementsAre(HasSubstr("heddle.toml:1: there is no setting 'modle'"),
@@ -151,7 +151,7 @@ TEST(config_file, a_service_that_does_not_exist_is_told_with_the_other_mistakes)
     EXPECT_EQ(mistakes("[providers.x]\ntype = 1\n").size(), 1U);
 }
 
-TEST(config_file, says_what_is_expected) {
+TEST(config_file, reports_what_is_expected) {
     EXPECT_THAT(mistakes("modle = \"x\""), ElementsAre(HasSubstr("did you mean")));
     EXPECT_THAT(mistakes("concurrency = 0"),
                 ElementsAre(HasSubstr("concurrency must be a whole number from 1 to 1000000")));
@@ -317,7 +317,7 @@ TEST_F(config_folders, aliases_of_two_files_may_not_lead_in_a_circle) {
                 HasSubstr("project/heddle.toml:2: the aliases lead in a circle: x -> y -> x"));
 }
 
-TEST_F(config_folders, a_named_file_stands_alone) {
+TEST_F(config_folders, a_named_file_is_used_alone) {
     write("project/heddle.toml", "model = \"project\"");
     write("other.toml", "concurrency = 2");
     const auto found = find((root / "other.toml").string()).value();

@@ -68,7 +68,7 @@ TEST(check_calls, effects_that_a_sandbox_does_not_allow) {
         EXPECT_EQ(problems(good), lines{}) << good;
 }
 
-TEST(check_calls, effects_that_give_nil) {
+TEST(check_calls, effects_that_return_nil) {
     EXPECT_EQ(problems("(timeout (sleep 1) 3)").size(), 1U);
     EXPECT_EQ(problems("(define (f xs) (map (sleep 1) xs))"),
               (lines{"wrong-type 1:21 map: 'f' must be a function, not nil"}));

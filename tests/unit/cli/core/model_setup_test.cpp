@@ -125,7 +125,7 @@ TEST_F(model_setup_test, the_flag_goes_before_the_variable_before_the_file) {
     EXPECT_EQ(make().value()->default_model(), "mine:flag");
 }
 
-TEST_F(model_setup_test, unknown_providers_are_told_with_a_way_out) {
+TEST_F(model_setup_test, unknown_providers_are_reported_with_a_hint) {
     options.model = "anthropc:claude";
     EXPECT_THAT(message(), HasSubstr("did you mean 'anthropic'"));
     options.model = "gpt-4o";

@@ -55,7 +55,7 @@ TEST_F(render, control_codes_in_cells_are_harmless) {
     EXPECT_EQ(shown("[{\"a\": \"x\\ny\\u001b[31m\"}]"), "a\n--------\nx y?[31m\n");
 }
 
-TEST_F(render, columns_stand_below_each_other_whatever_the_script) {
+TEST_F(render, columns_are_aligned_whatever_the_script) {
     EXPECT_EQ(shown(R"([{"a": "日本", "b": "x"}, {"a": "abc", "b": "y"}])"),
               "a     b\n----  -\n日本  x\nabc   y\n");
 }
@@ -118,7 +118,7 @@ TEST_F(render, a_table_is_no_longer_than_its_cells) {
     EXPECT_FALSE(render_result(lang::json_to_value(*memory, rows + "]").value(), 0));
 }
 
-TEST(call_counts, say_who_waits_what_is_estimated_and_what_was_carried) {
+TEST(call_counts, report_waits_estimates_and_earlier_turns) {
     call_counts counts;
     for (int i = 0; i < 3; ++i) counts.on_task_started({"t", "p", "m"});
     counts.on_budget_wait(true);
@@ -197,7 +197,7 @@ TEST(counts, leave_out_what_is_zero) {
     EXPECT_EQ(counts.summary(), "1 call done, 1 failed, 2,400 tokens in, 68 out, cost unknown");
 }
 
-TEST(counts, tell_what_was_spent_and_what_is_not_known) {
+TEST(counts, report_what_was_spent_and_what_is_not_known) {
     call_counts counts;
     tasks::task_finished ended;
     ended.usage.input = 1;
@@ -219,7 +219,7 @@ TEST(counts, tell_what_was_spent_and_what_is_not_known) {
     EXPECT_EQ(add(std::nullopt), ", $1234.60 and 2 calls of unknown cost");
 }
 
-TEST(counts, json_says_null_for_a_cost_that_is_not_known) {
+TEST(counts, json_has_null_for_a_cost_that_is_not_known) {
     call_counts counts;
     counts.unpriced = 2;
     const error failure(errc::internal, "x");

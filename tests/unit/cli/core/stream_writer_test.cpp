@@ -85,7 +85,7 @@ TEST(stream_writer, keeps_the_order) {
     EXPECT_EQ(told.lost, 0);
 }
 
-TEST(stream_writer, does_not_wait_for_a_reader_and_says_when_there_is_room_again) {
+TEST(stream_writer, does_not_wait_for_a_reader_and_reports_when_there_is_room_again) {
     pipe_pair to;
     heard told;
     stream_writer writer(told.listeners());
@@ -112,7 +112,7 @@ TEST(stream_writer, writes_in_turn_with_the_reader) {
     EXPECT_TRUE(reading.get() == text);
 }
 
-TEST(stream_writer, gives_a_reader_up_who_never_reads) {
+TEST(stream_writer, abandons_a_reader_who_never_reads) {
     pipe_pair to;
     heard told;
     {
@@ -129,7 +129,7 @@ TEST(stream_writer, gives_a_reader_up_who_never_reads) {
     to.close_read(); // lets its thread go
 }
 
-TEST(stream_writer, tells_when_the_reader_has_gone_and_goes_on_for_others) {
+TEST(stream_writer, reports_when_the_reader_has_gone_and_goes_on_for_others) {
     pipe_pair gone;
     pipe_pair there;
     heard told;
@@ -214,7 +214,7 @@ TEST(console_pipes, an_unread_one_is_full_and_leaves_the_other_alone) {
     EXPECT_FALSE(shown.is_full(console::stream::out));
 }
 
-TEST(console_pipes, a_log_that_nobody_reads_stays_bounded_and_says_what_it_lacks) {
+TEST(console_pipes, a_log_that_nobody_reads_stays_bounded_and_reports_what_it_lacks) {
     pipe_pair to;
     const file out(std::tmpfile(), &std::fclose);
     file err = file_of(to);
@@ -257,7 +257,7 @@ TEST(console_pipes, a_reader_who_never_reads_is_given_up_when_asked_for) {
     EXPECT_EQ(told, 1);
 }
 
-TEST(console_pipes, a_reader_who_has_gone_is_told_once) {
+TEST(console_pipes, a_reader_who_has_gone_is_reported_once) {
     pipe_pair to;
     to.close_read();
     const file out = file_of(to);

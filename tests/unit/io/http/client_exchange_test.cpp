@@ -206,7 +206,7 @@ struct count_of_sent final : ports::sent_listener {
     int times = 0;
 };
 
-TEST_F(client_exchange, who_asks_is_told_how_often_the_client_sent_again) {
+TEST_F(client_exchange, the_caller_learns_how_often_the_client_sent_again) {
     std::atomic<int> requests{0};
     server far(hangs_up_on_the_second("", requests));
     std::uint32_t resent = 0;
@@ -222,7 +222,7 @@ TEST_F(client_exchange, who_asks_is_told_how_often_the_client_sent_again) {
     EXPECT_EQ(sent.times, 3);
 }
 
-TEST_F(client_exchange, who_asks_is_told_what_arrived_of_a_body_that_was_cut_off) {
+TEST_F(client_exchange, the_caller_learns_what_arrived_of_a_body_that_was_cut_off) {
     for (const auto& [head, expected] :
          {std::pair{"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", std::size_t{12}},
           std::pair{"HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n", std::size_t{0}}}) {

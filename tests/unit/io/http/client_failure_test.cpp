@@ -162,7 +162,7 @@ TEST_F(client_failure, connecting_has_its_own_limit) {
     EXPECT_EQ(client->counters().open_connections, 0U);
 }
 
-TEST_F(client_failure, a_refused_connection_says_where_and_what_to_do) {
+TEST_F(client_failure, a_refused_connection_names_the_address_and_what_to_do) {
     std::string url;
     { url = server(always("")).url(); }
     const auto outcome = call(url);
@@ -172,7 +172,7 @@ TEST_F(client_failure, a_refused_connection_says_where_and_what_to_do) {
     EXPECT_EQ(outcome.error().info().retryable, true);
 }
 
-TEST_F(client_failure, an_unknown_name_says_so) {
+TEST_F(client_failure, an_unknown_name_is_reported) {
     // ".invalid" never resolves; a machine without a name server may take a moment to say so.
     http_request request = request_to("http://no-such-host.invalid");
     request.limits.connect = 3000ms;

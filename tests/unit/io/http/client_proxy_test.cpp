@@ -186,7 +186,7 @@ TEST_F(client_proxy, a_proxy_with_a_wrong_certificate_is_refused) {
     }
 }
 
-TEST_F(client_proxy, refusals_say_what_to_do) {
+TEST_F(client_proxy, refusals_name_what_to_do) {
     const auto unknown = refused_with("HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\n\r\n");
     expect_failure(unknown, http_errc::proxy_refused);
     EXPECT_NE(unknown.error().info().hint.find("user:password@"), std::string::npos);

@@ -130,7 +130,7 @@ TEST_F(client_tls, a_certificate_file_that_cannot_be_read_is_named) {
         << origin.error().message();
 }
 
-TEST_F(client_tls, a_server_that_speaks_plain_http_is_told_apart) {
+TEST_F(client_tls, a_server_that_speaks_plain_http_is_recognised) {
     server far([](loopback::connection& peer, int) {
         (void)peer.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
         (void)peer.wait_closed();

@@ -109,7 +109,7 @@ TEST_F(compression, nothing_is_nothing) {
     EXPECT_EQ(response.header("content-length"), "9");
 }
 
-TEST_F(compression, damage_is_told) {
+TEST_F(compression, damage_is_reported) {
     const std::string good = packed(text_of(5000));
     expect_refused(coded_answer(good.substr(0, good.size() / 2)), http_errc::protocol_error,
                    "too early");
@@ -189,7 +189,7 @@ protected:
     std::string got;
 };
 
-TEST_F(client_compression, is_asked_for_as_told) {
+TEST_F(client_compression, is_asked_for_as_configured) {
     make();
     http_request request;
     EXPECT_EQ(accepted(request), "");

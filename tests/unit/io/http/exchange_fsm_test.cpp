@@ -429,7 +429,7 @@ TEST(exchange_fsm, protocol_errors_and_limits_name_the_origin) {
     EXPECT_EQ(big.code(), http_errc::body_too_large);
 }
 
-TEST(exchange_fsm, what_a_sink_says_is_the_outcome) {
+TEST(exchange_fsm, what_a_sink_returns_is_the_outcome) {
     bench b;
     const ports::http_body_sink sink = [](std::string_view) -> result<void> {
         return error(errc::invalid_argument, "enough");

@@ -31,7 +31,7 @@ TEST(origin_name, addresses_are_known_as_such) {
     EXPECT_EQ(six->host_header(), "[::1]:8080");
 }
 
-TEST(origin_name, a_zone_says_where_to_connect_and_nothing_else) {
+TEST(origin_name, a_zone_is_used_to_connect_and_for_nothing_else) {
     for (const char* url : {"https://[FE80::1%25Eth0.7]:8443", "https://[fe80::1%Eth0.7]:8443"}) {
         const auto zoned = parse_origin(url);
         ASSERT_TRUE(zoned) << url;

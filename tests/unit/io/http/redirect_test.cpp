@@ -86,7 +86,7 @@ TEST(redirect, another_origin_is_named_without_secrets) {
     EXPECT_NE(upgrade.error().info().hint.find("https://"), std::string::npos);
 }
 
-TEST(redirect, a_key_that_a_server_gives_back_is_not_shown) {
+TEST(redirect, a_key_that_a_server_returns_is_not_shown) {
     const std::string key = "sk-0123456789abcdefghijklmnop";
     for (const std::string& location :
          {"http://127.0.0.1:9/x/" + key, "http://" + key + ".evil.test/", key + ":x",

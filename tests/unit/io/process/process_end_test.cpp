@@ -219,7 +219,7 @@ TEST_F(process_end, run_program_that_stops_its_keeper_is_ended_all_the_same) {
     EXPECT_FALSE(alive(number_in("child")));
 }
 
-TEST_F(process_end, run_program_that_kills_its_keeper_dies_and_that_is_told) {
+TEST_F(process_end, run_program_that_kills_its_keeper_dies_and_that_is_reported) {
     const auto ended = run(shell("echo $$ >child; kill -KILL $PPID; sleep 60"));
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().code(), make_error_code(process_errc::status_lost));

@@ -12,7 +12,7 @@ namespace {
 
 class process_runner : public process_test {};
 
-TEST_F(process_runner, run_gives_output_and_exit_code) {
+TEST_F(process_runner, run_returns_output_and_exit_code) {
     const auto ended = run(shell("echo to out; echo to err >&2; exit 3"));
     ASSERT_TRUE(ended) << ended.error().message();
     EXPECT_EQ(ended->out, "to out\n");
@@ -70,7 +70,7 @@ TEST_F(process_runner, run_output_beyond_the_limit_is_counted_and_dropped) {
     EXPECT_EQ(ended->exit_code, 0);
 }
 
-TEST_F(process_runner, run_what_cannot_be_started_says_why) {
+TEST_F(process_runner, run_what_cannot_be_started_has_its_reason) {
     put("no-permission", "#!/bin/sh\n", 0644);
     put("no-interpreter", "#!/nonexistent/interpreter\n");
     put("no-program", "\x01\x02 nothing that runs");

@@ -79,7 +79,7 @@ protected:
     std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop.loop, 2);
 };
 
-TEST_F(response_store_test, gives_what_was_kept_also_after_it_is_opened_again) {
+TEST_F(response_store_test, returns_what_was_kept_also_after_it_is_opened_again) {
     const std::string bytes("a\0b\xff", 4);
     {
         const auto store = open();
@@ -179,7 +179,7 @@ TEST_F(response_store_test, is_readable_by_its_owner_only) {
     EXPECT_EQ(about.st_mode & 0077, 0U);
 }
 
-TEST_F(response_store_test, says_what_is_wrong_with_a_file_that_is_none) {
+TEST_F(response_store_test, reports_what_is_wrong_with_a_file_that_is_none) {
     std::ofstream(folder / "cache.db") << std::string(5000, 'x');
     const auto store = open();
     const auto found = loop.run(store->find("q", loop.context()));
@@ -309,7 +309,7 @@ TEST_F(response_store_test, a_store_whose_file_was_replaced_leaves_the_log_of_th
     EXPECT_EQ(find(*open(), "b"), "2");
 }
 
-TEST_F(response_store_test, says_once_that_its_file_is_unusable) {
+TEST_F(response_store_test, reports_once_that_its_file_is_unusable) {
     std::filesystem::create_directory(folder / "cache.db");
     {
         const auto store = open();
@@ -326,7 +326,7 @@ TEST_F(response_store_test, says_once_that_its_file_is_unusable) {
     EXPECT_THAT(told.error().message(), HasSubstr("cache.db"));
 }
 
-TEST_F(response_store_test, says_that_its_folder_is_missing) {
+TEST_F(response_store_test, reports_that_its_folder_is_missing) {
     response_store_options options;
     options.file = (folder / "none" / "cache.db").string();
     const auto store = make_response_store(*workers, options);
@@ -366,7 +366,7 @@ TEST_F(response_store_test, takes_answers_while_another_process_keeps_the_file_l
     EXPECT_EQ(find(*open(), "19"), "b");
 }
 
-TEST_F(response_store_test, answers_that_were_told_to_be_lost_are_not_written_afterwards) {
+TEST_F(response_store_test, answers_that_were_reported_as_lost_are_not_written_afterwards) {
     keep(*open(), "earlier", "0");
     auto other = sqlite_database::open((folder / "cache.db").string()).value();
     ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));

@@ -151,7 +151,7 @@ TEST_F(cached_provider_test, asks_once_and_pays_once) {
     EXPECT_EQ(cached.counters().misses, 1U);
 }
 
-TEST_F(cached_provider_test, a_kept_answer_counts_nothing_whatever_the_original_told) {
+TEST_F(cached_provider_test, a_kept_answer_counts_nothing_whatever_the_original_reported) {
     model.usage.reset();
     const chat_request request = testing::user_request("q");
     EXPECT_FALSE(ask(request).value().usage);
@@ -178,7 +178,7 @@ TEST_F(cached_provider_test, looks_up_only_where_that_is_asked_for) {
     EXPECT_EQ(model.calls, 1);
 }
 
-TEST_F(cached_provider_test, tells_requests_apart_by_all_that_is_asked) {
+TEST_F(cached_provider_test, distinguishes_requests_by_all_that_is_asked) {
     chat_request request = testing::user_request("q");
     (void)ask(request);
     request.temperature = 0.5;
@@ -246,7 +246,7 @@ TEST_F(cached_provider_test, what_ends_only_the_first_call_is_not_shared) {
     EXPECT_EQ(model.calls, 2);
 }
 
-TEST_F(cached_provider_test, tells_services_of_one_name_apart) {
+TEST_F(cached_provider_test, distinguishes_services_of_one_name) {
     const chat_request request = testing::user_request("q");
     (void)ask(request);
     cached_provider elsewhere{model, store, log, "http://127.0.0.1:9/v1"};
@@ -307,7 +307,7 @@ TEST_F(cached_provider_test, a_request_may_pass_by) {
     EXPECT_EQ(store.kept.size(), 1U);
 }
 
-TEST_F(cached_provider_test, a_broken_store_is_told_once_and_costs_nothing_but_calls) {
+TEST_F(cached_provider_test, a_broken_store_is_reported_once_and_costs_nothing_but_calls) {
     store.broken = true;
     EXPECT_EQ(ask(testing::user_request("q")).value().text, "answer 1");
     EXPECT_EQ(ask(testing::user_request("q")).value().text, "answer 2");

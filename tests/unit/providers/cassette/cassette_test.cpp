@@ -170,7 +170,7 @@ TEST_F(cassette_test, plays_a_stream_in_its_pieces) {
     EXPECT_THAT(heard, ElementsAre("he", "llo ", "you"));
 }
 
-TEST_F(cassette_test, plays_errors_with_what_they_say_about_trying_again) {
+TEST_F(cassette_test, plays_errors_with_their_advice_on_retries) {
     chat_response part = answer("half");
     model.pieces = {"half"};
     model.answers.push_back(
@@ -245,7 +245,7 @@ TEST_F(cassette_test, a_key_that_is_an_ordinary_word_ruins_no_recording) {
     EXPECT_TRUE(ask(*played, request));
 }
 
-TEST_F(cassette_test, a_missing_call_says_where_its_messages_differ) {
+TEST_F(cassette_test, a_missing_call_reports_where_its_messages_differ) {
     model.answers.push_back(answer("one"));
     (void)ask(*recording, testing::user_request("which colour has the sky?", "m"));
     const auto player = play();
@@ -263,7 +263,7 @@ TEST_F(cassette_test, a_missing_call_says_where_its_messages_differ) {
     EXPECT_THAT(hint(longer), HasSubstr("differs in messages (1 recorded, 2 now)"));
 }
 
-TEST_F(cassette_test, strict_matching_says_what_differs) {
+TEST_F(cassette_test, strict_matching_reports_what_differs) {
     model.answers.push_back(answer("one"));
     (void)ask(*recording, testing::user_request("q"));
     const auto player = play();
@@ -276,7 +276,7 @@ TEST_F(cassette_test, strict_matching_says_what_differs) {
     EXPECT_THAT(played.error().info().hint, HasSubstr("differs in temperature"));
 }
 
-TEST_F(cassette_test, lenient_matching_looks_at_what_is_said_only) {
+TEST_F(cassette_test, lenient_matching_compares_messages_only) {
     model.answers.push_back(answer("one"));
     (void)ask(*recording, testing::user_request("what  is\nthis "));
     const auto player = play(cassette_matching::lenient);

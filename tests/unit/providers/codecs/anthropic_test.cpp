@@ -196,7 +196,7 @@ TEST(anthropic_codec, messages_of_one_side_become_one_with_all_results_together)
     EXPECT_EQ(results[2].at("text"), "and now?");
 }
 
-TEST(anthropic_codec, cache_marks_stand_on_the_last_block_and_are_at_most_four) {
+TEST(anthropic_codec, cache_marks_are_on_the_last_block_and_at_most_four) {
     const auto codec = codec_of();
     chat_request request = user_request("q1");
     request.messages.push_back({chat_role::assistant, "see", {{"t", "f", "{}"}}, {}, {}});
@@ -324,7 +324,7 @@ data: {"type":"message_stop"}
     EXPECT_EQ(streamed->usage->output, 9);
 }
 
-TEST(anthropic_codec, a_refusal_takes_back_what_was_said) {
+TEST(anthropic_codec, a_refusal_discards_the_text_so_far) {
     const auto codec = codec_of();
     const auto told = read_of(*codec, R"({"content":[{"type":"text","text":"I "}],
         "stop_reason":"refusal","stop_details":{"explanation":"Declined.","category":"bio"}})");
@@ -418,7 +418,7 @@ TEST(anthropic_codec, hostile_answers_are_bounded) {
     EXPECT_NE(streamed.error().message().find("too many parts"), std::string::npos);
 }
 
-TEST(anthropic_provider, a_missing_key_is_told_for_the_official_address_only) {
+TEST(anthropic_provider, a_missing_key_is_reported_for_the_official_address_only) {
     test_loop on;
     fake_http http;
     const auto result = providers::make_anthropic_provider(http, {}, on.loop, null_log());

@@ -108,7 +108,7 @@ TEST(gemini_codec, marks_of_another_service_stay_here) {
         {"text":"a"},{"functionCall":{"name":"f","args":{},"id":"c"}}])"));
 }
 
-TEST(gemini_codec, results_are_objects_and_failures_are_told) {
+TEST(gemini_codec, results_are_objects_and_failures_are_reported) {
     const auto codec = codec_of();
     chat_request request = user_request("x");
     request.messages.push_back({chat_role::assistant, "", {{"c", "f", "{}"}}, {}, {}});
@@ -187,7 +187,7 @@ TEST(gemini_codec, usage_counts_thoughts_into_the_output) {
     EXPECT_EQ(answer.finish, finish_reason::length);
 }
 
-TEST(gemini_codec, limits_that_pass_are_told_from_those_of_the_day) {
+TEST(gemini_codec, limits_that_pass_are_distinguished_from_those_of_the_day) {
     const auto codec = codec_of();
     const auto limited = [&](const char* quota, const char* delay) {
         return failure_of(*codec, 429,
@@ -215,7 +215,7 @@ TEST(gemini_codec, keys_of_others_are_not_shown) {
     EXPECT_NE(failure.message().find("has expired"), std::string::npos);
 }
 
-TEST(gemini_codec, filters_take_back_what_was_said) {
+TEST(gemini_codec, filters_discard_the_text_so_far) {
     const auto codec = codec_of();
     const auto read = read_of(*codec, answer_with(R"([{"text":"Some"}])", "BLOCKLIST"));
     EXPECT_EQ(read.text, "");

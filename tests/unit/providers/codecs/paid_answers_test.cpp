@@ -281,7 +281,7 @@ TEST(paid_answers, whole_answers_in_no_shape_are_errors_with_what_was_paid_for) 
     }
 }
 
-TEST(paid_answers, figures_that_are_none_are_not_told) {
+TEST(paid_answers, figures_that_are_none_are_not_reported) {
     for (const char* wrong : {"", "null", "\"12\"", "-1", "1.5e300", "9223372036854775807",
                               "18446744073709551615", "[]"}) {
         SCOPED_TRACE(wrong);
@@ -311,7 +311,7 @@ TEST(paid_answers, figures_that_are_none_are_not_told) {
     }
 }
 
-TEST(paid_answers, zeros_are_told) {
+TEST(paid_answers, zeros_are_reported) {
     for (const char* zero : {"0", "0.0", "-0.0"}) {
         for_each_service({zero, zero, {}}, [](const service&, const auto& read) {
             ASSERT_TRUE(read && read->usage);

@@ -26,7 +26,7 @@ TEST(schema_shaper, every_object_is_closed_also_inside) {
                       "properties":{"d":{"type":"string"}}}}})"));
 }
 
-TEST(schema_shaper, what_the_service_refuses_is_told_in_words) {
+TEST(schema_shaper, what_the_service_refuses_is_described_in_words) {
     EXPECT_EQ(closed(R"({"type":"string","minLength":3,"pattern":"^a","description":"A name.",
                          "format":"color"})"),
               json::parse(R"({"type":"string","description":

@@ -30,7 +30,7 @@ TEST(json_reader, what_is_nested_too_deeply_is_an_error) {
     EXPECT_NE(deep.error().message().find("nested too deeply"), std::string::npos);
 }
 
-TEST(json_reader, halves_of_characters_are_told_from_the_rest) {
+TEST(json_reader, halves_of_characters_are_distinguished_from_the_rest) {
     providers::json_reader reader({"test", nullptr});
     const auto tree = reader.parse(
         R"({"a":"\uddf5 x\ud83e","b":["\ud83e"],"c":"x\ud83ey","\ud83e":1,"whole":"\ud83e\uddf5"})");

@@ -19,7 +19,7 @@ using providers::check_json;
 using providers::json_kind;
 using providers::json_memo;
 
-TEST(json_text, random_bytes_always_give_json) {
+TEST(json_text, random_bytes_always_yield_json) {
     std::mt19937 random(3);
     for (int round = 0; round < 20000; ++round) {
         std::string bytes;

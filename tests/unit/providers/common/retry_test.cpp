@@ -93,7 +93,7 @@ TEST(retry, behind_a_limiter_a_429_is_not_waited_for_here) {
     EXPECT_FALSE(state.after(failure(llm_errc::rate_limit), start, {}).again);
 }
 
-TEST(retry, the_same_seed_gives_the_same_waits) {
+TEST(retry, the_same_seed_yields_the_same_waits) {
     const retry_options options = options_with(5);
     auto one = make_jitter(options);
     auto two = make_jitter(options);
@@ -105,7 +105,7 @@ TEST(retry, the_same_seed_gives_the_same_waits) {
     }
 }
 
-TEST(retry, the_service_is_not_asked_before_it_said) {
+TEST(retry, the_service_is_not_asked_before_its_time) {
     const retry_options options = options_with(100);
     auto jitter = make_jitter(options);
     retry_state state(options, jitter);

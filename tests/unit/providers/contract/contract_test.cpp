@@ -118,7 +118,7 @@ TEST_P(contract, tools_are_called_and_their_results_go_back) {
     EXPECT_EQ(answer->text, "It is 18.");
 }
 
-TEST_P(contract, ends_and_refusals_are_told) {
+TEST_P(contract, ends_and_refusals_are_reported) {
     start(
         R"json({"rules":[{"match":"l","text":"cut","finish":"length"},{"match":"f","text":"","finish":"content_filter"},
         {"match":"r","refusal":"No."}]})json");
@@ -137,7 +137,7 @@ TEST_P(contract, ends_and_refusals_are_told) {
               traits().filter_is_refusal ? finish_reason::refusal : finish_reason::content_filter);
 }
 
-TEST_P(contract, errors_have_their_kind_and_say_whether_they_pass) {
+TEST_P(contract, errors_have_their_kind_and_whether_they_pass) {
     start(R"json({"rules":[
         {"match":"400","error":{"status":400,"message":"bad"}}, {"match":"401","error":{"status":401}},
         {"match":"403","error":{"status":403}}, {"match":"404","error":{"status":404}},

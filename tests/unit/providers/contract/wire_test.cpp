@@ -144,7 +144,7 @@ void read_in_all_ways(const wire_adapter& adapter, const wire_sample& sample) {
     }
 }
 
-TEST_P(wire_contract, every_documented_answer_is_read_as_its_index_says) {
+TEST_P(wire_contract, every_documented_answer_is_read_as_its_index_specifies) {
     if (adapter.answers.empty()) GTEST_SKIP() << "no answers of its own";
     const auto samples = documented_samples(adapter.answers);
     EXPECT_FALSE(samples.empty());

@@ -163,7 +163,7 @@ TEST(late_sending, of_a_run_with_slow_connections_stays_within_the_limit) {
     EXPECT_LE(worst_of(arrived), 120);
 }
 
-TEST(late_sending, a_call_that_never_went_gives_its_place_back) {
+TEST(late_sending, a_call_that_was_never_sent_returns_its_place) {
     limiter_options options;
     options.per_minute[index_of(measure::requests)] = 1;
     limiter_fsm machine(options, start);

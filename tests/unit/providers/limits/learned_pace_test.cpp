@@ -83,7 +83,7 @@ TEST(learned_pace, a_pace_that_held_outlives_a_refusal_that_lasts) {
 }
 
 // Three calls in three minutes are what was wanted, not what the service takes.
-TEST(learned_pace, a_refusal_after_idle_minutes_says_little) {
+TEST(learned_pace, a_refusal_after_idle_minutes_reveals_little) {
     sender at;
     at.send(600, 10ms);
     at.refuse();

@@ -19,7 +19,7 @@ std::string name_of(const ::testing::TestParamInfo<limit_case>& of) {
     return name;
 }
 
-TEST_P(limit_cases_simulated, neither_stands_still_nor_storms) {
+TEST_P(limit_cases_simulated, neither_stalls_nor_storms) {
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
         limit_case varied = GetParam();
         varied.quota.phase = seed == 1 ? 0 : 0.6;

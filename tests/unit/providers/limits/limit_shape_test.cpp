@@ -39,7 +39,7 @@ struct teller {
     limit_shape shape;
 };
 
-TEST(limit_shape, assumes_a_minute_until_it_is_told) {
+TEST(limit_shape, assumes_a_minute_until_a_reading_shows_another) {
     limit_shape fresh;
     EXPECT_DOUBLE_EQ(fresh.period(), 60);
     EXPECT_FALSE(fresh.is_window());
@@ -49,7 +49,7 @@ TEST(limit_shape, assumes_a_minute_until_it_is_told) {
     EXPECT_DOUBLE_EQ(fresh.period(), 60);
 }
 
-TEST(limit_shape, one_reading_of_a_bucket_gives_its_period_whatever_it_is) {
+TEST(limit_shape, one_reading_of_a_bucket_determines_its_period) {
     for (const double per_second : {50.0, 1.0, 0.05, 200.0 / 86'400, 7.3}) {
         teller at(20);
         at.bucket(10, per_second);
@@ -105,7 +105,7 @@ TEST(limit_shape, a_limit_that_changes_is_followed) {
     EXPECT_NEAR(at.shape.period(), 50, 1.5);
 }
 
-TEST(limit_shape, absurd_figures_give_a_period_that_can_be_used) {
+TEST(limit_shape, absurd_figures_yield_a_usable_period) {
     limit_shape at;
     const auto huge = std::numeric_limits<std::int64_t>::max() / 4;
     for (const limit_reading& seen :

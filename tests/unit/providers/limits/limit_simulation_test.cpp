@@ -26,7 +26,7 @@ TEST_P(limit_simulation, uses_the_quota_and_hardly_ever_meets_a_429) {
 
 INSTANTIATE_TEST_SUITE_P(all, limit_simulation, ::testing::ValuesIn(limit_scenarios()), name_of);
 
-TEST(limit_simulation, a_seed_gives_the_same_run) {
+TEST(limit_simulation, a_seed_yields_the_same_run) {
     const limit_scenario first = limit_scenarios().front();
     EXPECT_EQ(simulate(first, 3).sent, simulate(first, 3).sent);
     EXPECT_EQ(simulate(first, 3).max_at_once, simulate(first, 3).max_at_once);

@@ -122,7 +122,7 @@ TEST(limiter_end_to_end, a_429_stops_everybody_until_its_time_is_over) {
     EXPECT_GT(*counters.left[0], 500);
 }
 
-TEST(limiter_end_to_end, a_call_that_cannot_go_in_time_is_told_so_at_once) {
+TEST(limiter_end_to_end, a_call_that_cannot_go_in_time_is_refused_at_once) {
     loopback::server server([&](loopback::connection& peer, int) {
         while (!peer.read_request().empty()) peer.send(refusal("retry-after: 100\r\n"));
     });

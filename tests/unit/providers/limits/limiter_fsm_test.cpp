@@ -265,7 +265,7 @@ TEST(limiter_fsm, the_window_doubles_by_time_until_a_429) {
     EXPECT_LE(refused.pass(1s), 40U);
 }
 
-TEST(limiter_fsm, says_what_holds_back_and_until_when) {
+TEST(limiter_fsm, reports_what_delays_calls_and_until_when) {
     limiter_options options = per_minute(60);
     options.first_in_flight = 12;
     limiter_bench at(options);
@@ -355,7 +355,7 @@ TEST(limiter_fsm, a_deadline_behind_a_long_queue_of_ones_own_is_refused) {
     EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
 }
 
-TEST(limiter_fsm, leaving_at_every_step_gives_back_what_was_reserved) {
+TEST(limiter_fsm, leaving_at_every_step_returns_the_reservation) {
     limiter_options options = per_minute(600);
     options.per_minute[1] = 600'000;
     for (int step = 0; step < 4; ++step) {
@@ -402,7 +402,7 @@ TEST(limiter_fsm, settling_a_slot_twice_is_harmless) {
     EXPECT_NE(at.go(), at.go());
 }
 
-TEST(limiter_fsm, daily_limits_are_told_from_those_of_a_minute) {
+TEST(limiter_fsm, daily_limits_are_distinguished_from_those_of_a_minute) {
     limiter_bench at;
     for (int i = 1; i <= 6; ++i) {
         rate_limit_headers headers = tell_requests(8'640, 8'640 - 10 * i);

@@ -308,7 +308,7 @@ public:
     std::vector<std::string> others;
 };
 
-TEST(limiter_gate, says_once_who_waits_for_what_and_how_long) {
+TEST(limiter_gate, reports_once_who_waits_for_what_and_how_long) {
     boost::asio::io_context io{1};
     coro::event_loop loop{io, coro::event_loop::time::virtual_};
     levelled_log log;

@@ -71,7 +71,7 @@ TEST(rate_bucket, calls_from_before_the_limit_was_known_correct_it_as_well) {
     EXPECT_LT(at.copy.level(), 45);
 }
 
-TEST(rate_bucket, never_stands_still_for_longer_than_the_service_says) {
+TEST(rate_bucket, never_pauses_for_longer_than_the_service_asks) {
     bench at;
     const std::size_t call = at.send();
     at.hear(call, 600, 0, std::nullopt); // no reset: a minute is assumed

@@ -170,7 +170,7 @@ TEST(openai_provider, no_error_and_no_log_line_shows_the_key) {
     }
 }
 
-TEST(openai_provider, connection_errors_are_retried_and_told_as_such) {
+TEST(openai_provider, connection_errors_are_retried_and_reported_as_such) {
     fixture with;
     openai::options options = options_for();
     options.retry.max_retries = 2;

@@ -34,7 +34,7 @@ error failure_of(const ports::http_response& answer, const secret* hidden = null
     return read ? error(errc::internal, "no error") : std::move(read).error();
 }
 
-TEST(openai_wire_response, date_in_the_future_gives_the_wait_and_one_in_the_past_none) {
+TEST(openai_wire_response, date_in_the_future_sets_the_wait_and_one_in_the_past_none) {
     const std::string body = read_file(wire_data("response-doc/err-429-retry-date.json"));
     const auto wait = [&](const char* date) {
         return failure_of(answer_of(429, body, {{"retry-after", date}})).info().retry_after;

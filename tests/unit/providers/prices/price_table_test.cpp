@@ -104,7 +104,7 @@ TEST(price_table, long_prompts_have_a_price_of_their_own) {
     EXPECT_NEAR(*prices.cost_usd("p", "m", used(1'001, 100)), 4'002 / 1e6, 1e-12);
 }
 
-TEST(price_table, hostile_figures_give_a_sane_cost) {
+TEST(price_table, hostile_figures_yield_a_sane_cost) {
     const price_table prices = table_of(R"("m": {"input": 1, "cached_input": 1, "output": 1})");
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     constexpr auto least = std::numeric_limits<std::int64_t>::min();

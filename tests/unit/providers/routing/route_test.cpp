@@ -178,7 +178,7 @@ TEST(fallback_route, hands_on_what_another_service_can_cure_and_nothing_else) {
     EXPECT_TRUE(at.run(route.complete(at.request, at.context())));
 }
 
-TEST(fallback_route, the_last_error_tells_of_the_others) {
+TEST(fallback_route, the_last_error_names_the_others) {
     route_harness at;
     at.a.plan = {{0ms, llm_errc::rate_limit}};
     at.b.plan = {{0ms, llm_errc::server}};
@@ -328,7 +328,7 @@ TEST(hedged_route, the_first_may_still_win) {
     EXPECT_EQ(at.b.cancelled, 1);
 }
 
-TEST(hedged_route, a_failure_waits_for_the_other_and_two_are_told) {
+TEST(hedged_route, a_failure_waits_for_the_other_and_two_are_reported) {
     route_harness at;
     at.a.plan = {{2s, llm_errc::server}};
     at.b.plan = {{3s, {}}};

@@ -103,7 +103,7 @@ TEST(scripted_engine, unmatched_prompt_names_the_file_and_shows_its_beginning) {
     EXPECT_LT(failed.message.size(), 200U);
 }
 
-TEST(scripted_engine, derivations_tell_the_truth) {
+TEST(scripted_engine, derivations_are_correct) {
     const std::string text = "one two\nthree żółć\n\nfour two\n";
     EXPECT_EQ(with_template("{{lines}} {{words}} {{chars}} {{bytes}}", text), "4 6 29 33");
     EXPECT_EQ(with_template("{{count:two}} {{count:^\\w}} {{count:nothing}}", text), "2 3 0");
@@ -149,7 +149,7 @@ TEST(scripted_engine, json_answers_are_escaped_and_typed) {
     EXPECT_EQ(json::parse(text_of(rules, "1e99999 x")).at("a"), "1e99999");
 }
 
-TEST(scripted_engine, longest_block_ends_where_the_language_says) {
+TEST(scripted_engine, longest_block_ends_where_the_language_ends_it) {
     const std::string header = "^[ \\t]*(?:def|function|fn)\\s+(\\w+)";
     const auto longest = [&](const std::string& text) {
         return with_template(
@@ -219,7 +219,7 @@ TEST(scripted_engine, usage_is_estimated_given_or_left_out) {
     EXPECT_EQ(reply(*model, user_request("123456789")).usage.value().output, 2);
 }
 
-TEST(scripted_engine, all_mistakes_are_told_with_their_place) {
+TEST(scripted_engine, all_mistakes_are_reported_with_their_place) {
     const auto mistakes = mistakes_of(R"json({"seed":-1,"models":[],"colour":1,"rules":[
         {"match":"(","text":"x"}, {"text":"x"}, {"match":"a"}, {"match":{"usr":"a"},"text":"x"},
         {"match":"a","text":"x","template":"y"}, {"match":"a","template":"{{b}}"},

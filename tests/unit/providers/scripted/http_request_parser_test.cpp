@@ -152,7 +152,7 @@ TEST(http_request_parser, sizes_are_bounded) {
               std::vector<std::string>{"error 413"});
 }
 
-TEST(http_request_parser, tells_when_a_client_waits) {
+TEST(http_request_parser, reports_when_a_client_waits) {
     http_request_parser parser;
     const std::string head =
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n";

@@ -77,7 +77,7 @@ TEST(served_routes, paths_choose_the_format) {
     EXPECT_EQ(scripted::find_route(request_of("/health")).what, served_route::kind::health);
 }
 
-TEST(served_routes, the_list_of_models_is_told_apart_by_headers) {
+TEST(served_routes, the_list_of_models_is_distinguished_by_headers) {
     const auto names = [](scripted::parsed_request request) {
         const auto route = scripted::find_route(request);
         EXPECT_EQ(route.what, served_route::kind::models);
@@ -168,7 +168,7 @@ TEST(served_formats, requests_that_the_service_would_refuse_are_refused) {
     }
 }
 
-TEST(served_formats, texts_and_results_are_found_wherever_they_stand) {
+TEST(served_formats, texts_and_results_are_found_wherever_they_are) {
     const auto anthropic = asked(anthropic_path, R"({"model":"m","max_tokens":9,"stream":true,
         "system":[{"type":"text","text":"be "},{"type":"text","text":"terse"}],"messages":[
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":true,

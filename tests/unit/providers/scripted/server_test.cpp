@@ -413,7 +413,7 @@ TEST_F(scripted_server, a_thousand_slow_answers_at_once) {
     EXPECT_EQ(server->counters().requests, 1000U);
 }
 
-TEST_F(scripted_server, only_loopback_unless_told) {
+TEST_F(scripted_server, only_loopback_unless_set) {
     scripted::server_options options;
     options.address = "0.0.0.0";
     const auto refused = scripted::server::listen(load(), options, on.loop, log);
