@@ -58,8 +58,9 @@ using usage_reader = std::optional<ports::token_usage> (*)(const json::object& r
 /// Gives ids of our own to calls without one, which some models make: results have to find their
 /// call, and other services insist on ids. `answer_mark` is a text that only this answer has.
 void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark);
-/// True for an id that a service made; false for one of name_calls, which its service does not know,
-/// and for none. Models without ids take none: their calls and results are matched by their order.
+/// True for an id that a service made; false for one of name_calls, which its service does not
+/// know, and for none. Models without ids take none: their calls and results are matched by their
+/// order.
 [[nodiscard]] bool is_service_call_id(std::string_view id) noexcept;
 
 /// What was withheld, or broken off by a refusal, is no answer: text and calls are dropped.

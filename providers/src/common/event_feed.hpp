@@ -8,8 +8,9 @@
 
 namespace heddle::providers {
 
-/// Feeds a piece of a stream and passes each event that it completes to `take`, whose error ends the
-/// piece. `broken` makes the error of a stream that the parser refuses out of the parser's message.
+/// Feeds a piece of a stream and passes each event that it completes to `take`, whose error ends
+/// the piece. `broken` makes the error of a stream that the parser refuses out of the parser's
+/// message.
 template <class Take, class Broken>
 [[nodiscard]] result<void> feed_events(sse_parser& parser, std::string_view piece, Take take,
                                        Broken broken) {

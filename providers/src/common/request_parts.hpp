@@ -45,8 +45,8 @@ namespace heddle::providers {
 /// which is made in `own`.
 [[nodiscard]] std::string_view arguments_of(const ports::tool_call& call, std::string& own);
 
-/// The name of the tool whose result message `index` is; if the message has none, of the call before it
-/// with its id. Empty: neither has one.
+/// The name of the tool whose result message `index` is; if the message has none, of the call
+/// before it with its id. Empty: neither has one.
 [[nodiscard]] std::string_view tool_of_result(const ports::chat_request& request,
                                               std::size_t index) noexcept;
 

@@ -10,7 +10,8 @@
 
 namespace heddle::tasks::testing {
 
-/// "" when the JSON is accepted, the problem when it is not, "refused: …" when the schema is not one.
+/// "" when the JSON is accepted, the problem when it is not, "refused: …" when the schema is not
+/// one.
 [[nodiscard]] inline std::string check(std::string_view schema, std::string_view json) {
     reading text;
     const auto code = output_schema::compile(schema);
