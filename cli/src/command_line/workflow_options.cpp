@@ -50,20 +50,20 @@ void add_limits(option_list& command, workflow_options& options, std::optional<d
     command.group("Limits");
     command
         .option("-c,--concurrency", options.concurrency,
-                "Maximum number of concurrent branches; 64 unless heddle.toml says otherwise")
+                "Maximum number of concurrent branches; 64 unless heddle.toml sets it")
         .value("N")
         .range(1, 1'000'000);
     command.option("-t,--timeout", timeout, about_timeout).value("S").check(needs_a_number);
     command
         .option("--memory-limit", memory_limit,
                 "Maximum memory of the workflow's values and branches, such as 1GiB; 256MiB "
-                "unless heddle.toml says otherwise")
+                "unless heddle.toml sets it")
         .value("SIZE");
     command
         .option(
             "--step-limit", options.step_limit,
-            "Maximum number of function calls and loop iterations; unlimited unless heddle.toml says "
-            "otherwise")
+            "Maximum number of function calls and loop iterations; unlimited unless heddle.toml "
+            "sets it")
         .value("N")
         .range(1, 1e18);
     command
@@ -126,8 +126,7 @@ void add_program_options(option_list& command, workflow_options& options) {
                 "similar, or a pattern such as MY_*; repeatable")
         .value("NAME");
     command
-        .option("--aider", options.aider,
-                "Command line of Aider; aider unless heddle.toml says otherwise")
+        .option("--aider", options.aider, "Command line of Aider; aider unless heddle.toml sets it")
         .value("COMMAND");
 }
 

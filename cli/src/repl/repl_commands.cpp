@@ -34,9 +34,9 @@ struct repl_session::command {
 std::span<const repl_session::command> repl_session::commands() noexcept {
     static constexpr std::array<command, 6> rows{{
         {":help", "", "this list", &repl_session::help},
-        {":doc", "NAME", "what (help 'NAME) says", &repl_session::doc},
+        {":doc", "NAME", "the documentation of a name, as (help 'NAME)", &repl_session::doc},
         {":load", "FILE", "evaluate a file and show its last value", &repl_session::load_file},
-        {":time", "EXPR", "evaluate, and say how long it took", &repl_session::time},
+        {":time", "EXPR", "evaluate, and show how long it took", &repl_session::time},
         {":last", "", "the last value, all of it", &repl_session::last},
         {":quit", "", "leave; Ctrl-D does the same", &repl_session::quit},
     }};
@@ -78,7 +78,7 @@ void repl_session::help(std::string_view) {
         text += line + "  " + std::string(each.summary) + "\n";
     }
     text +=
-        "(help) lists the names of the language, (help 'map) tells about one. *1 *2 *3 are the\n"
+        "(help) lists the names of the language, (help 'map) describes one. *1 *2 *3 are the\n"
         "last values, *e the last error.\n";
     parts_.output->out(text);
 }

@@ -73,7 +73,7 @@ result<found_key> key_of_command(const provider_config& settings) {
     if ((*ended)->exit_code != 0) {
         return wrong_key(settings,
                          name + " failed with exit code " + std::to_string((*ended)->exit_code))
-            .with_hint("run it by hand to see what it says");
+            .with_hint("run it by hand to see its output");
     }
     return checked(settings, (*ended)->out, name);
 }

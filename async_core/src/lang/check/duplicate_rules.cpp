@@ -67,7 +67,7 @@ private:
             return;
         context_.add(severity::warning, "runs-twice", call.span,
                      "'main' is called here, and 'heddle run' calls it once more",
-                     "remove the call: what main gives is the value of the program");
+                     "remove the call: what main returns is the value of the program");
     }
 
     /// An atom that stands alone and is not the last expression. Texts may be meant as remarks.

@@ -198,7 +198,7 @@ private:
             const bool inside =
                 h.begin < h.end && h.end <= code_.code.size() && h.target < code_.code.size();
             if (!inside || !starts_[h.target] || h.slot >= code_.registers) {
-                finding_ = "a handler that stands outside the code";
+                finding_ = "a handler outside the code";
             }
         }
     }

@@ -120,7 +120,7 @@ std::string help_overview(realm& realm, help_reach reach) {
     for (std::string& module : library_modules())
         names.add("Modules, for (import name)", "", std::move(module));
     if (reach == help_reach::everything) add_own(realm, names);
-    return names.text() + "(help 'name) tells more about one of them.\n";
+    return names.text() + "(help 'name) describes one of them.\n";
 }
 
 } // namespace heddle::lang

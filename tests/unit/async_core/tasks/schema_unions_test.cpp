@@ -1,5 +1,5 @@
-// Schemas with many kinds to choose from, as pydantic and zod write them: a tag, or the members that
-// there are, say which kind a value is before anything below it is looked at.
+// Schemas with many kinds to choose from, as pydantic and zod write them: a tag, or the members
+// that there are, say which kind a value is before anything below it is looked at.
 #include "schema_testing.hpp"
 
 #include <gmock/gmock.h>
