@@ -109,11 +109,11 @@ void durable_row::slice_ended(bool idle, bool bounded) {
     log_.note(std::move(advance));
 }
 
-coro::task<coro::wake> durable_row::park(strand& self, coro::deadline until) {
+coro::task<coro::wake> durable_row::park(branch_wait& self, coro::deadline until) {
     self.waits = true;
     self.cut = false;
     parked_.push_back(&self);
-    strand_waits();
+    branch_waits();
     bool overdue = false;
     while (self.waits) {
         const coro::deadline limit = overdue || closed_ ? coro::deadline() : until;
@@ -127,7 +127,7 @@ coro::task<coro::wake> durable_row::park(strand& self, coro::deadline until) {
     co_return self.cut ? coro::wake::timed_out : coro::wake::notified;
 }
 
-void durable_row::wake(strand& self) noexcept {
+void durable_row::wake(branch_wait& self) noexcept {
     if (self.waits) {
         self.waits = false;
         parked_.remove(&self);
@@ -137,7 +137,7 @@ void durable_row::wake(strand& self) noexcept {
     self.woken.notify();
 }
 
-void durable_row::cut(strand& waiting, double at) noexcept {
+void durable_row::cut(branch_wait& waiting, double at) noexcept {
     clock_ = std::max(clock_, at);
     waiting.cut = true;
     wake(waiting);
@@ -234,9 +234,9 @@ void durable_row::go_on() noexcept {
 bool durable_row::replay_next() noexcept {
     const step_record& record = earlier_[next_];
     if (record.kind == step_kind::cut) {
-        const auto found = std::find_if(parked_.begin(), parked_.end(), [&](const strand* each) {
-            return each->path == record.path;
-        });
+        const auto found =
+            std::find_if(parked_.begin(), parked_.end(),
+                         [&](const branch_wait* each) { return each->path == record.path; });
         if (found != parked_.end()) {
             ++next_;
             cut(**found, record.at);
@@ -261,7 +261,7 @@ bool durable_row::replay_next() noexcept {
 /// A deadline that has passed ends its wait when nothing else has arrived.
 bool durable_row::cut_next() noexcept {
     if (overdue_.empty()) return false;
-    strand& first = *overdue_.front();
+    branch_wait& first = *overdue_.front();
     try {
         step_record record;
         record.kind = step_kind::cut;

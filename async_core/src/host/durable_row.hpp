@@ -32,7 +32,7 @@ public:
     durable_row& operator=(const durable_row&) = delete;
 
     /// A branch that is driven, as far as this is concerned.
-    struct strand {
+    struct branch_wait {
         coro::wait_point& woken; ///< notified when the wait is over
         bool waits = false;      ///< parked: for a permit, a future, branches
         bool cut = false;        ///< the wait was ended by its deadline
@@ -58,13 +58,13 @@ public:
 
     // Branches that can run.
 
-    void strand_runs() noexcept { ++running_; }
-    void strand_waits() noexcept {
+    void branch_runs() noexcept { ++running_; }
+    void branch_waits() noexcept {
         if (--running_ == 0) go_on();
     }
     /// Waits until wake() or, in its turn, the deadline. timed_out: that was the deadline.
-    [[nodiscard]] coro::task<coro::wake> park(strand& self, coro::deadline until);
-    void wake(strand& self) noexcept;
+    [[nodiscard]] coro::task<coro::wake> park(branch_wait& self, coro::deadline until);
+    void wake(branch_wait& self) noexcept;
 
     // Effects.
 
@@ -110,7 +110,7 @@ private:
     [[nodiscard]] double real_clock() const;
     void go_on() noexcept;
     void grant(std::list<arrival*>::iterator which, double at) noexcept;
-    void cut(strand& waiting, double at) noexcept;
+    void cut(branch_wait& waiting, double at) noexcept;
     [[nodiscard]] bool replay_next() noexcept;
     [[nodiscard]] bool cut_next() noexcept;
     void fail(std::string what) noexcept;
@@ -123,8 +123,8 @@ private:
     std::deque<ports::step_record> clocks_;           ///< by the number of slices
     std::map<ports::digest128, std::multimap<ports::digest128, std::string>> parts_;
     std::list<arrival*> arrivals_;
-    std::list<strand*> overdue_; ///< waits whose deadline has passed
-    std::list<strand*> parked_;
+    std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
+    std::list<branch_wait*> parked_;
     std::unordered_map<std::uint32_t, ports::digest128> fibers_;
     double clock_ = 0;
     double clock_at_begin_ = 0; ///< of the last record of the earlier executions

@@ -54,7 +54,7 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     if (!options_.until.is_never()) loop_.schedule(*this, options_.until.at());
     owner_.counters_ = {};
     owner_.counters_.fibers = owner_.counters_.peak_fibers = 1;
-    if (row_) row_->strand_runs();
+    if (row_) row_->branch_runs();
     begin(std::move(main), nullptr, 1);
     // Joins end every branch before their frame is left; this waits for their coroutines too.
     const result<void> joined = co_await branches_.join();
@@ -136,7 +136,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
     begin_branch(std::move(fiber), &call);
-    if (named) row_->strand_waits(); // its turn is now that of the fiber
+    if (named) row_->branch_waits(); // its turn is now that of the fiber
     for (unsigned refused = 0; call.lives();) {
         try {
             co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
@@ -192,7 +192,7 @@ void run_driver::begin(std::unique_ptr<lang::fiber> fiber, nested_call* call,
 void run_driver::begin_branch(std::unique_ptr<lang::fiber> fiber, nested_call* call) noexcept {
     owner_.counters_.peak_fibers =
         std::max(owner_.counters_.peak_fibers, ++owner_.counters_.fibers);
-    if (row_) row_->strand_runs();
+    if (row_) row_->branch_runs();
     begin(std::move(fiber), call, 1);
 }
 
@@ -209,7 +209,7 @@ void run_driver::abandon(lang::fiber& fiber, nested_call* call, error failure) n
 void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept {
     --owner_.counters_.fibers;
     if (call) call->end(last);
-    if (row_) row_->strand_waits();
+    if (row_) row_->branch_waits();
     if (&fiber != main_) return;
     main_ = nullptr;
     if (last.kind == lang::outcome_kind::done) ended_.emplace(std::move(last.result));
@@ -448,7 +448,7 @@ bool run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answ
 void run_driver::wake(lang::fiber& ready) noexcept {
     auto* state = static_cast<fiber_state*>(ready.driver_data);
     if (!state) return;
-    if (state->strand) row_->wake(*state->strand);
+    if (state->wait) row_->wake(*state->wait);
     else state->woken.notify();
 }
 

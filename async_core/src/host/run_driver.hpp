@@ -49,7 +49,7 @@ private:
         coro::cancel_source cancel; ///< of the effect under way
         coro::wait_point woken;
         turn_queue::place place;
-        durable_row::strand* strand = nullptr; ///< while it waits in a durable row
+        durable_row::branch_wait* wait = nullptr; ///< while it waits in a durable row
     };
 
     /// One frame for a fiber's whole life: every coroutine between the machine and the socket is

@@ -50,7 +50,7 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
     }
     step->works = again;
     row_->begin_work(); // until its turn is asked for
-    row_->strand_waits();
+    row_->branch_waits();
     return step;
 }
 
@@ -78,7 +78,7 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
     const bool ended_from_outside =
         row_->closed() && (step.was_closed || (!*answered && answered->error().is_cancelled()));
     if (ended_from_outside) {
-        row_->strand_runs();
+        row_->branch_runs();
         co_return result<void>();
     }
     ports::step_record record;
@@ -106,11 +106,11 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
 
 coro::task<coro::wake> run_driver::park_durably(lang::fiber& fiber, fiber_state& state,
                                                 coro::deadline until) {
-    durable_row::strand self{state.woken};
+    durable_row::branch_wait self{state.woken};
     if (!until.is_never()) self.path = row_->path_of(lang::place_of(fiber), fiber.take_ordinal());
-    state.strand = &self;
+    state.wait = &self;
     const coro::wake woken = co_await row_->park(self, until);
-    state.strand = nullptr;
+    state.wait = nullptr;
     co_return woken;
 }
 

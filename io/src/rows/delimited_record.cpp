@@ -20,7 +20,7 @@ std::string_view delimited_record::field(std::size_t number) const noexcept {
 }
 
 void delimited_record::append(std::string_view bytes) {
-    text_.append(bytes.substr(0, max_bytes_ - std::min(max_bytes_, text_.size())));
+    text_.append(bytes, 0, max_bytes_ - std::min(max_bytes_, text_.size()));
 }
 
 void delimited_record::end_field() {

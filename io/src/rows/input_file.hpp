@@ -23,7 +23,8 @@ struct input_kind {
     std::uint64_t bytes = 0; ///< of a regular file
 };
 
-/// Errors: not_found, io_error (not readable), invalid_argument (a folder). "-" is `standard_input`.
+/// Errors: not_found, io_error (not readable), invalid_argument (a folder). "-" is
+/// `standard_input`.
 [[nodiscard]] result<input_kind> examine_input(const std::string& file, int standard_input);
 
 /// "standard input" for "-".

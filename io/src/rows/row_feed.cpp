@@ -44,7 +44,7 @@ struct row_feed::core {
     std::size_t bytes = 0;
     bool ended = false; ///< nothing comes behind `items`
     bool closed = false;
-    bool waiting = false;         ///< the loop wants to hear of the next row
+    bool waiting = false;         ///< the loop waits for the next row
     std::optional<error> failure; ///< behind `items`
 
     [[nodiscard]] bool is_full() const {

@@ -1,5 +1,7 @@
 #include "rows/row_pass.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <array>
 #include <charconv>
 
@@ -51,7 +53,8 @@ result<row_format> resolved_format(const std::string& file, row_format wanted, b
 
 result<row_sample> parse_row_sample(std::string_view text, std::uint64_t seed) {
     const error invalid =
-        error(errc::invalid_argument, "invalid sample '" + std::string(text.substr(0, 80)) + "'")
+        error(errc::invalid_argument,
+              "invalid sample '" + std::string(utf8::prefix(text, 80)) + "'")
             .with_hint("a number of rows such as 500, or a fraction such as 0.05 or 5%");
     const bool percent = text.ends_with('%');
     const std::string_view digits = percent ? text.substr(0, text.size() - 1) : text;

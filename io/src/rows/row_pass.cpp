@@ -214,24 +214,24 @@ row_origin row_pass::origin(const record& read, ports::digest128 content,
 bad_row row_pass::bad(const record& read, const std::string& what, std::string hint,
                       std::size_t column) {
     const std::string_view text = without_line_end(raw_);
-    bad_row made;
-    made.raw = text.substr(0, input_.max_raw_bytes);
-    made.raw_cut = raw_bytes_ - (raw_.size() - text.size()) > made.raw.size();
-    static_cast<row_origin&>(made) =
-        origin(read, digester_.digest(content_purpose, made.raw), std::nullopt);
+    bad_row refused;
+    refused.raw.assign(text, 0, input_.max_raw_bytes); // as it came, whatever its encoding
+    refused.raw_cut = raw_bytes_ - (raw_.size() - text.size()) > refused.raw.size();
+    static_cast<row_origin&>(refused) =
+        origin(read, digester_.digest(content_purpose, refused.raw), std::nullopt);
     std::string place = "line " + std::to_string(read.line);
     if (column != 0) place += ", column " + std::to_string(column);
-    made.problem = error(read.too_long ? errc::limit_exceeded : errc::invalid_argument,
-                         shown_file(*name_) + ", " + place + ": " + what)
-                       .with_hint(std::move(hint));
-    return made;
+    refused.problem = error(read.too_long ? errc::limit_exceeded : errc::invalid_argument,
+                            shown_file(*name_) + ", " + place + ": " + what)
+                          .with_hint(std::move(hint));
+    return refused;
 }
 
 row row_pass::good(const record& read, std::string json, std::optional<std::string_view> id) {
-    row made;
-    static_cast<row_origin&>(made) = origin(read, digester_.digest(content_purpose, json), id);
-    made.json = std::move(json);
-    return made;
+    row accepted;
+    static_cast<row_origin&>(accepted) = origin(read, digester_.digest(content_purpose, json), id);
+    accepted.json = std::move(json);
+    return accepted;
 }
 
 /// What no format allows.

@@ -90,10 +90,10 @@ const char* setting_of(limits::measure which) noexcept {
 /// Nothing says when it may go, because it never may.
 error too_large(std::string_view model, const limiter_fsm::excess& by) {
     const std::string setting = setting_of(by.of);
-    return error(ports::llm_errc::rate_limit,
-                 "the prompt of this call of " + std::string(model) + " takes about " +
-                     std::to_string(by.needed) + " tokens, and " + setting + " is " +
-                     std::to_string(by.limit))
+    return error(ports::llm_errc::rate_limit, "the prompt of this call of " + std::string(model) +
+                                                  " takes about " + std::to_string(by.needed) +
+                                                  " tokens, and " + setting + " is " +
+                                                  std::to_string(by.limit))
         .with_retryable(false)
         .with_hint("raise " + setting + " of the service in heddle.toml, or send a shorter prompt");
 }

@@ -31,7 +31,7 @@ struct run_options {
     /// order, provided that effects complete in the same order (docs/reference/determinism.md).
     std::uint64_t schedule_seed = 0;
     slice_observer* observer = nullptr; ///< outlives the run; null: none
-    /// Where the steps of the run are recorded, and replayed from (docs/reference/durable-runs.md);
+    /// Where the steps of the run are recorded, and replayed from (docs/adr/0017-durable-rows-are-monitors.md);
     /// outlives the run; null: not at all.
     step_log* steps = nullptr;
 };

@@ -184,11 +184,11 @@ private:
     std::optional<error> incoming_;      ///< the failure of the effect that was waited for
     std::optional<error> unwinding_;     ///< on its way out of more frames than fit in a slice
     std::size_t charged_frames_ = 0;
-    std::uint32_t child_index_ = 0; ///< in the join's list of children
+    std::uint32_t child_index_ = 0;  ///< in the join's list of children
     std::uint32_t next_ordinal_ = 0; ///< of what the branch does, see effect_request::ordinal
-    std::uint32_t slot_ = 0;        ///< of group_; without one: see branch_place
-    value group_;                   ///< the join this fiber is a branch of, or nil
-    join* opened_ = nullptr;        ///< the last of the groups that its frames have opened
+    std::uint32_t slot_ = 0;         ///< of group_; without one: see branch_place
+    value group_;                    ///< the join this fiber is a branch of, or nil
+    join* opened_ = nullptr;         ///< the last of the groups that its frames have opened
     permit right_;
     concurrency_scope* granted_ = nullptr; ///< a permit that was granted while waiting
     value future_;                         ///< the future of a spawned branch, or nil

@@ -198,8 +198,9 @@ struct object {
     std::uint16_t size_class; ///< 0: a large block of its own
     heap* owner;
 
-    static constexpr std::uint8_t grown = 1;    ///< a cycle may end here, see heap::note_growth
-    static constexpr std::uint8_t searched = 2; ///< the search under way must hear of its death
+    static constexpr std::uint8_t grown = 1; ///< a cycle may end here, see heap::note_growth
+    static constexpr std::uint8_t searched =
+        2; ///< the search under way must be notified of its death
 };
 
 /// Out of line: the last reference is gone.

@@ -9,10 +9,11 @@ namespace heddle::tasks {
 
 model_call::model_call(task_runner& runner, const task_call& call, const call_choices& choices,
                        task_session& session, ports::chat_request& request)
-    : observer_(runner.parts().observer), choices_(choices), request_(request), costs_(call.task->declared.name,
-                                                   {&call.scope->counted, runner.session_budget(),
-                                                    &runner.costs(), runner.parts().observer},
-                                                   session, request),
+    : observer_(runner.parts().observer), choices_(choices), request_(request),
+      costs_(
+          call.task->declared.name,
+          {&call.scope->counted, runner.session_budget(), &runner.costs(), runner.parts().observer},
+          session, request),
       stream_(runner, call) {}
 
 bool model_call::must_reserve() {

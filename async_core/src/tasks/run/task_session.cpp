@@ -239,8 +239,7 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
     // One request gets what it would get without hedges: an answer that is cut short is worth less
     // than one that comes late.
     if (wanted.each_of_them < wanted.max_output()) wanted.at_once = 1;
-    else if (!request.max_output_tokens)
-        left.tokens = std::min(left.tokens, wanted.each_of_them);
+    else if (!request.max_output_tokens) left.tokens = std::min(left.tokens, wanted.each_of_them);
     request.scheduling.one_at_a_time = wanted.at_once < static_cast<std::int64_t>(at_once);
     if (wanted.shares && !request.max_output_tokens && left.tokens > ample_output)
         request.max_output_tokens = ample_output;

@@ -26,9 +26,9 @@ struct dead_letter {
 /// The letter of a row that could not be read.
 [[nodiscard]] dead_letter dead_letter_of(const bad_row& bad);
 
-/// Appends dead letters as JSONL: {"id", "row", "file", "line", "error", "input" or "raw" (U+FFFD in
-/// place of invalid bytes), "raw_cut"?: true}. The members of "input" are those of the row, so that
-/// `jq -c .input` makes a file of rows again. Errors, crashes and threads: as result_writer.
+/// Appends dead letters as JSONL: {"id", "row", "file", "line", "error", "input" or "raw" (U+FFFD
+/// in place of invalid bytes), "raw_cut"?: true}. The members of "input" are those of the row, so
+/// that `jq -c .input` makes a file of rows again. Errors, crashes and threads: as result_writer.
 class dead_letter_writer {
 public:
     /// `after_last_line` is for a run that goes on.

@@ -104,8 +104,8 @@ inline std::set<int> witnesses_among(const std::set<object*>& objects) {
 class random_program {
 public:
     explicit random_program(unsigned seed) : random_(seed) {
-        const outcome made = harness_.run("(lambda () 1)");
-        code_ = made.result;
+        const outcome ended = harness_.run("(lambda () 1)");
+        code_ = ended.result;
         memory().collect_cycles();
         objects_before_ = memory().live_objects();
         roots_.resize(24);

@@ -161,7 +161,8 @@ TEST(limiter_rates, a_prompt_larger_than_a_limit_of_the_user_is_refused) {
         EXPECT_EQ(large.too_large->needed, 6'001);
         EXPECT_EQ(large.too_large->limit, 6'000);
         EXPECT_EQ(at.machine.waiting(), 0U);
-        EXPECT_NE(at.go(6'000), limiter_fsm::no_slot) << "with its output it is more, and goes alone";
+        EXPECT_NE(at.go(6'000), limiter_fsm::no_slot)
+            << "with its output it is more, and goes alone";
     }
 }
 

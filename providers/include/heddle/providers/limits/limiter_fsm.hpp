@@ -107,7 +107,7 @@ public:
         /// Set by release(): the call is admitted, or refused because it cannot be sent in time.
         std::uint32_t slot = no_slot;
         std::optional<time_point> refused_until; ///< when it might have gone
-        bool refused_for_long = false; ///< not its deadline, but limiter_options::max_wait
+        bool refused_for_long = false;   ///< not its deadline, but limiter_options::max_wait
         std::optional<excess> too_large; ///< no wait lets it pass
 
     private:
@@ -125,9 +125,9 @@ public:
     [[nodiscard]] std::uint32_t try_admit(const call_size& size, time_point now);
 
     enum class arrival : std::uint8_t { admitted, queued, refused };
-    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline, that
-    /// the service makes it wait for longer than limiter_options::max_wait, or that its prompt is
-    /// larger than a limit that the user has set.
+    /// Admits, queues or refuses. Refused: it is certain that it cannot go before its deadline,
+    /// that the service makes it wait for longer than limiter_options::max_wait, or that its prompt
+    /// is larger than a limit that the user has set.
     /// `behind_others`: calls of other models wait for the limits of the account, and go first.
     [[nodiscard]] arrival arrive(waiter& call, time_point now, bool behind_others = false);
     /// A waiting call gives up.

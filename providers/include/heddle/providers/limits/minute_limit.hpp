@@ -30,8 +30,8 @@ public:
     void tighten(std::int64_t per_minute) noexcept;
 
     void refill(time_point now) noexcept;
-    /// More than the limit passes when nothing else was sent, and nothing passes in the minute after
-    /// it.
+    /// More than the limit passes when nothing else was sent, and nothing passes in the minute
+    /// after it.
     [[nodiscard]] bool fits(double amount) const noexcept {
         return level_ >= at_once(amount) - rounding && room() >= counted(amount) - rounding;
     }
