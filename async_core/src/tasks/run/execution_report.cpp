@@ -5,6 +5,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/ports/llm_port.hpp>
 #include <heddle/ports/step_memory.hpp>
 #include <heddle/tasks/output/task_error.hpp>
 #include <heddle/tasks/output/task_result.hpp>
@@ -32,6 +33,13 @@ lang::value causes_of(lang::heap& memory, const error& failure) {
                                       lang::make_string(memory, each->message()));
     }
     return result;
+}
+
+/// Whether the service fails, whatever it is asked.
+[[nodiscard]] bool is_outage(const error& failure) noexcept {
+    return failure_reason(failure) == task_failure_reason::connection_error ||
+           failure.code() == ports::make_error_code(ports::llm_errc::overloaded) ||
+           failure.code() == ports::make_error_code(ports::llm_errc::server);
 }
 
 } // namespace
@@ -71,6 +79,7 @@ void execution_report::finished(task_outcome outcome, std::string_view reason) n
     event.usage = session.usage();
     if (session.used()) event.cost_usd = session.cost();
     event.estimated = session.estimated();
+    event.service_down = service_down_;
     event.earlier_turns = earlier_turns_;
     event.requests = session.requests();
     event.of_cache = session.of_cache();
@@ -151,6 +160,7 @@ result<lang::value> execution_report::exhaust(const exhausted_resource& what,
 }
 
 result<lang::value> execution_report::fail_request(error failure, std::string_view content) {
+    service_down_ = is_outage(failure);
     const task_failure_reason reason = failure_reason(failure);
     task_failure what{std::string(to_string(reason)), failure.message(), {}};
     if (reason == task_failure_reason::configuration_error) {

@@ -70,6 +70,7 @@ private:
     parts of_;
     result_notes notes_;
     bool started_ = false; ///< the observer is to be notified of the end
+    bool service_down_ = false;
     std::uint32_t earlier_turns_ = 0;
 };
 

@@ -38,6 +38,8 @@ public:
     /// (in none: what was recorded outside of all); null: the call has no part in it.
     [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call,
                                                                 const call_settings& settings);
+    /// Begins the conversation outside of all others anew.
+    void forget_conversation() { said_ = std::make_shared<conversation>(owner_.realm()); }
     [[nodiscard]] result_builder& results() noexcept { return results_; }
     /// The budget of the whole session; null: it has none.
     [[nodiscard]] spending_ledger* session_budget() noexcept {

@@ -75,6 +75,7 @@ result<lang::value> session_tasks::add(task_template declared) {
 lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     lang::value callable =
         lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
+    ++registrations_;
     const auto before = registry_.add({task, callable});
     log_port& log = owner_.owner().log();
     if (log.enabled(log_level::warn)) {
@@ -92,7 +93,10 @@ lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     return callable;
 }
 
+void session_tasks::forget_conversation() { runner_->forget_conversation(); }
+
 result<void> session_tasks::add(tool declared) {
+    ++registrations_;
     return tools_.add(owner_.memory(), std::move(declared));
 }
 

@@ -37,6 +37,7 @@ struct task_finished {
     /// US dollars over all requests; empty if the price of one of them is unknown.
     std::optional<double> cost_usd{};
     bool estimated = false;     ///< part of the usage was not reported by the service
+    bool service_down = false;  ///< the service could not be reached, was overloaded or broken
     std::uint32_t requests = 0; ///< sent, including repeated requests and retries of the provider
     std::chrono::nanoseconds latency{0};
     std::uint32_t earlier_turns = 0; ///< turns of the conversation in its prompt

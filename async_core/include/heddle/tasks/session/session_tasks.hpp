@@ -33,6 +33,11 @@ public:
     /// Registers a tool. Errors: as tool_registry::add.
     [[nodiscard]] result<void> add(tool declared);
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
+    /// Tasks and tools that were registered so far, those that took the place of others included.
+    [[nodiscard]] std::uint64_t registrations() const noexcept { return registrations_; }
+    /// Forgets what was said outside of all conversations that a program opened. Not to be called
+    /// during an evaluation.
+    void forget_conversation();
 
     [[nodiscard]] std::optional<lang::operator_info> find(lang::heap& memory,
                                                           std::string_view name) const override;
@@ -71,6 +76,7 @@ private:
     task_system_parts parts_;
     task_registry registry_;
     tool_registry tools_;
+    std::uint64_t registrations_ = 0;
     std::unique_ptr<task_runner> runner_;
 };
 
