@@ -162,7 +162,9 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     task_parts.matching = contexts.matching;
     task_parts.context = object->contexts_.get();
 
-    if (terminal_questions::can_ask(output.traits())) {
+    if (options.many_rows) task_parts.priority = ports::call_priority::batch;
+    // A terminal cannot ask for a thousand rows at once.
+    if (!options.many_rows && terminal_questions::can_ask(output.traits())) {
         object->questions_ = std::make_unique<terminal_questions>(object->loop_, output);
         task_parts.ask_user = [asker = object->questions_.get()](tasks::user_question question,
                                                                  coro::call_context context) {
@@ -174,19 +176,33 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     host::engine_parts parts;
     parts.log = object->log_.get();
     parts.files = object->files_.get();
-    parts.imports = object->imports_.get();
-    parts.print = [&output](std::string_view text) { output.out_data(text); };
+    object->import_notes_ = std::make_unique<import_notes>(*object->imports_);
+    if (!options.many_rows) object->import_notes_->close();
+    parts.imports = object->import_notes_.get();
+    parts.print = [&output, to_error = options.prints_to_error](std::string_view text) {
+        if (to_error) output.err(text);
+        else output.out_data(text);
+    };
     object->print_room_ =
-        std::make_unique<output_room>(object->loop_, output, console::stream::out);
+        options.prints_to_error
+            ? nullptr
+            : std::make_unique<output_room>(object->loop_, output, console::stream::out);
     object->log_room_ = std::make_unique<output_room>(object->loop_, output, console::stream::err);
-    parts.print_room = [room = object->print_room_.get()](coro::call_context context) {
+    // One object listens to a stream: what goes to standard error waits where the log does.
+    output_room* const room_for_print =
+        options.prints_to_error ? object->log_room_.get() : object->print_room_.get();
+    parts.print_room = [room = room_for_print](coro::call_context context) {
         return room->wait(context);
     };
     parts.log_room = [room = object->log_room_.get()](coro::call_context context) {
         return room->wait(context);
     };
     parts.random_seed = options.seed;
-    parts.operators = tasks::operators(std::move(task_parts));
+    parts.operators = [self = object.get(), shared = std::move(task_parts)](host::session& owner) {
+        tasks::task_system_parts own = shared;
+        own.observer = self->observer_;
+        return std::make_unique<tasks::session_tasks>(owner, std::move(own));
+    };
     object->engine_ = std::make_unique<host::engine>(object->loop_, std::move(parts));
     return object;
 }

@@ -1,6 +1,7 @@
 // The only place that constructs the concrete types.
 #pragma once
 
+#include "batch/import_notes.hpp"
 #include "call_counts.hpp"
 #include "command_line/workflow_options.hpp"
 #include "console.hpp"
@@ -42,6 +43,12 @@ public:
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
     [[nodiscard]] const call_counts& counts() const noexcept { return counts_; }
+    /// What observes the calls of sessions that are made from now on, in place of counts(): it
+    /// outlives them, and passes on to counts() what is to be counted.
+    void observe_sessions(tasks::task_observer& observer) noexcept { observer_ = &observer; }
+    /// What programs have imported.
+    [[nodiscard]] import_notes& imported() noexcept { return *import_notes_; }
+    [[nodiscard]] tasks::task_observer& counter() noexcept { return counts_; }
     /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
@@ -74,6 +81,7 @@ private:
     providers::price_table prices_ = providers::price_table::built_in();
     host::run_options bounds_;
     call_counts counts_;
+    tasks::task_observer* observer_ = &counts_; ///< of the next session
     bool keeps_responses_ = false;
     std::shared_ptr<ports::http_port> http_;
     std::shared_ptr<ports::file_port> files_;
@@ -85,6 +93,7 @@ private:
     std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
+    std::unique_ptr<import_notes> import_notes_;
     std::unique_ptr<terminal_questions> questions_; ///< null: no one can answer
     std::unique_ptr<output_room> print_room_;
     std::unique_ptr<output_room> log_room_;

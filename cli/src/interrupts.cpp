@@ -94,9 +94,11 @@ const std::vector<int>& end_signals() {
 }
 
 struct interrupts::state : std::enable_shared_from_this<state> {
-    state(boost::asio::io_context& context, std::function<void()> first)
-        : on_first(std::move(first)), readable(context, ::dup(noted->descriptor())) {
-        noted->note_ends(1);
+    state(boost::asio::io_context& context, std::function<void()> first,
+          std::function<void()> second)
+        : on_first(std::move(first)), on_second(std::move(second)),
+          readable(context, ::dup(noted->descriptor())) {
+        noted->note_ends(on_second ? 2 : 1);
     }
 
     void wait() {
@@ -105,25 +107,28 @@ struct interrupts::state : std::enable_shared_from_this<state> {
                             [held = shared_from_this()](boost::system::error_code ec) {
                                 if (ec || !held->noted) return;
                                 held->look();
-                                if (!held->came) held->wait();
+                                if (!held->came || held->on_second) held->wait();
                             });
     }
     void look() {
         for (int signal = noted->take(); signal != 0; signal = noted->take()) {
-            came = came || signal != SIGWINCH;
+            if (signal == SIGWINCH) continue;
+            auto& which = came ? on_second : on_first;
+            came = true;
+            if (const auto told = std::exchange(which, nullptr)) told();
         }
-        const auto first = came ? std::exchange(on_first, nullptr) : nullptr;
-        if (first) first();
     }
 
     std::optional<signal_pipe> noted{std::in_place};
     std::function<void()> on_first;
+    std::function<void()> on_second;
     boost::asio::posix::stream_descriptor readable;
     bool came = false;
 };
 
-interrupts::interrupts(boost::asio::io_context& context, std::function<void()> on_first)
-    : state_(std::make_shared<state>(context, std::move(on_first))) {
+interrupts::interrupts(boost::asio::io_context& context, std::function<void()> on_first,
+                       std::function<void()> on_second)
+    : state_(std::make_shared<state>(context, std::move(on_first), std::move(on_second))) {
     state_->wait();
 }
 
@@ -142,6 +147,7 @@ bool interrupts::look() {
 void interrupts::stop() {
     boost::system::error_code ec;
     state_->on_first = nullptr;
+    state_->on_second = nullptr;
     state_->readable.close(ec);
     if (!state_->came) state_->noted.reset();
 }

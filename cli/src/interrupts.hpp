@@ -49,10 +49,12 @@ void end_is_told() noexcept;
 
 /// The first end signal calls `on_first` on the loop. A second one ends the process at once with
 /// exit code 130 and the words of end_at_signals, whatever the loop is doing, even if it has not
-/// handled the first one; running programs are killed by their keepers.
+/// handled the first one; running programs are killed by their keepers. With `on_second`
+/// that is called on the loop, and the third one ends the process.
 class interrupts {
 public:
-    interrupts(boost::asio::io_context& context, std::function<void()> on_first);
+    interrupts(boost::asio::io_context& context, std::function<void()> on_first,
+               std::function<void()> on_second = {});
     ~interrupts();
     interrupts(const interrupts&) = delete;
     interrupts& operator=(const interrupts&) = delete;

@@ -88,6 +88,7 @@ public:
     }
 
     std::variant<command*, early_end> parse(std::vector<std::string> arguments, unsigned columns) {
+        arguments_ = arguments;
         if (arguments.empty())
             return early_end{exit_code::usage, help_of_app(app_, columns), {}, {}};
         if (asks_for_version(arguments)) return version(arguments);
@@ -139,6 +140,8 @@ public:
         }
         return all;
     }
+
+    [[nodiscard]] const std::vector<std::string>& arguments() const noexcept { return arguments_; }
 
 private:
     static void set_up(CLI::App& app) {
@@ -283,6 +286,7 @@ private:
 
     CLI::App app_;
     std::vector<entry> entries_;
+    std::vector<std::string> arguments_;
 };
 
 command_line::command_line(std::span<const command_row* const> rows)
@@ -293,6 +297,10 @@ command_line::~command_line() = default;
 std::variant<command*, early_end> command_line::parse(std::vector<std::string> arguments,
                                                       unsigned columns) {
     return state_->parse(std::move(arguments), columns);
+}
+
+const std::vector<std::string>& command_line::arguments() const noexcept {
+    return state_->arguments();
 }
 
 std::vector<command_help> command_line::help() const { return state_->help(); }

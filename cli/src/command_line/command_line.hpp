@@ -36,6 +36,8 @@ public:
     /// which belongs to this object. `columns`: the width for help.
     [[nodiscard]] std::variant<command*, early_end> parse(std::vector<std::string> arguments,
                                                           unsigned columns);
+    /// What was parsed.
+    [[nodiscard]] const std::vector<std::string>& arguments() const noexcept;
     /// The help of all commands, that of the program first. Hidden commands are omitted.
     [[nodiscard]] std::vector<command_help> help() const;
 

@@ -46,14 +46,12 @@ void add_model_options(option_list& command, workflow_options& options) {
 }
 
 void add_limits(option_list& command, workflow_options& options, std::optional<double>& timeout,
-                std::optional<std::string>& memory_limit, const std::string& about_timeout) {
+                std::optional<std::string>& memory_limit, const limit_texts& texts) {
     command.group("Limits");
-    command
-        .option("-c,--concurrency", options.concurrency,
-                "Maximum number of concurrent branches; 64 unless heddle.toml sets it")
+    command.option("-c,--concurrency", options.concurrency, texts.concurrency)
         .value("N")
         .range(1, 1'000'000);
-    command.option("-t,--timeout", timeout, about_timeout).value("S").check(needs_a_number);
+    command.option("-t,--timeout", timeout, texts.timeout).value("S").check(needs_a_number);
     command
         .option("--memory-limit", memory_limit,
                 "Maximum memory of the workflow's values and branches, such as 1GiB; 256MiB "
@@ -66,17 +64,10 @@ void add_limits(option_list& command, workflow_options& options, std::optional<d
             "sets it")
         .value("N")
         .range(1, 1e18);
-    command
-        .option("--budget-usd", options.budget_usd,
-                "Maximum cost of the run's model calls in US dollars; further calls return FAILED "
-                "results")
+    command.option("--budget-usd", options.budget_usd, texts.budget_usd)
         .value("X")
         .check(needs_a_number);
-    command
-        .option("--max-calls", options.max_calls,
-                "Maximum number of the run's model calls; further calls return FAILED results")
-        .check(is_a_count)
-        .value("N");
+    command.option("--max-calls", options.max_calls, texts.max_calls).check(is_a_count).value("N");
 }
 
 void add_file_options(option_list& command, workflow_options& options) {
@@ -149,16 +140,14 @@ std::optional<std::string> verbosity_options::mistake() const {
 }
 
 option_ref workflow_option_reader::add_to(option_list& command, workflow_options& into,
-                                          const std::string& about_timeout) {
+                                          const limit_texts& texts) {
     add_model_options(command, into);
-    add_limits(command, into, timeout_, memory_limit_, about_timeout);
+    add_limits(command, into, timeout_, memory_limit_, texts);
     add_file_options(command, into);
     add_cache_options(command, into);
     add_program_options(command, into);
     command.group("Output");
-    const option_ref json = command.flag(
-        "--json", into.json,
-        "Print the result as JSON on standard output, an error as JSON on standard error");
+    const option_ref json = command.flag("--json", into.json, texts.json);
     command.flag("--stream", into.stream,
                  "Print the text of tasks on standard error as it arrives");
     verbosity_.add_to(command);

@@ -40,6 +40,8 @@ struct workflow_options {
     std::optional<std::string> aider;  ///< command line of Aider
     bool match_with_model = false;     ///< a model chooses among the files of a lookup
     std::vector<std::string> tasks;    ///< folders and files of task templates
+    bool many_rows = false;            ///< a batch: nobody is asked, and calls of others go first
+    bool prints_to_error = false;      ///< what the workflow prints goes to standard error
     std::string default_tasks; ///< the folder that is read if it exists and `tasks` is empty
 };
 
@@ -56,13 +58,25 @@ private:
     bool quiet_ = false;
 };
 
+/// What --help shows of the limits, which differ in what they bound.
+struct limit_texts {
+    std::string concurrency =
+        "Maximum number of concurrent branches; 64 unless heddle.toml says otherwise";
+    std::string timeout = "End the run after this many seconds";
+    std::string budget_usd =
+        "Maximum cost of the run's model calls in US dollars; further calls return FAILED results";
+    std::string max_calls =
+        "Maximum number of the run's model calls; further calls return FAILED results";
+    std::string json =
+        "Print the result as JSON on standard output, an error as JSON on standard error";
+};
+
 /// Reads workflow_options.
 class workflow_option_reader {
 public:
     /// Declares the options; they are stored in `into`, which outlives the parsing.
     /// Result: --json, for a command that refuses it.
-    option_ref add_to(option_list& command, workflow_options& into,
-                      const std::string& about_timeout = "End the run after this many seconds");
+    option_ref add_to(option_list& command, workflow_options& into, const limit_texts& texts = {});
     /// Takes over what needs a look at the value. Result: what is wrong with it.
     [[nodiscard]] std::optional<std::string> finish(workflow_options& into) const;
 

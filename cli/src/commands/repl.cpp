@@ -79,8 +79,10 @@ class repl_work final : public command {
 public:
     void add_options(option_list& to) override {
         to.argument("FILE", asked_.files, "Programs to evaluate first");
+        limit_texts texts;
+        texts.timeout = "End each evaluation after this many seconds";
         // Hidden, not left out: who tries it reads what has it.
-        reader_.add_to(to, asked_.options, "End each evaluation after this many seconds").hidden();
+        reader_.add_to(to, asked_.options, texts).hidden();
     }
     std::optional<std::string> mistake() override { return reader_.finish(asked_.options); }
     exit_code run(command_context context) override {

@@ -1,0 +1,471 @@
+#include "batch/batch_command.hpp"
+
+#include "application.hpp"
+#include "batch/batch_progress.hpp"
+#include "batch/batch_run.hpp"
+#include "batch/batch_summary.hpp"
+#include "batch/dead_letter_file.hpp"
+#include "batch/dry_run.hpp"
+#include "batch/run_control.hpp"
+#include "batch/run_manifest.hpp"
+#include "batch/run_store_access.hpp"
+#include "commands/evaluation.hpp"
+#include "display_text.hpp"
+#include "failure_hints.hpp"
+#include "input_files.hpp"
+#include "interrupts.hpp"
+#include "task_files.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/lang/errors.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <random>
+
+namespace heddle::cli {
+
+namespace {
+
+std::string now_text() {
+    const std::time_t seconds = std::time(nullptr);
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+std::string hex_of(const ports::digest128& digest) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(digest.high),
+                  static_cast<unsigned long long>(digest.low));
+    return text;
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+    std::error_code failed;
+    return one == other || std::filesystem::weakly_canonical(one, failed) ==
+                               std::filesystem::weakly_canonical(other, failed);
+}
+
+/// For a process that is started elsewhere.
+std::string absolute(const std::string& file) {
+    std::error_code failed;
+    if (file.empty() || file == "-") return file;
+    return std::filesystem::absolute(file, failed).lexically_normal().string();
+}
+
+/// One start of the command.
+class batch_work {
+public:
+    batch_work(batch_request asked, std::vector<std::string> arguments, console& output)
+        : asked_(std::move(asked)), arguments_(std::move(arguments)), output_(output) {}
+
+    exit_code run(const environment& variables) {
+        auto text = read_input_file(asked_.file);
+        if (!text) return tell_usage_error(text.error(), asked_.options.json, output_);
+        program_.name = asked_.file;
+        program_.text = *std::move(text);
+        binding_.inputs = asked_.inputs;
+        binding_.strict = asked_.strict;
+        raise_open_file_limit();
+        auto tools = application::create(asked_.file, asked_.options, variables, output_);
+        if (!tools) return tell_usage_error(tools.error(), asked_.options.json, output_);
+        tools_ = *std::move(tools);
+        sessions_.emplace(*tools_, program_);
+        const exit_code code = run_loop();
+        sessions_.reset();
+        return code;
+    }
+
+private:
+    exit_code run_loop() {
+        coro::event_loop& loop = tools_->loop();
+        workers_ = fs::make_worker_pool(loop, 1);
+        store_workers_ = fs::make_worker_pool(loop, 2);
+        interrupts signals(
+            loop.context(), [this] { interrupted(); }, [this] { interrupted_again(); });
+        std::exception_ptr broken;
+        coro::spawn(loop, perform(), [&](std::exception_ptr thrown) {
+            broken = thrown;
+            progress_.reset();
+            control_.reset();
+            signals.stop();
+            loop.context().stop();
+        });
+        {
+            const console::loop_time looping(output_);
+            loop.context().run();
+        }
+        // The files and threads of the run end before the loop does.
+        batch_.reset();
+        emitter_.reset();
+        if (feed_) feed_->close();
+        feed_.reset();
+        journal_.reset();
+        store_workers_.reset();
+        workers_.reset();
+        if (broken) std::rethrow_exception(broken);
+        if (signals.came()) output_.wait_at_most(time_for_readers);
+        if (asked_.dry_run && !early_) {
+            if (asked_.options.json) output_.out_data(dry_text_);
+            else output_.out(dry_text_);
+            return exit_code::done;
+        }
+        if (!started_) return tell_early_end(signals.came());
+        return tell_end();
+    }
+
+    coro::task<void> perform() {
+        result<void> ready = co_await prepare();
+        if (ready && asked_.dry_run) {
+            // Everything was looked at.
+        } else if (ready) {
+            started_ = true;
+            co_await work();
+        } else {
+            early_ = std::move(ready).error();
+        }
+        co_await tools_->close();
+    }
+
+    [[nodiscard]] coro::call_context context() noexcept { return {&tools_->loop(), nullptr, {}}; }
+
+    /// Everything that can be wrong before the first row starts.
+    coro::task<result<void>> prepare() {
+        result<std::unique_ptr<rows::row_reader>> reader = rows::row_reader::open(asked_.rows);
+        if (!reader) co_return std::move(reader).error();
+        result<std::unique_ptr<row_session>> first =
+            co_await sessions_->take(context().with_cancel(loading_));
+        if (!first) {
+            rendered_ = sessions_->last_failure();
+            co_return std::move(first).error();
+        }
+        sessions_->put_back(*std::move(first), 1);
+        if (asked_.dry_run) {
+            result<void> looked = co_await look_only(**reader);
+            co_return looked;
+        }
+        std::vector<ports::known_row> known;
+        const bool keeps = !asked_.run_folder().empty();
+        if (keeps) {
+            if (auto opened = open_run(); !opened) co_return std::move(opened).error();
+            result<std::vector<ports::known_row>> rows = co_await journal_->known_rows(context());
+            if (!rows) co_return std::move(rows).error();
+            known = *std::move(rows);
+            if (auto noted = note_program(known); !noted) co_return std::move(noted).error();
+        }
+        if (auto opened = open_outputs(known); !opened) co_return std::move(opened).error();
+        // Not before: what is in the output belongs to the run from then on.
+        if (keeps) {
+            if (auto wrote = write_manifest(asked_.run_folder(), manifest_); !wrote)
+                co_return std::move(wrote).error();
+        }
+        known_.emplace(std::move(known), !asked_.rows.id_field.empty());
+        auto feed = rows::row_feed::start(tools_->loop(), *std::move(reader));
+        if (!feed) co_return std::move(feed).error();
+        feed_ = *std::move(feed);
+        co_return result<void>();
+    }
+
+    coro::task<result<void>> look_only(rows::row_reader& reader) {
+        std::vector<ports::known_row> rows;
+        ports::run_totals earlier;
+        std::error_code failed;
+        const std::string folder = asked_.run_folder();
+        if (!folder.empty() && std::filesystem::exists(manifest_file(folder), failed)) {
+            auto opened = read_journal(*store_workers_, folder);
+            if (!opened) co_return std::move(opened).error();
+            journal_ = *std::move(opened);
+            result<std::vector<ports::known_row>> found = co_await journal_->known_rows(context());
+            if (!found) co_return std::move(found).error();
+            rows = *std::move(found);
+            earlier = journal_->totals();
+        }
+        known_.emplace(std::move(rows), !asked_.rows.id_field.empty());
+        dry_run looked({*tools_, asked_, binding_, *sessions_, reader, *known_, earlier});
+        result<void> ended = co_await looked.run(context().with_cancel(loading_));
+        if (!ended) co_return ended;
+        if (asked_.options.json) {
+            dry_text_ = looked.json();
+        } else {
+            const unsigned columns = output_.traits().out_is_terminal ? output_.columns() : 0;
+            dry_text_ = "nothing is run or written (--dry-run)\n" + looked.text(columns);
+        }
+        co_return ended;
+    }
+
+    [[nodiscard]] result<void> open_run() {
+        const std::string folder = asked_.run_folder();
+        HEDDLE_CHECK(make_run_folder(folder));
+        HEDDLE_TRY(journal_, open_journal(*store_workers_, folder, asked_.durability));
+        std::error_code failed;
+        continues_ = std::filesystem::exists(manifest_file(folder), failed);
+        if (continues_) {
+            HEDDLE_TRY(manifest_, read_manifest(folder));
+            if (!is_same_file(manifest_.output, asked_.out.target.file)) {
+                return error(errc::invalid_argument, "the run in " + folder + " writes to " +
+                                                         manifest_.output + ", not to " +
+                                                         asked_.out.target.file)
+                    .with_hint("name another folder with --run, or the same --out");
+            }
+            if (manifest_.id_field != asked_.rows.id_field) {
+                return error(errc::invalid_argument,
+                             "the run in " + folder + " names its rows by " +
+                                 (manifest_.id_field.empty() ? "their position"
+                                                             : "--id " + manifest_.id_field))
+                    .with_hint("use the same --id, or another folder with --run");
+            }
+            return {};
+        }
+        manifest_.program = asked_.file;
+        manifest_.output = absolute(asked_.out.target.file);
+        manifest_.dead_letters = absolute(asked_.dead_letter_file());
+        manifest_.id_field = asked_.rows.id_field;
+        manifest_.seed =
+            asked_.options.seed != 0 ? asked_.options.seed : std::random_device{}() + 1ULL;
+        manifest_.started = now_text();
+        return {};
+    }
+
+    /// The digest of all that decides what a row asks for.
+    [[nodiscard]] std::string program_digest() {
+        std::string all = program_.text;
+        for (const auto& [name, text] : tools_->imported().texts())
+            all += '\0' + name + '\0' + text;
+        tools_->imported().close();
+        std::vector<std::string> folders = asked_.options.tasks;
+        if (folders.empty() && has_templates(asked_.options.default_tasks))
+            folders.push_back(asked_.options.default_tasks);
+        if (const auto files = template_files(folders)) {
+            for (const std::string& file : *files) {
+                if (const auto text = read_input_file(file)) all += '\0' + file + '\0' + *text;
+            }
+        }
+        for (const std::string& each : asked_.inputs) all += '\0' + each;
+        all += '\0' + asked_.options.model.value_or("");
+        return hex_of(rows::digest_of_content(all));
+    }
+
+    [[nodiscard]] result<void> note_program(const std::vector<ports::known_row>& known) {
+        const std::string digest = program_digest();
+        program_changed_ = continues_ && manifest_.program_digest != digest;
+        if (program_changed_ && asked_.options.verbosity >= 0) {
+            std::uint64_t begun = 0;
+            std::uint64_t finished = 0;
+            for (const ports::known_row& row : known)
+                ++(row.status == ports::row_status::begun ? begun : finished);
+            output_.err(
+                "heddle: the program, its templates, inputs or model have changed since "
+                "the run began: " +
+                counted(finished, "finished row") + " stay" + (finished == 1 ? "s" : "") +
+                " as they are" +
+                (begun == 0 ? "" : ", " + counted(begun, "unfinished row") + " start over") +
+                "; another --run folder runs all rows anew\n");
+        }
+        manifest_.program_digest = digest;
+        manifest_.arguments = arguments_;
+        std::error_code failed;
+        manifest_.directory = std::filesystem::current_path(failed).string();
+        manifest_.heddle_version = HEDDLE_VERSION;
+        return {};
+    }
+
+    [[nodiscard]] result<void> open_outputs(const std::vector<ports::known_row>& known) {
+        rows::result_output out = asked_.out;
+        if (continues_ && !asked_.writes_to_standard_output()) {
+            out.target.start = rows::output_start::at_size;
+            out.target.size = journal_->emitted_size();
+        }
+        HEDDLE_TRY(results_, rows::result_writer::open(std::move(out)));
+        const std::string letters = asked_.dead_letter_file();
+        if (letters.empty()) return {};
+        std::error_code failed;
+        if (continues_) {
+            HEDDLE_CHECK(tidy_dead_letters(letters, without_result(known)));
+        } else if (std::filesystem::exists(letters, failed) &&
+                   std::filesystem::file_size(letters, failed) != 0 && !asked_.out.target.force) {
+            return error(errc::invalid_argument, letters + " is there already, and not of this run")
+                .with_hint(
+                    "remove it, name another file with --dead-letters, or replace both "
+                    "with --force");
+        } else {
+            std::filesystem::remove(letters, failed);
+        }
+        rows::output_target target;
+        target.file = letters;
+        target.start = rows::output_start::after_last_line;
+        HEDDLE_TRY(letters_, rows::dead_letter_writer::open(std::move(target)));
+        return {};
+    }
+
+    /// Whether the journal has the row as one whose letter is in the file.
+    [[nodiscard]] static std::function<bool(std::uint64_t)> without_result(
+        const std::vector<ports::known_row>& known) {
+        return [&known](std::uint64_t number) {
+            const auto found = std::lower_bound(
+                known.begin(), known.end(), number,
+                [](const ports::known_row& row, std::uint64_t wanted) { return row.row < wanted; });
+            if (found == known.end() || found->row != number || !found->emitted) return false;
+            return found->status == ports::row_status::failed ||
+                   found->status == ports::row_status::rejected;
+        };
+    }
+
+    coro::task<void> work() {
+        began_ = tools_->loop().now();
+        result_emitter::parts to{*workers_, journal_.get(), *results_, letters_.get(), output_, {}};
+        to.holds_status = asked_.writes_to_standard_output() && output_.traits().out_is_terminal;
+        to.ordered = asked_.ordered;
+        to.errors_in_output = asked_.errors_in_output;
+        to.on_change = [this] {
+            if (batch_) batch_->wake();
+        };
+        emitter_.emplace(std::move(to));
+        batch_run::parts of{*tools_,        asked_,  binding_,  *sessions_, *feed_,
+                            journal_.get(), *known_, *emitter_, {}};
+        of.seed = journal_ ? manifest_.seed : asked_.options.seed;
+        of.program_changed = program_changed_;
+        of.say = [this](const std::string& line) { output_.err("heddle: " + line + "\n"); };
+        batch_.emplace(std::move(of));
+        tell_begin();
+        progress_.emplace(tools_->loop(), output_, asked_.progress,
+                          [this] { return batch_->counts(); });
+        if (journal_) {
+            auto served = run_control::serve(tools_->loop(), asked_.run_folder(), *batch_);
+            if (served) control_ = *std::move(served);
+            else if (asked_.options.verbosity > 0)
+                output_.err("heddle: " + served.error().message() + "\n");
+        }
+        if (interrupted_) batch_->drain(stop_cause::interrupted, asked_.grace);
+
+        coro::nursery writing(context());
+        writing.start(emitter_->run(context()));
+        result<void> ended = co_await batch_->run();
+        emitter_->close();
+        result<void> written = co_await writing.join();
+        results_.reset();
+        if (ended && !written) ended = std::move(written);
+        if (journal_) {
+            result<void> kept = co_await journal_->flush(context());
+            if (ended && !kept) ended = std::move(kept);
+        }
+        if ((asked_.retry_failed || !asked_.retry_ids.empty()) && journal_ && letters_ && ended) {
+            letters_.reset();
+            result<std::vector<ports::known_row>> known = co_await journal_->known_rows(context());
+            if (known) ended = tidy_dead_letters(asked_.dead_letter_file(), without_result(*known));
+            else ended = std::move(known).error();
+        }
+        end_.counts = batch_->counts();
+        end_.cause = batch_->gate().cause();
+        end_.rows_left = batch_->has_rows_left();
+        end_.seconds = std::chrono::duration<double>(tools_->loop().now() - began_).count();
+        if (!ended) end_.failure = std::move(ended).error();
+        if (const auto& why = batch_->settings_failure()) {
+            end_.failure = with_model_hint(lang::task_error("configuration_error", *why),
+                                           tools_->has_services());
+        }
+        failures_ = batch_->failures();
+    }
+
+    void tell_begin() {
+        const batch_counts counts = batch_->counts();
+        if (asked_.options.verbosity < 0 || asked_.options.json) return;
+        if (counts.kept == 0 && counts.spent.requests == 0) return;
+        const std::string spent = dollars(counts.spent.cost_usd);
+        output_.err("heddle: continues the run in " + asked_.run_folder() + ": " +
+                    counted(counts.kept, "row") + " finished" +
+                    (spent.empty() ? "" : ", " + spent + " spent") + "\n");
+    }
+
+    void interrupted() {
+        interrupted_ = true;
+        loading_.request(cancel_reason::user);
+        if (!batch_) return;
+        batch_->drain(stop_cause::interrupted, asked_.grace);
+        if (asked_.options.verbosity >= 0 && !asked_.options.json) {
+            const auto seconds = std::chrono::duration<double>(asked_.grace).count();
+            output_.err("\nno further row starts; " + counted(batch_->counts().in_progress, "row") +
+                        " in progress end within " + duration_text(seconds) +
+                        "; Ctrl-C again stops them now\n");
+        }
+    }
+    void interrupted_again() {
+        if (batch_) batch_->cancel_rows();
+    }
+
+    exit_code tell_early_end(bool was_interrupted) {
+        if (was_interrupted) {
+            return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
+                              asked_.options.json, output_);
+        }
+        if (rendered_.empty() || asked_.options.json)
+            return tell_usage_error(*early_, asked_.options.json, output_);
+        output_.err_styled(rendered_);
+        return exit_code::usage;
+    }
+
+    exit_code tell_end() {
+        const exit_code code = end_.code();
+        if (asked_.options.json) end_is_told();
+        if (end_.failure && !asked_.options.json)
+            (void)tell_error(*end_.failure, code, false, output_);
+        if (asked_.options.json) {
+            const std::string json = summary_json(end_, failures_, asked_);
+            if (asked_.writes_to_standard_output()) output_.err(json);
+            else output_.out_data(json);
+        } else if (asked_.options.verbosity >= 0 || code != exit_code::done) {
+            const unsigned columns = output_.traits().err_is_terminal ? output_.columns() : 0;
+            output_.err(summary_text(end_, failures_, asked_, columns));
+        }
+        if (const auto lost = tools_->finish_recording())
+            output_.err("heddle: the recording is not whole: " + lost->message() + "\n");
+        return code;
+    }
+
+    batch_request asked_;
+    std::vector<std::string> arguments_;
+    console& output_;
+    batch_program program_;
+    row_binding binding_;
+    std::unique_ptr<application> tools_;
+    std::optional<session_pool> sessions_;
+    std::unique_ptr<ports::worker_port> workers_; ///< for results: one write at a time
+    std::unique_ptr<ports::worker_port> store_workers_;
+    coro::cancel_source loading_;
+    std::unique_ptr<store::run_store> journal_; ///< null: nothing is kept
+    run_manifest manifest_;
+    bool continues_ = false;
+    bool program_changed_ = false;
+    std::unique_ptr<rows::result_writer> results_;
+    std::unique_ptr<rows::dead_letter_writer> letters_;
+    std::optional<known_table> known_;
+    std::unique_ptr<rows::row_feed> feed_;
+    std::optional<result_emitter> emitter_;
+    std::optional<batch_run> batch_;
+    std::optional<batch_progress> progress_;
+    std::unique_ptr<run_control> control_;
+    coro::clock::time_point began_;
+    bool interrupted_ = false;
+    bool started_ = false;
+    std::optional<error> early_;
+    std::string dry_text_;
+    std::string rendered_; ///< of an error in the program
+    batch_summary end_;
+    failure_table failures_;
+};
+
+} // namespace
+
+exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
+                    const environment& variables, console& output) {
+    batch_work work(std::move(asked), std::move(arguments), output);
+    return work.run(variables);
+}
+
+} // namespace heddle::cli

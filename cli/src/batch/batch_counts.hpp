@@ -1,0 +1,48 @@
+// How far a batch has come.
+#pragma once
+
+#include "batch/start_gate.hpp"
+
+#include <heddle/ports/run_journal.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace heddle::cli {
+
+/// For progress and the summary. Rows are those of the whole run where nothing else is said.
+struct batch_counts {
+    std::optional<std::uint64_t> total; ///< rows of the input
+    bool total_is_estimate = false;
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t rejected = 0;  ///< rows that could not be read or bound
+    std::uint64_t kept = 0;      ///< of all of these: by earlier processes
+    std::uint64_t continued = 0; ///< rows of this process that had begun before
+    std::uint64_t changed = 0;   ///< finished rows whose text is another one now
+    std::uint64_t in_progress = 0;
+    std::uint64_t retrying = 0;      ///< waiting for a further attempt
+    std::uint64_t retried = 0;       ///< further attempts of this process
+    std::uint64_t to_write = 0;      ///< ended, and not in the output yet
+    ports::step_spending spent;      ///< by all processes
+    ports::step_spending spent_now;  ///< by this one
+    std::optional<double> mean_cost; ///< of a row
+    std::optional<double> budget_usd;
+    std::string waits_for; ///< "the budget", "a service that is down; next try in 8 s"; or empty
+
+    [[nodiscard]] std::uint64_t ended() const noexcept { return done + failed + rejected; }
+    [[nodiscard]] std::uint64_t ended_now() const noexcept { return ended() - kept; }
+    /// Rows that are not done; nothing while the total is not known.
+    [[nodiscard]] std::optional<std::uint64_t> left() const noexcept {
+        if (!total) return std::nullopt;
+        return *total > ended() ? *total - ended() : 0;
+    }
+};
+
+/// "$0.0042"; "" for nothing.
+[[nodiscard]] std::string dollars(double amount);
+/// "41 s", "12 min", "3 h 20 min".
+[[nodiscard]] std::string duration_text(double seconds);
+
+} // namespace heddle::cli

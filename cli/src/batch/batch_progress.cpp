@@ -1,0 +1,189 @@
+#include "batch/batch_progress.hpp"
+
+#include "display_text.hpp"
+#include "json_line.hpp"
+
+#include <heddle/base/display_width.hpp>
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr auto redraw_every = std::chrono::milliseconds(100);
+
+std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+
+std::string bar(double share) {
+    constexpr int cells = 10;
+    const int full = std::clamp(static_cast<int>(share * cells), 0, cells);
+    std::string text = "[" + std::string(static_cast<std::size_t>(full), '=');
+    if (full < cells) text += '>';
+    text.resize(1 + cells, ' ');
+    return text + "]";
+}
+
+std::string rate_text(double rate) {
+    char text[32];
+    std::snprintf(text, sizeof text, rate < 10 ? "%.1f/s" : "%.0f/s", rate);
+    return text;
+}
+
+std::string cost_text(const batch_counts& counts) {
+    std::string text = dollars(counts.spent.cost_usd);
+    if (text.empty() && !counts.budget_usd) return {};
+    if (text.empty()) text = "$0";
+    if (counts.budget_usd) text += " of " + dollars(*counts.budget_usd);
+    else if (counts.mean_cost && counts.left() && *counts.left() != 0) {
+        const double expected =
+            counts.spent.cost_usd + *counts.mean_cost * static_cast<double>(*counts.left());
+        text += ", about " + dollars(expected) + " in all";
+    }
+    return text;
+}
+
+} // namespace
+
+std::string progress_line(const batch_counts& counts, double seconds, double rate,
+                          unsigned columns) {
+    std::vector<std::string> parts;
+    std::string rows = number(counts.ended());
+    const std::string about = counts.total_is_estimate ? "~" : "";
+    if (counts.total) {
+        rows += "/" + about + number(*counts.total);
+        const double share = *counts.total == 0 ? 1
+                                                : static_cast<double>(counts.ended()) /
+                                                      static_cast<double>(*counts.total);
+        if (columns == 0 || columns >= 60) rows = bar(share) + " " + rows;
+    }
+    parts.push_back(rows + " rows");
+    if (rate > 0 && counts.ended_now() != 0) {
+        parts.push_back(rate_text(rate));
+        if (counts.left() && *counts.left() != 0 && seconds >= 2) {
+            parts.push_back(about + duration_text(static_cast<double>(*counts.left()) / rate) +
+                            " left");
+        }
+    }
+    std::string running = number(counts.in_progress) + " running";
+    if (counts.retrying != 0) running += ", " + number(counts.retrying) + " to retry";
+    if (!counts.waits_for.empty()) running += ", waiting for " + counts.waits_for;
+    parts.push_back(std::move(running));
+    if (counts.failed != 0) parts.push_back(number(counts.failed) + " failed");
+    if (counts.rejected != 0) parts.push_back(number(counts.rejected) + " rejected");
+    if (std::string cost = cost_text(counts); !cost.empty()) parts.push_back(std::move(cost));
+    if (counts.spent.input_tokens != 0) {
+        parts.push_back(grouped(counts.spent.input_tokens) + " tokens in, " +
+                        grouped(counts.spent.output_tokens) + " out");
+    }
+    std::string line;
+    for (const std::string& part : parts) {
+        std::string longer = line.empty() ? part : line + " | " + part;
+        if (columns != 0 && !line.empty() && display_width(longer) >= columns) break;
+        line = std::move(longer);
+    }
+    return line;
+}
+
+std::string progress_json(const batch_counts& counts, double seconds, double rate,
+                          std::string_view event) {
+    boost::json::object members{{"event", event},
+                                {"total", nullptr},
+                                {"total_is_estimate", counts.total_is_estimate},
+                                {"done", counts.done},
+                                {"failed", counts.failed},
+                                {"rejected", counts.rejected},
+                                {"kept", counts.kept},
+                                {"running", counts.in_progress},
+                                {"retrying", counts.retrying},
+                                {"waits_for", nullptr},
+                                {"seconds", std::round(seconds * 10) / 10},
+                                {"rows_per_second", std::round(rate * 100) / 100},
+                                {"seconds_left", nullptr},
+                                {"requests", counts.spent.requests},
+                                {"input_tokens", counts.spent.input_tokens},
+                                {"output_tokens", counts.spent.output_tokens},
+                                {"cost_usd", counts.spent.cost_usd}};
+    if (counts.total) members["total"] = *counts.total;
+    if (!counts.waits_for.empty()) members["waits_for"] = counts.waits_for;
+    if (counts.left() && rate > 0)
+        members["seconds_left"] = std::round(static_cast<double>(*counts.left()) / rate);
+    return json_line(members);
+}
+
+batch_progress::batch_progress(coro::event_loop& loop, console& output, progress_style style,
+                               std::function<batch_counts()> counts)
+    : loop_(loop), console_(output), style_(style),
+      redraws_(style == progress_style::automatic && output.traits().err_is_terminal &&
+               output.traits().can_redraw),
+      counts_(std::move(counts)), began_(loop.now()), looked_(began_) {
+    if (style_ == progress_style::none) return;
+    loop_.schedule(*this, began_ + redraw_every);
+}
+
+double batch_progress::seconds() const {
+    return std::chrono::duration<double>(loop_.now() - began_).count();
+}
+
+double batch_progress::rate(const batch_counts& counts) {
+    const auto now = loop_.now();
+    const double passed = std::chrono::duration<double>(now - looked_).count();
+    if (passed < 0.5) return rate_;
+    const std::uint64_t ended = counts.ended_now();
+    const double latest = ended > ended_ ? static_cast<double>(ended - ended_) / passed : 0;
+    const double since_begin = static_cast<double>(ended) / std::max(seconds(), 0.001);
+    constexpr double memory = 10; // seconds
+    if (seconds() < memory) rate_ = since_begin;
+    else rate_ += (latest - rate_) * std::min(1.0, passed / memory);
+    ended_ = ended;
+    looked_ = now;
+    return rate_;
+}
+
+void batch_progress::show() {
+    const batch_counts counts = counts_();
+    const double now = rate(counts);
+    if (style_ == progress_style::json) {
+        console_.err_log(progress_json(counts, seconds(), now, "progress"));
+    } else if (redraws_) {
+        console_.show_status(progress_line(counts, seconds(), now, console_.columns()));
+    } else {
+        console_.err_log(progress_line(counts, seconds(), now, 0) + "\n");
+    }
+}
+
+void batch_progress::on_timer() noexcept {
+    const double passed = seconds();
+    if (redraws_) {
+        show();
+        loop_.schedule(*this, loop_.now() + redraw_every);
+        return;
+    }
+    // After 2 s, 10 s, and then each 30 s.
+    const double due = shown_ == 0 ? 2 : shown_ == 1 ? 10 : 30.0 * (shown_ - 1);
+    if (passed >= due) {
+        ++shown_;
+        show();
+    } else {
+        (void)rate(counts_()); // keeps up with the rate
+    }
+    loop_.schedule(*this, loop_.now() + std::chrono::milliseconds(500));
+}
+
+void batch_progress::stop() {
+    if (std::exchange(stopped_, true) || style_ == progress_style::none) return;
+    unschedule();
+    if (redraws_) console_.clear_status();
+    const batch_counts counts = counts_();
+    const double passed = std::max(seconds(), 0.001);
+    const double mean = static_cast<double>(counts.ended_now()) / passed;
+    if (style_ == progress_style::json) {
+        console_.err(progress_json(counts, passed, mean, "end"));
+    }
+}
+
+} // namespace heddle::cli

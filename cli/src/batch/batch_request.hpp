@@ -1,0 +1,63 @@
+// What `heddle batch` was asked for.
+#pragma once
+
+#include "command_line/workflow_options.hpp"
+
+#include <heddle/rows/result_writer.hpp>
+#include <heddle/rows/row_reader.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+enum class progress_style : std::uint8_t { automatic, lines, json, none };
+
+/// When a record of the journal counts as kept.
+enum class journal_durability : std::uint8_t {
+    fsync, ///< each one is on the disk
+    group, ///< on the disk, several at once
+    off    ///< with the system: a crash of the machine may lose some
+};
+
+struct batch_request {
+    workflow_options options;        ///< of the rows; no budgets: those are the run's
+    std::string file;                ///< the workflow
+    std::vector<std::string> inputs; ///< NAME=VALUE for all rows
+    rows::row_input rows;
+    rows::result_output out;
+    std::string dead_letters; ///< where rows without a result go; empty: beside the output
+    bool errors_in_output = false;
+    std::string run; ///< the folder of the run; empty: beside the output
+    bool journal = true;
+    journal_durability durability = journal_durability::group;
+    bool ordered = false;
+    std::uint64_t window = 1024; ///< rows that may be started ahead of the next one to be written
+    bool strict = false;
+    std::uint64_t retry_rows = 0;
+    bool retry_failed = false;
+    std::vector<std::string> retry_ids; ///< the failed rows of these ids run again
+    bool skips_all_failures = false;    ///< goes on also when none of the first rows has a result
+    std::optional<std::uint64_t> max_failed; ///< as many failed rows stop the batch
+    std::uint64_t concurrency = 64;
+    std::optional<double> budget_usd;
+    std::optional<std::uint64_t> max_calls;
+    std::optional<std::chrono::milliseconds> deadline;
+    std::optional<std::chrono::milliseconds> row_timeout;
+    std::chrono::milliseconds grace{30'000};
+    bool dry_run = false;
+    std::uint64_t sample_rows = 0; ///< of a dry run: rows that are run for their price
+    progress_style progress = progress_style::automatic;
+
+    /// Whether a row that failed earlier runs again.
+    [[nodiscard]] bool retries(const std::string& id) const;
+    /// The folder of the run; empty: there is none.
+    [[nodiscard]] std::string run_folder() const;
+    [[nodiscard]] std::string dead_letter_file() const;
+    [[nodiscard]] bool writes_to_standard_output() const { return out.target.file == "-"; }
+};
+
+} // namespace heddle::cli

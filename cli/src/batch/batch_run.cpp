@@ -1,0 +1,444 @@
+#include "batch/batch_run.hpp"
+
+#include "batch/row_log.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto longest_outage = 1h;
+/// Where no row of this process was answered: rather a mistake in the settings.
+constexpr auto longest_first_outage = 60s;
+constexpr std::uint64_t max_outages_of_row = 3;
+/// So many failed rows without one that is done: more of them would fail as well.
+constexpr std::uint64_t first_failures = 100;
+constexpr std::string_view settings_reason = "TaskError configuration_error";
+
+[[nodiscard]] coro::clock::duration pause_before_attempt(std::uint32_t attempts) noexcept {
+    constexpr auto longest = std::chrono::seconds(30);
+    return std::min<coro::clock::duration>(longest, 500ms * (1U << std::min(attempts, 10U)));
+}
+
+[[nodiscard]] bool is_finished(ports::row_status status) noexcept {
+    return status != ports::row_status::begun;
+}
+
+} // namespace
+
+batch_run::batch_run(parts of)
+    : of_(std::move(of)),
+      gate_(
+          [this] {
+              batch_bounds bounds;
+              bounds.concurrency = of_.asked.concurrency;
+              bounds.budget_usd = of_.asked.budget_usd;
+              bounds.max_calls = of_.asked.max_calls;
+              bounds.max_failed = of_.asked.max_failed;
+              if (of_.asked.deadline)
+                  bounds.until = coro::deadline(of_.tools.loop().now() + *of_.asked.deadline);
+              return bounds;
+          }(),
+          of_.journal ? of_.journal->totals().spent : ports::step_spending{}) {
+    for (const ports::known_row& row : of_.known.rows()) {
+        const bool again = of_.asked.retry_failed && row.status != ports::row_status::done;
+        if (again || !is_finished(row.status)) continue;
+        ++counted_.kept;
+        if (row.status == ports::row_status::done) ++counted_.done;
+        else if (row.status == ports::row_status::failed) ++counted_.failed;
+        else ++counted_.rejected;
+    }
+}
+
+coro::call_context batch_run::context() noexcept { return {&of_.tools.loop(), nullptr, {}}; }
+
+coro::task<result<void>> batch_run::run() {
+    result<void> ended;
+    if (of_.journal && !of_.asked.ordered) ended = co_await emit_earlier();
+    if (ended) {
+        coro::nursery rows(context());
+        while (ended && !broken_ && gate_.cause() == stop_cause::none) {
+            if (of_.emitter.failure()) {
+                gate_.stop(stop_cause::output);
+                break;
+            }
+            if (gate_.bounds().until.passed(of_.tools.loop().now())) {
+                gate_.stop(stop_cause::deadline);
+                break;
+            }
+            if (auto job = next_to_start()) {
+                start(rows, std::move(job));
+                continue;
+            }
+            if (next_ == nullptr && !input_ended_) {
+                // Rows that wait for another attempt do not wait for the input.
+                ended = co_await read_more();
+                continue;
+            }
+            const bool idle = gate_.in_progress() == 0;
+            if (input_ended_ && idle && !next_ && retries_.empty()) {
+                if (held_.empty()) break;
+                ended = co_await settle_held();
+                continue;
+            }
+            co_await wait_for_change();
+        }
+        if (!ended) rows_.request(cancel_reason::shutdown);
+        while (gate_.in_progress() != 0) {
+            if (grace_until_ && of_.tools.loop().now() >= *grace_until_)
+                rows_.request(cancel_reason::user);
+            co_await wait_for_change();
+        }
+        result<void> joined = co_await rows.join();
+        if (ended && !joined) ended = std::move(joined);
+    }
+    if (of_.journal) {
+        result<void> kept = co_await of_.journal->flush(context());
+        if (ended && !kept) ended = std::move(kept);
+    }
+    co_return ended;
+}
+
+void batch_run::update_spent() noexcept {
+    const call_counts& seen = of_.tools.counts();
+    ports::step_spending now;
+    now.requests = static_cast<std::uint32_t>(seen.requests);
+    now.input_tokens = seen.input_tokens;
+    now.output_tokens = seen.output_tokens;
+    now.cost_usd = seen.replayed ? 0 : seen.cost_usd;
+    now.unpriced = static_cast<std::uint32_t>(seen.unpriced);
+    now.estimated = seen.estimated != 0;
+    gate_.set_spent(now);
+}
+
+std::unique_ptr<row_job> batch_run::next_to_start() {
+    const auto now = of_.tools.loop().now();
+    const auto due = std::find_if(retries_.begin(), retries_.end(),
+                                  [&](const auto& job) { return job->not_before <= now; });
+    if (!next_ && due == retries_.end()) return nullptr;
+    if (next_ && due == retries_.end() &&
+        !of_.emitter.has_room(next_->position, of_.asked.window)) {
+        return nullptr;
+    }
+    if (!breaker_.is_closed()) {
+        const auto limit = breaker_.has_worked() ? coro::clock::duration(longest_outage)
+                                                 : coro::clock::duration(longest_first_outage);
+        if (now - breaker_.since() > limit) gate_.stop(stop_cause::outage);
+    }
+    update_spent();
+    if (gate_.ask(now) != gate_answer::start) return nullptr;
+    bool probe = false;
+    if (!breaker_.is_closed()) {
+        if (!breaker_.take_probe(now)) return nullptr;
+        probe = true;
+    }
+    std::unique_ptr<row_job> job;
+    // A row of its own shows best whether a service is back: the others may be what it fails at.
+    if (due != retries_.end() && !(probe && next_)) {
+        job = std::move(*due);
+        retries_.erase(due);
+    } else {
+        job = std::move(next_);
+    }
+    job->is_probe = probe;
+    return job;
+}
+
+void batch_run::start(coro::nursery& rows, std::unique_ptr<row_job> job) {
+    gate_.row_started();
+    rows.start(work(std::move(job)));
+}
+
+coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
+    row_job& own = *job;
+    const auto began = of_.tools.loop().now();
+    result<row_outcome> outcome = co_await attempt(own);
+    own.worked += of_.tools.loop().now() - began;
+    ports::step_spending spent;
+    if (outcome) spent = outcome->spent;
+    own.spent += spent;
+    const bool probe = std::exchange(own.is_probe, false);
+    result<void> settled;
+    if (!outcome) {
+        settled = std::move(outcome).error();
+    } else if (outcome->what == row_outcome::kind::cancelled) {
+        if (probe) breaker_.probe_lost(of_.tools.loop().now());
+        ++unfinished_;
+    } else {
+        if (outcome->what != row_outcome::kind::rejected) {
+            const bool was_closed = breaker_.is_closed();
+            breaker_.row_ended(outcome->outage, probe, of_.tools.loop().now());
+            if (was_closed && !breaker_.is_closed()) {
+                ++outages_;
+                of_.say("paused: " + std::to_string(outage_breaker::failures_to_open) +
+                        " rows in a row failed because a service is down (" + outcome->message +
+                        "); one row will try again in 5 s");
+            } else if (!was_closed && breaker_.is_closed()) {
+                of_.say("the service is back; going on");
+            }
+        }
+        settled = co_await settle(std::move(job), *std::move(outcome));
+    }
+    gate_.row_ended(spent);
+    if (!settled) {
+        broken_ = true;
+        rows_.request(cancel_reason::shutdown);
+    }
+    changed_.notify();
+    co_return settled;
+}
+
+coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
+    ++job.attempts;
+    if (of_.journal && !std::exchange(job.has_begun, true)) {
+        const ports::known_row begun{job.number, job.row.id_digest, job.row.content,
+                                     ports::row_status::begun, false};
+        if (auto noted = of_.journal->begin_row(begun, job.row.id, job.row.json); !noted)
+            co_return std::move(noted).error();
+    }
+    std::vector<ports::step_record> earlier;
+    if (std::exchange(job.has_records, false)) {
+        result<std::vector<ports::step_record>> found =
+            co_await of_.journal->records_of(job.number, context());
+        if (!found) co_return std::move(found).error();
+        earlier = *std::move(found);
+        for (const ports::step_record& each : earlier) job.spent += each.spent;
+    }
+    result<std::unique_ptr<row_session>> taken =
+        co_await of_.sessions.take(context().with_cancel(rows_));
+    if (!taken) {
+        if (rows_.requested()) {
+            row_outcome outcome;
+            outcome.what = row_outcome::kind::cancelled;
+            co_return outcome;
+        }
+        co_return std::move(taken).error();
+    }
+    std::optional<row_log> steps;
+    host::run_options bounds = of_.tools.bounds();
+    bounds.cancel = &rows_;
+    if (of_.asked.row_timeout)
+        bounds.until = coro::deadline(of_.tools.loop().now() + *of_.asked.row_timeout);
+    if (of_.journal) {
+        const std::string name = std::to_string(of_.seed) + ":" + std::to_string(job.number);
+        steps.emplace(*of_.journal, job.number, rows::digest_of_id(name).low, std::move(earlier));
+        bounds.steps = &*steps;
+    }
+    row_outcome outcome = co_await attempt_row(taken->get(), &of_.binding, &job, bounds);
+    of_.sessions.put_back(*std::move(taken), gate_.bounds().concurrency);
+    if (steps && steps->appended() == 0 && outcome.spent.requests != 0) {
+        // Calls outside of recorded steps are paid for as well: the totals of the run count them.
+        ports::step_record paid;
+        paid.kind = ports::step_kind::request;
+        paid.path = rows::digest_of_id("calls outside of steps");
+        paid.name = "calls";
+        paid.spent = outcome.spent;
+        result<void> kept = co_await of_.journal->append(job.number, std::move(paid), context());
+        if (!kept) co_return std::move(kept).error();
+    }
+    co_return outcome;
+}
+
+coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_outcome outcome) {
+    result<void> ended;
+    if (outcome.outage) {
+        note_outage(std::move(job), std::move(outcome));
+        co_return ended;
+    }
+    if (outcome.what != row_outcome::kind::rejected) {
+        // The service answers: what it failed before was not an outage.
+        ended = co_await settle_held();
+        if (!ended) co_return ended;
+    }
+    if (outcome.reason == settings_reason && counted_.done == 0 && !settings_failure_) {
+        // Rows that cannot be run are no failed rows: they run once the settings are mended.
+        settings_failure_ = outcome.message;
+        gate_.stop(stop_cause::settings);
+    }
+    if (outcome.reason == settings_reason && settings_failure_) {
+        ++unfinished_;
+        co_return ended;
+    }
+    if (outcome.what == row_outcome::kind::failed && job->attempts <= of_.asked.retry_rows) {
+        job->not_before = of_.tools.loop().now() + pause_before_attempt(job->attempts);
+        if (of_.journal) {
+            ended = of_.journal->restart_row(job->number);
+            job->has_begun = false;
+        }
+        if (ended) retry_later(std::move(job));
+        co_return ended;
+    }
+    ended = co_await end(std::move(job), std::move(outcome));
+    co_return ended;
+}
+
+void batch_run::note_outage(std::unique_ptr<row_job> job, row_outcome outcome) {
+    held_.push_back({std::move(job), std::move(outcome)});
+    if (breaker_.is_closed()) return;
+    for (held_job& each : std::exchange(held_, {})) {
+        row_job& row = *each.job;
+        if (row.last_outage != outages_) ++row.outages;
+        row.last_outage = outages_;
+        if (row.outages > max_outages_of_row) { // the others were answered in between
+            held_.push_back(std::move(each));
+            continue;
+        }
+        if (of_.journal) {
+            // A journal that fails is noticed by the next record.
+            (void)of_.journal->restart_row(row.number);
+            row.has_begun = false;
+        }
+        --row.attempts;
+        retry_later(std::move(each.job));
+    }
+}
+
+coro::task<result<void>> batch_run::settle_held() {
+    for (held_job& each : std::exchange(held_, {})) {
+        each.outcome.outage = false;
+        result<void> ended = co_await settle(std::move(each.job), std::move(each.outcome));
+        if (!ended) co_return ended;
+    }
+    co_return result<void>();
+}
+
+void batch_run::retry_later(std::unique_ptr<row_job> job) {
+    ++counted_.retried;
+    retries_.push_back(std::move(job));
+}
+
+coro::task<result<void>> batch_run::end(std::unique_ptr<row_job> job, row_outcome outcome) {
+    ended_row row;
+    row.result.id = job->row.id;
+    ports::row_end& end = row.result.end;
+    end.row = job->number;
+    end.attempts = job->attempts;
+    end.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(job->worked).count();
+    end.spent = job->spent;
+    end.value_json = std::move(outcome.value_json);
+    end.error_json = std::move(outcome.error_json);
+    if (outcome.what == row_outcome::kind::failed) end.status = ports::row_status::failed;
+    if (outcome.what == row_outcome::kind::rejected) end.status = ports::row_status::rejected;
+    if (of_.journal) {
+        result<void> kept = co_await of_.journal->end_row(end, context());
+        if (!kept) co_return std::move(kept).error();
+    }
+    if (outcome.what == row_outcome::kind::done) {
+        ++counted_.done;
+    } else {
+        row.letter = rows::dead_letter{
+            job->number,   job->row.id, *job->row.file, job->row.line, end.error_json,
+            job->row.json, {},          false};
+        failures_.add(outcome.what == row_outcome::kind::rejected ? "rejected" : outcome.reason,
+                      outcome.message, job->row.id);
+        if (outcome.what == row_outcome::kind::failed) {
+            ++counted_.failed;
+            gate_.row_failed();
+            if (!of_.asked.skips_all_failures && counted_.done == 0 &&
+                failures_.count() >= first_failures) {
+                gate_.stop(stop_cause::all_fail);
+            }
+        } else {
+            ++counted_.rejected;
+            if (of_.asked.strict) gate_.stop(stop_cause::bad_row);
+        }
+    }
+    of_.emitter.put(job->position, std::move(row));
+    co_return result<void>();
+}
+
+coro::task<void> batch_run::wait_for_change() {
+    const auto now = of_.tools.loop().now();
+    auto wake = now + 1h;
+    for (const auto& job : retries_) wake = std::min(wake, job->not_before);
+    if (!breaker_.is_closed()) wake = std::min(wake, breaker_.next_probe());
+    if (gate_.cause() == stop_cause::none && !gate_.bounds().until.is_never())
+        wake = std::min(wake, gate_.bounds().until.at());
+    if (grace_until_ && !rows_.requested()) wake = std::min(wake, *grace_until_);
+    // What is due and cannot start waits for something else to happen.
+    wake = std::max(wake, now + 20ms);
+    (void)co_await changed_.wait(context().with_deadline(coro::deadline(wake)));
+}
+
+void batch_run::drain(stop_cause cause, std::chrono::milliseconds grace) {
+    gate_.stop(cause);
+    reading_.request(cancel_reason::user);
+    grace_until_ = of_.tools.loop().now() + grace;
+    changed_.notify();
+}
+
+void batch_run::cancel_rows() noexcept {
+    gate_.stop(stop_cause::interrupted);
+    reading_.request(cancel_reason::user);
+    rows_.request(cancel_reason::user);
+    changed_.notify();
+}
+
+void batch_run::pause(bool paused) {
+    gate_.pause(paused);
+    changed_.notify();
+}
+
+void batch_run::set_concurrency(std::size_t rows) {
+    gate_.bounds().concurrency = std::max<std::size_t>(1, rows);
+    changed_.notify();
+}
+
+void batch_run::set_budget(double amount) {
+    gate_.bounds().budget_usd = amount;
+    changed_.notify();
+}
+
+bool batch_run::has_rows_left() const noexcept {
+    return !input_ended_ || next_ || !retries_.empty() || !held_.empty() || unfinished_ != 0;
+}
+
+batch_counts batch_run::counts() const {
+    batch_counts now = counted_;
+    now.in_progress = gate_.in_progress();
+    now.retrying = retries_.size() + held_.size();
+    now.to_write = of_.emitter.waiting();
+    now.spent = gate_.total();
+    const call_counts& seen = of_.tools.counts();
+    now.spent_now.requests = static_cast<std::uint32_t>(seen.requests);
+    now.spent_now.input_tokens = seen.input_tokens;
+    now.spent_now.output_tokens = seen.output_tokens;
+    now.spent_now.cost_usd = seen.cost_usd;
+    now.spent_now.unpriced = static_cast<std::uint32_t>(seen.unpriced);
+    now.mean_cost = gate_.mean_cost();
+    now.budget_usd = gate_.bounds().budget_usd;
+    now.total = total_;
+    if (!now.total) {
+        const rows::row_progress read = of_.feed.progress();
+        if (read.total_bytes && read.bytes != 0 && read.rows != 0) {
+            const double share = static_cast<double>(*read.total_bytes) /
+                                 static_cast<double>(std::min(read.bytes, *read.total_bytes));
+            now.total =
+                static_cast<std::uint64_t>(std::llround(static_cast<double>(read.rows) * share));
+            if (of_.asked.rows.limit) now.total = std::min(*now.total, *of_.asked.rows.limit);
+            now.total_is_estimate = true;
+        }
+    }
+    const auto time = of_.tools.loop().now();
+    if (gate_.paused()) now.waits_for = "'heddle runs resume'";
+    else if (!breaker_.is_closed()) {
+        now.waits_for = "a service that is down";
+        if (breaker_.now() == outage_breaker::state::open && breaker_.next_probe() > time) {
+            const double seconds =
+                std::chrono::duration<double>(breaker_.next_probe() - time).count();
+            now.waits_for += " (next try in " + std::to_string(std::lround(seconds)) + " s)";
+        }
+    } else if (gate_.waits_for_budget()) {
+        now.waits_for = "the budget";
+    } else if (of_.emitter.waiting() >= 4000) {
+        now.waits_for = "the output";
+    }
+    return now;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,129 @@
+// A batch under way: rows in, results out.
+#pragma once
+
+#include "application.hpp"
+#include "batch/batch_counts.hpp"
+#include "batch/batch_request.hpp"
+#include "batch/failure_table.hpp"
+#include "batch/known_table.hpp"
+#include "batch/outage_breaker.hpp"
+#include "batch/result_emitter.hpp"
+#include "batch/row_attempt.hpp"
+#include "batch/row_job.hpp"
+#include "batch/session_pool.hpp"
+#include "batch/start_gate.hpp"
+
+#include <heddle/coro/nursery.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/rows/row_feed.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Takes rows from the feed, leaves out those that the run has finished, starts the others as the
+/// bounds allow, keeps how they ended in the journal, and hands them to the emitter. Threads: the
+/// loop's.
+class batch_run {
+public:
+    /// All of it outlives the run.
+    struct parts {
+        application& tools;
+        const batch_request& asked;
+        const row_binding& binding;
+        session_pool& sessions;
+        rows::row_feed& feed;
+        ports::run_journal* journal = nullptr; ///< null: nothing is kept
+        known_table& known;
+        result_emitter& emitter;
+        std::function<void(std::string)> say; ///< a line for people
+        std::uint64_t seed = 0;               ///< of the run
+        bool program_changed = false;         ///< rows that have begun start over
+    };
+    explicit batch_run(parts of);
+
+    /// Works until all rows have ended or none starts any more, and what is in flight has ended.
+    /// Errors: of the journal or the input, and of the program where a session cannot be made.
+    [[nodiscard]] coro::task<result<void>> run();
+
+    /// No further row starts; what is in flight is cancelled after `grace`.
+    void drain(stop_cause cause, std::chrono::milliseconds grace);
+    /// Ends what is in flight.
+    void cancel_rows() noexcept;
+    void pause(bool paused);
+    void set_concurrency(std::size_t rows);
+    void set_budget(double dollars);
+    /// Looks again at whether a row may start.
+    void wake() noexcept { changed_.notify(); }
+    void set_total(std::uint64_t rows) noexcept { total_ = rows; }
+
+    [[nodiscard]] batch_counts counts() const;
+    [[nodiscard]] const start_gate& gate() const noexcept { return gate_; }
+    [[nodiscard]] const failure_table& failures() const noexcept { return failures_; }
+    /// Why no row can run with the settings of models; nothing: they can.
+    [[nodiscard]] const std::optional<std::string>& settings_failure() const noexcept {
+        return settings_failure_;
+    }
+    /// Whether rows of the input are not done.
+    [[nodiscard]] bool has_rows_left() const noexcept;
+
+private:
+    struct held_job {
+        std::unique_ptr<row_job> job;
+        row_outcome outcome;
+    };
+
+    [[nodiscard]] coro::task<result<void>> read_more();
+    [[nodiscard]] coro::task<result<void>> emit_earlier();
+    /// A job for the row, or nothing when there is nothing to do for it.
+    [[nodiscard]] coro::task<result<std::unique_ptr<row_job>>> admit(rows::row_item item);
+    [[nodiscard]] coro::task<result<void>> emit_kept(const ports::known_row& known,
+                                                     rows::row_item item, std::uint64_t position);
+    [[nodiscard]] coro::task<result<void>> reject(rows::row_item item, std::uint64_t number,
+                                                  std::uint64_t position, row_outcome outcome);
+    [[nodiscard]] result<void> prepare(row_job& job, const ports::known_row* known);
+    /// The next row that may start now; null: none may.
+    [[nodiscard]] std::unique_ptr<row_job> next_to_start();
+    void start(coro::nursery& rows, std::unique_ptr<row_job> job);
+    [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job);
+    [[nodiscard]] coro::task<result<row_outcome>> attempt(row_job& job);
+    [[nodiscard]] coro::task<result<void>> settle(std::unique_ptr<row_job> job,
+                                                  row_outcome outcome);
+    [[nodiscard]] coro::task<result<void>> end(std::unique_ptr<row_job> job, row_outcome outcome);
+    [[nodiscard]] coro::task<result<void>> settle_held();
+    void retry_later(std::unique_ptr<row_job> job);
+    void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
+    [[nodiscard]] coro::task<void> wait_for_change();
+    void update_spent() noexcept;
+    [[nodiscard]] coro::call_context context() noexcept;
+
+    parts of_;
+    start_gate gate_;
+    outage_breaker breaker_;
+    std::uint64_t outages_ = 0; ///< how often the breaker has opened
+    failure_table failures_;
+    std::optional<std::string> settings_failure_;
+    coro::cancel_source reading_;
+    coro::cancel_source rows_;
+    coro::wait_point changed_;
+    std::optional<coro::clock::time_point> grace_until_;
+
+    std::deque<rows::row_item> read_; ///< read, and not looked at yet
+    bool input_ended_ = false;
+    bool broken_ = false;           ///< a row has met an error that ends the batch
+    std::unique_ptr<row_job> next_; ///< admitted, and waiting to start
+    std::deque<std::unique_ptr<row_job>> retries_;
+    std::vector<held_job> held_;           ///< failed by a service that may be down for all
+    std::deque<ports::row_end> kept_ends_; ///< finished before, and not written
+    std::uint64_t positions_ = 0;
+    std::uint64_t unfinished_ = 0; ///< admitted rows that were cancelled
+    batch_counts counted_;
+    std::optional<std::uint64_t> total_;
+};
+
+} // namespace heddle::cli

@@ -1,0 +1,200 @@
+// How a batch takes its rows: which of them are finished, which cannot run, which become jobs.
+#include "batch/batch_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t rows_at_once = 256; ///< taken from the feed, or from the journal
+
+[[nodiscard]] bool is_finished(ports::row_status status) noexcept {
+    return status != ports::row_status::begun;
+}
+
+/// The letter of a row that has ended without a result.
+[[nodiscard]] rows::dead_letter letter_of(const rows::row_item& item, const ports::row_end& end) {
+    rows::dead_letter letter;
+    if (const auto* bad = std::get_if<rows::bad_row>(&item)) {
+        letter = rows::dead_letter_of(*bad);
+    } else {
+        const auto& row = std::get<rows::row>(item);
+        letter.id = row.id;
+        letter.file = *row.file;
+        letter.line = row.line;
+        letter.row_json = row.json;
+    }
+    letter.number = end.row;
+    letter.error_json = end.error_json;
+    return letter;
+}
+
+} // namespace
+
+coro::task<result<void>> batch_run::emit_earlier() {
+    std::uint64_t first = 0;
+    for (;;) {
+        result<std::vector<ports::row_end>> ends =
+            co_await of_.journal->ends_to_emit(first, rows_at_once, context());
+        if (!ends) co_return std::move(ends).error();
+        if (ends->empty()) co_return result<void>();
+        first = ends->back().row + 1;
+        for (ports::row_end& each : *ends) kept_ends_.push_back(std::move(each));
+    }
+}
+
+coro::task<result<void>> batch_run::read_more() {
+    if (read_.empty()) {
+        // A reader that has no row yet is not to keep others from their next attempt.
+        const auto at_most = of_.tools.loop().now() + 250ms;
+        coro::call_context waiting = context().with_cancel(reading_);
+        result<std::vector<rows::row_item>> more = co_await of_.feed.next_batch(
+            rows_at_once, waiting.with_deadline(coro::deadline(at_most)));
+        if (!more) {
+            if (reading_.requested() || of_.tools.loop().now() >= at_most) co_return result<void>();
+            co_return std::move(more).error();
+        }
+        if (more->empty()) {
+            input_ended_ = true;
+            total_ = positions_;
+            co_return result<void>();
+        }
+        for (rows::row_item& each : *more) read_.push_back(std::move(each));
+    }
+    rows::row_item item = std::move(read_.front());
+    read_.pop_front();
+    result<std::unique_ptr<row_job>> job = co_await admit(std::move(item));
+    if (!job) co_return std::move(job).error();
+    next_ = *std::move(job);
+    co_return result<void>();
+}
+
+coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item item) {
+    const std::uint64_t position = positions_++;
+    const rows::row_origin& origin = rows::origin_of(item);
+    const known_table::match found = of_.known.look_up(origin);
+    if (found.known && is_finished(found.known->status)) {
+        const ports::row_status status = found.known->status;
+        const bool has_result = status == ports::row_status::done;
+        const bool asked = !has_result && of_.asked.retries(origin.id);
+        // A row that was mended in its file is another one.
+        const bool mended =
+            status == ports::row_status::rejected && found.known->content != origin.content;
+        const bool again = asked || mended;
+        if (again && !of_.asked.retry_failed) { // it counted as finished
+            --counted_.kept;
+            --(status == ports::row_status::failed ? counted_.failed : counted_.rejected);
+        }
+        if (!again) {
+            if (found.known->content != origin.content) ++counted_.changed;
+            result<void> done = co_await emit_kept(*found.known, std::move(item), position);
+            if (!done) co_return std::move(done).error();
+            co_return nullptr;
+        }
+    }
+    if (auto* bad = std::get_if<rows::bad_row>(&item)) {
+        row_outcome outcome = failed_outcome(bad->problem, source_map());
+        outcome.what = row_outcome::kind::rejected;
+        result<void> done =
+            co_await reject(std::move(item), found.number, position, std::move(outcome));
+        if (!done) co_return std::move(done).error();
+        co_return nullptr;
+    }
+    if (found.duplicate) {
+        const error again =
+            error(errc::invalid_argument, *origin.file + ", line " + std::to_string(origin.line) +
+                                              ": an earlier row has the id \"" + origin.id + "\"")
+                .with_hint("the values of the --id column must differ");
+        row_outcome outcome = failed_outcome(again, source_map());
+        outcome.what = row_outcome::kind::rejected;
+        result<void> done =
+            co_await reject(std::move(item), found.number, position, std::move(outcome));
+        if (!done) co_return std::move(done).error();
+        co_return nullptr;
+    }
+    auto job = std::make_unique<row_job>();
+    job->row = std::move(std::get<rows::row>(item));
+    job->number = found.number;
+    job->position = position;
+    result<void> ready = prepare(*job, found.known);
+    if (!ready) co_return std::move(ready).error();
+    co_return job;
+}
+
+result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
+    if (!of_.journal) return {};
+    if (known && known->status == ports::row_status::begun && !of_.program_changed &&
+        known->content == job.row.content) {
+        job.has_records = true;
+        job.has_begun = true;
+        ++counted_.continued;
+        return {};
+    }
+    if (known) HEDDLE_CHECK(of_.journal->restart_row(known->row));
+    return {};
+}
+
+coro::task<result<void>> batch_run::emit_kept(const ports::known_row& known, rows::row_item item,
+                                              std::uint64_t position) {
+    if (known.emitted || !of_.journal) {
+        of_.emitter.pass(position);
+        co_return result<void>();
+    }
+    // Its place in the output is that of its row.
+    if (of_.asked.ordered && (kept_ends_.empty() || kept_ends_.front().row != known.row)) {
+        kept_ends_.clear();
+        result<std::vector<ports::row_end>> ends =
+            co_await of_.journal->ends_to_emit(known.row, rows_at_once, context());
+        if (!ends) co_return std::move(ends).error();
+        for (ports::row_end& each : *ends) kept_ends_.push_back(std::move(each));
+    }
+    const auto found =
+        std::find_if(kept_ends_.begin(), kept_ends_.end(),
+                     [&](const ports::row_end& end) { return end.row == known.row; });
+    if (found == kept_ends_.end()) {
+        of_.emitter.pass(position);
+        co_return result<void>();
+    }
+    ended_row row;
+    const rows::row_origin& origin = rows::origin_of(item);
+    row.result.id = origin.id;
+    row.result.end = std::move(*found);
+    kept_ends_.erase(found);
+    if (row.result.end.status != ports::row_status::done) {
+        row.letter = letter_of(item, row.result.end);
+    }
+    of_.emitter.put(position, std::move(row));
+    co_return result<void>();
+}
+
+coro::task<result<void>> batch_run::reject(rows::row_item item, std::uint64_t number,
+                                           std::uint64_t position, row_outcome outcome) {
+    const rows::row_origin& origin = rows::origin_of(item);
+    ended_row row;
+    row.result.id = origin.id;
+    row.result.end.row = number;
+    row.result.end.status = ports::row_status::rejected;
+    row.result.end.error_json = outcome.error_json;
+    row.result.end.attempts = 0;
+    row.letter = letter_of(item, row.result.end);
+    failures_.add("rejected", outcome.message, origin.id);
+    if (of_.journal) {
+        ports::known_row begun{number, origin.id_digest, origin.content, ports::row_status::begun,
+                               false};
+        const std::string text = row.letter->row_json;
+        if (auto noted = of_.journal->begin_row(begun, origin.id, text); !noted)
+            co_return std::move(noted).error();
+        result<void> kept = co_await of_.journal->end_row(row.result.end, context());
+        if (!kept) co_return std::move(kept).error();
+    }
+    ++counted_.rejected;
+    of_.emitter.put(position, std::move(row));
+    if (of_.asked.strict) gate_.stop(stop_cause::bad_row);
+    co_return result<void>();
+}
+
+} // namespace heddle::cli

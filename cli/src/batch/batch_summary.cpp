@@ -1,0 +1,175 @@
+#include "batch/batch_summary.hpp"
+
+#include "display_text.hpp"
+#include "json_line.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <cmath>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::uint64_t failures_shown = 100;
+
+std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+
+std::string cost_of(const ports::step_spending& spent) {
+    std::string text = dollars(spent.cost_usd);
+    if (spent.unpriced != 0) {
+        text +=
+            (text.empty() ? "" : " and ") + counted(spent.unpriced, "call") + " of unknown cost";
+    }
+    return text;
+}
+
+std::string rows_line(const batch_summary& end) {
+    const batch_counts& counts = end.counts;
+    std::string text = counts.total && !counts.total_is_estimate
+                           ? number(counts.ended()) + " of " + number(*counts.total) + " rows"
+                           : counted(counts.ended(), "row");
+    text += ": " + number(counts.done) + " done";
+    if (counts.failed != 0) text += ", " + number(counts.failed) + " failed";
+    if (counts.rejected != 0) text += ", " + number(counts.rejected) + " rejected";
+    if (counts.kept != 0) text += " (" + number(counts.kept) + " of them earlier)";
+    text += "; " + duration_text(end.seconds);
+    if (counts.ended_now() > 1 && end.seconds > 0.1) {
+        const double rate = static_cast<double>(counts.ended_now()) / end.seconds;
+        text += ", " +
+                (rate < 10 ? std::to_string(rate).substr(0, 3)
+                           : number(static_cast<std::uint64_t>(std::llround(rate)))) +
+                " rows/s";
+    }
+    const ports::step_spending& spent = counts.spent;
+    if (spent.input_tokens != 0 || spent.output_tokens != 0) {
+        text += "; " + grouped(spent.input_tokens) + " tokens in, " + grouped(spent.output_tokens) +
+                " out";
+    }
+    if (const std::string cost = cost_of(spent); !cost.empty()) {
+        text += "; " + cost;
+        const std::string now = cost_of(counts.spent_now);
+        if (counts.kept + counts.continued != 0 && now != cost)
+            text += (now.empty() ? ", nothing" : ", " + now) + " of it now";
+    }
+    return text + "\n";
+}
+
+/// Why rows are left, and what continues the run.
+std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
+    const bool kept = !asked.run_folder().empty();
+    const std::string again = kept ? "the same command continues" : "";
+    const std::string spent = cost_of(end.counts.spent);
+    switch (end.cause) {
+    case stop_cause::none: return end.failure && kept ? again : "";
+    case stop_cause::budget:
+        return "the budget of " + dollars(*end.counts.budget_usd) +
+               " does not allow a further row (" + (spent.empty() ? "nothing" : spent) + " spent)" +
+               (kept ? "; the same command with a larger --budget-usd continues" : "");
+    case stop_cause::calls:
+        return "the " + number(asked.max_calls.value_or(0)) + " calls of --max-calls are used" +
+               (kept ? "; the same command with a larger --max-calls continues" : "");
+    case stop_cause::deadline: return "the time of --deadline is over; " + again;
+    case stop_cause::interrupted: return "interrupted; " + again;
+    case stop_cause::cancelled: return "cancelled by 'heddle runs cancel'; " + again;
+    case stop_cause::failures:
+        return "stopped after " + counted(asked.max_failed.value_or(1), "failed row") +
+               " (--on-error); " + again + (kept ? ", with --retry-failed also those" : "");
+    case stop_cause::all_fail:
+        return "not one of the first " + counted(failures_shown, "row") +
+               " had a result; --on-error skip goes on in any case";
+    case stop_cause::settings: return "mend that; " + again;
+    case stop_cause::bad_row: return "stopped at a row that is not as it should be (--strict)";
+    case stop_cause::outage: return "the service is down and did not come back; " + again;
+    case stop_cause::unpriced:
+        return "a call has no known price, so --budget-usd cannot be kept; name prices in "
+               "heddle.toml (docs/reference/prices.md), or leave --budget-usd out";
+    case stop_cause::output: return "the results cannot be written; " + again;
+    }
+    return again;
+}
+
+boost::json::object json_of(const ports::step_spending& spent) {
+    boost::json::value cost = spent.cost_usd;
+    if (spent.unpriced != 0 && spent.cost_usd <= 0) cost = nullptr;
+    return {{"requests", spent.requests},           {"input_tokens", spent.input_tokens},
+            {"output_tokens", spent.output_tokens}, {"cost_usd", std::move(cost)},
+            {"unpriced", spent.unpriced},           {"estimated", spent.estimated}};
+}
+
+} // namespace
+
+exit_code batch_summary::code() const noexcept {
+    if (cause == stop_cause::interrupted) return exit_code::interrupted;
+    if (cause == stop_cause::settings) return exit_code::usage;
+    if (failure || rows_left) return exit_code::rows_left;
+    if (counts.failed + counts.rejected != 0) return exit_code::rows_failed;
+    return exit_code::done;
+}
+
+std::string summary_text(const batch_summary& end, const failure_table& failures,
+                         const batch_request& asked, unsigned columns) {
+    std::string text = rows_line(end);
+    text += failures.text(columns);
+    if (end.counts.changed != 0) {
+        text += counted(end.counts.changed, "finished row") +
+                " of the input changed since and kept the earlier result\n";
+    }
+    const std::string letters = asked.dead_letter_file();
+    if (end.counts.failed + end.counts.rejected != 0 && !letters.empty()) {
+        text += "rows without a result: " + letters;
+        if (end.counts.failed != 0 && !asked.run_folder().empty())
+            text += "; --retry-failed runs the failed ones again";
+        text += "\n";
+    }
+    if (end.rows_left || end.failure || end.cause == stop_cause::interrupted) {
+        const std::string next = how_to_go_on(end, asked);
+        const auto left = end.counts.left();
+        if (left && *left != 0) {
+            text += (end.counts.total_is_estimate ? "about " : "") + counted(*left, "row") +
+                    " left" + (next.empty() ? "" : ": " + next) + "\n";
+        } else if (!next.empty()) {
+            text += "rows are left: " + next + "\n";
+        }
+    }
+    return text;
+}
+
+std::string summary_json(const batch_summary& end, const failure_table& failures,
+                         const batch_request& asked) {
+    const batch_counts& counts = end.counts;
+    boost::json::array reasons;
+    for (const failure_table::group& each : failures.groups()) {
+        if (reasons.size() == 100) break;
+        reasons.push_back(boost::json::object{{"rows", each.rows},
+                                              {"reason", each.reason},
+                                              {"message", each.message},
+                                              {"first", each.first_id}});
+    }
+    boost::json::object rows{{"total", nullptr},          {"done", counts.done},
+                             {"failed", counts.failed},   {"rejected", counts.rejected},
+                             {"kept", counts.kept},       {"continued", counts.continued},
+                             {"retried", counts.retried}, {"changed", counts.changed}};
+    if (counts.total && !counts.total_is_estimate) rows["total"] = *counts.total;
+    boost::json::object members{{"exit_code", static_cast<int>(end.code())},
+                                {"rows_left", end.rows_left},
+                                {"stopped_by", nullptr},
+                                {"rows", std::move(rows)},
+                                {"spent", json_of(counts.spent)},
+                                {"spent_now", json_of(counts.spent_now)},
+                                {"seconds", std::round(end.seconds * 1000) / 1000},
+                                {"failures", std::move(reasons)},
+                                {"results", asked.out.target.file},
+                                {"dead_letters", asked.dead_letter_file()},
+                                {"run", nullptr}};
+    if (end.cause != stop_cause::none) members["stopped_by"] = to_string(end.cause);
+    if (const std::string run = asked.run_folder(); !run.empty()) members["run"] = run;
+    if (end.failure) {
+        members["error"] = boost::json::object{{"message", end.failure->message()},
+                                               {"hint", end.failure->info().hint}};
+    }
+    return json_line(members);
+}
+
+} // namespace heddle::cli

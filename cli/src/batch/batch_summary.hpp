@@ -1,0 +1,35 @@
+// What a batch says at its end.
+#pragma once
+
+#include "batch/batch_counts.hpp"
+#include "batch/batch_request.hpp"
+#include "batch/failure_table.hpp"
+#include "batch/start_gate.hpp"
+#include "exit_code.hpp"
+
+#include <heddle/base/error.hpp>
+
+#include <optional>
+#include <string>
+
+namespace heddle::cli {
+
+struct batch_summary {
+    batch_counts counts;
+    stop_cause cause = stop_cause::none;
+    bool rows_left = false;
+    std::optional<error> failure; ///< that ended the batch: of its input, journal or output
+    double seconds = 0;
+
+    [[nodiscard]] exit_code code() const noexcept;
+};
+
+/// For people: rows, cost, reasons of failures, files, and how to go on. `columns` as
+/// failure_table::text.
+[[nodiscard]] std::string summary_text(const batch_summary& end, const failure_table& failures,
+                                       const batch_request& asked, unsigned columns);
+/// One JSON object in one line.
+[[nodiscard]] std::string summary_json(const batch_summary& end, const failure_table& failures,
+                                       const batch_request& asked);
+
+} // namespace heddle::cli

@@ -1,0 +1,142 @@
+#include "batch/dry_run.hpp"
+
+#include "batch/batch_counts.hpp"
+#include "batch/row_attempt.hpp"
+#include "display_text.hpp"
+#include "json_line.hpp"
+
+#include <heddle/coro/nursery.hpp>
+#include <heddle/coro/semaphore.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <boost/json/object.hpp>
+
+namespace heddle::cli {
+
+namespace {
+
+std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+
+} // namespace
+
+coro::task<result<void>> dry_run::run(coro::call_context context) {
+    result<std::unique_ptr<row_session>> taken = co_await of_.sessions.take(context);
+    if (!taken) co_return std::move(taken).error();
+    const std::unique_ptr<row_session> session = *std::move(taken);
+    for (;;) {
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        auto item = of_.reader.next();
+        if (!item) co_return std::move(item).error();
+        if (!*item) break;
+        if (++total_ % 256 == 0) co_await coro::yield_now(*context.loop);
+        const rows::row_origin& origin = rows::origin_of(**item);
+        const known_table::match found = of_.known.look_up(origin);
+        if (found.known && found.known->status != ports::row_status::begun) {
+            const bool again =
+                found.known->status != ports::row_status::done && of_.asked.retries(origin.id);
+            if (!again) {
+                ++finished_;
+                continue;
+            }
+        } else if (found.known) {
+            ++begun_;
+        }
+        if (const auto* bad = std::get_if<rows::bad_row>(&**item)) {
+            wrong_.add("rejected", bad->problem.message(), origin.id);
+            continue;
+        }
+        const rows::row& row = std::get<rows::row>(**item);
+        auto bound = of_.binding.bind(session->get(), session->main(), row.json);
+        if (!bound || found.duplicate) {
+            wrong_.add("rejected",
+                       found.duplicate ? "an earlier row has this id" : bound.error().message(),
+                       origin.id);
+            continue;
+        }
+        ++to_run_;
+        if (sampled_.size() < of_.asked.sample_rows) sampled_.push_back(row);
+    }
+    if (sampled_.empty()) co_return result<void>();
+    result<void> ran = co_await sample(context);
+    co_return ran;
+}
+
+coro::task<result<void>> dry_run::sample(coro::call_context context) {
+    coro::nursery rows(context);
+    coro::semaphore turns(of_.asked.concurrency);
+    const auto one = [](dry_run* self, const rows::row* row, coro::semaphore* turn,
+                        coro::call_context inside) -> coro::task<result<void>> {
+        result<void> my_turn = co_await turn->acquire(inside);
+        if (!my_turn) co_return my_turn;
+        const coro::held_permit held(*turn);
+        result<std::unique_ptr<row_session>> session = co_await self->of_.sessions.take(inside);
+        if (!session) co_return std::move(session).error();
+        row_job job;
+        job.row = *row;
+        host::run_options bounds = self->of_.tools.bounds();
+        bounds.cancel = inside.cancel;
+        if (self->of_.asked.row_timeout)
+            bounds.until = coro::deadline(inside.loop->now() + *self->of_.asked.row_timeout);
+        const row_outcome outcome =
+            co_await attempt_row(session->get(), &self->of_.binding, &job, bounds);
+        self->of_.sessions.put_back(*std::move(session), self->of_.asked.concurrency);
+        self->sample_spent_ += outcome.spent;
+        if (outcome.what != row_outcome::kind::done) ++self->sample_failed_;
+        co_return result<void>();
+    };
+    for (const rows::row& row : sampled_) rows.start(one(this, &row, &turns, rows.context()));
+    result<void> joined = co_await rows.join();
+    co_return joined;
+}
+
+std::optional<std::pair<double, std::uint64_t>> dry_run::mean_cost() const {
+    if (!sampled_.empty()) {
+        return std::pair(sample_spent_.cost_usd / static_cast<double>(sampled_.size()),
+                         sampled_.size());
+    }
+    const std::uint64_t ended = of_.earlier.done + of_.earlier.failed;
+    if (ended == 0) return std::nullopt;
+    return std::pair(of_.earlier.spent.cost_usd / static_cast<double>(ended), ended);
+}
+
+std::string dry_run::text(unsigned columns) const {
+    std::string text = counted(total_, "row") + ": " + number(to_run_) + " would run";
+    if (finished_ != 0) text += ", " + number(finished_) + " are finished";
+    if (begun_ != 0) text += ", " + number(begun_) + " of those that run have begun";
+    if (wrong_.count() != 0) text += ", " + number(wrong_.count()) + " would be rejected";
+    text += "\n" + wrong_.text(columns);
+    const auto mean = mean_cost();
+    if (!mean) return text + "cost: unknown; --sample-rows 20 runs 20 rows to find out\n";
+    const double cost = mean->first * static_cast<double>(to_run_);
+    text += "cost: about " + (cost > 0 ? dollars(cost) : std::string("$0")) + ", from " +
+            counted(mean->second, "row") +
+            (sampled_.empty() ? " that ended earlier" : " that ran now");
+    if (sample_spent_.cost_usd > 0) text += " for " + dollars(sample_spent_.cost_usd);
+    if (sample_spent_.unpriced != 0)
+        text += "; " + counted(sample_spent_.unpriced, "call") + " of unknown price";
+    if (sample_failed_ != 0) text += "; " + number(sample_failed_) + " of them failed";
+    if (!sampled_.empty() && sample_spent_.requests != 0) {
+        const double requests =
+            static_cast<double>(sample_spent_.requests) / static_cast<double>(sampled_.size());
+        text += "\nrequests: about " +
+                number(static_cast<std::uint64_t>(requests * static_cast<double>(to_run_) + 0.5));
+    }
+    return text + "\n";
+}
+
+std::string dry_run::json() const {
+    boost::json::object members{{"rows", total_},
+                                {"to_run", to_run_},
+                                {"finished", finished_},
+                                {"begun", begun_},
+                                {"rejected", wrong_.count()},
+                                {"sampled", sampled_.size()},
+                                {"sample_failed", sample_failed_},
+                                {"sample_cost_usd", sample_spent_.cost_usd},
+                                {"cost_usd", nullptr}};
+    if (const auto mean = mean_cost())
+        members["cost_usd"] = mean->first * static_cast<double>(to_run_);
+    return json_line(members);
+}
+
+} // namespace heddle::cli

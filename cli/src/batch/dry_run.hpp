@@ -1,0 +1,57 @@
+// What a batch would do, without doing it.
+#pragma once
+
+#include "application.hpp"
+#include "batch/batch_request.hpp"
+#include "batch/failure_table.hpp"
+#include "batch/known_table.hpp"
+#include "batch/row_binding.hpp"
+#include "batch/session_pool.hpp"
+
+#include <heddle/rows/row_reader.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace heddle::cli {
+
+/// Reads all rows, binds them, and runs a sample of them where --sample-rows asks for one.
+class dry_run {
+public:
+    /// All of it outlives the object.
+    struct parts {
+        application& tools;
+        const batch_request& asked;
+        const row_binding& binding;
+        session_pool& sessions;
+        rows::row_reader& reader;
+        known_table& known;
+        ports::run_totals earlier; ///< of the run
+    };
+    explicit dry_run(const parts& of) : of_(of) {}
+
+    /// Errors: of the input and of the program. Cancellation: by `context`.
+    [[nodiscard]] coro::task<result<void>> run(coro::call_context context);
+    /// What was found, for people.
+    [[nodiscard]] std::string text(unsigned columns) const;
+    /// The same as one JSON object in a line.
+    [[nodiscard]] std::string json() const;
+
+private:
+    [[nodiscard]] coro::task<result<void>> sample(coro::call_context context);
+    /// Mean cost of a row in US dollars, and how many rows it is taken from.
+    [[nodiscard]] std::optional<std::pair<double, std::uint64_t>> mean_cost() const;
+
+    parts of_;
+    std::uint64_t total_ = 0;
+    std::uint64_t finished_ = 0;
+    std::uint64_t begun_ = 0;
+    std::uint64_t to_run_ = 0;
+    failure_table wrong_; ///< rows that would be rejected
+    std::vector<rows::row> sampled_;
+    std::uint64_t sample_failed_ = 0;
+    ports::step_spending sample_spent_;
+};
+
+} // namespace heddle::cli

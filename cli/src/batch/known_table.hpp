@@ -1,0 +1,53 @@
+// Which rows of the input the run knows already.
+#pragma once
+
+#include <heddle/ports/run_journal.hpp>
+#include <heddle/rows/row.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Rows by their ids. An input that has not changed is found row by row without an index.
+class known_table {
+public:
+    /// `rows`: by their numbers, ascending. `ids_are_given`: by a column, so that two rows may have
+    /// the same.
+    known_table(std::vector<ports::known_row> rows, bool ids_are_given);
+
+    struct match {
+        std::uint64_t number = 0;                ///< in the run
+        const ports::known_row* known = nullptr; ///< null: it is new. Valid as long as the table
+        bool duplicate = false;                  ///< an earlier row of the input has its id
+    };
+    /// The next row of the input. Each row is looked up once.
+    [[nodiscard]] match look_up(const rows::row_origin& row);
+
+    [[nodiscard]] const std::vector<ports::known_row>& rows() const noexcept { return rows_; }
+
+private:
+    struct digest_hash {
+        using is_avalanching = void;
+        std::size_t operator()(const ports::digest128& digest) const noexcept {
+            return static_cast<std::size_t>(digest.low);
+        }
+    };
+    [[nodiscard]] std::optional<std::size_t> find(const rows::row_origin& row);
+    [[nodiscard]] std::optional<std::size_t> at_number(std::uint64_t number) const;
+
+    std::vector<ports::known_row> rows_;
+    std::vector<bool> seen_; ///< in the input of this process
+    bool ids_are_given_;
+    bool indexed_ = false;
+    boost::unordered_flat_map<ports::digest128, std::size_t, digest_hash> by_id_;
+    boost::unordered_flat_set<ports::digest128, digest_hash> new_ids_;
+    std::uint64_t next_free_ = 0; ///< number of a row whose own is taken
+};
+
+} // namespace heddle::cli

@@ -1,0 +1,45 @@
+#include "batch/outage_breaker.hpp"
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+[[nodiscard]] std::chrono::seconds pause_before(unsigned probe) noexcept {
+    constexpr long first = 5;
+    constexpr long longest = 60;
+    return std::chrono::seconds(std::min(first << std::min(probe, 5U), longest));
+}
+
+} // namespace
+
+void outage_breaker::row_ended(bool outage, bool was_probe, coro::clock::time_point now) noexcept {
+    if (!outage) { // also one that was started before: the service is there again
+        state_ = state::closed;
+        in_a_row_ = 0;
+        probes_ = 0;
+        has_worked_ = true;
+        return;
+    }
+    if (in_a_row_++ == 0) since_ = now;
+    if (state_ == state::closed && in_a_row_ < failures_to_open) return;
+    if (state_ == state::closed || (state_ == state::probing && was_probe)) {
+        state_ = state::open;
+        next_ = now + pause_before(probes_++);
+    }
+}
+
+void outage_breaker::probe_lost(coro::clock::time_point now) noexcept {
+    if (state_ != state::probing) return;
+    state_ = state::open;
+    next_ = now;
+}
+
+bool outage_breaker::take_probe(coro::clock::time_point now) noexcept {
+    if (state_ != state::open || now < next_) return false;
+    state_ = state::probing;
+    return true;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,45 @@
+// Whether a service is down for all rows.
+#pragma once
+
+#include <heddle/coro/deadline.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace heddle::cli {
+
+/// Opens after several rows in a row have failed because a service was down: then no row starts but
+/// one now and again, after 5, 10, 20, 40, 60, 60 … seconds, until one of them is not failed by
+/// the service. Pure. Rows that were started before it opened do not count as probes.
+class outage_breaker {
+public:
+    static constexpr std::uint64_t failures_to_open = 5;
+
+    enum class state : std::uint8_t { closed, open, probing };
+
+    /// A row ended that needed the service, or nothing.
+    void row_ended(bool outage, bool was_probe, coro::clock::time_point now) noexcept;
+    /// The probe was cancelled: the next one may start at once.
+    void probe_lost(coro::clock::time_point now) noexcept;
+    /// Whether a probe may start; it has then.
+    [[nodiscard]] bool take_probe(coro::clock::time_point now) noexcept;
+
+    [[nodiscard]] state now() const noexcept { return state_; }
+    [[nodiscard]] bool is_closed() const noexcept { return state_ == state::closed; }
+    /// When the next probe starts.
+    [[nodiscard]] coro::clock::time_point next_probe() const noexcept { return next_; }
+    /// Since when no row was answered; only while it is not closed.
+    [[nodiscard]] coro::clock::time_point since() const noexcept { return since_; }
+    /// Whether a row of this process has not been failed by the service.
+    [[nodiscard]] bool has_worked() const noexcept { return has_worked_; }
+
+private:
+    state state_ = state::closed;
+    std::uint64_t in_a_row_ = 0;
+    unsigned probes_ = 0;
+    bool has_worked_ = false;
+    coro::clock::time_point since_;
+    coro::clock::time_point next_;
+};
+
+} // namespace heddle::cli

@@ -1,0 +1,96 @@
+#include "batch/row_attempt.hpp"
+
+#include "json_line.hpp"
+#include "render.hpp"
+
+#include <heddle/base/utf8.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/realm.hpp>
+#include <heddle/tasks/output/task_result.hpp>
+
+#include <boost/json/parse.hpp>
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+using lang::value;
+
+constexpr std::size_t max_trace = 20;
+constexpr std::size_t max_said = 4000; ///< bytes of a response that could not be used
+
+std::string reason_of(const error& failure) {
+    std::string text(lang::error_kind_name(failure));
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    if (script && !script->reason.empty()) text += " " + script->reason;
+    return text;
+}
+
+/// The error as the command line prints it, without what is long and differs from run to run.
+std::string json_of_error(const error& failure, const source_map& sources) {
+    boost::json::value whole =
+        boost::json::parse(render_error_json(failure, sources, exit_code::failed, {}));
+    boost::json::object described = std::move(whole.as_object().at("error").as_object());
+    described.erase("result");
+    if (const value* failed = failed_result_in(failure)) {
+        const std::string said = said_in_failure(*failed);
+        if (!said.empty()) described["content"] = utf8::prefix(said, max_said);
+    }
+    if (auto* trace = described.if_contains("trace"); trace && trace->is_array()) {
+        auto& lines = trace->get_array();
+        if (lines.empty()) described.erase("trace");
+        else if (lines.size() > max_trace) lines.erase(lines.begin() + max_trace, lines.end());
+    }
+    return json_text(described);
+}
+
+/// What a row gives: of a task's result its content, since its notes differ from run to run.
+result<std::string> json_of_value(lang::heap& memory, value content) {
+    if (tasks::is_failed_result(content)) return tasks::task_error_of(content);
+    HEDDLE_TRY(value plain, tasks::without_results(memory, std::move(content)));
+    return lang::value_to_json(plain);
+}
+
+} // namespace
+
+row_outcome failed_outcome(const error& failure, const source_map& sources) {
+    row_outcome outcome;
+    outcome.what = row_outcome::kind::failed;
+    outcome.error_json = json_of_error(failure, sources);
+    outcome.reason = reason_of(failure);
+    outcome.message = failure.message();
+    return outcome;
+}
+
+coro::task<row_outcome> attempt_row(row_session* with, const row_binding* binding,
+                                    const row_job* job, host::run_options bounds) {
+    host::session& session = with->get();
+    (void)with->meter().take();
+    (void)with->meter().take_outage();
+    auto arguments = binding->bind(session, with->main(), job->row.json);
+    if (!arguments) {
+        row_outcome outcome = failed_outcome(arguments.error(), session.realm().sources());
+        outcome.what = row_outcome::kind::rejected;
+        co_return outcome;
+    }
+    result<value> ended = co_await session.call(with->main(), *std::move(arguments), bounds);
+    row_outcome outcome;
+    if (ended) {
+        auto json = json_of_value(session.memory(), *std::move(ended));
+        if (json) outcome.value_json = *std::move(json);
+        else outcome = failed_outcome(json.error(), session.realm().sources());
+    } else if (ended.error().is_cancelled() && bounds.cancel && bounds.cancel->requested()) {
+        outcome.what = row_outcome::kind::cancelled;
+    } else {
+        outcome = failed_outcome(ended.error(), session.realm().sources());
+    }
+    ended = value();
+    outcome.spent = with->meter().take();
+    outcome.outage = with->meter().take_outage() && outcome.what == row_outcome::kind::failed;
+    co_return outcome;
+}
+
+} // namespace heddle::cli

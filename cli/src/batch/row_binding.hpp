@@ -1,0 +1,26 @@
+// From a row to the arguments of main.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/value.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Columns bind to the parameters of main by name. A main whose only parameter is `row` takes the
+/// row as a map.
+struct row_binding {
+    std::vector<std::string> inputs; ///< NAME=VALUE for all rows; a column of that name wins
+    bool strict = false;             ///< a column that main does not take is an error
+
+    /// Errors: invalid_argument naming columns that are missing or unknown, with a hint.
+    [[nodiscard]] result<std::vector<lang::value>> bind(host::session& session,
+                                                        const lang::value& main,
+                                                        std::string_view row_json) const;
+};
+
+} // namespace heddle::cli

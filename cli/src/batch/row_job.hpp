@@ -1,0 +1,40 @@
+// A row on its way through a batch.
+#pragma once
+
+#include <heddle/coro/deadline.hpp>
+#include <heddle/ports/run_journal.hpp>
+#include <heddle/rows/row.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::cli {
+
+struct row_job {
+    rows::row row;
+    std::uint64_t number = 0;   ///< in the run
+    std::uint64_t position = 0; ///< in the input of this process
+    bool has_records = false;   ///< an earlier process or attempt has begun it
+    bool has_begun = false;     ///< the journal knows of this process's beginning
+    bool is_probe = false;      ///< whether a service is back
+    std::uint32_t attempts = 0;
+    std::uint64_t outages = 0;     ///< in how many separate outages it has failed
+    std::uint64_t last_outage = 0; ///< number of the outage in which it failed last
+    coro::clock::time_point not_before{};
+    coro::clock::duration worked{0};
+    ports::step_spending spent; ///< over all attempts and processes
+};
+
+/// How one attempt at a row ended.
+struct row_outcome {
+    enum class kind : std::uint8_t { done, failed, rejected, cancelled };
+    kind what = kind::done;
+    std::string value_json;
+    std::string error_json;
+    std::string reason; ///< of a failure, for the table: "TaskError llm_error"
+    std::string message;
+    bool outage = false; ///< a service was down
+    ports::step_spending spent;
+};
+
+} // namespace heddle::cli

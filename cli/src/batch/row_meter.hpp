@@ -1,0 +1,34 @@
+// What the calls of one row have used.
+#pragma once
+
+#include <heddle/ports/run_journal.hpp>
+#include <heddle/tasks/call/task_observer.hpp>
+
+#include <string>
+#include <utility>
+
+namespace heddle::cli {
+
+/// Observes the calls of one session, which works on one row at a time, and passes everything on.
+/// Threads: the loop's.
+class row_meter final : public tasks::task_observer {
+public:
+    /// `all` outlives it: what counts the calls of all rows.
+    explicit row_meter(tasks::task_observer& all) : all_(all) {}
+
+    void on_task_started(const tasks::task_started& event) noexcept override;
+    void on_task_finished(const tasks::task_finished& event) noexcept override;
+    void on_budget_wait(bool waits) noexcept override { all_.on_budget_wait(waits); }
+
+    /// What was used since the last call of it.
+    [[nodiscard]] ports::step_spending take() noexcept { return std::exchange(spent_, {}); }
+    /// Whether a call has failed because its service was down, since the last call of it.
+    [[nodiscard]] bool take_outage() noexcept { return std::exchange(outage_, false); }
+
+private:
+    tasks::task_observer& all_;
+    ports::step_spending spent_;
+    bool outage_ = false;
+};
+
+} // namespace heddle::cli

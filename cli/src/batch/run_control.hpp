@@ -1,0 +1,34 @@
+// The socket in the folder of a run, by which others steer it.
+#pragma once
+
+#include "batch/batch_run.hpp"
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/event_loop.hpp>
+
+#include <memory>
+#include <string>
+
+namespace heddle::cli {
+
+/// "DIR/control.sock".
+[[nodiscard]] std::string control_socket(const std::string& folder);
+
+/// Serves a Unix socket that only its owner can use. A request is a line of JSON, {"do": "status" |
+/// "pause" | "resume" | "cancel" | "set", "concurrency"?: N, "budget_usd"?: X}; the answer is one:
+/// {"ok": true, …} or {"ok": false, "message": "…"}. A few connections at a time, lines and times
+/// are bounded. Threads: the loop's.
+class run_control {
+public:
+    virtual ~run_control() = default;
+    /// `batch` outlives the result. Errors: io_error.
+    [[nodiscard]] static result<std::unique_ptr<run_control>> serve(coro::event_loop& loop,
+                                                                    const std::string& folder,
+                                                                    batch_run& batch);
+};
+
+/// Sends one request to a run and returns the answer, both without the line end. Blocks for at most
+/// five seconds. Errors: not_found when the run is not going, io_error.
+[[nodiscard]] result<std::string> ask_run(const std::string& folder, const std::string& request);
+
+} // namespace heddle::cli

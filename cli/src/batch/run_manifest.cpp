@@ -1,0 +1,141 @@
+#include "batch/run_manifest.hpp"
+
+#include "input_files.hpp"
+#include "json_line.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <sys/stat.h>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace json = boost::json;
+namespace paths = std::filesystem;
+
+error damaged(const std::string& file, std::string what) {
+    return error(errc::invalid_argument, file + ": " + std::move(what))
+        .with_hint("use another --run folder, or remove this one if its results are not needed");
+}
+
+std::string text_in(const json::object& members, std::string_view name) {
+    const json::value* found = members.if_contains(name);
+    return found && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+} // namespace
+
+std::string run_manifest::to_json() const {
+    json::array given(arguments.begin(), arguments.end());
+    return json_line(json::object{{"version", current_version},
+                                  {"program", program},
+                                  {"program_digest", program_digest},
+                                  {"output", output},
+                                  {"dead_letters", dead_letters},
+                                  {"id_field", id_field},
+                                  {"seed", std::to_string(seed)},
+                                  {"directory", directory},
+                                  {"arguments", std::move(given)},
+                                  {"started", started},
+                                  {"heddle", heddle_version}});
+}
+
+result<run_manifest> run_manifest::from_json(const std::string& text, const std::string& file) {
+    boost::system::error_code wrong;
+    const json::value parsed = json::parse(text, wrong);
+    if (wrong || !parsed.is_object()) return damaged(file, "is damaged: it holds no JSON object");
+    const json::object& members = parsed.get_object();
+    const json::value* version = members.if_contains("version");
+    if (!version || !version->is_int64()) return damaged(file, "is damaged: it has no version");
+    if (version->get_int64() != current_version) {
+        return damaged(file, "is of version " + std::to_string(version->get_int64()) +
+                                 ", and this heddle knows version " +
+                                 std::to_string(current_version));
+    }
+    run_manifest content;
+    content.program = text_in(members, "program");
+    content.program_digest = text_in(members, "program_digest");
+    content.output = text_in(members, "output");
+    content.dead_letters = text_in(members, "dead_letters");
+    content.id_field = text_in(members, "id_field");
+    content.seed = std::strtoull(text_in(members, "seed").c_str(), nullptr, 10);
+    content.directory = text_in(members, "directory");
+    content.started = text_in(members, "started");
+    content.heddle_version = text_in(members, "heddle");
+    if (const json::value* given = members.if_contains("arguments"); given && given->is_array()) {
+        for (const json::value& each : given->get_array()) {
+            if (each.is_string()) content.arguments.emplace_back(each.get_string());
+        }
+    }
+    return content;
+}
+
+std::string manifest_file(const std::string& folder) { return folder + "/run.json"; }
+
+result<run_manifest> read_manifest(const std::string& folder) {
+    HEDDLE_TRY(const std::string text, read_input_file(manifest_file(folder), 16U << 20));
+    return run_manifest::from_json(text, manifest_file(folder));
+}
+
+result<void> write_manifest(const std::string& folder, const run_manifest& content) {
+    return write_private_file(manifest_file(folder), content.to_json());
+}
+
+result<std::string> find_run(const std::string& name) {
+    std::error_code failed;
+    for (const std::string& folder : {name, name + ".run"}) {
+        if (paths::exists(manifest_file(folder), failed)) return folder;
+    }
+    return error(errc::not_found, "there is no run \"" + name + "\"")
+        .with_hint(
+            "name the folder of a run, or its output file; 'heddle runs list' lists those "
+            "of a directory");
+}
+
+result<std::vector<std::string>> runs_below(const std::string& folder) {
+    std::error_code failed;
+    std::vector<std::string> found;
+    if (paths::exists(manifest_file(folder), failed)) found.push_back(folder);
+    paths::directory_iterator at(folder, failed);
+    if (failed) return error(errc::not_found, folder + ": " + failed.message());
+    for (const paths::directory_iterator end; at != end; at.increment(failed)) {
+        if (failed) break;
+        std::string below = at->path().string();
+        if (below.starts_with("./") && folder == ".") below.erase(0, 2);
+        if (paths::exists(manifest_file(below), failed)) found.push_back(std::move(below));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+result<void> make_run_folder(const std::string& folder) {
+    if (::mkdir(folder.c_str(), 0700) == 0) return {};
+    const int why = errno;
+    if (why != EEXIST) {
+        error failure(why == ENOENT ? errc::not_found : errc::io_error,
+                      "--run: " + folder + ": " + std::strerror(why));
+        if (why == ENOENT) return std::move(failure).with_hint("its parent directory must exist");
+        return failure;
+    }
+    std::error_code failed;
+    if (!paths::is_directory(folder, failed))
+        return error(errc::invalid_argument, "--run: " + folder + " is not a directory");
+    // A journal alone is left by a start that met a mistake before the first row.
+    for (const std::string& ours : {manifest_file(folder), folder + "/run.db"}) {
+        if (paths::exists(ours, failed)) return {};
+    }
+    if (paths::is_empty(folder, failed)) return {};
+    return error(errc::invalid_argument,
+                 "--run: " + folder + " holds files and is not the folder of a run")
+        .with_hint("name a new or an empty directory");
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,48 @@
+// What a run is, kept in its folder for later processes.
+#pragma once
+
+#include <heddle/base/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// The file run.json in the folder of a run. How the rows have ended is in the journal beside it.
+struct run_manifest {
+    static constexpr std::int64_t current_version = 1;
+
+    std::string program;        ///< the workflow as it was named
+    std::string program_digest; ///< of it, what it imports and the templates, as 32 hex digits
+    std::string output;         ///< the file of results; "-": standard output
+    std::string dead_letters;
+    std::string id_field;
+    std::uint64_t seed = 0;             ///< of the run's random numbers
+    std::string directory;              ///< where the command was started
+    std::vector<std::string> arguments; ///< of the last command: for `heddle runs retry`
+    std::string started;                ///< UTC, of the first process
+    std::string heddle_version;
+
+    [[nodiscard]] std::string to_json() const;
+    /// Errors: invalid_argument, for one that is damaged or of a later version.
+    [[nodiscard]] static result<run_manifest> from_json(const std::string& text,
+                                                        const std::string& file);
+};
+
+/// "DIR/run.json".
+[[nodiscard]] std::string manifest_file(const std::string& folder);
+/// Errors: not_found when there is no run in the folder, io_error, invalid_argument.
+[[nodiscard]] result<run_manifest> read_manifest(const std::string& folder);
+/// Errors: io_error.
+[[nodiscard]] result<void> write_manifest(const std::string& folder, const run_manifest& content);
+
+/// The folder of a run that is named by its folder or its output file. Errors: not_found.
+[[nodiscard]] result<std::string> find_run(const std::string& name);
+/// The folders of runs directly below one, sorted, itself included. Errors: not_found.
+[[nodiscard]] result<std::vector<std::string>> runs_below(const std::string& folder);
+/// Makes the folder, readable by its owner only, unless it is there. Errors: io_error naming it,
+/// invalid_argument for a folder that holds something else.
+[[nodiscard]] result<void> make_run_folder(const std::string& folder);
+
+} // namespace heddle::cli

@@ -1,0 +1,382 @@
+#include "batch/run_reports.hpp"
+
+#include "batch/batch_counts.hpp"
+#include "batch/failure_table.hpp"
+#include "batch/run_control.hpp"
+#include "batch/run_manifest.hpp"
+#include "batch/run_store_access.hpp"
+#include "commands/evaluation.hpp"
+#include "display_text.hpp"
+#include "json_line.hpp"
+#include "table.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/rows/result_writer.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace json = boost::json;
+using ports::row_status;
+
+constexpr std::size_t at_once = 500;
+
+std::string_view name_of(row_status status) {
+    switch (status) {
+    case row_status::begun: return "begun";
+    case row_status::done: return "done";
+    case row_status::failed: return "failed";
+    case row_status::rejected: return "rejected";
+    }
+    return "begun";
+}
+
+/// An open run, on a loop of its own.
+struct opened_run {
+    coro::event_loop* loop = nullptr;
+    std::string folder;
+    run_manifest about;
+    std::unique_ptr<store::run_store> store;
+
+    [[nodiscard]] coro::call_context context() const { return {loop, nullptr, {}}; }
+    [[nodiscard]] bool is_going() const {
+        return ask_run(folder, R"({"do":"status"})").has_value();
+    }
+};
+
+/// Opens a run and works with it. Errors: those of both.
+result<void> with_run(const std::string& name,
+                      const std::function<coro::task<result<void>>(opened_run&)>& work) {
+    boost::asio::io_context io{1};
+    coro::event_loop loop(io);
+    const auto workers = fs::make_worker_pool(loop, 1);
+    opened_run run;
+    run.loop = &loop;
+    HEDDLE_TRY(run.folder, find_run(name));
+    HEDDLE_TRY(run.about, read_manifest(run.folder));
+    HEDDLE_TRY(run.store, read_journal(*workers, run.folder));
+    result<void> ended;
+    std::exception_ptr broken;
+    const auto perform = [](const auto* what, opened_run* on,
+                            result<void>* into) -> coro::task<void> {
+        result<void> did = co_await (*what)(*on);
+        *into = std::move(did);
+    };
+    coro::spawn(loop, perform(&work, &run, &ended), [&](std::exception_ptr thrown) {
+        broken = thrown;
+        io.stop();
+    });
+    io.run();
+    run.store.reset();
+    if (broken) std::rethrow_exception(broken);
+    return ended;
+}
+
+exit_code tell(const result<void>& ended, bool as_json, console& output) {
+    if (ended) return exit_code::done;
+    return tell_error(ended.error(), exit_code::usage, as_json, output);
+}
+
+json::object totals_json(const ports::run_totals& totals) {
+    return {{"begun", totals.begun},
+            {"done", totals.done},
+            {"failed", totals.failed},
+            {"rejected", totals.rejected},
+            {"requests", totals.spent.requests},
+            {"input_tokens", totals.spent.input_tokens},
+            {"output_tokens", totals.spent.output_tokens},
+            {"cost_usd", totals.spent.cost_usd}};
+}
+
+std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+
+/// Reason and message of an error as the journal has it.
+std::pair<std::string, std::string> reason_of(const std::string& error_json) {
+    boost::system::error_code wrong;
+    const json::value parsed = json::parse(error_json, wrong);
+    if (wrong || !parsed.is_object()) return {"unknown", ""};
+    const auto text = [&](std::string_view name) {
+        const json::value* found = parsed.get_object().if_contains(name);
+        return found && found->is_string() ? std::string(found->get_string()) : std::string();
+    };
+    std::string reason = text("kind");
+    if (const std::string more = text("reason"); !more.empty()) reason += " " + more;
+    return {std::move(reason), text("message")};
+}
+
+/// The row with its value and error.
+coro::task<result<store::run_row>> whole_row(opened_run* run, store::run_row row) {
+    const bool whole =
+        !row.ended || !row.ended->value_json.empty() || !row.ended->error_json.empty();
+    if (whole) co_return row;
+    result<std::optional<store::run_row>> found =
+        co_await run->store->row(row.known.row, run->context());
+    if (!found) co_return std::move(found).error();
+    if (*found) co_return **std::move(found);
+    co_return row;
+}
+
+/// Calls `see` for each row of that status.
+coro::task<result<void>> for_each_row(opened_run* run, std::optional<row_status> status,
+                                      std::function<result<void>(store::run_row)> see,
+                                      std::uint64_t most) {
+    std::uint64_t first = 0;
+    for (std::uint64_t seen = 0; seen < most;) {
+        result<std::vector<store::run_row>> rows =
+            co_await run->store->rows(first, at_once, status, run->context());
+        if (!rows) co_return std::move(rows).error();
+        if (rows->empty()) break;
+        first = rows->back().known.row + 1;
+        for (store::run_row& each : *rows) {
+            if (++seen > most) break;
+            result<store::run_row> whole = co_await whole_row(run, std::move(each));
+            if (!whole) co_return std::move(whole).error();
+            if (auto ok = see(*std::move(whole)); !ok) co_return ok;
+        }
+    }
+    co_return result<void>();
+}
+
+coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
+    failure_table failures;
+    constexpr std::uint64_t looked_at = 20'000;
+    for (const row_status status : {row_status::failed, row_status::rejected}) {
+        result<void> ok = co_await for_each_row(
+            run, status,
+            [&](const store::run_row& row) -> result<void> {
+                if (!row.ended) return {};
+                auto [reason, message] = reason_of(row.ended->error_json);
+                failures.add(status == row_status::rejected ? "rejected" : reason, message, row.id);
+                return {};
+            },
+            looked_at);
+        if (!ok) co_return ok;
+    }
+    const ports::run_totals totals = run->store->totals();
+    const bool going = run->is_going();
+    if (as_json) {
+        json::array reasons;
+        for (const failure_table::group& each : failures.groups()) {
+            reasons.push_back(json::object{{"rows", each.rows},
+                                           {"reason", each.reason},
+                                           {"message", each.message},
+                                           {"first", each.first_id}});
+        }
+        output->out_data(json_line(json::object{{"run", run->folder},
+                                                {"going", going},
+                                                {"program", run->about.program},
+                                                {"results", run->about.output},
+                                                {"dead_letters", run->about.dead_letters},
+                                                {"started", run->about.started},
+                                                {"rows", totals_json(totals)},
+                                                {"failures", std::move(reasons)}}));
+        co_return result<void>();
+    }
+    std::string text =
+        run->folder + ": " + run->about.program + ", " + (going ? "going" : "not going") + "\n";
+    text += "started: " + run->about.started + "\n";
+    text += "rows: " + number(totals.done) + " done, " + number(totals.failed) + " failed, " +
+            number(totals.rejected) + " rejected, " + number(totals.begun) + " begun\n";
+    if (totals.spent.requests != 0) {
+        const std::string cost = dollars(totals.spent.cost_usd);
+        text += "spent: " + counted(totals.spent.requests, "request") + ", " +
+                grouped(totals.spent.input_tokens) + " tokens in, " +
+                grouped(totals.spent.output_tokens) + " out" + (cost.empty() ? "" : ", " + cost) +
+                "\n";
+    }
+    text += "results: " + run->about.output + "\n";
+    if (totals.failed + totals.rejected != 0)
+        text += "rows without a result: " + run->about.dead_letters + "\n";
+    if (going) {
+        const auto answer = ask_run(run->folder, R"({"do":"status"})");
+        boost::system::error_code wrong;
+        const json::value parsed = answer ? json::parse(*answer, wrong) : json::value();
+        if (!wrong && parsed.is_object() && parsed.get_object().contains("line"))
+            text += "now: " + std::string(parsed.at("line").as_string()) + "\n";
+    }
+    output->out(text);
+    output->out(failures.text(output->traits().out_is_terminal ? output->columns() : 0));
+    co_return result<void>();
+}
+
+std::string line_of(const store::run_row& row) {
+    std::string text = row.id + "  " + std::string(name_of(row.known.status));
+    if (!row.ended) return text + "\n";
+    if (row.known.status == row_status::done) text += "  " + row.ended->value_json;
+    else text += "  " + reason_of(row.ended->error_json).second;
+    return text + "\n";
+}
+
+coro::task<result<void>> tail(opened_run* run, std::uint64_t count, bool follow, console* output) {
+    std::vector<store::run_row> last;
+    std::set<std::uint64_t> open;
+    std::uint64_t next = 0;
+    const auto look = [&](const store::run_row& row) -> result<void> {
+        next = std::max(next, row.known.row + 1);
+        if (!row.ended) {
+            open.insert(row.known.row);
+            return {};
+        }
+        last.push_back(row);
+        if (last.size() > count) last.erase(last.begin());
+        return {};
+    };
+    // Numbers have no gaps as a rule: the last rows are near the count of all.
+    const ports::run_totals totals = run->store->totals();
+    const std::uint64_t all = totals.begun + totals.done + totals.failed + totals.rejected;
+    std::uint64_t first = all > 2 * count + at_once ? all - 2 * count - at_once : 0;
+    for (;;) {
+        result<std::vector<store::run_row>> rows =
+            co_await run->store->rows(first, at_once, std::nullopt, run->context());
+        if (!rows) co_return std::move(rows).error();
+        if (rows->empty()) break;
+        first = rows->back().known.row + 1;
+        for (const store::run_row& each : *rows) (void)look(each);
+    }
+    for (store::run_row& each : last) {
+        result<store::run_row> whole = co_await whole_row(run, std::move(each));
+        if (!whole) co_return std::move(whole).error();
+        output->out(line_of(*whole));
+    }
+    while (follow && !output->output_lost()) {
+        const bool going = run->is_going();
+        for (const std::uint64_t number : std::set<std::uint64_t>(open)) {
+            result<std::optional<store::run_row>> row =
+                co_await run->store->row(number, run->context());
+            if (!row) co_return std::move(row).error();
+            if (!*row || !(*row)->ended) continue;
+            open.erase(number);
+            output->out(line_of(**row));
+        }
+        result<std::vector<store::run_row>> rows =
+            co_await run->store->rows(next, at_once, std::nullopt, run->context());
+        if (!rows) co_return std::move(rows).error();
+        for (const store::run_row& each : *rows) {
+            next = each.known.row + 1;
+            open.insert(each.known.row);
+        }
+        output->settle();
+        if (!going && rows->empty()) break;
+        if (!rows->empty()) continue;
+        (void)co_await coro::sleep_until(run->context(),
+                                         run->loop->now() + std::chrono::milliseconds(500));
+    }
+    co_return result<void>();
+}
+
+/// What is listed of a run.
+struct listed_run {
+    ports::run_totals totals;
+    std::string program;
+    std::string started;
+    bool going = false;
+};
+
+coro::task<result<void>> list(opened_run* run, listed_run* into) {
+    into->totals = run->store->totals();
+    into->program = run->about.program;
+    into->started = run->about.started;
+    into->going = run->is_going();
+    co_return result<void>();
+}
+
+coro::task<result<void>> export_rows(opened_run* run, const export_request* asked,
+                                     std::uint64_t* exported) {
+    rows::result_output to;
+    to.target.file = asked->file;
+    to.target.force = asked->force;
+    auto writer = rows::result_writer::open(std::move(to));
+    if (!writer) co_return std::move(writer).error();
+    rows::result_writer* const into = writer->get();
+    std::optional<row_status> status;
+    for (const row_status each : {row_status::done, row_status::failed, row_status::rejected}) {
+        if (asked->status == name_of(each)) status = each;
+    }
+    result<void> ok = co_await for_each_row(
+        run, status,
+        [&](store::run_row row) -> result<void> {
+            if (!row.ended) return {};
+            const rows::row_result one{std::move(row.id), *std::move(row.ended)};
+            ++*exported;
+            return into->write({&one, 1});
+        },
+        UINT64_MAX);
+    if (ok) ok = into->flush();
+    co_return ok;
+}
+
+} // namespace
+
+exit_code list_runs(const std::vector<std::string>& folders, bool as_json, console& output) {
+    std::vector<std::string> found;
+    for (const std::string& folder : folders.empty() ? std::vector<std::string>{"."} : folders) {
+        auto below = runs_below(folder);
+        if (!below) return tell_usage_error(below.error(), as_json, output);
+        found.insert(found.end(), below->begin(), below->end());
+    }
+    table lines;
+    for (const char* heading :
+         {"run", "program", "state", "done", "failed", "rejected", "begun", "cost", "started"})
+        lines.column(heading);
+    json::array all;
+    for (const std::string& folder : found) {
+        listed_run one;
+        const auto listed = with_run(folder, [&](opened_run& run) { return list(&run, &one); });
+        if (listed && as_json) {
+            all.push_back(json::object{{"run", folder},
+                                       {"program", one.program},
+                                       {"going", one.going},
+                                       {"started", one.started},
+                                       {"rows", totals_json(one.totals)}});
+        } else if (listed) {
+            lines.add({folder, one.program, one.going ? "going" : "", number(one.totals.done),
+                       number(one.totals.failed), number(one.totals.rejected),
+                       number(one.totals.begun), dollars(one.totals.spent.cost_usd), one.started});
+        }
+        if (!listed) {
+            if (as_json) {
+                all.push_back(json::object{{"run", folder}, {"error", listed.error().message()}});
+            } else {
+                lines.add({folder, listed.error().message()});
+            }
+        }
+    }
+    if (as_json) output.out_data(json_line(json::value(std::move(all))));
+    else if (found.empty()) output.out("no runs here\n");
+    else output.out(lines.text(output.traits().out_is_terminal ? output.columns() : 0));
+    return exit_code::done;
+}
+
+exit_code show_run(const std::string& run, bool as_json, console& output) {
+    return tell(with_run(run, [&](opened_run& on) { return show(&on, as_json, &output); }), as_json,
+                output);
+}
+
+exit_code tail_run(const std::string& run, std::uint64_t count, bool follow, console& output) {
+    return tell(with_run(run, [&](opened_run& on) { return tail(&on, count, follow, &output); }),
+                false, output);
+}
+
+exit_code export_run(const export_request& asked, console& output) {
+    std::uint64_t exported = 0;
+    const auto ended =
+        with_run(asked.run, [&](opened_run& on) { return export_rows(&on, &asked, &exported); });
+    if (ended && asked.file != "-")
+        output.err(counted(exported, "row") + " written to " + asked.file + "\n");
+    return tell(ended, asked.json, output);
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,119 @@
+#include "batch/start_gate.hpp"
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+namespace {
+
+/// Rows at once while nobody knows what one costs, and there is a bound.
+constexpr std::size_t unknown_cost_rows = 4;
+/// Sums of dollars that were added in another order differ by less.
+constexpr double rounding_usd = 1e-9;
+
+} // namespace
+
+std::string_view to_string(stop_cause cause) noexcept {
+    switch (cause) {
+    case stop_cause::none: return "none";
+    case stop_cause::budget: return "budget";
+    case stop_cause::calls: return "max-calls";
+    case stop_cause::deadline: return "deadline";
+    case stop_cause::interrupted: return "interrupted";
+    case stop_cause::cancelled: return "cancelled";
+    case stop_cause::failures: return "failures";
+    case stop_cause::all_fail: return "all-fail";
+    case stop_cause::settings: return "settings";
+    case stop_cause::bad_row: return "bad-row";
+    case stop_cause::outage: return "outage";
+    case stop_cause::unpriced: return "unpriced";
+    case stop_cause::output: return "output";
+    }
+    return "none";
+}
+
+gate_answer start_gate::ask(coro::clock::time_point now) {
+    waits_for_budget_ = false;
+    if (cause_ != stop_cause::none) return gate_answer::stop;
+    if (bounds_.until.passed(now)) {
+        stop(stop_cause::deadline);
+        return gate_answer::stop;
+    }
+    if (bounds_.budget_usd && spent_.unpriced != 0) {
+        stop(stop_cause::unpriced);
+        return gate_answer::stop;
+    }
+    // What is spent cannot be earned back, also while nothing may start.
+    if (const stop_cause over = passed_bound(0); over != stop_cause::none) {
+        stop(over);
+        return gate_answer::stop;
+    }
+    if (paused_) return gate_answer::wait;
+    std::size_t most = bounds_.concurrency;
+    if (restricted_) most = std::min(most, *restricted_);
+    const bool unknown = has_budget() && rows_ended_ == 0;
+    if (in_progress_ >= most) return gate_answer::wait;
+    if (unknown && in_progress_ >= unknown_cost_rows) {
+        waits_for_budget_ = true;
+        return gate_answer::wait;
+    }
+    const stop_cause next = passed_bound(static_cast<double>(in_progress_) + 1);
+    if (next == stop_cause::none) return gate_answer::start;
+    if (in_progress_ != 0) { // they may cost less than the others
+        waits_for_budget_ = true;
+        return gate_answer::wait;
+    }
+    stop(next);
+    return gate_answer::stop;
+}
+
+stop_cause start_gate::passed_bound(double rows) const noexcept {
+    const ports::step_spending all = total();
+    const double ended = std::max<double>(1, static_cast<double>(rows_ended_));
+    if (bounds_.budget_usd) {
+        const double reserved = rows * ended_.cost_usd / ended;
+        // Rows in progress have spent a part of their share already: it is counted in full, which
+        // errs on the careful side.
+        const double known = rows == 0 ? all.cost_usd : before_.cost_usd + ended_.cost_usd;
+        const bool over = rows == 0 ? known >= *bounds_.budget_usd + rounding_usd ||
+                                          (known >= *bounds_.budget_usd && in_progress_ == 0)
+                                    : known + reserved > *bounds_.budget_usd + rounding_usd;
+        if (over) return stop_cause::budget;
+    }
+    if (bounds_.max_calls) {
+        const auto most = static_cast<double>(*bounds_.max_calls);
+        const double reserved = rows * std::max(rows == 0 ? 0.0 : 1.0, ended_.requests / ended);
+        const double known =
+            rows == 0 ? all.requests : static_cast<double>(before_.requests) + ended_.requests;
+        if (rows == 0 ? known >= most : known + reserved > most + 0.001) return stop_cause::calls;
+    }
+    return stop_cause::none;
+}
+
+void start_gate::row_ended(const ports::step_spending& spent) noexcept {
+    --in_progress_;
+    ++rows_ended_;
+    ended_ += spent;
+}
+
+void start_gate::row_failed() noexcept {
+    ++rows_failed_;
+    if (bounds_.max_failed && rows_failed_ >= *bounds_.max_failed) stop(stop_cause::failures);
+}
+
+void start_gate::stop(stop_cause cause) noexcept {
+    if (cause_ == stop_cause::none) cause_ = cause;
+}
+
+ports::step_spending start_gate::total() const noexcept {
+    ports::step_spending all = before_;
+    all += spent_;
+    return all;
+}
+
+std::optional<double> start_gate::mean_cost() const noexcept {
+    if (rows_ended_ == 0) return std::nullopt;
+    return ended_.cost_usd / static_cast<double>(rows_ended_);
+}
+
+} // namespace heddle::cli

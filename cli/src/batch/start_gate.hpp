@@ -1,0 +1,106 @@
+// When a further row of a batch may start.
+#pragma once
+
+#include <heddle/coro/deadline.hpp>
+#include <heddle/ports/run_journal.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heddle::cli {
+
+/// What a batch may use, over all processes that work on the run.
+struct batch_bounds {
+    std::size_t concurrency = 64;            ///< rows in progress
+    std::optional<double> budget_usd;        ///< of all model calls
+    std::optional<std::uint64_t> max_calls;  ///< requests to models
+    coro::deadline until;                    ///< of this process: no row starts later
+    std::optional<std::uint64_t> max_failed; ///< as many failed rows of this process stop it
+};
+
+/// Why no further row starts.
+enum class stop_cause : std::uint8_t {
+    none,
+    budget,
+    calls,
+    deadline,
+    interrupted,
+    cancelled, ///< by `heddle runs cancel`
+    failures,  ///< as --on-error has it
+    all_fail,  ///< not one of the first rows had a result
+    settings,  ///< of models: no row can run
+    bad_row,   ///< with --strict
+    outage,    ///< the service did not come back
+    unpriced,  ///< a budget in dollars, and a call of unknown cost
+    output     ///< the results cannot be written
+};
+
+/// "budget", for JSON.
+[[nodiscard]] std::string_view to_string(stop_cause cause) noexcept;
+
+enum class gate_answer : std::uint8_t {
+    start, ///< a row may start
+    wait,  ///< something has to change first: a row ends, a pause is over
+    stop   ///< no row starts any more
+};
+
+/// Decides whether a row may start. Pure: it reads no clock. The bounds of cost and calls hold
+/// back what the rows in progress will use, by the mean of the rows that have ended, so that they
+/// are not passed by more than rows differ; while no row has ended, few start.
+class start_gate {
+public:
+    /// `spent_before`: by earlier processes.
+    start_gate(const batch_bounds& bounds, const ports::step_spending& spent_before)
+        : bounds_(bounds), before_(spent_before) {}
+
+    [[nodiscard]] gate_answer ask(coro::clock::time_point now);
+
+    void row_started() noexcept { ++in_progress_; }
+    /// `spent`: for the row in this process.
+    void row_ended(const ports::step_spending& spent) noexcept;
+    void row_failed() noexcept;
+    /// Sum of this process, rows in progress included.
+    void set_spent(const ports::step_spending& spent) noexcept { spent_ = spent; }
+
+    /// No row starts from now on. The first cause stays.
+    void stop(stop_cause cause) noexcept;
+    [[nodiscard]] stop_cause cause() const noexcept { return cause_; }
+    void pause(bool paused) noexcept { paused_ = paused; }
+    [[nodiscard]] bool paused() const noexcept { return paused_; }
+    /// So many rows at once although more are allowed; 0: none. For probes after an outage.
+    void restrict_to(std::optional<std::size_t> rows) noexcept { restricted_ = rows; }
+
+    [[nodiscard]] batch_bounds& bounds() noexcept { return bounds_; }
+    [[nodiscard]] const batch_bounds& bounds() const noexcept { return bounds_; }
+    [[nodiscard]] std::size_t in_progress() const noexcept { return in_progress_; }
+    /// What is held back by a bound now rather than by --concurrency.
+    [[nodiscard]] bool waits_for_budget() const noexcept { return waits_for_budget_; }
+    /// What all processes have spent.
+    [[nodiscard]] ports::step_spending total() const noexcept;
+    /// Mean cost of a row in US dollars; nothing before one has ended.
+    [[nodiscard]] std::optional<double> mean_cost() const noexcept;
+
+private:
+    [[nodiscard]] bool has_budget() const noexcept {
+        return bounds_.budget_usd || bounds_.max_calls;
+    }
+    /// The bound that one more row would pass, with all in progress as the mean; none: it fits.
+    [[nodiscard]] stop_cause passed_bound(double rows) const noexcept;
+
+    batch_bounds bounds_;
+    ports::step_spending before_;
+    ports::step_spending spent_;
+    ports::step_spending ended_; ///< of the rows that have ended
+    std::uint64_t rows_ended_ = 0;
+    std::uint64_t rows_failed_ = 0;
+    std::size_t in_progress_ = 0;
+    std::optional<std::size_t> restricted_;
+    stop_cause cause_ = stop_cause::none;
+    bool paused_ = false;
+    bool waits_for_budget_ = false;
+};
+
+} // namespace heddle::cli

@@ -1,0 +1,291 @@
+// `heddle batch`: a workflow for each row of a file.
+#include "batch/batch_command.hpp"
+#include "command_line/command.hpp"
+#include "command_line/command_line.hpp"
+#include "task_files.hpp"
+
+#include <cmath>
+
+namespace heddle::cli {
+
+namespace {
+
+/// Seconds of an option as a duration. Errors: what is wrong with them.
+std::optional<std::string> read_seconds(const std::optional<double>& seconds,
+                                        const std::string& option, bool zero_allowed,
+                                        std::optional<std::chrono::milliseconds>& into) {
+    if (!seconds) return std::nullopt;
+    constexpr double max_seconds = 365.0 * 24 * 3600;
+    const bool large_enough = zero_allowed ? *seconds >= 0 : *seconds > 0;
+    if (!large_enough || !(*seconds <= max_seconds)) {
+        return option + " must be a number of seconds " + (zero_allowed ? "from 0" : "above 0") +
+               ", at most a year";
+    }
+    into = std::chrono::milliseconds(std::llround(*seconds * 1000));
+    return std::nullopt;
+}
+
+class batch_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("FILE", asked_.file, "The workflow, which defines main").required();
+        add_input_options(to);
+        add_output_options(to);
+        add_run_options(to);
+        limit_texts texts;
+        texts.concurrency =
+            "Maximum number of rows in progress; 64 unless heddle.toml says otherwise";
+        texts.timeout = "End a row after this many seconds; it has failed then";
+        texts.budget_usd =
+            "Maximum cost in US dollars of all processes of the run; no further row starts then";
+        texts.max_calls =
+            "Maximum number of requests to models of all processes of the run; no further row "
+            "starts then";
+        texts.json =
+            "Print the summary as one JSON object, on standard output unless the results "
+            "go there";
+        reader_.add_to(to, asked_.options, texts);
+    }
+
+    std::optional<std::string> mistake() override {
+        if (auto wrong = reader_.finish(asked_.options)) return wrong;
+        if (auto wrong = read_formats()) return wrong;
+        if (auto wrong = read_policy()) return wrong;
+        std::optional<std::chrono::milliseconds> grace;
+        if (auto wrong = read_seconds(deadline_, "--deadline", false, asked_.deadline))
+            return wrong;
+        if (auto wrong = read_seconds(grace_, "--grace", true, grace)) return wrong;
+        if (grace) asked_.grace = *grace;
+        if (asked_.options.stream) return "--stream cannot be used with many rows";
+        if (asked_.rows.files.empty()) return "--rows FILE is required; - is standard input";
+        if (asked_.sample_rows != 0 && !asked_.dry_run) return "--sample-rows needs --dry-run";
+        if (asked_.journal && !asked_.dry_run && asked_.run_folder().empty())
+            return "--run DIR is required where the results go to standard output: it keeps what "
+                   "the rows have done; --no-journal keeps nothing";
+        if (!asked_.journal && !asked_.run.empty())
+            return "--run and --no-journal exclude each other";
+        if (!asked_.journal && asked_.retry_failed)
+            return "--retry-failed needs the journal of a run";
+        return std::nullopt;
+    }
+
+    exit_code run(command_context context) override {
+        workflow_options& options = asked_.options;
+        asked_.concurrency = options.concurrency.value_or(asked_.concurrency);
+        asked_.row_timeout = options.timeout;
+        asked_.budget_usd = options.budget_usd;
+        asked_.max_calls = options.max_calls;
+        // They bound the run, not each session and its branches.
+        options.concurrency.reset();
+        options.timeout.reset();
+        options.budget_usd.reset();
+        options.max_calls.reset();
+        options.many_rows = true;
+        options.prints_to_error = asked_.writes_to_standard_output();
+        options.default_tasks = tasks_beside(asked_.file);
+        if ((options.verbosity < 0 || options.json) && asked_.progress == progress_style::automatic)
+            asked_.progress = progress_style::none;
+        return run_batch(asked_, context.program.arguments(), context.variables, context.output);
+    }
+
+private:
+    void add_input_options(option_list& to) {
+        to.group("Rows");
+        to.option("--rows", asked_.rows.files,
+                  "File of rows: .jsonl, .csv, .tsv, .txt, also with .gz and .zst; - for standard "
+                  "input; repeatable")
+            .value("FILE");
+        to.option("--rows-format", rows_format_,
+                  "jsonl, csv, tsv or lines, whatever the name of the file")
+            .value("FORMAT");
+        to.option("--id", asked_.rows.id_field,
+                  "Column that names a row; without it a row is named by its position and content")
+            .value("COLUMN");
+        to.option("--limit", asked_.rows.limit, "Take this many rows").value("N").range(1, 1e15);
+        to.option("--sample", sample_,
+                  "Take a random part of the rows, the same each time: 500, 0.05 or 5%")
+            .value("SIZE");
+        to.option("-i,--input", asked_.inputs,
+                  "Input of main for all rows: NAME=TEXT, or NAME:=JSON; repeatable")
+            .value("NAME=VALUE");
+        to.flag("--strict", asked_.strict,
+                "Stop at a row that cannot be read, lacks a column or has one that main does not "
+                "take");
+    }
+
+    void add_output_options(option_list& to) {
+        to.group("Results");
+        to.option("-o,--out", asked_.out.target.file,
+                  "File for the results: .jsonl, .csv, .tsv, .db (SQLite); - for standard output")
+            .show_default()
+            .value("FILE");
+        to.option("--out-format", out_format_, "jsonl, csv, tsv or sqlite, whatever its name")
+            .value("FORMAT");
+        to.option("--columns", columns_,
+                  "Members of the value that get a column of their own in CSV and TSV: a,b,c")
+            .value("NAMES");
+        to.option("--dead-letters", asked_.dead_letters,
+                  "File for rows without a result, with their errors; FILE.failed.jsonl beside "
+                  "the results otherwise")
+            .value("FILE");
+        to.flag("--errors-in-output", asked_.errors_in_output,
+                "Write rows that failed to the results, too");
+        to.flag("--ordered", asked_.ordered, "Write results in the order of the rows");
+        to.option("--window", asked_.window,
+                  "With --ordered, how far rows may be ahead of the next one to be written")
+            .show_default()
+            .value("N")
+            .range(1, 1'000'000);
+        to.flag("--force", asked_.out.target.force, "Replace results that are not of this run");
+    }
+
+    void add_run_options(option_list& to) {
+        to.group("Run");
+        to.option("--run", asked_.run,
+                  "Directory that keeps what the rows have done, so that the same command "
+                  "continues; FILE.run beside the results otherwise")
+            .value("DIR");
+        to.action(
+            "--no-journal", [this] { asked_.journal = false; },
+            "Keep nothing: a batch that is stopped starts over");
+        to.option("--durability", durability_,
+                  "When an answer counts as kept: fsync (each one on the disk), group (several at "
+                  "once), off (a crash of the machine may lose some)")
+            .value("HOW");
+        to.option("--on-error", on_error_,
+                  "After a row has failed: skip (go on), stop, or stop-after=N rows")
+            .value("POLICY");
+        to.option("--retry-rows", asked_.retry_rows,
+                  "Run a row that failed again, at most this many times")
+            .value("N")
+            .range(0, 1000);
+        to.flag("--retry-failed", asked_.retry_failed,
+                "Run the rows again that failed in earlier processes of the run");
+        to.option("--retry-row", asked_.retry_ids,
+                  "Run the row with this id again if it failed earlier; repeatable")
+            .value("ID");
+        to.option("--deadline", deadline_, "Start no row after this many seconds").value("S");
+        to.option("--grace", grace_,
+                  "Seconds that rows in progress have to end after Ctrl-C; 30 otherwise")
+            .value("S");
+        to.flag("--dry-run", asked_.dry_run,
+                "Only read and check the rows, and say what would run and what it may cost");
+        to.option("--sample-rows", asked_.sample_rows,
+                  "With --dry-run, run this many rows to find out what a row costs; their results "
+                  "are dropped")
+            .value("N")
+            .range(1, 10'000);
+        to.option("--progress", progress_,
+                  "auto, lines (also on a terminal), json (one object a line on standard error) or "
+                  "none")
+            .value("STYLE");
+    }
+
+    std::optional<std::string> read_formats() {
+        if (rows_format_) {
+            const auto format = rows::row_format_of(*rows_format_);
+            if (!format)
+                return "--rows-format must be auto, jsonl, csv, tsv or lines, not '" +
+                       *rows_format_ + "'";
+            asked_.rows.format = *format;
+        }
+        if (out_format_) {
+            const auto format = rows::result_format_of(*out_format_);
+            if (!format)
+                return "--out-format must be auto, jsonl, csv, tsv or sqlite, not '" +
+                       *out_format_ + "'";
+            asked_.out.format = *format;
+        }
+        if (sample_) {
+            auto sample = rows::parse_row_sample(*sample_, asked_.options.seed);
+            if (!sample) return "--sample: " + sample.error().message();
+            asked_.rows.sample = *sample;
+        }
+        for (std::string rest = columns_.value_or(""); !rest.empty();) {
+            const std::size_t comma = rest.find(',');
+            if (comma != 0) asked_.out.columns.push_back(rest.substr(0, comma));
+            rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+        }
+        return std::nullopt;
+    }
+
+    std::optional<std::string> read_policy() {
+        constexpr std::string_view after = "stop-after=";
+        if (on_error_ == "stop") {
+            asked_.max_failed = 1;
+        } else if (on_error_ && on_error_->starts_with(after)) {
+            const std::string count = on_error_->substr(after.size());
+            const bool digits = !count.empty() && count.size() < 19 &&
+                                count.find_first_not_of("0123456789") == std::string::npos;
+            if (!digits || std::stoull(count) == 0)
+                return "--on-error stop-after=N needs a whole number from 1, not '" + count + "'";
+            asked_.max_failed = std::stoull(count);
+        } else if (on_error_ == "skip") {
+            asked_.skips_all_failures = true;
+        } else if (on_error_) {
+            return "--on-error must be skip, stop or stop-after=N, not '" + *on_error_ + "'";
+        }
+        if (durability_ == "fsync") asked_.durability = journal_durability::fsync;
+        else if (durability_ == "off") asked_.durability = journal_durability::off;
+        else if (durability_ && durability_ != "group")
+            return "--durability must be fsync, group or off, not '" + *durability_ + "'";
+        if (progress_ == "lines") asked_.progress = progress_style::lines;
+        else if (progress_ == "json") asked_.progress = progress_style::json;
+        else if (progress_ == "none") asked_.progress = progress_style::none;
+        else if (progress_ && progress_ != "auto")
+            return "--progress must be auto, lines, json or none, not '" + *progress_ + "'";
+        return std::nullopt;
+    }
+
+    static batch_request defaults() {
+        batch_request request;
+        request.out.target.file = "-";
+        return request;
+    }
+
+    workflow_option_reader reader_;
+    batch_request asked_ = defaults();
+    std::optional<std::string> rows_format_;
+    std::optional<std::string> out_format_;
+    std::optional<std::string> columns_;
+    std::optional<std::string> sample_;
+    std::optional<std::string> durability_;
+    std::optional<std::string> on_error_;
+    std::optional<std::string> progress_;
+    std::optional<double> deadline_;
+    std::optional<double> grace_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "batch",
+    .summary = "Run a workflow for each row of a file",
+    .details =
+        R"(The function main is called for each row; its parameters take the columns of their names,
+and a parameter named row alone takes the whole row as a map. The value of main is the result of
+the row.
+
+What the rows have done is kept in the directory of the run: after Ctrl-C, a crash or the end of a
+budget the same command continues, and no finished row runs again. Each row is in the results once.
+Rows that fail or cannot be read are in FILE.failed.jsonl, each with its error.
+
+Examples:
+  heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --id id
+  heddle batch classify.heddle --rows reviews.csv.gz --out results.csv --limit 10
+  heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --budget-usd 2 -c 200
+  heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --retry-failed
+  heddle runs show results.jsonl
+
+The first Ctrl-C lets rows in progress end, the second one stops them, the third one ends the
+program at once. Nothing that was kept is lost by any of them.
+
+Exit codes: 0 all rows are done, 3 all rows have ended and some have no result, 4 stopped early
+(rows are left), 1 failed, 2 usage or syntax error, 130 interrupted.)",
+    .group = command_group::run,
+    .make = &make_command<batch_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> batch_commands() noexcept { return rows; }
+
+} // namespace heddle::cli

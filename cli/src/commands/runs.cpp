@@ -1,0 +1,260 @@
+// `heddle runs`: look at runs of `heddle batch`, and steer those that are going.
+#include "batch/run_control.hpp"
+#include "batch/run_manifest.hpp"
+#include "batch/run_reports.hpp"
+#include "command_line/command.hpp"
+#include "command_line/command_line.hpp"
+#include "commands/commands.hpp"
+#include "commands/evaluation.hpp"
+#include "json_line.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include <charconv>
+
+#include <unistd.h>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* about_run = "The directory of the run, or its output file";
+
+class list_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("DIR", folders_, "Directories to look in; this one if there is none");
+        to.flag("--json", json_, "Print JSON");
+    }
+    exit_code run(command_context context) override {
+        return list_runs(folders_, json_, context.output);
+    }
+
+private:
+    std::vector<std::string> folders_;
+    bool json_ = false;
+};
+
+class show_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("RUN", run_, about_run).required();
+        to.flag("--json", json_, "Print JSON");
+    }
+    exit_code run(command_context context) override {
+        return show_run(run_, json_, context.output);
+    }
+
+private:
+    std::string run_;
+    bool json_ = false;
+};
+
+class tail_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("RUN", run_, about_run).required();
+        to.flag("-f,--follow", follow_, "Print rows as they end, until the run is over");
+        to.option("-n,--rows", count_, "Number of rows")
+            .show_default()
+            .value("N")
+            .range(1, 100'000);
+    }
+    exit_code run(command_context context) override {
+        return tail_run(run_, count_, follow_, context.output);
+    }
+
+private:
+    std::string run_;
+    bool follow_ = false;
+    std::uint64_t count_ = 10;
+};
+
+class export_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("RUN", asked_.run, about_run).required();
+        to.option("-o,--out", asked_.file,
+                  "File for the results: .jsonl, .csv, .tsv, .db (SQLite); - for standard output")
+            .show_default()
+            .value("FILE");
+        to.option("--status", asked_.status, "done, failed, rejected or all")
+            .show_default()
+            .value("STATUS");
+        to.flag("--force", asked_.force, "Replace a file that is there");
+    }
+    std::optional<std::string> mistake() override {
+        for (const char* known : {"all", "done", "failed", "rejected"}) {
+            if (asked_.status == known) return std::nullopt;
+        }
+        return "--status must be done, failed, rejected or all, not '" + asked_.status + "'";
+    }
+    exit_code run(command_context context) override { return export_run(asked_, context.output); }
+
+private:
+    export_request asked_;
+};
+
+class retry_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("RUN", run_, about_run).required();
+        to.flag("--failed", failed_, "Run all rows again that have failed");
+        to.option("--row", rows_, "Run the failed row with this id again; repeatable").value("ID");
+    }
+    std::optional<std::string> mistake() override {
+        if (failed_ == rows_.empty()) return std::nullopt;
+        return failed_ ? "--failed and --row exclude each other"
+                       : "--failed or --row ID is required";
+    }
+    exit_code run(command_context context) override {
+        auto folder = find_run(run_);
+        if (!folder) return tell_usage_error(folder.error(), false, context.output);
+        auto about = read_manifest(*folder);
+        if (!about) return tell_usage_error(about.error(), false, context.output);
+        std::vector<std::string> arguments = about->arguments;
+        if (arguments.empty() || arguments.front() != "batch" ||
+            ::chdir(about->directory.c_str()) != 0) {
+            return tell_usage_error(
+                error(errc::not_found, "the directory of the run's command, " + about->directory +
+                                           ", cannot be entered")
+                    .with_hint("run the batch command itself again, with --retry-failed"),
+                false, context.output);
+        }
+        if (failed_) arguments.emplace_back("--retry-failed");
+        for (const std::string& row : rows_) arguments.push_back("--retry-row=" + row);
+        return run_program(std::move(arguments), context.variables, context.output);
+    }
+
+private:
+    std::string run_;
+    bool failed_ = false;
+    std::vector<std::string> rows_;
+};
+
+/// A request to a run that is going.
+exit_code steer(const std::string& run, const json::object& request, console& output) {
+    const auto folder = find_run(run);
+    if (!folder) return tell_usage_error(folder.error(), false, output);
+    const auto answer = ask_run(*folder, json_text(request));
+    if (!answer) return tell_error(answer.error(), exit_code::failed, false, output);
+    boost::system::error_code wrong;
+    const json::value parsed = json::parse(*answer, wrong);
+    const json::value* line =
+        !wrong && parsed.is_object() ? parsed.get_object().if_contains("line") : nullptr;
+    const json::value* refused =
+        !wrong && parsed.is_object() ? parsed.get_object().if_contains("message") : nullptr;
+    if (refused && refused->is_string()) {
+        return tell_usage_error(error(errc::invalid_argument, std::string(refused->get_string())),
+                                false, output);
+    }
+    if (line && line->is_string()) output.out(std::string(line->get_string()) + "\n");
+    return exit_code::done;
+}
+
+template <int What>
+class steer_work final : public command {
+public:
+    void add_options(option_list& to) override { to.argument("RUN", run_, about_run).required(); }
+    exit_code run(command_context context) override {
+        static constexpr const char* names[] = {"pause", "resume", "cancel"};
+        return steer(run_, {{"do", names[What]}}, context.output);
+    }
+
+private:
+    std::string run_;
+};
+
+class set_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("RUN", run_, about_run).required();
+        to.argument("SETTING", settings_, "concurrency=N, budget-usd=X").required();
+    }
+    std::optional<std::string> mistake() override {
+        for (const std::string& each : settings_) {
+            const std::size_t equals = each.find('=');
+            const std::string name = each.substr(0, equals);
+            const std::string text = equals == std::string::npos ? "" : each.substr(equals + 1);
+            double number = 0;
+            const auto [end, failed] =
+                std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool whole = failed == std::errc() && end == text.data() + text.size();
+            if (name == "concurrency" && whole && number >= 1 && number <= 1e6)
+                request_["concurrency"] = static_cast<std::int64_t>(number);
+            else if (name == "budget-usd" && whole && number >= 0) request_["budget_usd"] = number;
+            else return "a setting is concurrency=N or budget-usd=X, not '" + each + "'";
+        }
+        return std::nullopt;
+    }
+    exit_code run(command_context context) override {
+        request_["do"] = "set";
+        return steer(run_, request_, context.output);
+    }
+
+private:
+    std::string run_;
+    std::vector<std::string> settings_;
+    json::object request_;
+};
+
+constexpr command_row rows[] = {
+    {.name = "runs",
+     .summary = "Look at runs of heddle batch and steer them",
+     .details = "A run is named by its directory or by its output file.",
+     .group = command_group::run},
+    {.name = "runs list",
+     .summary = "List the runs of a directory",
+     .details = "",
+     .group = command_group::run,
+     .make = &make_command<list_work>},
+    {.name = "runs show",
+     .summary = "Show how far a run is, what it cost and why rows failed",
+     .details = "",
+     .group = command_group::run,
+     .make = &make_command<show_work>},
+    {.name = "runs tail",
+     .summary = "Print the rows that ended last",
+     .details = "",
+     .group = command_group::run,
+     .make = &make_command<tail_work>},
+    {.name = "runs export",
+     .summary = "Write the results of a run from its journal",
+     .details = "The results are complete also where the output file was lost.",
+     .group = command_group::run,
+     .make = &make_command<export_work>},
+    {.name = "runs retry",
+     .summary = "Run failed rows of a run again",
+     .details = "Starts the last command of the run again, in the directory where it was started.",
+     .group = command_group::run,
+     .make = &make_command<retry_work>},
+    {.name = "runs pause",
+     .summary = "Start no further row of a run that is going",
+     .details = "Rows in progress end. 'heddle runs resume' goes on.",
+     .group = command_group::run,
+     .make = &make_command<steer_work<0>>},
+    {.name = "runs resume",
+     .summary = "Go on with a run that was paused",
+     .details = "",
+     .group = command_group::run,
+     .make = &make_command<steer_work<1>>},
+    {.name = "runs cancel",
+     .summary = "Stop a run that is going, as Ctrl-C does",
+     .details = "Rows in progress have 30 seconds to end. The batch command continues the run.",
+     .group = command_group::run,
+     .make = &make_command<steer_work<2>>},
+    {.name = "runs set",
+     .summary = "Change the bounds of a run that is going",
+     .details = "Example:\n  heddle runs set results.jsonl concurrency=200 budget-usd=5",
+     .group = command_group::run,
+     .make = &make_command<set_work>},
+};
+
+} // namespace
+
+std::span<const command_row> runs_commands() noexcept { return rows; }
+
+} // namespace heddle::cli
