@@ -1,0 +1,75 @@
+// Batches in a directory of their own.
+#pragma once
+
+#include "child_process.hpp"
+#include "scratch_directory.hpp"
+
+#include <gtest/gtest.h>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace heddle::cli_test {
+
+class batch_fixture : public testing::Test {
+protected:
+    /// Objects {"id": "r0", "text": "t0"} and so on.
+    std::string rows_file(int count, const std::string& name = "rows.jsonl") const {
+        std::string text;
+        for (int i = 0; i < count; ++i) {
+            const std::string number = std::to_string(i);
+            text += R"({"id": "r)" + number + R"(", "text": "t)" + number + "\"}\n";
+        }
+        return scratch.file(name, text);
+    }
+    [[nodiscard]] std::string path(const std::string& name) const {
+        return scratch.path() + "/" + name;
+    }
+    /// `heddle batch`: the workflow, rows.jsonl, out.jsonl, and more.
+    [[nodiscard]] std::vector<std::string> command(std::vector<std::string> more = {}) const {
+        std::vector<std::string> strings{"batch", path("w.heddle"),  "--rows", path("rows.jsonl"),
+                                         "--out", path("out.jsonl"), "--id",   "id"};
+        strings.insert(strings.end(), more.begin(), more.end());
+        return strings;
+    }
+    [[nodiscard]] child_result batch(std::vector<std::string> more = {}) const {
+        return run_heddle(command(std::move(more)));
+    }
+    /// The lines of a file, which must be whole.
+    [[nodiscard]] std::vector<boost::json::object> lines_of(const std::string& name) const {
+        const std::string text = scratch.text_of(name);
+        EXPECT_TRUE(text.empty() || text.back() == '\n') << name;
+        std::vector<boost::json::object> lines;
+        std::istringstream in(text);
+        for (std::string line; std::getline(in, line);) {
+            lines.push_back(boost::json::parse(line).as_object());
+        }
+        return lines;
+    }
+    /// How often each id is in a file.
+    [[nodiscard]] std::map<std::string, int> ids_in(const std::string& name) const {
+        std::map<std::string, int> counts;
+        for (const auto& line : lines_of(name)) ++counts[std::string(line.at("id").as_string())];
+        return counts;
+    }
+    void expect_each_row_once(int count) const {
+        const auto ids = ids_in("out.jsonl");
+        EXPECT_EQ(ids.size(), static_cast<std::size_t>(count));
+        for (const auto& [id, times] : ids) EXPECT_EQ(times, 1) << id;
+    }
+
+    scratch_directory scratch;
+    /// Computes; needs no model.
+    std::string computing = scratch.file("w.heddle", "(define (main text) (string-upcase text))");
+};
+
+/// Asks a model for each row.
+inline constexpr const char* asking_workflow =
+    "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+    "(define (main text) (ask text))\n";
+
+} // namespace heddle::cli_test

@@ -1,0 +1,161 @@
+// Batches that end early and go on: kills, signals, budgets, outages, two at once.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+#include "scripted_rules.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <thread>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class stopped_batches : public batch_fixture {
+protected:
+    [[nodiscard]] std::vector<std::string> asking(const std::string& url,
+                                                  std::vector<std::string> more = {}) const {
+        scratch.file("w.heddle", asking_workflow);
+        std::vector<std::string> all{"--model", "openai:gpt-4o", "--base-url", url};
+        all.insert(all.end(), more.begin(), more.end());
+        return command(all);
+    }
+};
+
+TEST_F(stopped_batches, that_are_killed_go_on_until_each_row_is_there_once) {
+    constexpr int count = 400;
+    rows_file(count);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": [1, 20]}]})");
+    for (int kills = 0; kills < 8; ++kills) {
+        child_process child(heddle_command(asking(model.url(), {"-c", "8"})));
+        const unsigned before = static_cast<unsigned>(model.counters().requests);
+        if (!model.wait_until([&](const auto& seen) { return seen.requests >= before + 30; }))
+            break;
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    const auto ended = run_heddle(asking(model.url(), {"-c", "8"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(count);
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
+TEST_F(stopped_batches, at_the_end_of_their_calls_go_on_with_more) {
+    rows_file(20);
+    model_thread model(always_answering("x"));
+    const auto first = run_heddle(asking(model.url(), {"--max-calls", "7"}));
+    EXPECT_EQ(first.code, 4) << first.err;
+    EXPECT_EQ(model.counters().requests, 7U);
+    EXPECT_EQ(lines_of("out.jsonl").size(), 7U);
+    EXPECT_THAT(first.err, AllOf(HasSubstr("13 rows left"), HasSubstr("larger --max-calls")));
+    const auto again = run_heddle(asking(model.url(), {"--max-calls", "7"}));
+    EXPECT_EQ(again.code, 4) << again.err;
+    EXPECT_EQ(model.counters().requests, 7U);
+    const auto more = run_heddle(asking(model.url(), {"--max-calls", "20"}));
+    EXPECT_EQ(more.code, 0) << more.err;
+    EXPECT_EQ(model.counters().requests, 20U);
+    expect_each_row_once(20);
+}
+
+TEST_F(stopped_batches, at_the_end_of_a_budget_keep_what_was_paid_for) {
+    rows_file(20);
+    model_thread model(R"({"rules": [], "default": {"text": "x",
+        "usage": {"input": 1000, "output": 500}}})"); // 0.0075 dollars
+    const auto first = run_heddle(asking(model.url(), {"--budget-usd", "0.06"}));
+    EXPECT_EQ(first.code, 4) << first.err;
+    EXPECT_EQ(model.counters().requests, 8U);
+    EXPECT_EQ(lines_of("out.jsonl").size(), 8U);
+    EXPECT_THAT(first.err, HasSubstr("the budget of $0.06"));
+    const auto more = run_heddle(asking(model.url(), {"--budget-usd", "1"}));
+    EXPECT_EQ(more.code, 0) << more.err;
+    EXPECT_EQ(model.counters().requests, 20U);
+    EXPECT_THAT(more.err, HasSubstr("$0.15"));
+    expect_each_row_once(20);
+}
+
+TEST_F(stopped_batches, are_refused_a_second_process) {
+    rows_file(20);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+    child_process child(heddle_command(asking(model.url())));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 20; }));
+    const auto second = run_heddle(asking(model.url()));
+    EXPECT_EQ(second.code, 2) << second.err;
+    EXPECT_THAT(second.err, HasSubstr("out.jsonl.run"));
+    EXPECT_EQ(model.counters().requests, 20U);
+    child.send_signal(SIGINT);
+    ASSERT_TRUE(child.wait_for_err("Ctrl-C again")) << child.err();
+    child.send_signal(SIGINT);
+    EXPECT_EQ(child.wait(milliseconds(5000)).code, 130);
+}
+
+TEST_F(stopped_batches, let_rows_in_progress_end) {
+    rows_file(100);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 500}]})");
+    child_process child(heddle_command(asking(model.url(), {"-c", "10"})));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 10; }));
+    child.send_signal(SIGINT);
+    const auto ended = child.wait(milliseconds(10'000));
+    EXPECT_EQ(ended.code, 130) << ended.err;
+    EXPECT_EQ(model.counters().requests, lines_of("out.jsonl").size());
+    EXPECT_GE(lines_of("out.jsonl").size(), 10U);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("no further row starts"), HasSubstr("rows left"),
+                                 HasSubstr("the same command continues")));
+    const auto more = run_heddle(asking(model.url(), {"-c", "100"}));
+    EXPECT_EQ(more.code, 0) << more.err;
+    expect_each_row_once(100);
+}
+
+TEST_F(stopped_batches, end_rows_at_once_after_the_grace) {
+    rows_file(5);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+    child_process child(heddle_command(asking(model.url(), {"--grace", "0.2"})));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 5; }));
+    child.send_signal(SIGTERM);
+    EXPECT_EQ(child.wait(milliseconds(5000)).code, 130);
+    EXPECT_EQ(lines_of("out.jsonl").size(), 0U);
+}
+
+TEST_F(stopped_batches, wait_while_a_service_is_down) {
+    rows_file(12);
+    // The first requests fail, whatever they ask.
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x",
+        "error": {"status": 503, "message": "down", "times": 24}}]})");
+    const auto ended = run_heddle(asking(model.url(), {"-c", "4"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(12);
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
+TEST_F(stopped_batches, stop_after_failures_when_asked) {
+    rows_file(50);
+    scratch.file("w.heddle", "(define (main text) (error \"no\"))");
+    const auto ended = batch({"--on-error", "stop-after=3", "-c", "1"});
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 3U);
+}
+
+TEST_F(stopped_batches, try_failed_rows_again) {
+    rows_file(3);
+    model_thread model(R"({"rules": [{"match": "t1", "text": "x",
+        "error": {"status": 400, "message": "no", "times": 2}}, {"match": ".*", "text": "x"}]})");
+    const auto ended = run_heddle(asking(model.url(), {"--retry-rows", "2"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    for (const auto& line : lines_of("out.jsonl"))
+        EXPECT_EQ(line.at("attempts").to_number<int>(), line.at("id").as_string() == "r1" ? 3 : 1);
+}
+
+TEST_F(stopped_batches, at_their_deadline_start_nothing_more) {
+    rows_file(100);
+    scratch.file("w.heddle", "(define (main text) (sleep 0.1) text)");
+    const auto ended = batch({"--deadline", "0.35", "-c", "1"});
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("the time of --deadline is over"));
+    EXPECT_GE(lines_of("out.jsonl").size(), 1U);
+    EXPECT_LE(lines_of("out.jsonl").size(), 6U);
+}
+
+} // namespace
+} // namespace heddle::cli_test

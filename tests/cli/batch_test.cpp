@@ -1,0 +1,203 @@
+// `heddle batch`: rows in, results out.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+#include "scripted_rules.hpp"
+
+#include <gmock/gmock.h>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class batches : public batch_fixture {};
+
+TEST_F(batches, write_a_result_for_each_row) {
+    rows_file(1000);
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    expect_each_row_once(1000);
+    for (const auto& line : lines_of("out.jsonl")) {
+        EXPECT_EQ(line.at("status").as_string(), "done");
+        EXPECT_EQ("T" + std::string(line.at("id").as_string()).substr(1),
+                  line.at("value").as_string());
+    }
+    EXPECT_THAT(ended.err, HasSubstr("1,000 of 1,000 rows: 1,000 done"));
+}
+
+TEST_F(batches, take_csv_and_write_to_standard_output) {
+    const std::string rows = scratch.file("rows.csv", "id,text\na,\"one, two\"\nb,three\n");
+    const auto ended =
+        run_heddle({"batch", computing, "--rows", rows, "--no-journal", "--id", "id", "--ordered"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(R"("value":"ONE, TWO")"));
+    EXPECT_LT(ended.out.find("ONE, TWO"), ended.out.find("THREE"));
+}
+
+TEST_F(batches, need_a_directory_where_results_go_to_standard_output) {
+    rows_file(1);
+    const auto ended = run_heddle({"batch", computing, "--rows", path("rows.jsonl")});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("--run DIR is required"), HasSubstr("--no-journal")));
+}
+
+TEST_F(batches, take_the_row_as_a_map) {
+    rows_file(3);
+    scratch.file("w.heddle", "(define (main row) (string-append (get row \"id\") \"!\"))");
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(scratch.text_of("out.jsonl"), HasSubstr(R"("value":"r2!")"));
+}
+
+TEST_F(batches, give_the_content_of_a_task_result) {
+    rows_file(3);
+    scratch.file("w.heddle", asking_workflow);
+    const std::string rules = scratch.file("rules.json", always_answering("yes"));
+    const auto ended = batch({"--model", "scripted:" + rules});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    for (const auto& line : lines_of("out.jsonl")) {
+        EXPECT_EQ(line.at("value").as_string(), "yes");
+        EXPECT_EQ(line.at("usage").at("requests").to_number<int>(), 1);
+    }
+}
+
+TEST_F(batches, put_rows_without_a_result_beside_the_others) {
+    scratch.file("rows.jsonl",
+                 "{\"id\": \"a\", \"text\": \"fine\"}\n"
+                 "{\"id\": \"b\", \"text\": \n"
+                 "{\"id\": \"c\"}\n"
+                 "{\"id\": \"d\", \"text\": 7}\n"
+                 "{\"id\": \"a\", \"text\": \"again\"}\n");
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_EQ(ids_in("out.jsonl"), (std::map<std::string, int>{{"a", 1}}));
+    const auto letters = lines_of("out.jsonl.failed.jsonl");
+    ASSERT_EQ(letters.size(), 4U);
+    const std::string text = scratch.text_of("out.jsonl.failed.jsonl");
+    EXPECT_THAT(text,
+                AllOf(HasSubstr("the row has no column text"), HasSubstr("an earlier row has"),
+                      HasSubstr("string-upcase"), HasSubstr("\"line\":2")));
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("1 done, 1 failed, 3 rejected"), HasSubstr("TypeError"),
+                                 HasSubstr("out.jsonl.failed.jsonl")));
+}
+
+TEST_F(batches, stop_at_a_bad_row_when_strict) {
+    scratch.file("rows.jsonl", "{\"id\": \"a\", \"text\": \"x\", \"more\": 1}\n");
+    const auto ended = batch({"--strict"});
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("main has no parameter more"), HasSubstr("--strict")));
+}
+
+TEST_F(batches, keep_the_order_of_rows) {
+    rows_file(200);
+    scratch.file("w.heddle",
+                 "(define (main text) (if (string=? text \"t0\") (progn (sleep 0.3) 0) 1))");
+    const auto ended = batch({"--ordered", "--window", "50"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    int next = 0;
+    for (const auto& line : lines_of("out.jsonl"))
+        EXPECT_EQ(line.at("id").as_string(), "r" + std::to_string(next++));
+    EXPECT_EQ(next, 200);
+}
+
+TEST_F(batches, run_no_finished_row_again) {
+    rows_file(20);
+    ASSERT_EQ(batch({"--limit", "12"}).code, 0);
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("12 rows finished"));
+    expect_each_row_once(20);
+    const std::string before = scratch.text_of("out.jsonl");
+    EXPECT_EQ(batch().code, 0);
+    EXPECT_EQ(scratch.text_of("out.jsonl"), before);
+}
+
+TEST_F(batches, run_failed_rows_again_when_asked) {
+    rows_file(10);
+    const std::string failing =
+        "(define (main text) (if (string=? text \"t3\") (error \"no threes\") text))";
+    scratch.file("w.heddle", failing);
+    EXPECT_EQ(batch().code, 3);
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 1U);
+    EXPECT_EQ(batch().code, 3);
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 1U);
+    scratch.file("w.heddle", "(define (main text) text)");
+    const auto ended = batch({"--retry-failed"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("have changed since the run began"));
+    expect_each_row_once(10);
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
+TEST_F(batches, see_nothing_of_the_rows_before) {
+    rows_file(50);
+    scratch.file("w.heddle",
+                 "(define count (let ((n 0)) (lambda () (set! n (+ n 1)) n)))\n"
+                 "(define (main text) (count))");
+    const auto ended = batch({"--concurrency", "1"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    for (const auto& line : lines_of("out.jsonl")) EXPECT_EQ(line.at("value").to_number<int>(), 1);
+}
+
+TEST_F(batches, print_one_object_as_the_summary) {
+    rows_file(5);
+    const auto ended = batch({"--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const auto summary = boost::json::parse(ended.out).as_object();
+    EXPECT_EQ(summary.at("rows").at("done").to_number<int>(), 5);
+    EXPECT_EQ(summary.at("rows").at("total").to_number<int>(), 5);
+    EXPECT_TRUE(summary.at("stopped_by").is_null());
+}
+
+TEST_F(batches, show_mistakes_of_the_program_before_anything_is_written) {
+    rows_file(5);
+    scratch.file("w.heddle", "(define (main text) (strng-upcase text))\n(strng 1)");
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("w.heddle:2"));
+    EXPECT_FALSE(std::filesystem::exists(path("out.jsonl")));
+    EXPECT_FALSE(std::filesystem::exists(path("out.jsonl.run")));
+}
+
+TEST_F(batches, do_not_replace_results_of_others) {
+    rows_file(5);
+    scratch.file("out.jsonl", "mine\n");
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_EQ(scratch.text_of("out.jsonl"), "mine\n");
+}
+
+TEST_F(batches, say_what_they_would_do) {
+    rows_file(30);
+    ASSERT_EQ(batch({"--limit", "10"}).code, 0);
+    const auto ended = batch({"--dry-run"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("30 rows: 20 would run, 10 are finished"));
+    EXPECT_EQ(lines_of("out.jsonl").size(), 10U);
+}
+
+TEST_F(batches, refuse_what_they_cannot_do) {
+    rows_file(1);
+    const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+        {{"--on-error", "explode"}, "--on-error must be"},
+        {{"--on-error", "stop-after=0"}, "stop-after"},
+        {{"--progress", "loud"}, "--progress must be"},
+        {{"--durability", "maybe"}, "--durability must be"},
+        {{"--out-format", "xml"}, "--out-format must be"},
+        {{"--grace", "-1"}, "--grace must be"},
+        {{"--sample", "much"}, "--sample"},
+        {{"--sample-rows", "3"}, "needs --dry-run"},
+        {{"--stream"}, "--stream"}};
+    for (const auto& [more, said] : wrong) {
+        const auto ended = batch(more);
+        EXPECT_EQ(ended.code, 2) << said;
+        EXPECT_THAT(ended.err, HasSubstr(said));
+    }
+    EXPECT_FALSE(std::filesystem::exists(path("out.jsonl")));
+}
+
+} // namespace
+} // namespace heddle::cli_test

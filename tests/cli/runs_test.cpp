@@ -1,0 +1,139 @@
+// `heddle runs`: looking at runs and steering them.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class runs : public batch_fixture {
+protected:
+    /// Ten rows, of which one fails.
+    void make_run() {
+        rows_file(10);
+        scratch.file("w.heddle",
+                     "(define (main text) (if (string=? text \"t3\") (error \"no threes\") text))");
+        ASSERT_EQ(batch().code, 3);
+    }
+};
+
+TEST_F(runs, are_listed) {
+    make_run();
+    const auto listed = run_heddle({"runs", "list", scratch.path()});
+    EXPECT_EQ(listed.code, 0) << listed.err;
+    EXPECT_THAT(listed.out, AllOf(HasSubstr("out.jsonl.run"), HasSubstr("w.heddle")));
+    const auto json = run_heddle({"runs", "list", scratch.path(), "--json"});
+    const auto all = boost::json::parse(json.out).as_array();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].at("rows").at("done").to_number<int>(), 9);
+}
+
+TEST_F(runs, are_shown_by_their_output) {
+    make_run();
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl")});
+    EXPECT_EQ(shown.code, 0) << shown.err;
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("9 done, 1 failed"), HasSubstr("no threes"),
+                                 HasSubstr("not going")));
+    EXPECT_EQ(run_heddle({"runs", "show", path("nothing")}).code, 2);
+}
+
+TEST_F(runs, have_a_tail) {
+    make_run();
+    const auto tail = run_heddle({"runs", "tail", path("out.jsonl"), "-n", "3"});
+    EXPECT_EQ(tail.code, 0) << tail.err;
+    EXPECT_THAT(tail.out, AllOf(HasSubstr("r9  done  \"t9\""), Not(HasSubstr("r6"))));
+}
+
+TEST_F(runs, are_exported) {
+    make_run();
+    const auto ended = run_heddle(
+        {"runs", "export", path("out.jsonl"), "--out", path("all.jsonl"), "--status", "done"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ids_in("all.jsonl"), ids_in("out.jsonl"));
+}
+
+TEST_F(runs, are_tried_again) {
+    make_run();
+    scratch.file("w.heddle", "(define (main text) text)");
+    const auto ended = run_heddle({"runs", "retry", path("out.jsonl"), "--row", "r3"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(10);
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
+TEST_F(runs, that_are_over_cannot_be_steered) {
+    make_run();
+    const auto ended = run_heddle({"runs", "pause", path("out.jsonl")});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_THAT(ended.err, HasSubstr("is not going"));
+}
+
+TEST_F(runs, that_are_going_are_steered) {
+    rows_file(300);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 100}]})");
+    child_process child(heddle_command(
+        command({"--model", "openai:gpt-4o", "--base-url", model.url(), "-c", "2"})));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 4; }));
+    const auto paused = run_heddle({"runs", "pause", path("out.jsonl")});
+    EXPECT_EQ(paused.code, 0) << paused.err;
+    EXPECT_THAT(paused.out, HasSubstr("waiting for 'heddle runs resume'"));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 0; }));
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}).out, HasSubstr("going"));
+    EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "concurrency=20"}).code, 0);
+    EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "concurrency=much"}).code, 2);
+    EXPECT_EQ(run_heddle({"runs", "resume", path("out.jsonl")}).code, 0);
+    EXPECT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 20; }));
+    EXPECT_EQ(run_heddle({"runs", "cancel", path("out.jsonl")}).code, 0);
+    const auto ended = child.wait(milliseconds(10'000));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("heddle runs cancel"));
+}
+
+TEST_F(runs, take_no_harm_from_hostile_requests) {
+    rows_file(5);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 1500}]})");
+    child_process child(
+        heddle_command(command({"--model", "openai:gpt-4o", "--base-url", model.url()})));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 5; }));
+    const std::string place = path("out.jsonl.run/control.sock");
+    struct stat about {};
+    ASSERT_EQ(::stat(place.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777, 0600U);
+    const std::vector<std::string> requests{"\n",
+                                            "nonsense\n",
+                                            "[]\n",
+                                            "{\"do\": 7}\n",
+                                            "{\"do\": \"set\", \"concurrency\": -1}\n",
+                                            "{\"do\": \"set\", \"budget_usd\": \"x\"}\n",
+                                            std::string(100'000, '['),
+                                            std::string(100'000, 'x') + "\n"};
+    for (const std::string& request : requests) {
+        const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        place.copy(address.sun_path, sizeof address.sun_path - 1);
+        ASSERT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        (void)::send(socket, request.data(), request.size(), MSG_NOSIGNAL);
+        ::close(socket);
+    }
+    const auto ended = child.wait(milliseconds(10'000));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(5);
+}
+
+} // namespace
+} // namespace heddle::cli_test

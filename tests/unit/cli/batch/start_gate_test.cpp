@@ -1,0 +1,146 @@
+// When rows may start.
+#include "batch/start_gate.hpp"
+
+#include <gtest/gtest.h>
+
+namespace heddle::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr coro::clock::time_point now{};
+
+ports::step_spending spent(double dollars, std::uint32_t requests = 1) {
+    ports::step_spending one;
+    one.cost_usd = dollars;
+    one.requests = requests;
+    return one;
+}
+
+class a_gate : public testing::Test {
+protected:
+    start_gate with(const batch_bounds& bounds, const ports::step_spending& before = {}) {
+        return start_gate(bounds, before);
+    }
+    /// Starts rows until it says no, and returns how many.
+    static std::size_t start_all(start_gate& gate) {
+        std::size_t started = 0;
+        for (; gate.ask(now) == gate_answer::start; ++started) gate.row_started();
+        return started;
+    }
+    /// A row ends that cost that much.
+    void end_row(start_gate& gate, double dollars, std::uint32_t requests = 1) {
+        all_ += spent(dollars, requests);
+        gate.set_spent(all_);
+        gate.row_ended(spent(dollars, requests));
+    }
+
+private:
+    ports::step_spending all_;
+};
+
+TEST_F(a_gate, lets_as_many_rows_start_as_it_may) {
+    batch_bounds bounds;
+    bounds.concurrency = 10;
+    start_gate gate = with(bounds);
+    EXPECT_EQ(start_all(gate), 10U);
+    EXPECT_EQ(gate.ask(now), gate_answer::wait);
+    end_row(gate, 0);
+    EXPECT_EQ(start_all(gate), 1U);
+}
+
+TEST_F(a_gate, lets_few_start_while_the_cost_of_a_row_is_unknown) {
+    batch_bounds bounds;
+    bounds.budget_usd = 100;
+    start_gate gate = with(bounds);
+    EXPECT_EQ(start_all(gate), 4U);
+    EXPECT_TRUE(gate.waits_for_budget());
+    end_row(gate, 0.01);
+    EXPECT_EQ(start_all(gate), 61U);
+}
+
+TEST_F(a_gate, never_passes_a_budget_with_rows_of_equal_cost) {
+    batch_bounds bounds;
+    bounds.budget_usd = 0.06;
+    start_gate gate = with(bounds);
+    std::size_t ended = 0;
+    while (true) {
+        start_all(gate);
+        if (gate.in_progress() == 0) break;
+        end_row(gate, 0.0075);
+        ++ended;
+    }
+    EXPECT_EQ(ended, 8U);
+    EXPECT_EQ(gate.cause(), stop_cause::budget);
+}
+
+TEST_F(a_gate, counts_what_earlier_processes_have_spent) {
+    batch_bounds bounds;
+    bounds.budget_usd = 0.5;
+    start_gate full = with(bounds, spent(0.5));
+    EXPECT_EQ(full.ask(now), gate_answer::stop);
+    EXPECT_EQ(full.cause(), stop_cause::budget);
+    bounds.budget_usd.reset();
+    bounds.max_calls = 10;
+    start_gate calls = with(bounds, spent(0, 8));
+    EXPECT_EQ(start_all(calls), 2U);
+    end_row(calls, 0);
+    EXPECT_EQ(calls.ask(now), gate_answer::wait);
+    end_row(calls, 0);
+    EXPECT_EQ(calls.ask(now), gate_answer::stop);
+    EXPECT_EQ(calls.cause(), stop_cause::calls);
+}
+
+TEST_F(a_gate, counts_requests_by_their_mean) {
+    batch_bounds bounds;
+    bounds.max_calls = 20;
+    start_gate gate = with(bounds);
+    EXPECT_EQ(start_all(gate), 4U);
+    for (int i = 0; i < 4; ++i) end_row(gate, 0, 3);
+    EXPECT_EQ(start_all(gate), 2U); // 12 + 2 * 3, and three more do not fit
+}
+
+TEST_F(a_gate, stops_where_a_cost_is_unknown) {
+    batch_bounds bounds;
+    bounds.budget_usd = 1;
+    start_gate gate = with(bounds);
+    gate.row_started();
+    ports::step_spending unknown;
+    unknown.requests = 1;
+    unknown.unpriced = 1;
+    gate.set_spent(unknown);
+    EXPECT_EQ(gate.ask(now), gate_answer::stop);
+    EXPECT_EQ(gate.cause(), stop_cause::unpriced);
+}
+
+TEST_F(a_gate, stops_at_its_deadline) {
+    batch_bounds bounds;
+    bounds.until = coro::deadline(now + 10s);
+    start_gate gate = with(bounds);
+    EXPECT_EQ(gate.ask(now + 9s), gate_answer::start);
+    EXPECT_EQ(gate.ask(now + 10s), gate_answer::stop);
+    EXPECT_EQ(gate.cause(), stop_cause::deadline);
+}
+
+TEST_F(a_gate, stops_after_failures) {
+    batch_bounds bounds;
+    bounds.max_failed = 2;
+    start_gate gate = with(bounds);
+    gate.row_failed();
+    EXPECT_EQ(gate.ask(now), gate_answer::start);
+    gate.row_failed();
+    EXPECT_EQ(gate.ask(now), gate_answer::stop);
+}
+
+TEST_F(a_gate, waits_while_it_is_paused_and_keeps_its_first_cause) {
+    start_gate gate = with({});
+    gate.pause(true);
+    EXPECT_EQ(gate.ask(now), gate_answer::wait);
+    gate.stop(stop_cause::interrupted);
+    gate.stop(stop_cause::budget);
+    EXPECT_EQ(gate.ask(now), gate_answer::stop);
+    EXPECT_EQ(gate.cause(), stop_cause::interrupted);
+}
+
+} // namespace
+} // namespace heddle::cli
