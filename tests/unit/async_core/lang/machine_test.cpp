@@ -309,7 +309,7 @@ TEST(machine, an_error_leaves_a_million_frames_in_portions) {
         EXPECT_GT(harness.runs, 100) << program;
     }
     lang_harness harness;
-    EXPECT_EQ(harness.shown(deep + "(f 1000000))", how), "SexpEvaluationError: deep");
+    EXPECT_EQ(harness.shown(deep + "(f 1000000))", how), "UserError: deep");
     EXPECT_GT(harness.runs, 100);
     how.cancel_at = 50;
     EXPECT_EQ(harness.run(deep + "(f 1000000))", how).kind, outcome_kind::cancelled);
