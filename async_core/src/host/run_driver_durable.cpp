@@ -6,6 +6,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/value_codec.hpp>
+#include <heddle/ports/error_categories.hpp>
 
 namespace heddle::host {
 
@@ -59,7 +60,7 @@ result<lang::value> run_driver::recorded_answer(const lang::fiber& fiber,
                                                 const ports::step_record& record) {
     // That error belongs to the scope of the branch, which is another object in each execution.
     if (record.body == cut_by_deadline) return lang::machine::deadline_failure(fiber);
-    return lang::decode_answer(owner_.memory(), record.body);
+    return lang::decode_answer(owner_.memory(), record.body, ports::find_category);
 }
 
 /// The step has its answer: it is recorded and takes effect in its turn.

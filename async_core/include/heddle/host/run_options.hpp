@@ -31,8 +31,8 @@ struct run_options {
     /// order, provided that effects complete in the same order (docs/reference/determinism.md).
     std::uint64_t schedule_seed = 0;
     slice_observer* observer = nullptr; ///< outlives the run; null: none
-    /// Where the steps of the run are recorded, and replayed from (docs/adr/0017-durable-rows-are-monitors.md);
-    /// outlives the run; null: not at all.
+    /// Where the steps of the run are recorded and replayed from; outlives the run; null: not at
+    /// all (docs/adr/0017-durable-rows-are-monitors.md).
     step_log* steps = nullptr;
 };
 

@@ -1,6 +1,7 @@
 // Schemas with many kinds to choose from, as pydantic and zod write them: a tag, or the members
 // that there are, say which kind a value is before anything below it is looked at.
 #include "schema_testing.hpp"
+#include "tasks_testing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@ namespace heddle::tasks {
 namespace {
 
 using testing::check;
+using testing::harness;
 using ::testing::HasSubstr;
 
 /// What a kind of the expressions below looks like; `%` is its number.
