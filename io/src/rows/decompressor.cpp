@@ -103,6 +103,13 @@ compression compression_of(std::string_view beginning) noexcept {
     return is_zstd_frame(beginning) ? compression::zstd : compression::none;
 }
 
+bool may_become_compressed(std::string_view beginning) noexcept {
+    if (beginning.empty()) return true;
+    const auto first = static_cast<unsigned char>(beginning.front());
+    // Of gzip, of a zstd frame, of one that is skipped (RFC 1952, RFC 8878).
+    return beginning.size() < 4 && (first == 0x1F || first == 0x28 || first >> 4 == 5);
+}
+
 std::unique_ptr<decompressor> make_decompressor(compression what) {
     switch (what) {
     case compression::gzip: return std::make_unique<gzip_decompressor>();

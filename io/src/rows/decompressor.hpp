@@ -11,6 +11,8 @@ enum class compression : std::uint8_t { none, gzip, zstd };
 
 /// By the first bytes of a file; four are enough.
 [[nodiscard]] compression compression_of(std::string_view beginning) noexcept;
+/// Whether more bytes are needed to know that.
+[[nodiscard]] bool may_become_compressed(std::string_view beginning) noexcept;
 
 /// A stream of one or more members or frames. Its memory does not depend on what comes out: zstd
 /// frames with windows above 128 MiB are refused.

@@ -97,7 +97,8 @@ result<void> input_file::fill() {
 
 result<std::string_view> input_file::next() {
     if (!begun_) {
-        while (rest_.size() < 4 && !ended_) HEDDLE_CHECK(fill());
+        // Rows from a pipe that pauses are not held back for the rest of a magic number.
+        while (!ended_ && may_become_compressed(rest_)) HEDDLE_CHECK(fill());
         decompressor_ = make_decompressor(compression_of(rest_));
         begun_ = true;
     }

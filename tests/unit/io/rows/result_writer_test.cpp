@@ -62,7 +62,7 @@ TEST_F(result_writing, jsonl_has_a_line_for_each_result) {
                   R"({"id":"x\"\n","row":2,"status":"failed","error":{"kind":"HttpError",)"
                   R"("message":"no"},"usage":{"requests":1,"input_tokens":0,"output_tokens":0,)"
                   R"("estimated":true},"cost_usd":null,"unpriced_requests":1,"attempts":1,)"
-                  R"("duration_ms":0,"maybe_paid":true})"
+                  R"("duration_ms":12,"maybe_paid":true})"
                   "\n");
     EXPECT_EQ(to->size(), get("a.jsonl").size());
 }
