@@ -324,7 +324,6 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
         if (ordered()) {
             // Every order can come out only without turns; none may depend on time.
         } else if (!state.place.has_turn()) {
-            if (fiber->ends() && rank != turn_queue::rank::idle) rank = turn_queue::rank::ending;
             if (!turns_.ask(state.place, rank)) {
                 try {
                     if (state.place.has_turn()) co_await coro::yield_now(loop_);
@@ -450,10 +449,6 @@ void run_driver::wake(lang::fiber& ready) noexcept {
     if (!state) return;
     if (state->wait) row_->wake(*state->wait);
     else state->woken.notify();
-}
-
-void run_driver::asked_to_end(lang::fiber& ready) noexcept {
-    if (auto* state = static_cast<fiber_state*>(ready.driver_data)) turns_.hasten(state->place);
 }
 
 void run_driver::cancel_effect(lang::fiber& waiting) noexcept {

@@ -84,7 +84,6 @@ private:
 
     void wake(lang::fiber& ready) noexcept override;
     void cancel_effect(lang::fiber& waiting) noexcept override;
-    void asked_to_end(lang::fiber& ready) noexcept override;
     void on_cancel(cancel_reason reason) noexcept override;
     void on_timer() noexcept override;
 

@@ -3,7 +3,7 @@
 namespace heddle::host {
 
 turn_queue::place::~place() {
-    if (queues()) take_out(*this);
+    if (state_ == state::queued) take_out(*this);
     else owner_.end(*this, owner_.loop_.now());
 }
 
@@ -26,27 +26,15 @@ bool turn_queue::ask(place& who, rank how) noexcept {
         who.state_ = place::state::running;
         return true;
     }
-    if (how == rank::ending) {
-        put_last(ending_, who);
-        who.state_ = place::state::queued_to_end;
-    } else {
-        put_last(how == rank::woken ? woken_ : computing_, who);
-        who.state_ = place::state::queued;
-    }
+    who.state_ = place::state::queued;
+    put_last(how == rank::woken ? woken_ : computing_, who);
     if (in_batch_ == 0) next_batch();
     return false;
 }
 
-void turn_queue::hasten(place& who) noexcept {
-    if (who.state_ != place::state::queued) return;
-    take_out(who);
-    put_last(ending_, who);
-    who.state_ = place::state::queued_to_end;
-}
-
 void turn_queue::seize(place& who) noexcept {
     if (who.has_turn()) return;
-    if (who.queues()) take_out(who);
+    if (who.state_ == place::state::queued) take_out(who);
     who.state_ = place::state::running;
 }
 
@@ -69,11 +57,9 @@ void turn_queue::grant_to_first(link& list) noexcept {
 /// Who waits goes on behind the loop's next look at timers and sockets.
 void turn_queue::next_batch() noexcept {
     const auto waits = [](const link& list) { return list.next != &list; };
-    while (in_batch_ < max_ending && waits(ending_)) grant_to_first(ending_);
-    const std::size_t max_all = in_batch_ == 0 ? max_batch : in_batch_ + max_beside_ending;
-    const std::size_t max_woken = waits(computing_) ? max_all - 1 : max_all;
+    const std::size_t max_woken = waits(computing_) ? max_batch - 1 : max_batch;
     while (in_batch_ < max_woken && waits(woken_)) grant_to_first(woken_);
-    while (in_batch_ < max_all && waits(computing_)) grant_to_first(computing_);
+    while (in_batch_ < max_batch && waits(computing_)) grant_to_first(computing_);
     if (in_batch_ == 0) return;
     spent_ = {};
     share_ = turn / static_cast<int>(in_batch_);

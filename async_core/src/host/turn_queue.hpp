@@ -16,9 +16,7 @@ namespace heddle::host {
 ///
 /// As long as little is computed, who is ready runs at once. After that the ready ones let the loop
 /// go on and queue, and a few at a time, the batch, have their turns in one round of the loop. What
-/// has just been woken goes before what computes, but never takes a whole batch. What was asked to
-/// end goes before both, in larger batches: else what it would leave free is filled again by what
-/// computes before the last of thousands has ended.
+/// has just been woken goes before what computes, but never takes a whole batch.
 /// Threads: the session's only. Never throws.
 class turn_queue {
     struct link {
@@ -40,10 +38,7 @@ public:
 
     private:
         friend class turn_queue;
-        enum class state : std::uint8_t { outside, queued, queued_to_end, running, in_batch };
-        [[nodiscard]] bool queues() const noexcept {
-            return state_ == state::queued || state_ == state::queued_to_end;
-        }
+        enum class state : std::uint8_t { outside, queued, running, in_batch };
         turn_queue& owner_;
         coro::wait_point& woken_; ///< notified when the turn has come; may be notified for more
         state state_ = state::outside;
@@ -54,7 +49,6 @@ public:
     turn_queue& operator=(const turn_queue&) = delete;
 
     enum class rank : std::uint8_t {
-        ending,    ///< it was asked to end
         woken,     ///< it has waited
         computing, ///< it is new, or its last turn is over
         idle       ///< so too, and others are to have their turns first in any case
@@ -63,8 +57,6 @@ public:
     /// it has its turn already and yields, or it waits until has_turn(), and `woken` is notified
     /// when that changes.
     [[nodiscard]] bool ask(place& who, rank how) noexcept;
-    /// It was asked to end: if it queues, it does so as one that ends from here on.
-    void hasten(place& who) noexcept;
     /// Without queueing, for those who cannot wait.
     void seize(place& who) noexcept;
     /// Gives the turn back that was used since `began`. No effect without one.
@@ -74,8 +66,6 @@ public:
 
 private:
     static constexpr std::size_t max_batch = 8;
-    static constexpr std::size_t max_ending = 32;       ///< in a batch; as a rule short
-    static constexpr std::size_t max_beside_ending = 3; ///< of others
 
     static void put_last(link& list, place& who) noexcept;
     static void take_out(place& who) noexcept;
@@ -83,7 +73,6 @@ private:
     void next_batch() noexcept;
 
     coro::event_loop& loop_;
-    link ending_;
     link woken_;
     link computing_;
     std::size_t in_batch_ = 0; ///< who have not ended their turns

@@ -84,9 +84,6 @@ public:
     virtual void wake(fiber& ready) noexcept = 0;
     /// Cancellation was requested while the fiber waits for an effect: end that effect.
     virtual void cancel_effect(fiber& waiting) noexcept = 0;
-    /// The fiber, or a branch on its stack, was asked to end, and it waits for nothing: it is ready
-    /// or runs. To run it before others gives memory back soon.
-    virtual void asked_to_end(fiber& ready) noexcept { (void)ready; }
 };
 
 /// Frames, registers, dynamic scope and cancellation of one fiber. Created by start_fiber or by the
@@ -103,11 +100,6 @@ public:
     [[nodiscard]] cancel_reason cancelled_because() const noexcept { return cancel_; }
     /// Whether cleanup code runs: cancellation waits until it has ended.
     [[nodiscard]] bool cancellation_masked() const noexcept { return !cleanups_.empty(); }
-    /// It, or a branch on its stack, was asked to end and has not, or has an error to pass on.
-    [[nodiscard]] bool ends() const noexcept {
-        return cancel_requested() || stop_noted_ || stopping_at_ < branches_.size() ||
-               passes_error_;
-    }
     [[nodiscard]] waiting_for waits() const noexcept { return waits_; }
     [[nodiscard]] const scope_ref& scope() const noexcept { return scope_; }
     [[nodiscard]] effect_request& request() noexcept { return *request_; }
@@ -205,7 +197,6 @@ private:
     fiber* queue_before_ = nullptr; ///< in its queue
     fiber* queue_next_ = nullptr;   ///< in its queue, or in a list of waiting fibers to visit
     bool stop_noted_ = false;       ///< one of branches_ was asked to end since they were looked at
-    bool passes_error_ = false;     ///< the group that it waited for has failed
     std::size_t stopping_at_ = none; ///< the outermost of branches_ that was asked to end
     static constexpr std::size_t none = SIZE_MAX;
 };

@@ -105,7 +105,6 @@ bool fiber::ask_to_end(cancel_reason reason, double end) noexcept {
     if (cancel_requested()) return false;
     cancel_ = reason;
     cancel_end_ = std::min(end, realm_->host().now() + cleanup_seconds);
-    if (waits_ == waiting_for::nothing && driver) driver->asked_to_end(*this);
     // A parked parent stays parked until its branches have ended. A cleanup goes on, but not for
     // long; nor do the branches that it waits for.
     if (waits_ == waiting_for::children) return true;

@@ -88,7 +88,6 @@ bool interpreter::take_grant(const concurrency_scope* scope) noexcept {
 interpreter::next interpreter::check_slice() {
     settle_steps();
     memory_.begin_turn();
-    f_.passes_error_ = false;
     sandbox_policy* const bounds = limits();
     set_memory_limit();
     if (slice_ == 0) {
@@ -124,8 +123,8 @@ interpreter::next interpreter::check_slice() {
         return next::leave;
     }
     f_.has_waited_ = false;
-    if (f_.unwinding_) return unwind(*std::exchange(f_.unwinding_, std::nullopt));
     if (auto overlong = overlong_cleanup()) return end_overlong(*std::move(overlong));
+    if (f_.unwinding_) return unwind(*std::exchange(f_.unwinding_, std::nullopt));
     // Frames are not values; they count all the same.
     if (const std::size_t bytes = f_.frames_.capacity() * sizeof(frame) +
                                   f_.branches_.capacity() * sizeof(inline_branch) +
@@ -417,10 +416,7 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
             own.held = true;
         } else {
             --top().at;
-            // Behind thousands that begin branches, an error would never be ahead of the memory
-            // that they take while it goes up level by level.
-            if (group->failed()) own.scope->wait_before_others(f_);
-            else own.scope->wait(f_);
+            own.scope->wait(f_);
             return suspend(waiting_for::permit);
         }
     }

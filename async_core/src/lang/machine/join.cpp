@@ -39,15 +39,6 @@ void concurrency_scope::wait(fiber& self) noexcept {
     last_ = &self;
 }
 
-void concurrency_scope::wait_before_others(fiber& self) noexcept {
-    self.passes_error_ = true;
-    self.waits_ = waiting_for::permit;
-    self.waits_scope_ = this;
-    self.queue_next_ = first_;
-    (first_ ? first_->queue_before_ : last_) = &self;
-    first_ = &self;
-}
-
 void concurrency_scope::forget(fiber& self) noexcept {
     fiber* const before = std::exchange(self.queue_before_, nullptr);
     fiber* const next = std::exchange(self.queue_next_, nullptr);
@@ -177,12 +168,8 @@ void join::ends_on(const fiber& self) noexcept {
 }
 
 void join::note_stop() noexcept {
-    const auto note = [](fiber& stack) {
-        stack.stop_noted_ = true;
-        if (stack.waits_ == waiting_for::nothing && stack.driver) stack.driver->asked_to_end(stack);
-    };
-    if (inline_on_) note(*inline_on_);
-    for (fiber* each : more_inline_on_) note(*each);
+    if (inline_on_) inline_on_->stop_noted_ = true;
+    for (fiber* each : more_inline_on_) each->stop_noted_ = true;
 }
 
 void join::add(fiber& child) noexcept {
@@ -201,7 +188,6 @@ void join::remove(fiber& child) {
     fiber* waiting = std::exchange(parked_, nullptr);
     waiting->waits_ = waiting_for::nothing;
     waiting->waits_on_.set_nil(); // not the last reference: its frame has one
-    waiting->passes_error_ = failed();
     if (waiting->driver) waiting->driver->wake(*waiting);
 }
 

@@ -15,7 +15,7 @@ namespace heddle::lang {
 
 /// At most `limit` branches run or wait for the outside at a time; nested groups under one scope
 /// share it. A branch that waits for branches of its own gives its permit back meanwhile, so
-/// nesting cannot deadlock. First come, first served, but errors on their way out first.
+/// nesting cannot deadlock. First come, first served.
 class concurrency_scope : public host_object {
 public:
     explicit concurrency_scope(std::size_t limit) : limit_(limit) {}
@@ -34,8 +34,6 @@ public:
     }
     /// Parks a fiber until a permit is handed to it (fiber::granted_).
     void wait(fiber& self) noexcept;
-    /// As wait, but first in the queue: for who has only an error to pass on.
-    void wait_before_others(fiber& self) noexcept;
     /// Takes a fiber that waits out of the queue.
     void forget(fiber& self) noexcept;
     /// `fiber` waits in the place of `other`.
@@ -95,8 +93,6 @@ public:
 
     /// No further branch is to be started: failed, decided or cancelled.
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
-    /// Its outcome is an error.
-    [[nodiscard]] bool failed() const noexcept { return failure_.has_value(); }
     [[nodiscard]] heap& memory() noexcept { return memory_; }
     [[nodiscard]] std::size_t living() const noexcept { return children_.size(); }
     [[nodiscard]] concurrency_scope* scope() const noexcept { return scope_.get(); }

@@ -8,7 +8,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <list>
 #include <memory>
 
 namespace heddle::host {
@@ -109,30 +108,6 @@ TEST_F(turn_queue_test, share_divides_a_turn_among_a_batch) {
     EXPECT_TRUE(second.has_turn());
     EXPECT_TRUE(third.has_turn());
     EXPECT_EQ(turns_.share(), turn_queue::turn / 2);
-}
-
-TEST_F(turn_queue_test, who_was_asked_to_end_goes_before_others) {
-    coro::wait_point woken;
-    std::list<turn_queue::place> computing;
-    std::list<turn_queue::place> ending;
-    const auto holding = [](const std::list<turn_queue::place>& places) {
-        return std::count_if(places.begin(), places.end(),
-                             [](const turn_queue::place& each) { return each.has_turn(); });
-    };
-    turn_queue::place holder(turns_, woken);
-    EXPECT_FALSE(turns_.ask(holder, turn_queue::rank::idle)); // a batch of its own
-    for (int k = 0; k < 100; ++k)
-        EXPECT_FALSE(
-            turns_.ask(computing.emplace_back(turns_, woken), turn_queue::rank::computing));
-    for (int k = 0; k < 10; ++k)
-        EXPECT_FALSE(turns_.ask(ending.emplace_back(turns_, woken), turn_queue::rank::ending));
-    turns_.hasten(computing.back()); // was asked while it queued
-    turns_.end(holder, loop_.now());
-    EXPECT_EQ(holding(ending), 10);
-    EXPECT_TRUE(computing.back().has_turn());
-    EXPECT_EQ(holding(computing), 1 + 3);
-    turns_.hasten(computing.front()); // no effect on who has a turn
-    EXPECT_TRUE(computing.front().has_turn());
 }
 
 TEST_F(turn_queue_test, who_leaves_holds_nobody_up) {
