@@ -75,6 +75,7 @@ coro::task<result<void>> batch_run::run() {
                 start(rows, std::move(job));
                 continue;
             }
+            if (gate_.cause() != stop_cause::none) break; // nobody else would wake it
             if (next_ == nullptr && !input_ended_) {
                 // Rows that wait for another attempt do not wait for the input.
                 ended = co_await read_more();
