@@ -72,7 +72,8 @@ TEST_F(stopped_batches, at_the_end_of_a_budget_keep_what_was_paid_for) {
     const auto more = run_heddle(asking(model.url(), {"--budget-usd", "1"}));
     EXPECT_EQ(more.code, 0) << more.err;
     EXPECT_EQ(model.counters().requests, 20U);
-    EXPECT_THAT(more.err, HasSubstr("$0.15"));
+    EXPECT_THAT(more.err, HasSubstr("$0.15, $0.09 of it now"));
+    EXPECT_THAT(more.err, HasSubstr("20,000 tokens in"));
     expect_each_row_once(20);
 }
 
@@ -120,12 +121,20 @@ TEST_F(stopped_batches, end_rows_at_once_after_the_grace) {
 
 TEST_F(stopped_batches, wait_while_a_service_is_down) {
     rows_file(12);
-    // The first requests fail, whatever they ask.
+    // When the fifth row has failed, three others are under way, which fail as well.
     model_thread model(R"({"rules": [{"match": ".*", "text": "x",
-        "error": {"status": 503, "message": "down", "times": 24}}]})");
-    const auto ended = run_heddle(asking(model.url(), {"-c", "4"}));
+        "error": {"status": 503, "message": "down", "times": 8}}]})");
+    const std::string config = scratch.file("no_retries.toml", R"([providers.openai]
+max_retries = 0
+)");
+    const auto ended = run_heddle(asking(model.url(), {"-c", "4", "--config", config}));
     EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err,
+                AllOf(HasSubstr("paused: 5 rows in a row failed"), HasSubstr("going on")));
+    EXPECT_EQ(model.counters().requests, 20U);
     expect_each_row_once(12);
+    for (const auto& line : lines_of("out.jsonl"))
+        EXPECT_EQ(line.at("attempts").to_number<int>(), 1);
     EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
 }
 

@@ -105,7 +105,7 @@ coro::task<result<void>> batch_run::run() {
     co_return ended;
 }
 
-void batch_run::update_spent() noexcept {
+ports::step_spending batch_run::spent_now() const noexcept {
     const call_counts& seen = of_.tools.counts();
     ports::step_spending now;
     now.requests = static_cast<std::uint32_t>(seen.requests);
@@ -114,7 +114,7 @@ void batch_run::update_spent() noexcept {
     now.cost_usd = seen.replayed ? 0 : seen.cost_usd;
     now.unpriced = static_cast<std::uint32_t>(seen.unpriced);
     now.estimated = seen.estimated != 0;
-    gate_.set_spent(now);
+    return now;
 }
 
 std::unique_ptr<row_job> batch_run::next_to_start() {
@@ -131,7 +131,7 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
                                                  : coro::clock::duration(longest_first_outage);
         if (now - breaker_.since() > limit) gate_.stop(stop_cause::outage);
     }
-    update_spent();
+    gate_.set_spent(spent_now());
     if (gate_.ask(now) != gate_answer::start) return nullptr;
     bool probe = false;
     if (!breaker_.is_closed()) {
@@ -404,13 +404,10 @@ batch_counts batch_run::counts() const {
     now.in_progress = gate_.in_progress();
     now.retrying = retries_.size() + held_.size();
     now.to_write = of_.emitter.waiting();
-    now.spent = gate_.total();
-    const call_counts& seen = of_.tools.counts();
-    now.spent_now.requests = static_cast<std::uint32_t>(seen.requests);
-    now.spent_now.input_tokens = seen.input_tokens;
-    now.spent_now.output_tokens = seen.output_tokens;
-    now.spent_now.cost_usd = seen.cost_usd;
-    now.spent_now.unpriced = static_cast<std::uint32_t>(seen.unpriced);
+    now.spent_now = spent_now();
+    // The gate knows the sum of when it last decided, and rows have ended since.
+    now.spent = gate_.spent_before();
+    now.spent += now.spent_now;
     now.mean_cost = gate_.mean_cost();
     now.budget_usd = gate_.bounds().budget_usd;
     now.total = total_;

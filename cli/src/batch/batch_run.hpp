@@ -99,7 +99,8 @@ private:
     void retry_later(std::unique_ptr<row_job> job);
     void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
     [[nodiscard]] coro::task<void> wait_for_change();
-    void update_spent() noexcept;
+    /// By this process, rows in progress included.
+    [[nodiscard]] ports::step_spending spent_now() const noexcept;
     [[nodiscard]] coro::call_context context() noexcept;
 
     parts of_;

@@ -78,7 +78,9 @@ public:
     [[nodiscard]] std::size_t in_progress() const noexcept { return in_progress_; }
     /// What is held back by a bound now rather than by --concurrency.
     [[nodiscard]] bool waits_for_budget() const noexcept { return waits_for_budget_; }
-    /// What all processes have spent.
+    /// What earlier processes have spent.
+    [[nodiscard]] const ports::step_spending& spent_before() const noexcept { return before_; }
+    /// What all processes have spent, this one as of the last set_spent().
     [[nodiscard]] ports::step_spending total() const noexcept;
     /// Mean cost of a row in US dollars; nothing before one has ended.
     [[nodiscard]] std::optional<double> mean_cost() const noexcept;
