@@ -112,7 +112,7 @@ TEST_F(completion, in_bash_knows_commands_options_and_arguments) {
     EXPECT_THAT(bash({"heddle", "models", "--config", "wo"}), UnorderedElementsAre("words.heddle"));
     EXPECT_THAT(bash({"heddle", "models", "--ping", "wo"}), IsEmpty());
     EXPECT_THAT(bash({"heddle", "tasks", "li"}), UnorderedElementsAre("list"));
-    EXPECT_THAT(bash({"heddle", "help", "ru"}), UnorderedElementsAre("run"));
+    EXPECT_THAT(bash({"heddle", "help", "ru"}), UnorderedElementsAre("run", "runs"));
     EXPECT_THAT(bash({"heddle", "help", "model", ""}), UnorderedElementsAre("serve"));
     EXPECT_THAT(bash({"heddle", "help", "run", ""}), IsEmpty());
     EXPECT_THAT(bash({"heddle", "help", "--m"}), UnorderedElementsAre("--man"));
