@@ -88,7 +88,15 @@ TEST_F(batches, stop_at_a_bad_row_when_strict) {
     scratch.file("rows.jsonl", "{\"id\": \"a\", \"text\": \"x\", \"more\": 1}\n");
     const auto ended = batch({"--strict"});
     EXPECT_EQ(ended.code, 4) << ended.err;
-    EXPECT_THAT(ended.err, AllOf(HasSubstr("main has no parameter more"), HasSubstr("--strict")));
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("main has no parameter more"), HasSubstr("--strict"),
+                                 Not(HasSubstr("left"))));
+}
+
+TEST_F(batches, take_the_column_of_ids_when_strict) {
+    rows_file(3);
+    const auto ended = batch({"--strict"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(3);
 }
 
 TEST_F(batches, keep_the_order_of_rows) {

@@ -73,6 +73,7 @@ public:
         program_.text = *std::move(text);
         binding_.inputs = asked_.inputs;
         binding_.strict = asked_.strict;
+        binding_.id_column = asked_.rows.id_field;
         raise_open_file_limit();
         auto tools = application::create(asked_.file, asked_.options, variables, output_);
         if (!tools) return tell_usage_error(tools.error(), asked_.options.json, output_);

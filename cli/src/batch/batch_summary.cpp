@@ -103,7 +103,8 @@ boost::json::object json_of(const ports::step_spending& spent) {
 exit_code batch_summary::code() const noexcept {
     if (cause == stop_cause::interrupted) return exit_code::interrupted;
     if (cause == stop_cause::settings) return exit_code::usage;
-    if (failure || rows_left) return exit_code::rows_left;
+    // Also where it was the last row: whether more were to come is not known before they are read.
+    if (failure || rows_left || cause == stop_cause::bad_row) return exit_code::rows_left;
     if (counts.failed + counts.rejected != 0) return exit_code::rows_failed;
     return exit_code::done;
 }
@@ -123,7 +124,9 @@ std::string summary_text(const batch_summary& end, const failure_table& failures
             text += "; --retry-failed runs the failed ones again";
         text += "\n";
     }
-    if (end.rows_left || end.failure || end.cause == stop_cause::interrupted) {
+    if (end.cause == stop_cause::bad_row && !end.rows_left) {
+        text += how_to_go_on(end, asked) + "\n";
+    } else if (end.rows_left || end.failure || end.cause == stop_cause::interrupted) {
         const std::string next = how_to_go_on(end, asked);
         const auto left = end.counts.left();
         if (left && *left != 0) {

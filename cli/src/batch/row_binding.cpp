@@ -69,7 +69,7 @@ result<std::vector<value>> row_binding::bind(host::session& session, const value
         const bool taken =
             std::find(parameters.begin(), parameters.end(), name) != parameters.end();
         if (taken) given.emplace_back(name, entry.item);
-        else if (strict) unknown.push_back(name);
+        else if (strict && name != id_column) unknown.push_back(name);
         columns.push_back(std::move(name));
     }
     std::vector<std::string> missing;

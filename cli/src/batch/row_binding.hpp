@@ -16,6 +16,7 @@ namespace heddle::cli {
 struct row_binding {
     std::vector<std::string> inputs; ///< NAME=VALUE for all rows; a column of that name wins
     bool strict = false;             ///< a column that main does not take is an error
+    std::string id_column;           ///< names the row, so main need not take it
 
     /// Errors: invalid_argument naming columns that are missing or unknown, with a hint.
     [[nodiscard]] result<std::vector<lang::value>> bind(host::session& session,

@@ -108,9 +108,10 @@ private:
         to.option("-i,--input", asked_.inputs,
                   "Input of main for all rows: NAME=TEXT, or NAME:=JSON; repeatable")
             .value("NAME=VALUE");
-        to.flag("--strict", asked_.strict,
-                "Stop at a row that cannot be read, lacks a column or has one that main does not "
-                "take");
+        to.flag(
+            "--strict", asked_.strict,
+            "Stop at a row that cannot be read, lacks a column or has one that neither main nor "
+            "--id takes");
     }
 
     void add_output_options(option_list& to) {
