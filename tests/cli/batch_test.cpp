@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 namespace heddle::cli_test {
 namespace {
 
@@ -42,6 +44,57 @@ TEST_F(batches, need_a_directory_where_results_go_to_standard_output) {
     const auto ended = run_heddle({"batch", computing, "--rows", path("rows.jsonl")});
     EXPECT_EQ(ended.code, 2);
     EXPECT_THAT(ended.err, AllOf(HasSubstr("--run DIR is required"), HasSubstr("--no-journal")));
+}
+
+TEST_F(batches, put_nothing_beside_a_device) {
+    rows_file(3);
+    scratch.file("w.heddle", "(define (main text) (error text))");
+    std::filesystem::create_symlink("/dev/null", path("null"));
+    const std::vector<std::string> command{"batch", computing,   "--rows", path("rows.jsonl"),
+                                           "--out", path("null")};
+    const auto refused = run_heddle(command);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--run DIR is required"));
+    auto with_run = command;
+    with_run.insert(with_run.end(), {"--run", path("run")});
+    EXPECT_EQ(run_heddle(with_run).code, 3);
+    EXPECT_EQ(lines_of("run/failed.jsonl").size(), 3U);
+    EXPECT_FALSE(std::filesystem::exists(path("null.failed.jsonl")));
+}
+
+TEST_F(batches, name_a_full_disk_and_how_to_go_on) {
+    rows_file(300);
+    const std::vector<std::string> command{"batch", computing,  "--rows", path("rows.jsonl"),
+                                           "--out", "/dev/full"};
+    auto unkept = command;
+    unkept.emplace_back("--no-journal");
+    const auto lost = run_heddle(unkept);
+    EXPECT_EQ(lost.code, 4);
+    EXPECT_THAT(lost.err, AllOf(HasSubstr("No space left"), HasSubstr("cannot be written\n")));
+    auto kept = command;
+    kept.insert(kept.end(), {"--run", path("run")});
+    const auto ended = run_heddle(kept);
+    EXPECT_EQ(ended.code, 4);
+    EXPECT_THAT(ended.err, HasSubstr("cannot be written; the same command continues\n"));
+}
+
+TEST_F(batches, are_refused_an_id_that_is_no_column) {
+    scratch.file("rows.csv", "name,text\na,b\n");
+    const auto ended = run_heddle({"batch", computing, "--rows", path("rows.csv"), "--out",
+                                   path("out.jsonl"), "--id", "number"});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("\"number\""), Not(HasSubstr("rows are left"))));
+}
+
+TEST_F(batches, stop_where_no_row_is_done_unless_asked_to_skip) {
+    rows_file(500);
+    scratch.file("w.heddle", "(define (main text) (error \"no\"))");
+    const auto stopped = batch({"-c", "10"});
+    EXPECT_EQ(stopped.code, 4) << stopped.err;
+    EXPECT_THAT(stopped.err, HasSubstr("not one of the first 100 rows had a result"));
+    EXPECT_LE(lines_of("out.jsonl.failed.jsonl").size(), 110U);
+    EXPECT_EQ(batch({"-c", "10", "--on-error", "skip"}).code, 3);
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 500U);
 }
 
 TEST_F(batches, take_the_row_as_a_map) {

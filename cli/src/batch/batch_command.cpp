@@ -364,7 +364,10 @@ private:
         }
         end_.counts = batch_->counts();
         end_.cause = batch_->gate().cause();
+        // The last results are written when all rows have ended.
+        if (emitter_->failure() && end_.cause == stop_cause::none) end_.cause = stop_cause::output;
         end_.rows_left = batch_->has_rows_left();
+        end_.has_started = batch_->has_started();
         end_.seconds = std::chrono::duration<double>(tools_->loop().now() - began_).count();
         if (!ended) end_.failure = std::move(ended).error();
         if (const auto& why = batch_->settings_failure()) {

@@ -1,6 +1,7 @@
 #include "batch/batch_request.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace heddle::cli {
 
@@ -8,15 +9,23 @@ bool batch_request::retries(const std::string& id) const {
     return retry_failed || std::find(retry_ids.begin(), retry_ids.end(), id) != retry_ids.end();
 }
 
+bool batch_request::has_place_beside_results() const {
+    if (writes_to_standard_output()) return false;
+    std::error_code failed;
+    const auto about = std::filesystem::status(out.target.file, failed);
+    return about.type() != std::filesystem::file_type::character &&
+           about.type() != std::filesystem::file_type::fifo;
+}
+
 std::string batch_request::run_folder() const {
     if (!journal) return {};
     if (!run.empty()) return run;
-    return writes_to_standard_output() ? std::string() : out.target.file + ".run";
+    return has_place_beside_results() ? out.target.file + ".run" : std::string();
 }
 
 std::string batch_request::dead_letter_file() const {
     if (!dead_letters.empty()) return dead_letters;
-    if (writes_to_standard_output()) {
+    if (!has_place_beside_results()) {
         const std::string folder = run_folder();
         return folder.empty() ? std::string() : folder + "/failed.jsonl";
     }

@@ -58,6 +58,9 @@ struct batch_request {
     [[nodiscard]] std::string run_folder() const;
     [[nodiscard]] std::string dead_letter_file() const;
     [[nodiscard]] bool writes_to_standard_output() const { return out.target.file == "-"; }
+    /// Whether a run and dead letters may lie beside the results: not with standard output, nor in
+    /// /dev.
+    [[nodiscard]] bool has_place_beside_results() const;
 };
 
 } // namespace heddle::cli

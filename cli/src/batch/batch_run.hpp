@@ -69,6 +69,10 @@ public:
     [[nodiscard]] const std::optional<std::string>& settings_failure() const noexcept {
         return settings_failure_;
     }
+    /// Whether a row has started or ended in this process.
+    [[nodiscard]] bool has_started() const noexcept {
+        return has_started_ || counted_.ended_now() != 0;
+    }
     /// Whether rows of the input are not done.
     [[nodiscard]] bool has_rows_left() const noexcept;
 
@@ -116,6 +120,7 @@ private:
 
     std::deque<rows::row_item> read_; ///< read, and not looked at yet
     bool input_ended_ = false;
+    bool has_started_ = false;
     bool broken_ = false;           ///< a row has met an error that ends the batch
     std::unique_ptr<row_job> next_; ///< admitted, and waiting to start
     std::deque<std::unique_ptr<row_job>> retries_;

@@ -60,9 +60,10 @@ std::string rows_line(const batch_summary& end) {
 std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     const bool kept = !asked.run_folder().empty();
     const std::string again = kept ? "the same command continues" : "";
+    const std::string then = kept ? "; " + again : "";
     const std::string spent = cost_of(end.counts.spent);
     switch (end.cause) {
-    case stop_cause::none: return end.failure && kept ? again : "";
+    case stop_cause::none: return end.failure ? again : "";
     case stop_cause::budget:
         return "the budget of " + dollars(*end.counts.budget_usd) +
                " does not allow a further row (" + (spent.empty() ? "nothing" : spent) + " spent)" +
@@ -70,22 +71,22 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     case stop_cause::calls:
         return "the " + number(asked.max_calls.value_or(0)) + " calls of --max-calls are used" +
                (kept ? "; the same command with a larger --max-calls continues" : "");
-    case stop_cause::deadline: return "the time of --deadline is over; " + again;
-    case stop_cause::interrupted: return "interrupted; " + again;
-    case stop_cause::cancelled: return "cancelled by 'heddle runs cancel'; " + again;
+    case stop_cause::deadline: return "the time of --deadline is over" + then;
+    case stop_cause::interrupted: return "interrupted" + then;
+    case stop_cause::cancelled: return "cancelled by 'heddle runs cancel'" + then;
     case stop_cause::failures:
         return "stopped after " + counted(asked.max_failed.value_or(1), "failed row") +
-               " (--on-error); " + again + (kept ? ", with --retry-failed also those" : "");
+               " (--on-error)" + then + (kept ? ", with --retry-failed also those" : "");
     case stop_cause::all_fail:
         return "not one of the first " + counted(failures_shown, "row") +
                " had a result; --on-error skip goes on in any case";
-    case stop_cause::settings: return "mend that; " + again;
+    case stop_cause::settings: return "mend that" + then;
     case stop_cause::bad_row: return "stopped at a row that is not as it should be (--strict)";
-    case stop_cause::outage: return "the service is down and did not come back; " + again;
+    case stop_cause::outage: return "the service is down and did not come back" + then;
     case stop_cause::unpriced:
         return "a call has no known price, so --budget-usd cannot be kept; name prices in "
                "heddle.toml (docs/reference/prices.md), or leave --budget-usd out";
-    case stop_cause::output: return "the results cannot be written; " + again;
+    case stop_cause::output: return "the results cannot be written" + then;
     }
     return again;
 }
@@ -103,6 +104,7 @@ boost::json::object json_of(const ports::step_spending& spent) {
 exit_code batch_summary::code() const noexcept {
     if (cause == stop_cause::interrupted) return exit_code::interrupted;
     if (cause == stop_cause::settings) return exit_code::usage;
+    if (failure && !has_started) return exit_code::usage;
     // Also where it was the last row: whether more were to come is not known before they are read.
     if (failure || rows_left || cause == stop_cause::bad_row) return exit_code::rows_left;
     if (counts.failed + counts.rejected != 0) return exit_code::rows_failed;
@@ -111,6 +113,8 @@ exit_code batch_summary::code() const noexcept {
 
 std::string summary_text(const batch_summary& end, const failure_table& failures,
                          const batch_request& asked, unsigned columns) {
+    // The error is all that there is.
+    if (end.failure && !end.has_started && end.cause == stop_cause::none) return {};
     std::string text = rows_line(end);
     text += failures.text(columns);
     if (end.counts.changed != 0) {
@@ -124,16 +128,15 @@ std::string summary_text(const batch_summary& end, const failure_table& failures
             text += "; --retry-failed runs the failed ones again";
         text += "\n";
     }
-    if (end.cause == stop_cause::bad_row && !end.rows_left) {
-        text += how_to_go_on(end, asked) + "\n";
-    } else if (end.rows_left || end.failure || end.cause == stop_cause::interrupted) {
+    if (end.rows_left || end.failure || end.cause == stop_cause::interrupted ||
+        end.cause == stop_cause::bad_row) {
         const std::string next = how_to_go_on(end, asked);
         const auto left = end.counts.left();
         if (left && *left != 0) {
             text += (end.counts.total_is_estimate ? "about " : "") + counted(*left, "row") +
                     " left" + (next.empty() ? "" : ": " + next) + "\n";
         } else if (!next.empty()) {
-            text += "rows are left: " + next + "\n";
+            text += (end.rows_left ? "rows are left: " : "") + next + "\n";
         }
     }
     return text;

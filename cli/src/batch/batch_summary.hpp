@@ -18,6 +18,7 @@ struct batch_summary {
     batch_counts counts;
     stop_cause cause = stop_cause::none;
     bool rows_left = false;
+    bool has_started = true;      ///< a row, or one was rejected
     std::optional<error> failure; ///< that ended the batch: of its input, journal or output
     double seconds = 0;
 

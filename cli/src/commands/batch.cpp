@@ -60,12 +60,12 @@ public:
         if (asked_.rows.files.empty()) return "--rows FILE is required; - is standard input";
         if (asked_.sample_rows != 0 && !asked_.dry_run) return "--sample-rows needs --dry-run";
         if (asked_.journal && !asked_.dry_run && asked_.run_folder().empty())
-            return "--run DIR is required where the results go to standard output: it keeps what "
-                   "the rows have done; --no-journal keeps nothing";
+            return "--run DIR is required where the results go to standard output or a device: it "
+                   "keeps what the rows have done; --no-journal keeps nothing";
         if (!asked_.journal && !asked_.run.empty())
             return "--run and --no-journal exclude each other";
-        if (!asked_.journal && asked_.retry_failed)
-            return "--retry-failed needs the journal of a run";
+        if (!asked_.journal && (asked_.retry_failed || !asked_.retry_ids.empty()))
+            return "--retry-failed and --retry-row need the journal of a run";
         return std::nullopt;
     }
 
@@ -154,7 +154,8 @@ private:
                   "once), off (a crash of the machine may lose some)")
             .value("HOW");
         to.option("--on-error", on_error_,
-                  "After a row has failed: skip (go on), stop, or stop-after=N rows")
+                  "After a row has failed: skip (go on), stop, or stop-after=N rows; by default a "
+                  "batch goes on unless the first 100 rows fail")
             .value("POLICY");
         to.option("--retry-rows", asked_.retry_rows,
                   "Run a row that failed again, at most this many times")
