@@ -1,6 +1,7 @@
 // `heddle check` and `heddle dump`: reports, JSON, exit codes.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
@@ -185,7 +186,7 @@ TEST_F(check, after_a_syntax_error_calls_of_the_lost_task_are_left_alone) {
 }
 
 TEST_F(check, the_examples_have_no_problems) {
-    const std::filesystem::path root = HEDDLE_SOURCE_DIR;
+    const std::filesystem::path root = heddle::test_paths::source_folder();
     std::vector<std::string> command{"check", "--strict"};
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples")) {
         if (entry.path().extension() == ".heddle") command.push_back(entry.path().string());

@@ -1,6 +1,7 @@
 #include "child_process.hpp"
 
 #include "exec_arguments.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -155,7 +156,7 @@ child_result child_process::wait(milliseconds limit) {
 }
 
 std::vector<std::string> heddle_command(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), HEDDLE_PROGRAM);
+    arguments.insert(arguments.begin(), heddle::test_paths::program_file());
     return arguments;
 }
 

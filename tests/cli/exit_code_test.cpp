@@ -2,6 +2,7 @@
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
 #include "scripted_rules.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -124,7 +125,7 @@ TEST(exit_code, of_a_program_whose_streams_are_closed) {
              {"<&- >&- 2>&-", {"repl"}, 2, ""}}) {
         SCOPED_TRACE(arguments.front() + " " + closed);
         std::vector<std::string> command{"/bin/sh", "-c", "exec \"$@\" " + std::string(closed),
-                                         "sh", HEDDLE_PROGRAM};
+                                         "sh", heddle::test_paths::program_file()};
         command.insert(command.end(), arguments.begin(), arguments.end());
         child_process child(command);
         const auto ended = child.wait(milliseconds(5000));
@@ -142,8 +143,9 @@ TEST(exit_code, of_a_run_whose_reader_has_gone_is_1_and_its_calls_are_reported) 
                                              "(defatom ask (params q) (instructions \"{{q}}\"))\n"
                                              "(while true (ask \"q\") (print \"" +
                                                  text + "\"))\n");
-    child_process child({"/bin/sh", "-c", "\"$@\" | head -c 10; exit 0", "sh", HEDDLE_PROGRAM,
-                         "run", program, "--model", "scripted:" + rules});
+    child_process child({"/bin/sh", "-c", "\"$@\" | head -c 10; exit 0", "sh",
+                         heddle::test_paths::program_file(), "run", program, "--model",
+                         "scripted:" + rules});
     const auto piped = child.wait(milliseconds(15'000));
     EXPECT_EQ(piped.out, "xxxxxxxxxx");
     EXPECT_NE(piped.err.find("heddle: standard output cannot be written\nbefore that: "),
@@ -151,7 +153,8 @@ TEST(exit_code, of_a_run_whose_reader_has_gone_is_1_and_its_calls_are_reported) 
         << piped.err;
     EXPECT_NE(piped.err.find("calls done"), std::string::npos) << piped.err;
     child_process coded({"/bin/bash", "-c", "\"$@\" | head -c 10; exit ${PIPESTATUS[0]}", "bash",
-                         HEDDLE_PROGRAM, "run", program, "--model", "scripted:" + rules, "--json"});
+                         heddle::test_paths::program_file(), "run", program, "--model",
+                         "scripted:" + rules, "--json"});
     const auto ended = coded.wait(milliseconds(15'000));
     EXPECT_EQ(ended.code, 1);
     EXPECT_NE(ended.err.find("\"exit_code\":1"), std::string::npos) << ended.err;

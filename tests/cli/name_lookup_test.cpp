@@ -3,6 +3,7 @@
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
 #include "scripted_rules.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 
@@ -20,7 +21,7 @@ protected:
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
         skipped = true; // their own library must be the first
 #endif
-        options.variables = {{"LD_PRELOAD", HEDDLE_SLOW_NAMES}};
+        options.variables = {{"LD_PRELOAD", heddle::test_paths::slow_names_library()}};
     }
     [[nodiscard]] std::string config() const {
         return scratch.file("own.toml",

@@ -3,6 +3,7 @@
 #include "scratch_directory.hpp"
 #include "scripted_rules.hpp"
 #include "terminal_child.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -314,10 +315,10 @@ TEST(repl_piped, of_many_lines_is_quick) {
     std::string text = "(define rows '(\n";
     for (int i = 0; i < 100'000; ++i) text += "  (row " + std::to_string(i) + ")\n";
     const std::string file = scratch.file("rows", text + "))\n:doc cons\n(length rows)\n");
-    const auto ended =
-        child_process(
-            {"sh", "-c", std::string(HEDDLE_PROGRAM) + " repl < " + file + " | tail -n 1"})
-            .wait(milliseconds(120'000)); // quadratic work would take hours
+    const auto ended = child_process({"sh", "-c",
+                                      std::string(heddle::test_paths::program_file()) + " repl < " +
+                                          file + " | tail -n 1"})
+                           .wait(milliseconds(120'000)); // quadratic work would take hours
     EXPECT_EQ(ended.out, "100000\n");
 }
 

@@ -1,5 +1,6 @@
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 
@@ -17,7 +18,7 @@ constexpr const char* asks = R"((defatom ask (params q) (instructions "{{q}}"))
 class services : public ::testing::Test {
 protected:
     child_result heddle(std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), HEDDLE_PROGRAM);
+        arguments.insert(arguments.begin(), heddle::test_paths::program_file());
         return child_process(std::move(arguments)).wait();
     }
     scratch_directory scratch;

@@ -1,6 +1,7 @@
 // Programs that a workflow runs.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -266,8 +267,8 @@ TEST(shell_tools, what_was_started_before_heddle_stays) {
     child_process heddle(
         {"/bin/sh", "-c",
          "cd \"$1\"; shift; sleep 60 >/dev/null 2>&1 & echo $! >before; exec \"$@\"", "sh",
-         scratch.path(), HEDDLE_PROGRAM, "eval", kills_its_watchers("kill -9 $F $PPID"),
-         "--allow-shell"});
+         scratch.path(), heddle::test_paths::program_file(), "eval",
+         kills_its_watchers("kill -9 $F $PPID"), "--allow-shell"});
     ASSERT_TRUE(comes(scratch, "ready"));
     (void)heddle.wait(milliseconds(15'000));
     EXPECT_TRUE(is_gone(scratch, "daemon"));

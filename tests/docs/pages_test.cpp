@@ -3,6 +3,7 @@
 #include "file_text.hpp"
 #include "page_blocks.hpp"
 #include "scratch_directory.hpp"
+#include "test_paths.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 /// Pages whose blocks are run. docs/reference/scripted-model.md has blocks of its own kinds, which
 /// the tests of the scripted model read.
 std::vector<std::string> pages() {
-    const fs::path root = HEDDLE_SOURCE_DIR;
+    const fs::path root = heddle::test_paths::source_folder();
     std::vector<std::string> found{"README.md"};
     for (const auto& entry : fs::recursive_directory_iterator(root / "docs")) {
         if (entry.path().extension() == ".md") {
@@ -59,9 +60,11 @@ protected:
         cli_test::child_options options;
         options.directory = scratch.path();
         options.input = step.text;
-        const auto ended = cli_test::child_process(
-                               {"sh", "-c", std::string(HEDDLE_PROGRAM) + " repl 2>&1"}, options)
-                               .wait();
+        const auto ended =
+            cli_test::child_process(
+                {"sh", "-c", std::string(heddle::test_paths::program_file()) + " repl 2>&1"},
+                options)
+                .wait();
         EXPECT_TRUE(output_matches(step.expected, ended.out))
             << "the page shows:\n"
             << step.expected << "the session says:\n"
@@ -88,7 +91,7 @@ protected:
     }
 
     void run_command(const page_step& step) {
-        const fs::path program = HEDDLE_PROGRAM;
+        const fs::path program = heddle::test_paths::program_file();
         std::string command = step.text;
         const std::string of_build = "build/dev/bin/heddle";
         if (command.starts_with(of_build)) command.replace(0, of_build.size(), "heddle");
@@ -114,7 +117,7 @@ protected:
 };
 
 TEST_P(page, does_what_it_shows) {
-    const auto text = text_of(fs::path(HEDDLE_SOURCE_DIR) / GetParam());
+    const auto text = text_of(fs::path(heddle::test_paths::source_folder()) / GetParam());
     ASSERT_FALSE(text.empty());
     for (const page_step& step : steps_of_page(text)) {
         SCOPED_TRACE(GetParam() + ":" + std::to_string(step.line) + ":\n" + step.text);

@@ -2,6 +2,7 @@
 #include "child_process.hpp"
 #include "file_text.hpp"
 #include "scratch_directory.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,8 +29,8 @@ TEST(reference, is_generated_from_the_tables) {
     const auto ended = cli_test::run_heddle({"reference", result.string()});
     ASSERT_EQ(ended.code, 0) << ended.err;
     const auto expected = files_below(result);
-    const auto committed =
-        files_below(fs::path(HEDDLE_SOURCE_DIR) / "docs" / "reference" / "language");
+    const auto committed = files_below(fs::path(heddle::test_paths::source_folder()) / "docs" /
+                                       "reference" / "language");
     EXPECT_GT(expected.size(), 3U);
     for (const auto& [name, text] : expected) {
         const auto found = committed.find(name);
@@ -43,8 +44,8 @@ TEST(reference, is_generated_from_the_tables) {
 
 TEST(reference, has_every_setting_of_tasks) {
     const cli_test::scratch_directory scratch;
-    const std::string page =
-        text_of(fs::path(HEDDLE_SOURCE_DIR) / "docs" / "reference" / "templates.md");
+    const std::string page = text_of(fs::path(heddle::test_paths::source_folder()) / "docs" /
+                                     "reference" / "templates.md");
     scratch.file("templates.md", page);
     const fs::path written = fs::path(scratch.path()) / "templates.md";
     const std::string language = (fs::path(scratch.path()) / "language").string();
@@ -65,7 +66,7 @@ TEST(reference, has_every_setting_of_tasks) {
 /// The example of docs/contributing/adding-a-task-setting.md is a setting that there is: each block
 /// is a part of the file that the line before it names.
 TEST(reference, the_worked_example_of_a_setting_is_in_the_sources) {
-    const fs::path root = HEDDLE_SOURCE_DIR;
+    const fs::path root = heddle::test_paths::source_folder();
     const std::string page = text_of(root / "docs" / "contributing" / "adding-a-task-setting.md");
     const std::string fence = "```cpp\n// ";
     std::size_t blocks = 0;

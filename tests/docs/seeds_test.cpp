@@ -1,5 +1,6 @@
 // Every file and every test that the table of the design documents names is there.
 #include "file_text.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ std::vector<std::string> quoted_in(const std::string& cell) {
 
 class design_table : public testing::Test {
 protected:
-    const fs::path root = HEDDLE_SOURCE_DIR;
+    const fs::path root = heddle::test_paths::source_folder();
     const std::string conformance = text_of(root / "tests/data/conformance/dsl.jsonl");
 
     void check_test(const std::string& name, const std::string& file) {
@@ -95,7 +96,7 @@ TEST_F(design_table, has_a_part_for_each_document) {
 }
 
 TEST(architecture, names_files_that_are_there) {
-    const fs::path root = HEDDLE_SOURCE_DIR;
+    const fs::path root = heddle::test_paths::source_folder();
     std::size_t seen = 0;
     for (const std::string& name : quoted_in(text_of(root / "ARCHITECTURE.md"))) {
         const std::string top = name.substr(0, name.find('/'));

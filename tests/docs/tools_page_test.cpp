@@ -1,4 +1,6 @@
 // docs/reference/tools.md tells of every built-in tool what its table says.
+#include "test_paths.hpp"
+
 #include <heddle/host/session.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/tasks/session/session_tasks.hpp>
@@ -35,7 +37,8 @@ TEST(tools_page, has_a_row_for_each_built_in_tool) {
     const auto session = engine.new_session().value();
     const auto* known = dynamic_cast<const tasks::session_tasks*>(session->operators());
     ASSERT_NE(known, nullptr);
-    std::ifstream stream(std::filesystem::path(HEDDLE_SOURCE_DIR) / "docs/reference/tools.md");
+    std::ifstream stream(std::filesystem::path(heddle::test_paths::source_folder()) /
+                         "docs/reference/tools.md");
     const std::string page{std::istreambuf_iterator<char>(stream), {}};
     std::vector<std::string> names;
     known->tools().collect_names(names);

@@ -1,6 +1,7 @@
 // The properties of the stream fuzzers over a fixed series of inputs: a short run without
 // libFuzzer.
 #include "stream_check.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +29,8 @@ std::vector<seeds> recorded() {
                                  {"gemini", 3, {}},
                                  {"ollama", 4, {}}};
     for (seeds& one : seedss) {
-        const auto folder = std::filesystem::path(HEDDLE_TEST_DATA_DIR) / "wire" / one.folder;
+        const auto folder =
+            std::filesystem::path(heddle::test_paths::data_folder()) / "wire" / one.folder;
         for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
             const auto type = file.path().extension();
             if (type != ".sse" && type != ".ndjson") continue;

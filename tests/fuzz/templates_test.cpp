@@ -1,6 +1,7 @@
 // The property of templates_fuzzer.cpp over pieces of real files, put together at random: a short
 // run without libFuzzer.
 #include "templates_check.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +17,7 @@ namespace {
 
 std::vector<std::string> seeds() {
     std::vector<std::string> strings;
-    const std::filesystem::path root = HEDDLE_SOURCE_DIR;
+    const std::filesystem::path root = heddle::test_paths::source_folder();
     for (const char* folder : {"tests/fuzz/corpus/templates", "tests/data/templates"}) {
         for (const auto& each : std::filesystem::directory_iterator(root / folder)) {
             std::ifstream in(each.path(), std::ios::binary);

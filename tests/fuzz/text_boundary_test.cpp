@@ -1,5 +1,6 @@
 // The property of text_boundary_fuzzer.cpp over a fixed series of inputs: a short run without
 // libFuzzer.
+#include "test_paths.hpp"
 #include "text_boundary_check.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ void add(bytes& to, std::string_view text) { to.insert(to.end(), text.begin(), t
 std::vector<std::string> recorded_bodies() {
     std::vector<std::string> strings;
     for (const auto& file : std::filesystem::recursive_directory_iterator(
-             std::filesystem::path(HEDDLE_TEST_DATA_DIR) / "wire")) {
+             std::filesystem::path(heddle::test_paths::data_folder()) / "wire")) {
         if (!file.is_regular_file()) continue;
         std::ifstream in(file.path(), std::ios::binary);
         std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

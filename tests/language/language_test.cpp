@@ -1,6 +1,7 @@
 // Runs the files of this folder: every expression has the value or the error that is written after
 // it.
 #include "language_file.hpp"
+#include "test_paths.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
@@ -27,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path folder = fs::path(HEDDLE_SOURCE_DIR) / "tests/language";
+const fs::path folder = fs::path(heddle::test_paths::source_folder()) / "tests/language";
 
 std::string text_of(const fs::path& path) {
     std::ifstream stream(path, std::ios::binary);

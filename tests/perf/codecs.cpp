@@ -1,6 +1,7 @@
 // What the codecs of all services cost, and a call through the provider: nanoseconds, one thread.
 //   bench_codecs [rounds]
 #include "chat_bench.hpp"
+#include "test_paths.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/providers/anthropic/provider.hpp>
@@ -27,9 +28,9 @@ using namespace heddle;
 std::size_t sink = 0; // so that no work is left out
 
 std::string sample(const char* folder, const char* name) {
-    std::ifstream in(
-        std::filesystem::path(HEDDLE_TEST_DATA_DIR) / "wire" / folder / "response-doc" / name,
-        std::ios::binary);
+    std::ifstream in(std::filesystem::path(heddle::test_paths::data_folder()) / "wire" / folder /
+                         "response-doc" / name,
+                     std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -1,6 +1,8 @@
 // What the tests of the providers share.
 #pragma once
 
+#include "test_paths.hpp"
+
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/spawn.hpp>
@@ -33,11 +35,11 @@ inline std::string read_file(const std::filesystem::path& path) {
 }
 
 inline std::filesystem::path wire_data(const std::string& name) {
-    return std::filesystem::path(HEDDLE_TEST_DATA_DIR) / "wire" / "openai-chat" / name;
+    return std::filesystem::path(heddle::test_paths::data_folder()) / "wire" / "openai-chat" / name;
 }
 
 inline std::filesystem::path source_file(const std::string& name) {
-    return std::filesystem::path(HEDDLE_SOURCE_DIR) / name;
+    return std::filesystem::path(heddle::test_paths::source_folder()) / name;
 }
 
 /// A loop of its own for one test.

@@ -1,4 +1,5 @@
 #include "layout_sources.hpp"
+#include "test_paths.hpp"
 
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -145,7 +146,7 @@ private:
 
 std::vector<named_source> repository_sources() {
     std::vector<named_source> sources;
-    const fs::path root(HEDDLE_SOURCE_DIR);
+    const fs::path root(heddle::test_paths::source_folder());
     for (const char* folder :
          {"async_core", "cli", "docs", "examples", "io", "providers", "tests"}) {
         for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
@@ -161,7 +162,7 @@ std::vector<named_source> conformance_sources() {
     std::vector<named_source> sources;
     const heap_owner memory(heap::create());
     for (const auto& entry :
-         fs::directory_iterator(fs::path(HEDDLE_TEST_DATA_DIR) / "conformance")) {
+         fs::directory_iterator(fs::path(heddle::test_paths::data_folder()) / "conformance")) {
         std::ifstream lines(entry.path());
         for (std::string line; std::getline(lines, line);) {
             const auto read = json_to_value(*memory, line);

@@ -1,4 +1,5 @@
 #include "context_testing.hpp"
+#include "test_paths.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/memory/memory_system.hpp>
@@ -230,7 +231,8 @@ TEST(template_file, sets_all_of_its_context) {
 
 TEST(template_file, of_the_aider_kind_looks_up_what_its_goal_needs) {
     files_harness w;
-    std::ifstream stream(HEDDLE_TEST_DATA_DIR "/templates/aider_automatic.xml");
+    std::ifstream stream(std::string(heddle::test_paths::data_folder()) +
+                         "/templates/aider_automatic.xml");
     load(w, "aider_automatic.xml", {std::istreambuf_iterator<char>(stream), {}});
     w.memory.find({w.folder.at("a.txt")});
     EXPECT_THAT(w.json("(get-field (aider_automatic (prompt \"Mend it\") "

@@ -1,6 +1,7 @@
 // The library's workflow patterns with tasks on the scripted model: good answers, garbage, faults,
 // slow answers that are cancelled, limits.
 #include "tasks_testing.hpp"
+#include "test_paths.hpp"
 
 #include <heddle/scripted/provider.hpp>
 
@@ -284,7 +285,7 @@ TEST(std_patterns, neither_see_a_conversation_nor_add_to_one) {
 
 TEST(std_patterns, are_all_in_the_table) {
     const std::filesystem::path folder =
-        std::filesystem::path(HEDDLE_SOURCE_DIR) / "async_core/src/lang/stdlib";
+        std::filesystem::path(heddle::test_paths::source_folder()) / "async_core/src/lang/stdlib";
     std::vector<std::string> calling;
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
         std::ifstream in(file.path());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tasks_testing.hpp"
+#include "test_paths.hpp"
 
 #include <heddle/tasks/template_files/template_loader.hpp>
 
@@ -15,7 +16,7 @@ namespace heddle::tasks::testing {
 using lines = std::vector<std::string>;
 
 inline std::string data_file(const std::string& name) {
-    std::ifstream stream(std::string(HEDDLE_TEST_DATA_DIR) + "/templates/" + name,
+    std::ifstream stream(std::string(heddle::test_paths::data_folder()) + "/templates/" + name,
                          std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
 }

@@ -1,4 +1,5 @@
 #include "wire_adapter.hpp"
+#include "test_paths.hpp"
 
 namespace heddle::testing {
 
@@ -24,7 +25,7 @@ providers::retry_options wire_retry() {
 }
 
 std::filesystem::path wire_folder(const std::string& provider) {
-    return std::filesystem::path(HEDDLE_TEST_DATA_DIR) / "wire" / provider;
+    return std::filesystem::path(heddle::test_paths::data_folder()) / "wire" / provider;
 }
 
 std::string weather_parameters() {

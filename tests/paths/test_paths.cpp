@@ -1,0 +1,18 @@
+#include "test_paths.hpp"
+
+#ifndef HEDDLE_PROGRAM // the program is not built
+#define HEDDLE_PROGRAM ""
+#define HEDDLE_SLOW_NAMES ""
+#endif
+
+namespace heddle::test_paths {
+
+const char* source_folder() noexcept { return HEDDLE_SOURCE_DIR; }
+
+const char* data_folder() noexcept { return HEDDLE_TEST_DATA_DIR; }
+
+const char* program_file() noexcept { return HEDDLE_PROGRAM; }
+
+const char* slow_names_library() noexcept { return HEDDLE_SLOW_NAMES; }
+
+} // namespace heddle::test_paths
