@@ -1,7 +1,7 @@
 # cmake -DOUTPUT=<cpp> -DINPUTS=<a.heddle;b.heddle> -DHEADER=<header> -DTYPE=<type> -DFUNCTION=<name>
 #       [-DNAMESPACE=<name>] -P EmbedSources.cmake
 #
-# Writes the C++ file that holds the texts of the inputs as a table: FUNCTION() gives a span of TYPE,
+# Writes the C++ file that holds the texts of the inputs as a table: FUNCTION() returns a span of TYPE,
 # a struct of the name (that of the file, without its extension) and the text; HEADER declares both.
 # As arrays of bytes: compilers limit the length of one string literal to 64 KiB.
 

@@ -15,7 +15,7 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
     set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 
-    # With precompiled headers ccache gives a hit only when it may trust the macros they define.
+    # With precompiled headers ccache has a hit only when it may trust the macros they define.
     find_program(HEDDLE_CCACHE ccache)
     if(HEDDLE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
         set(CMAKE_CXX_COMPILER_LAUNCHER

@@ -40,7 +40,7 @@ public:
     }
     /// "3 calls done, 2 from the cache, 2 running, 1 waiting for the budget, 4 waiting for a limit,
     /// 1 failed, 1,200 tokens in, 340 out, $0.0042"; parts that are zero are left out, but for the
-    /// first. Replayed responses are named in place of the calls. What has no price is said
+    /// first. Replayed responses are named in place of the calls. What has no price is named
     /// ("cost unknown", "$0.01 and 2 calls of unknown cost"), and so is what is estimated and how
     /// many earlier turns the calls carried.
     [[nodiscard]] std::string summary() const;

@@ -265,7 +265,7 @@ unsigned console::columns() const noexcept {
 void console::draw_status() {
     const bool possible = traits_.err_is_terminal && traits_.can_redraw && !status_held_;
     if (!possible || status_.empty() || line_open_ || out_line_open_) return;
-    // A terminal that stands still (Ctrl-S) is not to show all of them later.
+    // A stopped terminal (Ctrl-S) is not to show all of them later.
     if (err_writer_ && err_writer_->waiting() > gathered_out) return;
     const unsigned across = columns();
     const std::size_t width = across > 1 ? across - 1 : 79;
@@ -283,7 +283,7 @@ void console::hold_status(bool held) {
     wipe_status();
     status_held_ = held;
     if (!held || !err_writer_) return;
-    // What was written before is seen before what the program shows; but on a terminal that stands
+    // What was written before is seen before what the program shows; but on a terminal that is
     // still, where the program will wait too, nobody else is kept waiting.
     err_writer_->drain_within(std::chrono::milliseconds(50));
 }

@@ -147,7 +147,7 @@ private:
 
     stream_writer* out_writer_ = nullptr; ///< null: written through the file
     stream_writer* err_writer_ = nullptr; ///< the same; may be that of standard output
-    std::vector<std::unique_ptr<stream_writer>> writers_; ///< the first to go: they tell us
+    std::vector<std::unique_ptr<stream_writer>> writers_; ///< the first to go: they notify us
 };
 
 } // namespace heddle::cli

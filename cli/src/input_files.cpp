@@ -136,7 +136,7 @@ mode_t mode_of_new_files() noexcept {
     return 0666 & ~mask;
 }
 
-/// Writes all of `text` under another name, gives that file `mode` and moves it to `path`.
+/// Writes all of `text` under another name, sets the `mode` of that file and moves it to `path`.
 result<void> write_and_move(const std::string& path, const std::string& text,
                             std::optional<mode_t> mode) {
     std::string unfinished = path + ".part-XXXXXX";

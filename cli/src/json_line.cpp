@@ -23,7 +23,7 @@ enum class controls : std::uint8_t {
 };
 
 /// Appends `text` with escapes for what a terminal obeys although JSON leaves it as it is; `append`
-/// appends what stands between.
+/// appends what is between.
 template <class Append>
 void escape_controls(std::string& out, std::string_view text, Append append) {
     std::size_t run = 0; // where the bytes begin that are not appended yet

@@ -227,7 +227,7 @@ private:
             return error(errc::invalid_argument, "'" + *said + "' names no file with rules")
                 .with_hint("write scripted:RULES.json");
         }
-        // Read once: a pipe gives its text only once.
+        // Read once: a pipe can be read only once.
         HEDDLE_TRY(const std::string text, read_input_file(file));
         auto rules = scripted::engine::parse(text, file);
         if (!rules) return std::move(rules).error();
@@ -251,8 +251,8 @@ private:
         return {};
     }
 
-    /// `inner` with the cache before it, if there is one, and with what heddle.toml says about its
-    /// requests. `service` tells services apart in the cache; `defaults` may be null.
+    /// `inner` with the cache before it, if there is one, and with what heddle.toml sets for its
+    /// requests. `service` distinguishes services in the cache; `defaults` may be null.
     void add_wrapped(ports::llm_port& inner, std::string service,
                      const tasks::request_parameters* defaults) {
         if (!setup_->store_) return add_with_defaults(inner, defaults);
@@ -428,7 +428,7 @@ private:
         }
     }
 
-    /// Outermost, so that a replay gives what the run saw.
+    /// Outermost, so that a replay returns what the run saw.
     result<void> start_recording() {
         if (!parts_.options.record) return {};
         HEDDLE_TRY(auto file, cassette_file::create(*parts_.options.record));

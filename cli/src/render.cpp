@@ -226,7 +226,7 @@ boost::json::value json_of(const value& content) {
 }
 
 boost::json::object json_of(const call_counts& counts) {
-    // An unknown cost is null, not a wrong zero; what is known stands in cost_usd.
+    // An unknown cost is null, not a wrong zero; what is known is in cost_usd.
     boost::json::value cost = counts.cost_usd;
     if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;
     boost::json::object calls{{"done", counts.done},

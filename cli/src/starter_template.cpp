@@ -9,7 +9,7 @@ std::string starter_template(const std::string& name) {
   <!-- What the task is for: "heddle tasks match" and subtasks find it by these words. -->
   <description>Sums up a text</description>
 
-  <!-- What a call gives. Leave <inputs> out to take any. -->
+  <!-- The inputs of a call. Leave <inputs> out to take any. -->
   <inputs>
     <input name="text">The text</input>
     <input name="length" type="string" default='"one sentence"'>How long the summary is to be</input>

@@ -80,7 +80,7 @@ struct stream_writer::state {
     bool ending = false;
     bool given_up = false;
 
-    std::mutex telling; ///< while somebody is told; never asked for with the other one held
+    std::mutex telling; ///< while somebody is notified; never asked for with the other one held
     listeners told;
 };
 

@@ -12,7 +12,7 @@
 namespace heddle::cli {
 
 /// Writes texts in the order in which they are given, on a thread of its own, which begins with the
-/// first of them: whoever gives one goes on at once, whatever the reader does.
+/// first of them: whoever passes one goes on at once, whatever the reader does.
 ///
 /// A thread, because nothing else works for all that a standard stream may be. Waiting on the event
 /// loop until the descriptor takes something, and then writing little, may block nonetheless: a
@@ -28,7 +28,7 @@ public:
     /// So much may wait; a text that begins below it is taken whole.
     static constexpr std::size_t room = std::size_t{1} << 20;
 
-    /// Told on the writer's thread, or by the call that finds out.
+    /// Called on the writer's thread, or by the call that finds out.
     struct listeners {
         std::function<void(int descriptor)> on_lost; ///< some of what it was given is lost
         std::function<void()> on_room;               ///< it was full, and half of it is free again

@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t max_files = 10'000;
 constexpr int max_folder_depth = 16;
 
-/// Calls `take` with each template file below a folder; it says whether to go on. Links to folders
-/// are not followed.
+/// Calls `take` with each template file below a folder; it returns whether to go on. Links to
+/// folders are not followed.
 template <class Take>
 std::error_code each_template_file(const fs::path& folder, Take&& take) {
     std::error_code failed;

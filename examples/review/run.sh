@@ -3,7 +3,7 @@
 #
 # Without a key a scripted model is started as a separate process on the loopback interface and ends
 # with this script. With OPENAI_API_KEY set (and, if you like, OPENAI_BASE_URL and HEDDLE_MODEL) the
-# real service is asked, about a few files only: HEDDLE_REVIEW_LIMIT says how many.
+# real service is asked, about a few files only: HEDDLE_REVIEW_LIMIT is their number.
 set -euo pipefail
 
 heddle=${1:?usage: run.sh HEDDLE_PROGRAM [DIRECTORY]}
@@ -52,7 +52,7 @@ started=$(date +%s.%N)
 seconds=$(awk -v a="$started" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
 
 if [ -n "$server" ]; then
-    # The run has ended: nothing of it may be left at the server, which says so on its way out.
+    # The run has ended: nothing of it may be left at the server, which reports that when it ends.
     sleep 0.3
     kill "$server" || fail "the model ended before the run did"
     wait "$server" || fail "the model failed"

@@ -16,7 +16,7 @@ using ::testing::Not;
 
 class budgets : public testing::Test {
 protected:
-    /// Ten calls; the value shows how many were done and what the last of the others says.
+    /// Ten calls; the value shows how many were done and the message of the last of the others.
     child_result run(std::vector<std::string> more) {
         std::vector<std::string> arguments{
             "run",

@@ -108,7 +108,7 @@ bool child_process::read_some(milliseconds limit) {
         const ssize_t count = ::read(fd, piece, sizeof piece);
         if (count > 0) {
             text.append(piece, static_cast<std::size_t>(count));
-        } else { // a terminal whose other side is closed gives EIO
+        } else { // a terminal whose other side is closed returns EIO
             ::close(fd);
             fd = -1;
         }

@@ -1,4 +1,4 @@
-// The printed error of a failed task says how to mend it.
+// The printed error of a failed task has a hint.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
 

@@ -1,4 +1,4 @@
-// Ctrl-C and the like at every stage of every command: 130, told, and no death by a signal.
+// Ctrl-C and the like at every stage of every command: 130, a message, and no death by a signal.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"
 

@@ -1,4 +1,4 @@
-// With --json every command tells an error as one JSON object that is UTF-8 and holds the exit
+// With --json every command reports an error as one JSON object that is UTF-8 and holds the exit
 // code.
 #include "child_process.hpp"
 #include "scratch_directory.hpp"

@@ -57,7 +57,7 @@ TEST_F(progress, is_drawn_on_a_terminal_and_taken_away) {
     EXPECT_EQ(ended.out, "20\n");
     EXPECT_NE(ended.err.find("5 running"), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find("tokens in"), std::string::npos) << ended.err;
-    // The line is wiped at the end, and what is left says what the run took.
+    // The line is wiped at the end, and what is left reports what the run took.
     EXPECT_THAT(ended.err, ContainsRegex("\r\x1b\\[K20 calls done, [^\r]* out[^\r]*\r\n$"));
     // At most ten times a second, once more to wipe it, and the end of the last line.
     EXPECT_LE(count(ended.err, "\r"), static_cast<std::size_t>(ended.took.count()) / 100 + 3);
@@ -86,7 +86,7 @@ TEST_F(progress, does_not_mix_with_the_log) {
     std::size_t at = ended.err.find("script: line");
     ASSERT_NE(at, std::string::npos) << ended.err;
     const std::size_t begin = ended.err.find_last_of("\r\n", at);
-    // Before a line of the log stands a line end, or the code that wipes the status line.
+    // Before a line of the log is a line end, or the code that wipes the status line.
     const std::string between = ended.err.substr(begin, at - begin);
     EXPECT_EQ(between.find("running"), std::string::npos) << ended.err;
 }

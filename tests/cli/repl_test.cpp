@@ -57,7 +57,7 @@ protected:
     [[nodiscard]] std::string history() const {
         return scratch.text_of(".local/state/heddle/history");
     }
-    /// Types a line and waits for what follows it; gives what was shown from the line on.
+    /// Types a line and waits for what follows it; returns what was shown from the line on.
     static std::string say(terminal_child& child, const std::string& line,
                            const std::string& until = prompt) {
         child.type(line + "\r");

@@ -1,4 +1,4 @@
-// Routes, prices and what a run says of its cost, from heddle.toml to the last line.
+// Routes, prices and what a run reports of its cost, from heddle.toml to the last line.
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"

@@ -25,7 +25,7 @@ public:
     scratch_directory& operator=(const scratch_directory&) = delete;
 
     [[nodiscard]] std::string path() const { return path_.string(); }
-    /// Writes a file; gives its path.
+    /// Writes a file; returns its path.
     std::string file(const std::string& name, const std::string& text) const {
         const auto path = path_ / name;
         std::filesystem::create_directories(path.parent_path());

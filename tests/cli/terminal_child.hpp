@@ -22,7 +22,7 @@ public:
     void type(const std::string& keys) const;
     void send_signal(int signal) const;
     /// Waits until `text` appears after what earlier calls found; false when the time was over.
-    /// What stands up to there is in `seen`.
+    /// What came before it is in `seen`.
     [[nodiscard]] bool expect(const std::string& text,
                               std::chrono::milliseconds limit = std::chrono::milliseconds(10'000));
     /// Everything up to the end of the last expect().

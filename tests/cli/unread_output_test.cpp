@@ -100,7 +100,7 @@ TEST(unread_output, lets_the_time_of_the_run_end_it) {
     EXPECT_NE(ended.err, "");
 }
 
-/// Says so once nothing that is printed is read any more.
+/// Reports once nothing that is printed is read any more.
 std::string endless_program() {
     return std::string("(parallel (progn (sleep 0.5) (log-message \"begun\")) ") + endless_print +
            ")";

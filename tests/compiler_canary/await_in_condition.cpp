@@ -26,7 +26,7 @@ struct job {
     std::coroutine_handle<promise_type> handle;
 };
 
-// Suspends once, then gives a value: what any awaited operation does.
+// Suspends once, then returns a value: what any awaited operation does.
 struct later {
     bool value;
     bool await_ready() const noexcept { return false; }

@@ -10,10 +10,10 @@
 
 namespace heddle::conformance {
 
-/// The value that a notation stands for ({"sym"} and {"map"} included; not {"fn"}, {"result"}).
+/// The value that a notation denotes ({"sym"} and {"map"} included; not {"fn"}, {"result"}).
 [[nodiscard]] lang::value to_value(lang::heap& memory, const boost::json::value& notation);
 
-/// True when `given` is what `wanted` says: 3 equals 3.0, {"fn": true} is any function, {"result"}
+/// True when `given` matches `wanted`: 3 equals 3.0, {"fn": true} is any function, {"result"}
 /// any map that has the given fields.
 [[nodiscard]] bool matches(const boost::json::value& wanted, const lang::value& given);
 

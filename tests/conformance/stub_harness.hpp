@@ -38,7 +38,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// The model behind the real task system: says what the case prepared for the task being called.
+/// The model behind the real task system: returns what the case prepared for the task being called.
 class stub_llm final : public ports::llm_port {
 public:
     [[nodiscard]] std::string_view provider_name() const noexcept override { return "stub"; }
@@ -53,7 +53,7 @@ public:
     std::vector<recorded_call>* record = nullptr;
 };
 
-/// The memory: gives the answers of a case in turn.
+/// The memory: returns the responses of a case in turn.
 class stub_memory final : public ports::memory_port {
 public:
     explicit stub_memory(const boost::json::object& one_case);

@@ -1,12 +1,12 @@
 // The fenced code of a page, cut into steps that can be run.
 //
 //   ```heddle                  evaluated, all blocks of a page in one session. A comment (+ 1 2)
-//   ;=> 3              `;=> VALUE` gives the written form of the value before it, (car x) ;=>
+//   ;=> 3              `;=> VALUE` is the written form of the value before it, (car x) ;=>
 //   error: TEXT    `;=> error: TEXT` a part of the error's message. ``` ```heddle file=NAME
 //   (any language) written to a file of that name, for commands ```console                 (or a
 //   block without a language that begins with `$ `) $ heddle eval '1'          run in the directory
 //   of those files; what follows up to the next 1                          `$ ` is its whole
-//   output. A line `…` stands for any lines. ``` ```repl                    typed into `heddle
+//   output. A line `…` matches any lines. ``` ```repl                    typed into `heddle
 //   repl`, in a session for each block. What follows a heddle> (+ 1 2)            line after
 //   `heddle> ` (or `   ...> `, where that goes on) is the 3                          whole output
 //   up to the next; `…` as above. ```
@@ -31,7 +31,7 @@ struct page_step {
 
 [[nodiscard]] std::vector<page_step> steps_of_page(const std::string& markdown);
 
-/// Whether `output` is what a page shows, in which a line `…` stands for any lines.
+/// Whether `output` is what a page shows, in which a line `…` matches any lines.
 [[nodiscard]] bool output_matches(const std::string& expected, const std::string& output);
 
 } // namespace heddle::docs_test

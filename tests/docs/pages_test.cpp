@@ -1,4 +1,4 @@
-// Every page's code does what the page says.
+// The code of every page has the results that the page shows.
 #include "child_process.hpp"
 #include "file_text.hpp"
 #include "page_blocks.hpp"
@@ -67,7 +67,7 @@ protected:
                 .wait();
         EXPECT_TRUE(output_matches(step.expected, ended.out))
             << "the page shows:\n"
-            << step.expected << "the session says:\n"
+            << step.expected << "the session prints:\n"
             << ended.out;
     }
 
@@ -104,7 +104,7 @@ protected:
         const auto ended = cli_test::child_process({"sh", "-c", with_path}, options).wait();
         EXPECT_TRUE(output_matches(step.expected, ended.out))
             << "the page shows:\n"
-            << step.expected << "the command says:\n"
+            << step.expected << "the command prints:\n"
             << ended.out;
     }
 

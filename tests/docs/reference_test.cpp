@@ -81,7 +81,7 @@ TEST(reference, the_worked_example_of_a_setting_is_in_the_sources) {
         ++blocks;
         at = end;
     }
-    EXPECT_EQ(blocks, 2U) << "the number of files that the page says";
+    EXPECT_EQ(blocks, 2U) << "the number of files on the page";
 }
 
 TEST(reference, that_cannot_be_written_is_an_error) {

@@ -21,7 +21,7 @@ std::vector<std::string> cells_of(const std::string& row) {
     return cells;
 }
 
-/// What stands between back-quotes.
+/// What is between back-quotes.
 std::vector<std::string> quoted_in(const std::string& cell) {
     std::vector<std::string> found;
     std::size_t at = cell.find('`');
@@ -47,8 +47,8 @@ protected:
         }
         const std::size_t point = name.find('.');
         ASSERT_NE(point, std::string::npos) << name;
-        ASSERT_FALSE(file.empty()) << name << " stands behind no file";
-        // A long name stands on two lines.
+        ASSERT_FALSE(file.empty()) << name << " does not follow a file";
+        // A long name takes two lines.
         std::string text = text_of(root / file);
         std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
         const std::string wanted = "(" + name.substr(0, point) + "," + name.substr(point + 1) + ")";

@@ -1,4 +1,4 @@
-// docs/reference/tools.md tells of every built-in tool what its table says.
+// docs/reference/tools.md describes every built-in tool as its table does.
 #include "test_paths.hpp"
 
 #include <heddle/host/session.hpp>

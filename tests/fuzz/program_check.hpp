@@ -38,7 +38,7 @@ private:
     std::size_t globals_ = 0; ///< of a fresh world
 };
 
-/// The program that an input stands for.
+/// The program that an input encodes.
 [[nodiscard]] std::string program_of(std::span<const std::uint8_t> input);
 
 } // namespace heddle::fuzzing

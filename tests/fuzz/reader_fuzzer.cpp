@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     memory->set_limit(256 * 1024 * 1024);
     const auto read = read_all(*memory, text, 1);
     if (!read) {
-        // An error says something and stands inside of the text.
+        // An error has a message and a place inside of the text.
         const auto& info = read.error().info();
         if (info.message.empty() || info.span.end > size + 1) std::abort();
         return 0;

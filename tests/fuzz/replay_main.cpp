@@ -1,4 +1,4 @@
-// A fuzzer without libFuzzer: gives it every file of the folders named, once.
+// A fuzzer without libFuzzer: runs it on every file of the folders named, once.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -46,7 +46,7 @@ constexpr auto program = R"heddle(
 (defmacro host-macro (x) (list '+ x 1))
 (defatom ask (params q) (instructions "{{q}}"))
 (defatom other (params q) (instructions "other {{q}}"))
-(deftool host-tool (params (x string "text")) (description "gives it back") (string-append x "!"))
+(deftool host-tool (params (x string "text")) (description "returns it") (string-append x "!"))
 (deftool forbidden-tool (params (x string "text")) (description "writes") (write-file "out.txt" x))
 (ask (q secret))
 )heddle";
@@ -115,7 +115,7 @@ public:
         bool secret = false;
         for (const auto& message : request.messages)
             secret = secret || message.text.find("OUTSIDE-SECRET") != std::string::npos;
-        if (secret && watching) note("a model was told what was said outside");
+        if (secret && watching) note("a model received turns from outside");
         heddle::ports::chat_response response;
         response.model = "usual";
         response.finish = heddle::ports::finish_reason::stop;

@@ -15,8 +15,8 @@ namespace heddle::fuzzing {
 
 namespace {
 
-/// Gives `take` the stream in pieces, each a copy of its own size: reading past one shows under a
-/// sanitizer. Ends when `take` says false.
+/// Passes the stream to `take` in pieces, each a copy of its own size: reading past one shows under
+/// a sanitizer. Ends when `take` returns false.
 template <class Take>
 void in_pieces(std::string_view stream, std::uint32_t cuts, Take take) {
     std::minstd_rand random(cuts + 1);
@@ -31,7 +31,7 @@ void in_pieces(std::string_view stream, std::uint32_t cuts, Take take) {
     }
 }
 
-/// One text that stands for all events and the way it ended.
+/// One string for all events and the way it ended.
 std::string sse_events(std::string_view stream, std::uint32_t cuts) {
     providers::sse_limits limits;
     limits.max_line = 512;

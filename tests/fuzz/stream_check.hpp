@@ -13,7 +13,7 @@
 namespace heddle::fuzzing {
 
 /// The events of a stream are the same whole and in pieces; `cuts` is where the sizes of the pieces
-/// come from. Gives what does not hold, or an empty text.
+/// come from. Returns what does not hold, or an empty text.
 [[nodiscard]] std::string check_sse(std::string_view stream, std::uint32_t cuts);
 /// The same for the lines of NDJSON.
 [[nodiscard]] std::string check_ndjson(std::string_view stream, std::uint32_t cuts);
@@ -24,7 +24,7 @@ public:
     chat_stream_check();
 
     /// Answer or error are the same whole and in pieces, and the text handed out is the text so
-    /// far. The first two bytes choose the codec and the cuts. Gives what does not hold.
+    /// far. The first two bytes choose the codec and the cuts. Returns what does not hold.
     [[nodiscard]] std::string run(std::string_view bytes);
     [[nodiscard]] std::size_t codecs() const noexcept { return codecs_.size(); }
 

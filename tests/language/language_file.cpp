@@ -82,7 +82,7 @@ private:
         file_.mistakes.push_back({line_of(offset), std::move(what)});
     }
 
-    /// Comments between two expressions: the line after the first one says what it is.
+    /// Comments between two expressions: the line after the first one marks what it is.
     void between(std::size_t begin, std::size_t end) {
         const bool after_one = !file_.examples.empty();
         bool expected = false;
@@ -92,12 +92,12 @@ private:
             const std::string_view line = trimmed(text_.substr(at, stop - at));
             const bool begins_line = number != 0 || begin == 0;
             if (!begins_line && line.find(value_marker) != std::string_view::npos) {
-                refuse(at, "an expectation stands on a line of its own");
+                refuse(at, "an expectation must be on its own line");
             } else if (begins_line && is_unknown_marker(line)) {
                 refuse(at, "unknown marker: " + std::string(line));
             } else if (begins_line && is_expectation(line)) {
                 if (after_one && number == 1) expected = expect(file_.examples.back(), line, at);
-                else refuse(at, "an expectation stands on the line after its expression");
+                else refuse(at, "an expectation must be on the line after its expression");
             }
             at = stop + 1;
         }

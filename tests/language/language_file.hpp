@@ -12,7 +12,7 @@
 
 namespace heddle::language_test {
 
-/// An expression of a file and what the line after it says.
+/// An expression of a file and what the line after it expects.
 struct example {
     enum class outcome : std::uint8_t { not_shown, value, failure };
 

@@ -250,13 +250,13 @@ TEST(language_files, with_mistakes_are_refused) {
     EXPECT_EQ(mistakes_of("; X.\n1\n2\n;=> 2\n"), strings{"2: the expression has no expectation"});
     EXPECT_EQ(mistakes_of("; X.\n1 2\n;=> 2\n"), strings{"2: the expression has no expectation"});
     EXPECT_EQ(mistakes_of("; X.\n(list 1)\n"), strings{"2: the expression has no expectation"});
-    const std::string misplaced = "an expectation stands on the line after its expression";
+    const std::string misplaced = "an expectation must be on the line after its expression";
     EXPECT_EQ(mistakes_of("; X.\n;=> 1\n1\n;=> 1\n"), strings{"2: " + misplaced});
     EXPECT_EQ(mistakes_of("; X.\n1\n;=> 1\n;=> 1\n"), strings{"4: " + misplaced});
     EXPECT_EQ(mistakes_of("; X.\n1\n\n;=> 1\n"),
               (strings{"2: the expression has no expectation", "4: " + misplaced}));
     EXPECT_EQ(mistakes_of("; X.\n(define x 1) ;=> 1\n"),
-              strings{"2: an expectation stands on a line of its own"});
+              strings{"2: an expectation must be on its own line"});
     EXPECT_EQ(mistakes_of("; X.\n(list 1\n;=> 1\n2)\n;=> (1 2)\n"),
               strings{"3: an expectation inside an expression"});
     EXPECT_EQ(mistakes_of("; X.\n(define x 1)\n;-> 1\n"), strings{"3: unknown marker: ;-> 1"});

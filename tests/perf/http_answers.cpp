@@ -21,7 +21,7 @@ std::string answer(const std::string& body, const std::string& more) {
 std::string chat_body(int sentences) {
     std::string text;
     for (int i = 0; i < sentences; ++i)
-        text += "Sentence number " + std::to_string(i * 7919 % 1000) + " says something short. ";
+        text += "Sentence number " + std::to_string(i * 7919 % 1000) + " is rather short. ";
     return R"({"id":"chatcmpl-mock","object":"chat.completion","created":1700000000,)"
            R"("model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant",)"
            R"("content":")" +

@@ -1,4 +1,4 @@
-// Small and odd quotas, row by row: whether the limiter stands still or storms.
+// Small and odd quotas, row by row: whether the limiter stalls or storms.
 //
 //   bench_limiter_cases simulated [SEEDS] [PART OF A NAME]    on the virtual clock
 //   bench_limiter_cases sockets [PART OF A NAME]              against servers, side by side,

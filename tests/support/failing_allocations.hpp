@@ -1,4 +1,4 @@
-// Allocations that fail when a test says so.
+// Allocations that fail when a test asks for it.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ int listen_on(const std::string& address, int backlog, std::uint16_t& port) {
     const int listener = ::socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int on = 1;
     ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    sockaddr_in6 at{}; // big enough for both; the port stands at the same place
+    sockaddr_in6 at{}; // big enough for both; the port is at the same place
     at.sin6_family = six ? AF_INET6 : AF_INET;
     void* const bytes =
         six ? static_cast<void*>(&at.sin6_addr) : &reinterpret_cast<sockaddr_in&>(at).sin_addr;

@@ -1,4 +1,4 @@
-// A server on 127.0.0.1 that does what a test tells it, connection by connection.
+// A server on 127.0.0.1 that is scripted by a test, connection by connection.
 #pragma once
 
 #include "loopback_certificates.hpp"
@@ -36,7 +36,7 @@ public:
     bool send(std::string_view bytes);
     /// Sends it in pieces of `piece` bytes with a pause after each.
     bool trickle(std::string_view bytes, std::size_t piece, std::chrono::milliseconds pause);
-    /// Ends our direction; TLS says close_notify first.
+    /// Ends our direction; TLS sends close_notify first.
     void half_close();
     /// The connection will end with a reset instead of an orderly end when the script returns.
     void reset();

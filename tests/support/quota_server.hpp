@@ -18,7 +18,7 @@ public:
     quota_servers(const quota_servers&) = delete;
     quota_servers& operator=(const quota_servers&) = delete;
 
-    /// Begins to listen; gives the base URL of the service. `of` outlives this.
+    /// Begins to listen; returns the base URL of the service. `of` outlives this.
     [[nodiscard]] std::string add(const limit_case& of);
     /// Stops all of them. Then what the service of a base URL saw; times from its first request.
     void stop();

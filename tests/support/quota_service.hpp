@@ -9,16 +9,16 @@
 
 namespace heddle::testing {
 
-/// How a service tells its limit of requests.
+/// How a service reports its limit of requests.
 enum class quota_headers : std::uint8_t {
     none,
     openai,           ///< x-ratelimit-*-requests, the reset as a duration to the millisecond
     anthropic,        ///< anthropic-ratelimit-requests-*, the reset as a time in whole seconds
     openai_no_reset,  ///< as openai, without a reset
-    openai_next_token ///< as openai, but the reset says when one more request may go
+    openai_next_token ///< as openai, but the reset is when one more request may go
 };
 
-/// What a 429 says about the wait.
+/// What a 429 reports about the wait.
 enum class quota_advice : std::uint8_t { none, seconds, milliseconds };
 
 struct quota_rules {

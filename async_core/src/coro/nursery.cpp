@@ -51,18 +51,18 @@ public:
     }
 
 private:
-    nursery* owner_; ///< null once it has been told
+    nursery* owner_; ///< null once it has been notified
 };
 
 void nursery::start(task<result<void>> child) {
     // Posted first: co_spawn alone would run the child here and now, on top of its parent, so that
     // children of children of children would grow the native stack.
     const executor loop = parent_.loop->get_executor();
-    ++living_; // from here on its end is told, also if it never begins
+    ++living_; // from here on its end is reported, also if it never begins
     boost::asio::post(loop, [loop, child = std::move(child), end = child_end(*this)]() mutable {
         try {
             boost::asio::co_spawn(loop, std::move(child), std::move(end));
-        } catch (...) { // `end` has told
+        } catch (...) { // `end` has notified it
         }
     });
 }

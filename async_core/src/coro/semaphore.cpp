@@ -4,7 +4,7 @@
 
 namespace heddle::coro {
 
-/// Stands in the queue while it lives, unless it was granted a permit: that one goes back if nobody
+/// Is queued while it lives, unless it was granted a permit: that one is returned if nobody
 /// takes it.
 class semaphore::waiter {
 public:

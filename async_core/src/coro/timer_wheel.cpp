@@ -85,7 +85,7 @@ std::uint64_t timer_wheel::next_tick() const noexcept {
     return std::numeric_limits<std::uint64_t>::max();
 }
 
-/// Time goes on to a tick that next_tick() gave.
+/// Advances time to a tick that next_tick() returned.
 void timer_wheel::move_to(std::uint64_t tick) noexcept {
     now_ = tick;
     // Cascade from the top, so that what is due now reaches level 0 in this turn.
@@ -156,7 +156,7 @@ void timer_wheel::advance(std::uint64_t target) noexcept {
 }
 
 std::uint64_t timer_wheel::next_order() noexcept {
-    // A cascade may only bring a node nearer: it is due when it stands in the slot of the tick.
+    // A cascade may only bring a node nearer: it is due when it is in the slot of the tick.
     do move_to(next_tick());
     while (!slots_[0][now_ & 63U]);
     sort_due();

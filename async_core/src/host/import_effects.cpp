@@ -137,7 +137,7 @@ private:
                  2,
                  lang::builtin_kind::effect,
                  nullptr,
-                 "Tells the value of an imported file.",
+                 "Records the value of an imported file.",
                  "",
                  "world"};
 };

@@ -29,7 +29,7 @@ public:
     [[nodiscard]] const lang::value& value_of(const std::string& file) const;
 
     /// The importing file needs the other from now on. False when that closes a circle; `circle`
-    /// tells the way round then.
+    /// names the way around the circle then.
     [[nodiscard]] bool add_need(const std::string& importer, const std::string& file,
                                 std::string& circle);
     void remove_need(const std::string& importer, const std::string& file) noexcept;

@@ -205,7 +205,7 @@ void run_driver::abandon(lang::fiber& fiber, nested_call* call, error failure) n
     cancel_run(cancel_reason::shutdown);
 }
 
-/// How a branch ended, its join has been told by the machine.
+/// The machine has reported to its join how a branch ended.
 void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept {
     --owner_.counters_.fibers;
     if (call) call->end(last);
@@ -290,7 +290,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             }
             lang::machine::resume(*fiber, *std::move(answered));
             rank = turn_queue::rank::woken;
-            // Whether it waited cannot be told. A loop of effects that never do (answers of a
+            // Whether it waited is unknown. A loop of effects that never do (answers of a
             // cache) would keep timers and signals waiting.
             if (++effects >= effects_without_a_turn &&
                 (ordered() || loop_.now() - effects_began >= turn_queue::turn)) {
@@ -394,7 +394,8 @@ bool run_driver::split_branches(lang::fiber& fiber) noexcept {
     return of_group;
 }
 
-/// A branch that is ready lets others go first as often as the seed says: every order can come out.
+/// A branch that is ready lets others go first as often as the seed has it: every order can come
+/// out.
 unsigned run_driver::rounds_to_wait() {
     if (order_ == 0) return 0;
     // SplitMix64 (Steele, Lea, Flood 2014): eight bytes of state, where each run pays for its

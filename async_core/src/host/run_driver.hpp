@@ -38,7 +38,7 @@ public:
                                                               bool in_sandbox);
 
 private:
-    /// A call from within an effect: where its fiber's end is told.
+    /// A call from within an effect: where its fiber's end is reported.
     class nested_call;
     /// What drives a fiber holds it by this.
     class fiber_guard;

@@ -59,7 +59,7 @@ public:
     [[nodiscard]] bool ask(place& who, rank how) noexcept;
     /// Without queueing, for those who cannot wait.
     void seize(place& who) noexcept;
-    /// Gives the turn back that was used since `began`. No effect without one.
+    /// Returns the turn that was used since `began`. No effect without one.
     void end(place& who, coro::clock::time_point began) noexcept;
     /// How long a turn may last.
     [[nodiscard]] coro::clock::duration share() const noexcept { return share_; }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t batch_files = 64;
 constexpr std::uint64_t batch_bytes = 2 * 1024 * 1024;
 
-/// What a piece of work gives, kept by both sides.
+/// The result of a piece of work, kept by both sides.
 template <class T>
 using box = std::shared_ptr<std::optional<result<T>>>;
 template <class T>

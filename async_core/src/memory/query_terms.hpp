@@ -5,7 +5,7 @@
 
 namespace heddle::memory {
 
-/// The query with full weight, description and inputs with half, what was said before with a
+/// The query with full weight, description and inputs with half, earlier turns with a
 /// quarter; a term counts with the greatest. At most 64 terms, the first of each part.
 [[nodiscard]] index_query query_of(const ports::memory_request& request, std::size_t default_limit);
 

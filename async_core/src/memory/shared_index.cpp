@@ -27,7 +27,7 @@ constexpr std::size_t max_content_bytes = 1024 * 1024; ///< of memory_match::con
     return named < answer.matches.size() ? text + ", …" : text;
 }
 
-/// The path inside of a root: where the root lies says nothing about the file.
+/// The path inside of a root: the place of the root is irrelevant to the file.
 [[nodiscard]] std::string_view below(std::string_view root, std::string_view path) noexcept {
     if (root != "/" && path.starts_with(root) && path.size() > root.size()) {
         path.remove_prefix(root.size());
@@ -64,7 +64,7 @@ result<shared_index::plan> shared_index::make_plan(index_options options, bool r
         else created.to_read.push_back(file);
         present.insert(file.path);
     }
-    // What was not walked to the end says nothing about what is gone.
+    // A walk that did not finish does not show what is gone.
     if (!walked.complete) return created;
     const std::string inside = created.options.root == "/" ? "/" : created.options.root + "/";
     for (std::string& path : index_.paths_below(inside)) {

@@ -12,7 +12,7 @@ namespace heddle::memory {
 /// Version, size, checksum and the index. Compacts it.
 [[nodiscard]] std::string write_snapshot(inverted_index& index);
 
-/// How many bytes of a file tell whether it is an index at all.
+/// How many bytes of a file show whether it is an index at all.
 inline constexpr std::size_t snapshot_mark_bytes = 13;
 /// True for the beginning of an index, of whatever version and however damaged.
 [[nodiscard]] bool begins_snapshot(std::string_view beginning) noexcept;
@@ -22,7 +22,7 @@ inline constexpr std::size_t snapshot_mark_bytes = 13;
 /// Payload of errors that say that an index cannot be used: it may be made anew in the same place.
 class unusable_index final : public error_payload {};
 
-/// Errors: invalid_argument that says what is wrong: no index; with an unusable_index: nothing at
+/// Errors: invalid_argument with what is wrong: no index; with an unusable_index: nothing at
 /// all, another version, damaged.
 [[nodiscard]] result<inverted_index> read_snapshot(std::string_view bytes);
 

@@ -13,7 +13,7 @@ namespace {
 constexpr char version = 1;
 constexpr std::size_t max_items = 100'000; ///< of one list
 
-/// Writes and reads the members of a response in one order, told once (see members below).
+/// Writes and reads the members of a response in one order, defined once (see members below).
 class writer {
 public:
     explicit writer(std::string& to) : to_(to) {}

@@ -11,7 +11,7 @@
 
 namespace heddle::cli {
 
-/// For progress and the summary. Rows are those of the whole run where nothing else is said.
+/// For progress and the summary. Rows are those of the whole run unless noted otherwise.
 struct batch_counts {
     std::optional<std::uint64_t> total; ///< rows of the input
     bool total_is_estimate = false;

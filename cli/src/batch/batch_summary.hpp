@@ -1,4 +1,4 @@
-// What a batch says at its end.
+// What a batch reports at its end.
 #pragma once
 
 #include "batch/batch_counts.hpp"

@@ -72,7 +72,7 @@ coro::task<result<void>> result_emitter::run(coro::call_context context) {
     while (!failure_) {
         if (ready_.empty()) {
             if (closed_ && !of_.journal && !later_.empty()) {
-                // Nobody else keeps what stands behind a gap.
+                // Nobody else keeps what follows a gap.
                 next_ = later_.begin()->first;
                 release();
                 continue;

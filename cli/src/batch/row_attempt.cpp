@@ -47,7 +47,7 @@ std::string json_of_error(const error& failure, const source_map& sources) {
     return json_text(described);
 }
 
-/// What a row gives: of a task's result its content, since its notes differ from run to run.
+/// The result of a row: of a task's result its content, since its notes differ from run to run.
 result<std::string> json_of_value(lang::heap& memory, value content) {
     if (tasks::is_failed_result(content)) return tasks::task_error_of(content);
     HEDDLE_TRY(value plain, tasks::without_results(memory, std::move(content)));

@@ -41,7 +41,7 @@ public:
     [[nodiscard]] const lang::value& main() const noexcept { return main_; }
 
     /// Whether the next row finds the session as the first one did. To be asked between rows;
-    /// forgets what was said in conversations, and frees garbage.
+    /// forgets conversations, and frees garbage.
     [[nodiscard]] bool is_clean();
 
 private:

@@ -262,7 +262,7 @@ private:
         return "unknown option " + first + (near.empty() ? "" : "; " + near);
     }
 
-    /// CLI11 says "Could not convert: --timeout = abc".
+    /// CLI11 reports "Could not convert: --timeout = abc".
     [[nodiscard]] std::string about_conversion(std::string_view what) {
         constexpr std::string_view before = "Could not convert: ";
         constexpr std::string_view between = " = ";
@@ -277,7 +277,7 @@ private:
         return text;
     }
 
-    /// CLI11 says "--width: must be …".
+    /// CLI11 reports "--width: must be …".
     [[nodiscard]] static std::string about_check(std::string what) {
         const std::size_t colon = what.find(": ");
         if (colon != std::string::npos) what.erase(colon, 1);

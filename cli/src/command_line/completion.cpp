@@ -23,7 +23,7 @@ struct position {
 
 bool is_visible(const command_help& of) { return of.group != command_group::hidden; }
 
-/// A text in single quotes of a shell; `escape` is what stands for a quote in it.
+/// A text in single quotes of a shell; `escape` is what replaces a quote in it.
 std::string quoted(std::string_view text, std::string_view escape) {
     std::string out = "'";
     for (const char c : text) {

@@ -34,7 +34,7 @@ public:
         add_run_options(to);
         limit_texts texts;
         texts.concurrency =
-            "Maximum number of rows in progress; 64 unless heddle.toml says otherwise";
+            "Maximum number of rows in progress; 64 unless heddle.toml sets another";
         texts.timeout = "End a row after this many seconds; it has failed then";
         texts.budget_usd =
             "Maximum cost in US dollars of all processes of the run; no further row starts then";

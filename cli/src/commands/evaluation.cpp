@@ -41,7 +41,7 @@ struct workflow_run {
     result<value> ended = value();
     exit_code on_failure = exit_code::failed;
     bool shows_content = false;       ///< of a FAILED result that is its value
-    std::vector<std::string> remarks; ///< to be told at the end
+    std::vector<std::string> remarks; ///< to be reported at the end
 };
 
 /// The call of main with the inputs. Errors leave `run` marked as a usage error where they are one.
@@ -193,7 +193,7 @@ error broken_recording(const error& failure) {
                  "the recording is not whole: " + utf8::printable(failure.message()));
 }
 
-/// For a run that says something else besides. Empty: there is nothing to say.
+/// For a run that reports something else besides. Empty: there is nothing to report.
 std::string note_of_recording(const application& tools) {
     const auto failure = tools.recording_failure();
     return failure ? broken_recording(*failure).message() : std::string();
@@ -224,7 +224,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
         return tell_usage_error(failure, options.json, output);
     }
     output.err_styled(run.session->render(failure, output.err_in_colour()));
-    // It was paid for. As the value of the run it stands on standard output.
+    // It was paid for. As the value of the run it is on standard output.
     const value* failed = run.shows_content ? nullptr : failed_result_in(failure);
     const std::string said = failed ? said_in_failure(*failed) : std::string();
     if (!said.empty()) output.err("what the task had of a response:\n" + said);
@@ -243,7 +243,7 @@ void tell_counts(const call_counts& counts, exit_code code, const workflow_optio
     output.err(options.json ? render_counts_json(counts, code) : counts.summary() + "\n");
 }
 
-/// The run has its value, and not everything could be written. It is told with what was paid for.
+/// The run has its value, and not everything could be written. Reported with what was paid for.
 exit_code tell_loss(const error& lost, application& tools, const workflow_options& options,
                     console& output) {
     const call_counts& counts = tools.counts();

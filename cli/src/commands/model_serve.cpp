@@ -31,7 +31,7 @@ struct serve_request {
 
 using scripted::server;
 
-/// Tells those who wait for it where the server listens. Errors: of the file and the stream;
+/// Reports where the server listens to those who wait for it. Errors: of the file and the stream;
 /// cancelled by a signal that comes while nobody reads a pipe.
 result<void> announce(const server& listening, const serve_request& asked, interrupts& signals,
                       console& output) {

@@ -74,7 +74,7 @@ coro::task<result<void>> ping(models_run* run, std::size_t index, coro::call_con
     ping_outcome& outcome = run->pings[index];
     outcome.models = std::move(models);
     outcome.took = std::chrono::duration_cast<milliseconds>(run->loop.now() - began);
-    co_return result<void>(); // one that does not answer says nothing about the others
+    co_return result<void>(); // one that does not answer is no reason to give up on the others
 }
 
 coro::task<void> ping_all(models_run* run) {

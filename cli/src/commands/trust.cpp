@@ -81,7 +81,7 @@ result<project_asks> asks_of(const std::string& place, const environment& variab
     }
     const auto ask = [&](const provider_config& each) {
         const auto type = find_service_type(type_of(each));
-        if (!type) return; // a mistake that a run tells
+        if (!type) return; // a mistake that a run reports
         trust_question question = judge_service(each, *type, found, variables, &consents);
         const bool of_project = question.allowed || question.verdict != trust_verdict::trusted;
         if (of_project) asks.questions.push_back(std::move(question));
@@ -117,7 +117,7 @@ std::string what_goes(const std::string& key, const std::string& parameters) {
     return key.empty() ? "prompts" : shown_name(key) + " and prompts";
 }
 
-/// What cannot be allowed may be long; what is wrong with it is said behind it.
+/// What cannot be allowed may be long; what is wrong with it is named behind it.
 std::string what_goes(const trust_question& question) {
     if (!question.parameters.empty() && !question.problem.empty()) return "prompts with parameters";
     return what_goes(question.key, question.parameters);

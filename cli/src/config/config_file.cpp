@@ -235,7 +235,7 @@ private:
         };
     }
 
-    /// A setting that says what is run, opened or believed, or where keys are.
+    /// A setting for what is run, opened or trusted, or for where keys are.
     table_reader trusted(table_reader read) {
         return [this, read = std::move(read)](const toml::node& node) {
             if (trust_ == config_trust::project) {
@@ -384,7 +384,7 @@ private:
         return fields;
     }
 
-    /// What is typed as "service:model" is a model of that service, whatever a file says.
+    /// What is typed as "service:model" is a model of that service, whatever a file sets.
     bool is_other_name(const std::string& name, const toml::node& node) {
         if (name.find(':') == std::string::npos) return true;
         tell(node, current_ + ": the name of an alias or a route has no colon");

@@ -76,7 +76,8 @@ void evaluator::run_loop(coro::task<void> work) {
 }
 
 result<lang::value> evaluator::run(std::vector<lang::datum> forms) {
-    // While the prompt stood nobody looked at the connections: those that servers closed go now.
+    // While the prompt was shown nobody looked at the connections: those that servers closed go
+    // now.
     tools_.loop().context().restart();
     tools_.loop().context().poll();
 

@@ -21,14 +21,14 @@ constexpr std::size_t max_shown_bytes = 2000;
 constexpr std::size_t max_pending_bytes = std::size_t{64} << 20;
 constexpr std::size_t small_input = 64 << 10;
 
-/// (help …) gives text for people.
+/// (help …) returns text for people.
 bool asks_for_help(const lang::value& form) {
     if (!form.is(lang::kind::list) || form.length() == 0) return false;
     const lang::value& head = lang::list_items(form)[0];
     return head.is(lang::kind::symbol) && lang::symbol_name(head) == "help";
 }
 
-/// What (define name …) or (define (name …) …) gives a new meaning to, if the language has one now.
+/// The name that (define name …) or (define (name …) …) redefines, if the language has one now.
 std::string name_hidden_by(const lang::value& form, lang::realm& realm) {
     if (!form.is(lang::kind::list) || form.length() < 2) return {};
     const auto items = lang::list_items(form);

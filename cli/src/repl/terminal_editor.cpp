@@ -96,7 +96,7 @@ private:
     }
 
     static char* prompt(EditLine* editor) {
-        // Between the marks of EL_PROMPT_ESC stands what takes no room.
+        // What is between the marks of EL_PROMPT_ESC takes no room.
         static char plain[] = "heddle> ";
         static char plain_more[] = "   ...> ";
         static char coloured[] = "\1\x1b[1;36m\1heddle>\1\x1b[0m\1 ";
@@ -122,7 +122,7 @@ private:
         do {
             count = ::read(STDIN_FILENO, &byte, 1);
         } while (count < 0 && errno == EINTR);
-        return count == 1 ? 1 : 0; // a terminal that is gone gives EIO: the end
+        return count == 1 ? 1 : 0; // a terminal that is gone returns EIO: the end
     }
 
     /// UTF-8; bytes that are none become U+FFFD.

@@ -16,7 +16,7 @@ std::string_view default_parameters::provider_name() const noexcept {
     return inner_.provider_name();
 }
 
-// `request` by reference: the port says that it outlives the call.
+// `request` by reference: the port requires that it outlives the call.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> default_parameters::complete(const chat_request& request,
                                                          call_context context) {

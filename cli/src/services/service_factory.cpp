@@ -113,7 +113,7 @@ private:
             text += '\n' + part.value_or("");
         }
         if (key_.empty()) return;
-        // Only to tell accounts apart: the cache keeps a digest of all of it.
+        // Only to distinguish accounts: the cache keeps a digest of all of it.
         text += "\nkey " + std::to_string(std::hash<std::string_view>()(key_.reveal()));
     }
 

@@ -18,7 +18,7 @@ public:
 
     std::string_view provider_name() const noexcept override { return name_; }
 
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port requires it
     coro::task<result<ports::chat_response>> complete(const ports::chat_request&,
                                                       coro::call_context) override {
         co_return reason_;

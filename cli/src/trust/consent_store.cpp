@@ -35,7 +35,7 @@ error damaged(const std::string& file) {
         .with_hint("delete it, then allow anew what you want to: heddle trust --allow");
 }
 
-/// What stands behind the name of a text that is not UTF-8, as the name of a folder may be.
+/// What follows the name of a string that is not UTF-8, as the name of a folder may be.
 constexpr std::string_view in_hex = "_hex";
 
 std::optional<std::string> text_member(const json::object& from, const std::string& name) {
@@ -182,7 +182,7 @@ result<void> consent_store::change(Change&& what) {
                std::tie(other.file, other.address, other.key, other.parameters);
     });
     auto written = write_private_file(*file_, text_of(known_));
-    if (!written) read_ = false; // what stands there counts
+    if (!written) read_ = false; // what the file has counts
     return written;
 }
 

@@ -32,7 +32,7 @@ struct resolved_path {
 [[nodiscard]] result<resolved_path> resolve(const workspace_root& root, std::string_view path);
 
 /// Whether an open file or directory is one that the kernel makes up: of /proc, /sys and the like.
-/// They tell of processes, their variables among it, and change the machine: they belong to no
+/// They show processes, their variables among it, and change the machine: they belong to no
 /// workspace.
 [[nodiscard]] bool is_made_by_kernel(int file) noexcept;
 [[nodiscard]] error made_by_kernel(std::string_view path);

@@ -41,7 +41,7 @@ struct job {
 };
 
 /// Runs work(abandoned) on a worker and waits for it on the loop.
-/// Cancellation: leaves the job to itself, told by its flag; the job keeps what it uses alive.
+/// Cancellation: leaves the job to itself, notified by its flag; the job keeps what it uses alive.
 template <class T, class Work>
 coro::task<result<T>> off_loop(std::shared_ptr<workspace> space, coro::call_context context,
                                Work work) {

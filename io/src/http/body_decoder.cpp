@@ -30,7 +30,7 @@ bool body_decoder::set_up(unsigned char first) {
     // zlib's own numbers: 15 bits of window, +16 for gzip's frame, negative for none.
     int window = 15 + 16;
     if (coding_ == coding::deflate) {
-        // RFC 9110 means zlib's frame, whose first byte says 8 in its low half; some send none.
+        // RFC 9110 means zlib's frame, whose first byte has 8 in its low half; some send none.
         const bool framed = (first & 0x0FU) == 8 && first >> 4 <= 7;
         window = framed ? 15 : -15;
     }

@@ -26,7 +26,7 @@ public:
         bool more = false;    ///< call again with what is left of the input
         bool broken = false;  ///< not what it claims to be, or no memory
     };
-    /// Takes bytes off `in` and gives a stretch of output, at most 16 KiB.
+    /// Takes bytes off `in` and returns a stretch of output, at most 16 KiB.
     [[nodiscard]] step next(std::string_view& in);
 
     /// The last member of the body was whole.

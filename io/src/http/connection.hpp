@@ -28,8 +28,8 @@ protected:
 /// Phases: closed -> looking up -> connecting -> [handshaking with the proxy] -> [asking it for a
 /// tunnel] -> [handshaking with the server] -> open, as the origin is reached. While an exchange
 /// uses it its events go to that; while it is idle any event but TLS housekeeping makes it useless,
-/// and its origin is told. Owned by its origin_state (see origin_state::destroy). Calls to its user
-/// are the last thing it does in any function: the user may destroy it.
+/// and its origin is notified. Owned by its origin_state (see origin_state::destroy). Calls to its
+/// user are the last thing it does in any function: the user may destroy it.
 class connection final : public pool_item,
                          public net::ready_node,
                          private net::connect_listener,

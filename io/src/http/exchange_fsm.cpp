@@ -220,7 +220,7 @@ error exchange_fsm::timeout(http_errc code) const {
         break;
     case http_errc::idle_timeout:
         message += phase_ == phase::sending ? ": the server did not read the request for "
-                                            : ": the answer stood still for ";
+                                            : ": no data received for ";
         message += milliseconds_text(limits.idle);
         hint = "raise the idle limit if such pauses are expected";
         break;

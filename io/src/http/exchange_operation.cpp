@@ -190,7 +190,7 @@ exchange_step exchange_operation::send() {
         if (outcome.status == net::io_status::would_block) return exchange_step::wait;
         const auto now = core_.sockets().now();
         if (outcome.status != net::io_status::done) {
-            // Whether the server said something before is found out in the next turn: a sink must
+            // Whether the server sent something before is found out in the next turn: a sink must
             // not be called from here, which may be inside the caller's start().
             core_.sockets().again(*connection_, {true, false, false});
             return fsm_->send_failed(outcome.ec, now);
@@ -203,7 +203,7 @@ exchange_step exchange_operation::send() {
 }
 
 exchange_step exchange_operation::receive() {
-    // It may have closed since the last read. The beginning is read in any case: it says whether
+    // It may have closed since the last read. The beginning is read in any case: it shows whether
     // there is something to hold back.
     if (gate_ != nullptr && fsm_->answering() && held_back()) return exchange_step::wait;
     const std::span<char> buffer = core_.scratch();
@@ -238,7 +238,7 @@ void exchange_operation::on_open() noexcept {
     fsm_->release(core_.sockets().now());
     set_timer();
     // In the next turn, as this is called by the receiver. Readiness that came meanwhile was passed
-    // over, and TLS may have something buffered: a read will tell.
+    // over, and TLS may have something buffered: a read will show.
     core_.sockets().again(*connection_, {true, false, false});
 }
 

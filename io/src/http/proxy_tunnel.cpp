@@ -32,7 +32,7 @@ error proxy_tunnel::placed(http_errc code, std::string_view what) const {
 }
 
 result<bool> proxy_tunnel::received(std::string_view bytes) {
-    // As for HEAD: whatever the header says, what follows a 2xx is the tunnel.
+    // As for HEAD: whatever the header declares, what follows a 2xx is the tunnel.
     const response_rules rules{true, max_header_bytes, 0};
     auto whole = parser_.feed(bytes, rules, {&answer_, nullptr, nullptr});
     if (!whole) {

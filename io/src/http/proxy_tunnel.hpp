@@ -9,7 +9,8 @@
 
 namespace heddle::http {
 
-/// What is said to the proxy and what its answer means. No socket: the connection moves the bytes.
+/// What is sent to the proxy and what its response means. No socket: the connection moves the
+/// bytes.
 class proxy_tunnel {
 public:
     proxy_tunnel(parser_cache& cache, const origin_name& to, const proxy_server& through);
@@ -20,7 +21,7 @@ public:
     }
     void sent(std::size_t count) noexcept { sent_ += count; }
 
-    /// Takes in what the proxy says. Result: true when the tunnel stands.
+    /// Takes in what the proxy sends. Result: true when the tunnel is open.
     /// Errors: proxy_refused with the status; header_too_large, protocol_error.
     [[nodiscard]] result<bool> received(std::string_view bytes);
     /// The proxy hung up before it had answered.

@@ -74,7 +74,7 @@ std::string without_dot_segments(std::string_view path) {
     return out;
 }
 
-/// What the server was told and may tell in turn: headers that are nobody's business, with and
+/// What the server received and may pass on: headers that are nobody's business, with and
 /// without the word before them ("Bearer").
 redactor secrets_of(const ports::http_request& request) {
     std::vector<secret> secrets;

@@ -25,7 +25,7 @@ constexpr int max_interim_answers = 16;
 constexpr std::size_t max_reservation = 256 * 1024;
 /// A decoder takes some 50 kB; most answers need none.
 constexpr std::size_t max_kept_decoders = 8;
-/// Text of which each byte says something swells some tenfold, deflate's bound is 1,032.
+/// Text of which each byte carries something swells some tenfold, deflate's bound is 1,032.
 constexpr std::size_t max_expansion = 250;
 constexpr std::size_t swelling_that_harms_nobody = 1024 * 1024;
 
@@ -53,7 +53,7 @@ std::optional<error> foreign_protocol(std::string_view bytes) {
     return failure;
 }
 
-/// What Content-Encoding says.
+/// The value of Content-Encoding.
 enum class body_coding : std::uint8_t { none, gzip, deflate, unknown };
 
 body_coding coding_of(std::string_view value) {
@@ -89,7 +89,7 @@ public:
     }
 
     response_target target;
-    std::optional<error> failure; ///< what a sink or a check of ours said
+    std::optional<error> failure; ///< of a sink or a check of ours
     std::size_t body_bytes = 0;   ///< after decompression
     bool head_seen = false;
     bool odd_coding = false;

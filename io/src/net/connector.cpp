@@ -9,7 +9,7 @@ namespace heddle::net {
 
 namespace {
 
-/// Errors that say that this machine has no way there tell less than one from the other side.
+/// Errors of a machine without a route there explain less than one from the other side.
 bool tells_more(const boost::system::error_code& fresh, const boost::system::error_code& known) {
     const auto no_way = [](const boost::system::error_code& ec) {
         return ec.value() == ENETUNREACH || ec.value() == EHOSTUNREACH ||

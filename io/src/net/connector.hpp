@@ -13,7 +13,7 @@
 
 namespace heddle::net {
 
-/// Hears the end of a connect.
+/// Is notified of the end of a connect.
 class connect_listener {
 public:
     /// `descriptor` is connected, watched by the connector's attempt `from`, and now the
@@ -57,7 +57,7 @@ private:
     connect_listener& listener_;
     connect_fsm fsm_;
     std::vector<std::unique_ptr<attempt>> attempts_;
-    boost::system::error_code failure_; ///< what says most of those so far
+    boost::system::error_code failure_; ///< the most informative so far
 };
 
 } // namespace heddle::net

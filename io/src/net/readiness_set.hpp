@@ -13,7 +13,7 @@ namespace heddle::net {
 
 /// Readiness as epoll reports it, in our words.
 struct readiness {
-    bool readable = false; ///< data, end of stream or an error: a read will tell
+    bool readable = false; ///< data, end of stream or an error: a read will show
     bool writable = false; ///< also: a connect has come to its end
     bool hung_up = false;  ///< the peer will send nothing more after what is buffered
 };
@@ -44,7 +44,7 @@ private:
 /// socket is just that. Costs: one more epoll_wait and one more epoll_ctl per turn, shared by all
 /// events of it.
 ///
-/// Edge-triggered: a node is told once of each change and must read until there is no more.
+/// Edge-triggered: a node is notified once of each change and must read until there is no more.
 /// While descriptors are registered, io_context::run() of the loop does not return.
 /// Threads: the shard's only.
 class readiness_set {
@@ -56,11 +56,11 @@ public:
     readiness_set(const readiness_set&) = delete;
     readiness_set& operator=(const readiness_set&) = delete;
 
-    /// Watches `descriptor` for `node`. Errors: what epoll_ctl says (ENOSPC, EMFILE at creation).
+    /// Watches `descriptor` for `node`. Errors: those of epoll_ctl (ENOSPC, EMFILE at creation).
     [[nodiscard]] boost::system::error_code add(int descriptor, ready_node& node, interest what);
-    /// Hands a watched descriptor to another node; it is told of what is ready now.
+    /// Hands a watched descriptor to another node, which is notified of what is ready now.
     [[nodiscard]] boost::system::error_code change(int descriptor, ready_node& node, interest what);
-    /// Closes the descriptor; the node hears nothing more.
+    /// Closes the descriptor; the node is not notified any more.
     void close(int descriptor, ready_node& node) noexcept;
     /// Calls node.on_ready once more in the next turn, for a node that stopped before the end.
     void again(ready_node& node, readiness what);

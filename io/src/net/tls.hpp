@@ -73,9 +73,9 @@ public:
     [[nodiscard]] io_outcome write_some(std::string_view from) noexcept;
     /// Bytes were received that no read has given out yet.
     [[nodiscard]] bool has_pending() const noexcept;
-    /// Says goodbye if that is possible without waiting.
+    /// Sends close_notify if that is possible without waiting.
     void close_notify() noexcept;
-    /// Ends without a word, for an exchange that is broken off: the missing goodbye tells the peer
+    /// Ends without close_notify, for an exchange that is broken off: its absence shows the peer
     /// so, and saves a record for each of ten thousand cancelled calls. The session stays good.
     void abandon() noexcept;
 

@@ -11,7 +11,7 @@
 
 namespace heddle::process {
 
-/// Sends `message` as it lies in memory. False: errno says why. Takes no memory and no lock.
+/// Sends `message` as it lies in memory. False: errno has the reason. Takes no memory and no lock.
 template <class Message, std::size_t Count>
 [[nodiscard]] bool send_with(int socket, const Message& message,
                              const std::array<int, Count>& descriptors) noexcept {

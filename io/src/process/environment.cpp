@@ -39,7 +39,7 @@ constexpr std::string_view usual_path = "/usr/local/bin:/usr/bin:/bin";
 }
 
 /// A proxy's address needs no scheme, its password may hold any character, and a user without a
-/// password may be a token; an '@' stands for nothing else there. no_proxy lists hosts, without
+/// password may be a token; an '@' means nothing else there. no_proxy lists hosts, without
 /// users.
 [[nodiscard]] bool names_proxy_user(std::string_view name, std::string_view text) noexcept {
     return text.find('@') != std::string_view::npos && matches_name("*_proxy", name);

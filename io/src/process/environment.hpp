@@ -1,4 +1,4 @@
-// What a child is told: its variables, and which file its program is.
+// What a child starts with: its variables, and which file its program is.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -15,7 +15,7 @@ namespace heddle::process {
 /// "NAME=text" lines for a child.
 using environment_block = std::vector<std::string>;
 
-/// True when `name` is matched by `pattern`, where `*` stands for any characters; letters match in
+/// True when `name` is matched by `pattern`, where `*` matches any characters; letters match in
 /// either case.
 [[nodiscard]] bool matches_name(std::string_view pattern, std::string_view name) noexcept;
 

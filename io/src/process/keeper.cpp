@@ -28,7 +28,7 @@ constexpr int kept_socket = 3;
 constexpr int first_of_others = 4;
 constexpr std::time_t patience_s = 5; // for what SIGKILL does not end at once
 
-/// What a keeper was told.
+/// What a keeper was asked to do.
 struct order_of_start {
     start_message message;
     std::array<int, start_descriptors> descriptors{}; ///< as the message has them
@@ -195,7 +195,7 @@ private:
         return false;
     }
 
-    /// Until told to finish, or until nobody is there to tell.
+    /// Until asked to finish, or until nobody is there to ask.
     void serve() noexcept {
         std::array<pollfd, 2> waits{{{control_, POLLIN, 0}, {children_, POLLIN, 0}}};
         for (;;) {
@@ -288,7 +288,7 @@ private:
 /// Numbers of processes, in memory of its own: none may be taken from the heap here.
 class process_list {
 public:
-    /// Makes room for one more. False: errno says why.
+    /// Makes room for one more. False: errno has the reason.
     [[nodiscard]] bool reserve_one() noexcept {
         if (count_ < room_) return true;
         const std::size_t more = room_ == 0 ? page : 2 * room_ * sizeof(pid_t);
@@ -392,7 +392,7 @@ private:
     }
 
     /// Waits for those that have ended, and kills the children that are no keepers. Result: how
-    /// many can be killed; -1: the system does not say which there are. Each that dies is told by
+    /// many can be killed; -1: the system does not list them. Each that dies is reported by
     /// SIGCHLD, after its own children have come to us.
     int end_strays() noexcept {
         for (pid_t ended = 0; (ended = ::waitpid(-1, nullptr, WNOHANG)) > 0;)

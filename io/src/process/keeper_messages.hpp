@@ -35,7 +35,8 @@ enum class keeper_event : std::int32_t {
     killed,  ///< value: the signal that ended it
     finished ///< nothing of the program is left; the keeper has nothing to do again
 };
-/// To the port. The end of the stream says that the keeper was killed, or could not kill something.
+/// To the port. The end of the stream means that the keeper was killed, or could not kill
+/// something.
 struct keeper_report {
     keeper_event what = keeper_event::kept;
     std::int32_t value = 0;
@@ -44,7 +45,7 @@ struct keeper_report {
 
 enum class keeper_order : std::int32_t {
     signal, ///< the program's group and what has come to the keeper from it
-    finish  ///< kill what is left. The end of the stream says the same, and that that was all
+    finish  ///< kill what is left. The end of the stream means the same, and that that was all
 };
 /// To a keeper that has started a program.
 struct keeper_command {

@@ -88,7 +88,7 @@ bool kept_program::take_report() noexcept {
     case keeper_event::failed:
         state_ = state::failed;
         gone_ = true;
-        // One that was told something meanwhile would take that for its next order.
+        // One that received something meanwhile would take that for its next order.
         reusable_ = keeper_ > 0 && !told_;
         break;
     case keeper_event::exited: state_ = state::exited; break;

@@ -15,7 +15,7 @@
 
 namespace heddle::process {
 
-/// Hears from a keeper and tells it what to do. Letting go of it, in whatever way this process
+/// Receives from a keeper and sends it orders. Letting go of it, in whatever way this process
 /// ends, has the keeper kill all that is left of the program. Held by shared_ptr: a wait under way
 /// outlives it.
 class kept_program final : public std::enable_shared_from_this<kept_program> {
@@ -45,19 +45,19 @@ public:
     [[nodiscard]] bool ended() const noexcept { return started() && state_ != state::running; }
     /// The keeper has finished or ended: nothing of the program is left.
     [[nodiscard]] bool gone() const noexcept { return gone_; }
-    /// The socket of a keeper that has finished and may be given other work; else nothing. Hears no
-    /// more.
+    /// The socket of a keeper that has finished and may be given other work; else nothing. Receives
+    /// no more.
     [[nodiscard]] fs::descriptor take_control() noexcept;
     /// Of the program and of its group, once it has been started; else 0.
     [[nodiscard]] pid_t number() const noexcept { return program_; }
-    /// Of its keeper, once that has said something; else 0.
+    /// Of its keeper, once that has sent something; else 0.
     [[nodiscard]] pid_t keeper() const noexcept { return keeper_; }
 
     /// To the program's group and to what it has left behind.
     void signal(int signal) noexcept;
-    /// Kills what is left; gone() will tell.
+    /// Kills what is left; gone() is set then.
     void finish() noexcept;
-    /// For a keeper that does not do as it is told (it was stopped): ends it and the group from
+    /// For a keeper that does not obey (it was stopped): ends it and the group from
     /// here.
     void force() noexcept;
 

@@ -77,7 +77,7 @@ public:
     void signal(int number) noexcept { kept_->signal(number); }
     [[nodiscard]] coro::wait_point& changed() noexcept { return changed_; }
 
-    /// Reads no more and hears no more; what is left of the program ends.
+    /// Reads no more and is not notified any more; what is left of the program ends.
     void close() noexcept {
         if (out_) out_->close();
         if (err_) err_->close();

@@ -26,7 +26,7 @@ struct child_setting {
 };
 
 /// Has the program of the request started in a process group of its own, with all signals as usual
-/// and no descriptors but the standard ones. Whether that worked the keeper tells. Errors:
+/// and no descriptors but the standard ones. The keeper reports whether that worked. Errors:
 /// process_errc.
 [[nodiscard]] result<started_child> start_child(program_starter& starter,
                                                 const ports::process_request& request,

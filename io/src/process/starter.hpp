@@ -34,14 +34,14 @@ public:
     /// Keepers without work that are held for later ones.
     static constexpr std::size_t max_idle = 16;
 
-    /// `guard` outlives it, is told which process the starter is, and may be null. Errors:
+    /// `guard` outlives it, is passed the process of the starter, and may be null. Errors:
     /// process_errc::start_failed.
     [[nodiscard]] static result<std::unique_ptr<program_starter>> create(stray_guard* guard);
     ~program_starter();
     program_starter(const program_starter&) = delete;
     program_starter& operator=(const program_starter&) = delete;
 
-    /// Gives the order to a keeper. Result: our end of its control socket, which does not block.
+    /// Sends the order to a keeper. Result: our end of its control socket, which does not block.
     /// Errors: process_errc::start_failed. Blocks while the starter forks for others, which is
     /// short.
     [[nodiscard]] result<fs::descriptor> start(const start_order& order);

@@ -6,9 +6,9 @@
 
 namespace heddle::process {
 
-/// Gives the foreground of the controlling terminal to a process group, and takes it back, with the
-/// terminal's modes as they were, on destruction. Does nothing where standard input is no terminal
-/// or this process is not in its foreground.
+/// Passes the foreground of the controlling terminal to a process group, and takes it back, with
+/// the terminal's modes as they were, on destruction. Does nothing where standard input is no
+/// terminal or this process is not in its foreground.
 class terminal_loan {
 public:
     terminal_loan() noexcept;

@@ -92,14 +92,14 @@ public:
         [[maybe_unused]] const result<void> ran =
             co_await workers_.run(job, context.with_deadline(until));
         if (auto stop = context.stop_error()) co_return *std::move(stop);
-        // The number is that of those that are lost: none of them is written after it was told.
+        // The number is that of those that are lost: none of them is written after it was reported.
         if (const std::size_t lost = file_->writes.drop_waiting(last_answer_wait); lost != 0) {
             co_return error(errc::io_error, "response cache " + options_.file + ": " +
                                                 std::to_string(lost) +
                                                 " answers could not be written")
                 .with_hint("another process keeps the file locked, or the disk is slow");
         }
-        // Whoever was told that the file is unusable need not hear it again.
+        // That the file is unusable is reported once to each.
         if (auto failure = file_->writes.take_failure(); failure && !std::exchange(told_, true))
             co_return *std::move(failure);
         co_return result<void>();

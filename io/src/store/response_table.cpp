@@ -356,7 +356,7 @@ result<std::uint64_t> response_table::clear(std::optional<std::chrono::seconds> 
     if (!removed) return in_file(removed.error());
     table->expire.begin();
     const auto count = static_cast<std::uint64_t>(table->database.changes());
-    // Gives the room back to the file system, and leaves no answer in the log of changes.
+    // Returns the room to the file system, and leaves no answer in the log of changes.
     if (auto shrunk = table->database.run("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"); !shrunk) {
         return in_file(std::move(shrunk).error());
     }

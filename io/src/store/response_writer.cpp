@@ -169,7 +169,7 @@ void response_writer::run() {
             failure_ = std::move(loss);
         if (written) last_written_ = steady_clock::now();
         else ++lost_;
-        // What was locked to the end is told by its number.
+        // What was locked to the end is reported by its number.
         if (!written && !locked && !std::exchange(failed_before_, true))
             failure_ = std::move(written).error();
         drop_first();

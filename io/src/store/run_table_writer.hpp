@@ -43,7 +43,7 @@ private:
     [[nodiscard]] result<void> apply(const manifest_set& change);
     [[nodiscard]] result<void> apply(const contents_indexed& change);
 
-    /// Gives a row its status, and counts it. Its digests become those of `known`, unless it is a
+    /// Sets the status of a row, and counts it. Its digests become those of `known`, unless it is a
     /// row already and these are zero.
     [[nodiscard]] result<void> set_status(std::uint64_t row, ports::row_status status,
                                           const ports::known_row& known);

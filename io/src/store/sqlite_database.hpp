@@ -16,7 +16,7 @@ struct sqlite3_stmt;
 
 namespace heddle::store {
 
-/// A prepared statement, reset when it is used again. The views it gives hold until then.
+/// A prepared statement, reset when it is used again. The views it returns hold until then.
 class sqlite_statement {
 public:
     sqlite_statement() = default;
@@ -73,8 +73,8 @@ public:
     /// The hint of failures that come from the content of the file.
     static constexpr std::string_view damaged_hint =
         "the file is damaged or no store; delete it, it is made anew";
-    /// What SQLite says of the last call of `raw`, with what can be done about it. Retryable when
-    /// another connection was in the way.
+    /// What SQLite reports of the last call of `raw`, with what can be done about it. Retryable
+    /// when another connection was in the way.
     [[nodiscard]] static error failure_of(sqlite3* raw);
 
 private:

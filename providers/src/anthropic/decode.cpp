@@ -20,7 +20,7 @@ finish_reason read_stop(std::string_view reason) noexcept {
     return finish_reason::other; // pause_turn: the assistant's turn goes back as it is
 }
 
-/// What a later event does not tell stays.
+/// What a later event does not report stays.
 template <class Count>
 void take_count(const json::object& counts, std::string_view name, Count& into) {
     if (const auto told = told_tokens(counts, name)) into = *told;
@@ -112,7 +112,7 @@ bool read_failure(const json::object& root, service_failure& failure) {
     failure.type = said ? text_member(*said, "type") : text_member(root, "code");
     failure.message = text_member(said ? *said : root, "message");
     if (failure.request_id.empty()) failure.request_id = text_member(root, "request_id");
-    // An empty account is told as a wrong request.
+    // An empty account is reported as a wrong request.
     if (failure.type == "billing_error" ||
         failure.message.find("credit balance is too low") != std::string_view::npos) {
         failure.kind = ports::llm_errc::quota;

@@ -414,7 +414,7 @@ private:
     std::string_view effort_;
     std::string_view tool_choice_;
     std::optional<std::string_view> schema_; ///< as the service takes it
-    std::string schema_note_;                ///< what the system text says in its place
+    std::string schema_note_;                ///< the system text in its place
     std::vector<const chat_message*> marked_;
     bool marks_tools_ = false;
     std::size_t unnamed_calls_ = 0;

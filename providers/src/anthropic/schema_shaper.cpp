@@ -81,7 +81,8 @@ private:
         return members;
     }
 
-    /// Puts one keyword into `made`, or among those that are told in words. False: it has no place.
+    /// Puts one keyword into `made`, or among those that are described in words. False: it has no
+    /// place.
     bool keyword(const json::object& given, std::string_view name, const json::value& content,
                  json::object& members, json::object& in_words) {
         if (is_kept(name)) {

@@ -32,7 +32,7 @@ struct codec_options {
                                               json_memo& known, schema_shaper& schemas,
                                               std::vector<left_out_setting>* left_out);
 
-/// The counts as the service gives them: a stream corrects them as it goes on.
+/// The counts as the service reports them: a stream corrects them as it goes on.
 struct raw_usage {
     std::optional<std::int64_t> input;
     std::int64_t cache_read = 0;

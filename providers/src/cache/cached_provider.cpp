@@ -80,7 +80,7 @@ chat_response unpaid(chat_response answer) {
     return answer;
 }
 
-/// Whether a failure says something about equal calls too: not that this one ran out of its time.
+/// Whether a failure holds for equal calls too: not that this one ran out of its time.
 bool is_of_service(const error& failure) noexcept {
     for (const error* each = &failure; each; each = each->info().cause.get()) {
         if (each->is_cancelled()) return false;
@@ -113,7 +113,7 @@ cached_provider::~cached_provider() = default;
 
 std::string_view cached_provider::provider_name() const noexcept { return inner_.provider_name(); }
 
-// `request` by reference: the port says that it outlives the call.
+// `request` by reference: the port requires that it outlives the call.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> cached_provider::complete(const chat_request& request,
                                                       call_context context) {

@@ -15,7 +15,7 @@ namespace heddle::providers {
 
 inline constexpr int cassette_version = 1;
 
-/// The line that says what a file is, with its line end.
+/// The line that names what a file is, with its line end.
 [[nodiscard]] std::string cassette_header(std::string_view default_model);
 
 /// A call that has ended. `pieces`: the sizes in bytes of the pieces in which the text came.

@@ -105,7 +105,7 @@ public:
 
     std::string_view provider_name() const noexcept override { return name_; }
 
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port requires it
     task<result<chat_response>> complete(const chat_request& request,
                                          call_context context) override {
         co_await coro::yield_now(*context.loop); // as a call would: others come in between

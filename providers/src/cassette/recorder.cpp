@@ -20,7 +20,7 @@ public:
         return inner_.max_requests_at_once();
     }
 
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port requires it
     task<result<chat_response>> complete(const chat_request& request,
                                          call_context context) override {
         result<chat_response> outcome = co_await inner_.complete(request, context);

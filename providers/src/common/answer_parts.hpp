@@ -16,11 +16,11 @@
 
 namespace heddle::providers {
 
-/// Fills `failure` out of an object that says what went wrong; the views point into it. False when
-/// the object has not the service's shape of an error.
+/// Fills `failure` out of an object that describes what went wrong; the views point into it. False
+/// when the object has not the service's shape of an error.
 using failure_reader = bool (*)(const json::object& root, service_failure& failure);
 
-/// The error that an answer stands for whose status is not 2xx. `request_id` is of its headers.
+/// The error that a response represents whose status is not 2xx. `request_id` is of its headers.
 [[nodiscard]] error read_error(json_reader& reader, const ports::http_response& answer,
                                std::chrono::system_clock::time_point wall_now, failure_reader read,
                                std::string_view request_id = {});
@@ -36,7 +36,7 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
 using usage_reader = std::optional<ports::token_usage> (*)(const json::object& root);
 
 /// The failure that read_object found in an answer with a status of success, with what the service
-/// says beside it that it used.
+/// reports beside it that it used.
 [[nodiscard]] error with_told_usage(json_reader& reader, error failure,
                                     const ports::http_response& answer, usage_reader read);
 
@@ -55,7 +55,7 @@ using usage_reader = std::optional<ports::token_usage> (*)(const json::object& r
                                                           std::string_view name,
                                                           std::string_view prefix = {});
 
-/// Gives ids of our own to calls without one, which some models make: results have to find their
+/// Assigns ids of our own to calls without one, which some models make: results have to find their
 /// call, and other services insist on ids. `answer_mark` is a text that only this answer has.
 void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark);
 /// True for an id that a service made; false for one of name_calls, which its service does not
@@ -72,8 +72,8 @@ void drop_refused(ports::chat_response& response);
                                                       std::string_view name);
 /// The same for a part of a figure, where missing is zero.
 [[nodiscard]] std::int64_t tokens_member(const json::object& object, std::string_view name);
-/// The usage with its two figures, as far as the service told them; one is made up out of the
-/// total, where that is told. Nothing when neither is known.
+/// The usage with its two figures, as far as the service reported them; one is made up out of the
+/// total, where that is reported. Nothing when neither is known.
 [[nodiscard]] std::optional<ports::token_usage> told_usage(std::optional<std::int64_t> input,
                                                            std::optional<std::int64_t> output,
                                                            std::optional<std::int64_t> total = {});

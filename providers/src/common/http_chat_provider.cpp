@@ -157,10 +157,10 @@ std::string_view http_chat_provider::provider_name() const noexcept {
 
 bool http_chat_provider::caches_prompts() const noexcept { return codec_->caches_prompts(); }
 
-// The loop of tries stands in each of the two calls, and not in one coroutine of its own below
+// The loop of attempts is in each of the two calls, and not in one coroutine of its own below
 // them: that would cost every call a frame and a resumption.
 //
-// `request` by reference: the port says that it outlives the call.
+// `request` by reference: the port requires that it outlives the call.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> http_chat_provider::complete(const chat_request& request,
                                                          call_context context) {
@@ -357,7 +357,7 @@ result<http_request> http_chat_provider::prepare(const chat_request& request, an
     return prepare(std::move(encoded));
 }
 
-/// The caller is told each time, the log once: a run makes many calls.
+/// The caller is notified each time, the log once: a run makes many calls.
 void http_chat_provider::warn_of(const std::vector<left_out_setting>& left_out,
                                  std::vector<std::string>& warnings) {
     for (const left_out_setting& each : left_out) {
@@ -426,7 +426,7 @@ void http_chat_provider::settle(call_permit& permit, const http_response* head,
     permit.settle(outcome);
 }
 
-/// The gate lets no attempt pass: what the service itself said last counts for more, if it said so.
+/// The gate lets no attempt pass: what the service itself reported last counts for more, if it did.
 error http_chat_provider::not_admitted(error refused, const std::optional<error>& failed,
                                        std::uint32_t requests,
                                        std::vector<ports::lost_request> lost) const {
@@ -440,7 +440,7 @@ error http_chat_provider::not_admitted(error refused, const std::optional<error>
                : error(why.code, std::string(codec_->provider_name()) + ": " + why.message);
     if (why.retry_after) failure = std::move(failure).with_retry_after(*why.retry_after);
     if (failure.info().hint.empty()) failure = std::move(failure).with_hint(why.hint);
-    // Says whether it was for want of this call's time.
+    // Whether it was for want of this call's time.
     if (why.cause) failure = std::move(failure).with_last_cause(*why.cause);
     return ports::with_lost(std::move(failure).with_retryable(false).with_attempts(requests),
                             std::move(lost));

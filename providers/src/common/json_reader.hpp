@@ -53,7 +53,7 @@ struct decode_options {
 void mend_calls(ports::chat_response& response, const decode_options& options);
 
 /// A string of a tree that began with the second half of a character, or ended with the first:
-/// U+FFFD stands there.
+/// U+FFFD is there.
 struct split_string {
     const char* begin; ///< the address of its bytes
     char32_t low = 0;  ///< the half that it began with; 0: none
@@ -61,7 +61,7 @@ struct split_string {
 };
 
 /// Parses with memory that it keeps. Each text is read into the same block; only a tree that does
-/// not fit takes more, which the next call gives back.
+/// not fit takes more, which the next call frees.
 class json_reader {
 public:
     explicit json_reader(decode_options options);

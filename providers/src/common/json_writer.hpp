@@ -65,7 +65,7 @@ private:
         separate();
         out_ += bracket;
     }
-    /// What stands before tells: no value ends in any of these characters.
+    /// Known from what precedes: no value ends in any of these characters.
     void separate() {
         if (out_.empty()) return;
         const char last = out_.back();

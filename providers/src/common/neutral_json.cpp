@@ -152,7 +152,7 @@ ports::finish_reason reason_named(std::string_view name) noexcept {
 
 void append_usage(std::string& out, const ports::token_usage& of) {
     object_writer usage(out);
-    // Zeros are left out: what was not told has to be said.
+    // Zeros are left out: what was not reported has to be marked.
     if (of.input_told) usage.count("input", of.input);
     else usage.name("input") += "null";
     if (of.output_told) usage.count("output", of.output);

@@ -41,8 +41,8 @@ namespace heddle::providers {
 [[nodiscard]] result<void> check_extra(const ports::extra_parameter& parameter, bool own);
 
 /// The arguments of a call that goes back to the model, as an object; none at all are "{}". What
-/// the model wrote in place of one, and was told of, goes back as the text in an object of ours,
-/// which is made in `own`.
+/// the model wrote in place of one, and was notified of, goes back as the text in an object of
+/// ours, which is made in `own`.
 [[nodiscard]] std::string_view arguments_of(const ports::tool_call& call, std::string& own);
 
 /// The name of the tool whose result message `index` is; if the message has none, of the call
@@ -69,7 +69,7 @@ private:
 /// Errors: invalid_request when the parameters of a tool are not a JSON object.
 [[nodiscard]] result<void> check_parameters(const ports::tool_spec& tool, json_memo& known);
 
-/// True for the id of an item of OpenAI Responses, which stands where others have a signature: it
+/// True for the id of an item of OpenAI Responses, which is where others have a signature: it
 /// means nothing to them, and they refuse what they have not signed.
 [[nodiscard]] bool is_item_id(std::string_view signature) noexcept;
 

@@ -154,7 +154,7 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
         std::string_view name;
         double in_ms;
     };
-    // "ms" stands before "m", which it begins with.
+    // "ms" comes before "m", which it begins with.
     static constexpr std::array<unit, 7> units = {{{"ms", 1},
                                                    {"us", 1e-3},
                                                    {"µs", 1e-3},
@@ -246,7 +246,7 @@ milliseconds retry_state::choose_wait(unsigned spent, milliseconds asked) noexce
             0, std::max(most.count(), milliseconds::rep{0}));
         return milliseconds(jitter(*jitter_));
     };
-    // Those who were told the same time must not all come back at once: a little on top.
+    // Those with the same time must not all come back at once: a little on top.
     if (asked > milliseconds(0))
         return asked + up_to(std::max(options_->first_wait / 4, asked / 20));
     milliseconds ceiling = options_->first_wait;

@@ -55,7 +55,7 @@ ports::llm_errc classify_by_type(const service_failure& failure) noexcept {
 
 bool may_pass(ports::llm_errc kind, const service_failure& failure) noexcept {
     using ports::llm_errc;
-    // What is wrong with the request or the account stays wrong, whatever a header says.
+    // What is wrong with the request or the account stays wrong, whatever a header has.
     if (kind == llm_errc::quota || failure.status == 400 || failure.status == 401) return false;
     if (failure.advice.should_retry) return *failure.advice.should_retry;
     switch (kind) {

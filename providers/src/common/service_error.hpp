@@ -1,4 +1,4 @@
-// From what a service says went wrong to an error of ours.
+// From what a service reports as wrong to an error of ours.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -15,7 +15,7 @@
 
 namespace heddle::providers {
 
-/// An answer that is an error, as the wire gives it. The views are only read during the call.
+/// An answer that is an error, as the wire has it. The views are only read during the call.
 struct service_failure {
     int status = 0;         ///< 0: it came inside a response, without a status of its own
     bool in_stream = false; ///< that was streamed
@@ -24,7 +24,7 @@ struct service_failure {
     std::string_view message;
     std::string_view request_id;
     retry_advice advice;
-    std::optional<ports::llm_errc> kind{}; ///< where the service says it in a way of its own
+    std::optional<ports::llm_errc> kind{}; ///< where the service reports it in a way of its own
 };
 
 /// The kind of an error by its status, and by type and code where these say more. Pure.

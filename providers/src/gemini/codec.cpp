@@ -60,7 +60,7 @@ public:
     }
     std::unique_ptr<chat_stream_reader> open_stream() override { return make_stream(reader_); }
 
-    /// The service says nothing about limits in its headers.
+    /// The service reports no limits in its headers.
     rate_limit_headers read_limits(const ports::http_response&,
                                    system_clock::time_point) const override {
         return {};
@@ -85,7 +85,7 @@ private:
         return prefix + (options_.version == api_version::v1 ? "/v1/" : "/v1beta/");
     }
 
-    /// "gemini-2.5-flash" stands for "models/gemini-2.5-flash"; "tunedModels/x" for itself.
+    /// "gemini-2.5-flash" means "models/gemini-2.5-flash"; "tunedModels/x" for itself.
     std::string target(std::string_view model, answer_mode mode) const {
         std::string text = base_;
         std::string_view kind = "models/";

@@ -264,7 +264,7 @@ private:
                request_.reasoning_tokens || request_.format.type != response_format::kind::text;
     }
 
-    /// Written, as the official client does it, whenever the request says more than its contents.
+    /// Written, as the official client does it, whenever the request has more than its contents.
     result<void> generation(bool has_system) {
         const bool says_more =
             has_system || !request_.tools.empty() || !request_.extra.empty() || has_generation();

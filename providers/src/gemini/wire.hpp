@@ -54,7 +54,7 @@ private:
     json_reader& reader_;
     piece_joiner pieces_;
     ports::chat_response response_ = begun_response();
-    std::string bad_call_; // what the service says about a call that it could not read
+    std::string bad_call_; // what the service reports about a call that it could not read
     bool finished_ = false;
     bool started_ = false;
     bool output_told_ = false;  // in the usage that came last

@@ -127,7 +127,7 @@ void learned_pace::begin(const pace_refusal& of, double calls) noexcept {
     double span = std::max(seconds(of.sent - refused_at_), 1.0);
     if (of.promised) span = std::max(span, seconds(*of.promised - of.sent));
     rate_ = std::max(std::max(calls, 0.5) / span, slowest);
-    // That nothing got through at all says when to come back, and little about how often.
+    // That nothing got through at all shows when to come back, and little about how often.
     if (calls < 1) rate_ = std::max(rate_, 0.5 / std::sqrt(span));
     burst_ = calls;
     growth_.restart(rate_ < 1 ? 3 : std::clamp(0.5 * calls, 3.0, 10.0), 1);

@@ -83,8 +83,7 @@ void limit_shape::compare(double missing, double reset, time_point at, double to
         }
         const bool tells_more =
             std::abs(missing - before_->missing) >= std::max(1.0, 0.3 * missing);
-        if (!tells_more && passed <= 0.3 * reset)
-            return; // keep the older one: it tells apart better
+        if (!tells_more && passed <= 0.3 * reset) return; // keep the older one: it separates better
     }
     before_ = reference{at, missing, reset};
 }

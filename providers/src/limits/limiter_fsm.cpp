@@ -170,9 +170,9 @@ coro::clock::time_point limiter_fsm::shown_cooldown() const noexcept {
     return cooldown_why_ == limiter_hold::asked_pause ? promised_until_ : cooldown_until_;
 }
 
-/// When a pause that the service makes, or a limit of which it has said when it is back, is longer
-/// than anybody is to wait: its end. What is in flight may give back what it holds, so that its end
-/// is waited for first.
+/// When a pause that the service makes, or a limit of which it has reported when it is back, is
+/// longer than anybody is to wait: its end. What is in flight may give back what it holds, so that
+/// its end is waited for first.
 std::optional<coro::clock::time_point> limiter_fsm::too_long(const amounts& wanted,
                                                              time_point now) const noexcept {
     time_point until = shown_cooldown();

@@ -49,7 +49,7 @@ void limiter_fsm::settle(std::uint32_t slot, const call_report& report, time_poi
     if (report.end == call_end::not_sent) pace_.give_back(ended.number);
     if (report.limits) observe(ended, *report.limits, now);
     if (report.end == call_end::answered) {
-        // What went before the last 429 says nothing about what gets through after it.
+        // What went before the last 429 does not show what gets through after it.
         if (ended.epoch == epoch_) epochs_without_success_ = 0;
         if (queue_.empty()) pace_.not_pressed();
         window_.answered(in_flight_, now);
@@ -83,8 +83,8 @@ bool limiter_fsm::teaches(const record& ended, bool explained, time_point now) n
     return surprises_ >= surprises_to_learn;
 }
 
-/// Full jitter, or from the ceiling to half above it where `at_least` says that less is in vain. It
-/// doubles while nothing gets through; from the third time on it is no less than if nothing had
+/// Full jitter, or from the ceiling to half above it where `at_least` means that less is in vain.
+/// It doubles while nothing gets through; from the third time on it is no less than if nothing had
 /// been learned.
 coro::clock::duration limiter_fsm::backoff(double first_seconds, bool at_least) {
     const auto in_seconds = [](std::chrono::milliseconds span) {
@@ -152,7 +152,7 @@ void limiter_fsm::take_limited(const record& ended, const call_report& report, t
     } else if (learns) {
         begin_cooldown(now + backoff(pace_.worth_a_try(), pace_.is_sure()), limiter_hold::backoff);
     } else if (epochs_without_success_ > 0) {
-        // What is left over there says when; that it said so in vain has to be bounded as well.
+        // What is left over there has the time; that it was wrong has to be bounded as well.
         begin_cooldown(now + backoff(first_cooldown, false), limiter_hold::backoff);
     }
     ++epochs_without_success_;

@@ -87,7 +87,7 @@ const char* setting_of(limits::measure which) noexcept {
     return "output_tokens_per_minute";
 }
 
-/// Nothing says when it may go, because it never may.
+/// There is no time when it may go, because it never may.
 error too_large(std::string_view model, const limiter_fsm::excess& by) {
     const std::string setting = setting_of(by.of);
     return error(ports::llm_errc::rate_limit, "the prompt of this call of " + std::string(model) +
@@ -323,7 +323,7 @@ std::vector<std::pair<std::string, limits::limiter_counters>> limiter_gate::coun
 
 std::shared_ptr<limiter_gate> limiter_set::gate_for(std::string_view origin, const secret& key,
                                                     const limiter_settings& settings) {
-    // Without the path: it says which format is spoken, not who pays.
+    // Without the path: it names which format is spoken, not who pays.
     const auto url = parse_base_url(origin);
     const account whose{url ? url->origin : std::string(origin),
                         std::hash<std::string_view>{}(key.reveal())};

@@ -68,7 +68,7 @@ private:
     result<void> check_settings() {
         if (!request_.tools.empty() && !request_.tool_choice.empty() &&
             !is_among(request_.tool_choice, {"auto", "none"})) {
-            left_out_.add("tool_choice", "the service cannot be told to call a tool");
+            left_out_.add("tool_choice", "the service cannot be made to call a tool");
         }
         if (request_.parallel_tool_calls == false && !request_.tools.empty()) {
             left_out_.add("parallel_tool_calls", "the service cannot switch them off");
@@ -89,7 +89,7 @@ private:
                 out_.key("tool_call_id").string(message.tool_call_id);
             }
         }
-        // The service has no mark for a result that tells of a failure.
+        // The service has no mark for a result that reports a failure.
         if (message.tool_failed) out_.key("content").string("Error: " + message.text);
         else out_.key("content").string(message.text);
         if (message.role == chat_role::assistant) {

@@ -69,7 +69,7 @@ bool read_failure(const json::object& root, service_failure& failure) {
     failure.code = text_member(*said, "code");
     failure.message = text_member(*said, "message");
     if (failure.message.empty()) failure.message = text_member(*said, "detail");
-    // Some put a list of complaints in place of a text: then the whole body says it.
+    // Some put a list of complaints in place of a text: then the whole body is the message.
     if (failure.message.empty() && failure.code.empty() && failure.type.empty()) return false;
     // Routers give the status of the service behind them as a number.
     const std::int64_t number = count_member(*said, "code");

@@ -21,7 +21,7 @@ namespace heddle::providers::openai {
 inline constexpr std::string_view models_path = "/models"; ///< below the base URL
 inline constexpr std::string_view request_id_header = "x-request-id";
 inline constexpr std::string_view official_host = "api.openai.com";
-/// How the official clients tell which try of a call a request is.
+/// How the official clients mark which attempt of a call a request is.
 inline constexpr std::string_view retry_count_header = "x-stainless-retry-count";
 
 /// check_address, and a key must be there for the official host, and all must fit into headers.

@@ -195,7 +195,7 @@ private:
                          ? R"({"type":"object","properties":{},"required":[],)"
                            R"("additionalProperties":false})"
                          : std::string_view(tool.parameters_json));
-            out_.key("strict").boolean(tool.strict); // what is not said means true here
+            out_.key("strict").boolean(tool.strict); // absent means true here
             out_.end_object();
         }
         out_.end_array();

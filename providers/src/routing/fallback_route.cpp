@@ -82,7 +82,7 @@ unsigned fallback_route::max_requests_at_once() const noexcept {
     return most;
 }
 
-// `request` by reference: the port says that it outlives the call.
+// `request` by reference: the port requires that it outlives the call.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> fallback_route::complete(const chat_request& request,
                                                      call_context context) {

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t nobody = 2;
 
-/// The failure that is told, with what the other call has cost.
+/// The failure that is reported, with what the other call has cost.
 error with_other(error shown, const std::optional<result<chat_response>>& other,
                  const route_target& target) {
     if (!other) return shown;
@@ -176,7 +176,8 @@ task<result<void>> hedged_route::lane(race* in, std::size_t which, call_context 
     co_return result<void>(); // its failure is not the other's
 }
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says it outlives
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port requires that it
+// outlives
 task<result<chat_response>> hedged_route::run(const chat_request& request, chat_delta_sink on_delta,
                                               call_context context) {
     if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);

@@ -1,4 +1,4 @@
-// What targets of a route have cost that gave no answer, or not the one that was taken.
+// What targets of a route have cost that returned no response, or not the one that was taken.
 #pragma once
 
 #include "routing/target_request.hpp"

@@ -26,7 +26,7 @@ struct prefix_gate::prefix {
     std::size_t users = 0; ///< leaders and followers that refer to it
 };
 
-/// Somebody who asks; stands in the line while it waits.
+/// Somebody who asks; queued while it waits.
 struct prefix_gate::follower {
     enum class told : std::uint8_t { nothing, go, lead };
 
@@ -35,7 +35,7 @@ struct prefix_gate::follower {
     follower& operator=(const follower&) = delete;
     ~follower() {
         step_out();
-        // Told to lead, and gone before it did.
+        // Asked to lead, and gone before it did.
         if (std::exchange(what, told::nothing) == told::lead) owner.hand_on(of);
         --of.users;
     }

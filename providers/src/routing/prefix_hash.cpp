@@ -17,7 +17,7 @@ std::uint64_t word_at(const char* from) noexcept {
 
 std::uint64_t mix(std::uint64_t state, std::uint64_t word) noexcept {
     state = (state ^ word) * 0x9E3779B97F4A7C15ULL;
-    return state ^ (state >> 32); // what a product knows stands in its upper half
+    return state ^ (state >> 32); // what a product knows is in its upper half
 }
 
 /// Multiplies and folds, eight bytes at a time in four lanes, which do not wait for each other. Not

@@ -1,4 +1,4 @@
-// A tokeniser and a stack of brackets: enough C++ to say in what a co_await stands.
+// A tokeniser and a stack of brackets: enough C++ to find what encloses a co_await.
 #include "rules.hpp"
 
 #include <array>

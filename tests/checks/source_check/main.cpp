@@ -2,8 +2,8 @@
 // heddle_source_check --samples DIR   tests the rules: exactly the lines of DIR that end in
 //                                     `expect: <rule>` must be found
 //
-// A line that must break a rule says so on it or on the line before: `heddle-check: allow <rule>`,
-// with the reason.
+// A line that must break a rule is marked on it or on the line before: `heddle-check: allow
+// <rule>`, with the reason.
 #include "rules.hpp"
 
 #include <algorithm>

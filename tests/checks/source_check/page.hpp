@@ -10,7 +10,7 @@ namespace heddle::checks {
 
 struct page_link {
     int line = 0;
-    std::string target; ///< what stands between the parentheses, without a title
+    std::string target; ///< what is between the parentheses, without a title
 };
 
 struct page {

@@ -76,7 +76,7 @@ private:
         literal('"');
     }
 
-    // The quotes stay, so that a rule sees that something stands here.
+    // The quotes stay, so that a rule sees that something is here.
     void literal(char quote) {
         file_.code[at_++] = quote;
         while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {

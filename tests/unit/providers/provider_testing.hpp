@@ -51,7 +51,7 @@ struct test_loop {
         return {&loop, cancel, until};
     }
 
-    /// Runs the loop until `work` has ended and gives its value.
+    /// Runs the loop until `work` has ended and returns its value.
     template <class T>
     T run(coro::task<T> work) {
         std::optional<T> value;
@@ -102,7 +102,7 @@ public:
         ports::http_response head_and_body;
         std::size_t piece = 0;          ///< size of the pieces of a stream; 0: all at once
         std::optional<error> ends_with; ///< after the body
-        std::uint32_t resent = 0;       ///< how often the client says that it sent again
+        std::uint32_t resent = 0;       ///< how often the client reports that it sent again
         bool sent = true;               ///< false: it ends before, with `ends_with`
     };
 

@@ -21,7 +21,7 @@ class session;
 struct effect_call {
     session& owner;
     lang::effect_request request; ///< row or callee, arguments, clause names, place in the source
-    lang::scope_ref scope;        ///< what holds where the call stands: settings, limits, sandbox
+    lang::scope_ref scope;        ///< what holds around the call: settings, limits, sandbox
     coro::call_context context;   ///< cancellation of the branch, deadline of run and scope, step
     const lang::fiber* fiber = nullptr; ///< that waits for the answer; null: the host itself asks
     /// Of a durable row: seeds what is drawn by chance, the same in each execution; else nothing.
@@ -61,7 +61,7 @@ public:
     /// the budgets around it.
     virtual void note_replayed(const lang::scope_ref& /*scope*/,
                                const ports::step_spending& /*spent*/) {}
-    /// (defatom …): `form` is the whole form as data; registers the template and gives its
+    /// (defatom …): `form` is the whole form as data; registers the template and returns its
     /// callable. A long schema is read in turns with the loop. Errors: also cancelled; then nothing
     /// is registered.
     [[nodiscard]] virtual coro::task<result<lang::value>> define_task(

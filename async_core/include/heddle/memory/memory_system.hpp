@@ -29,7 +29,7 @@ struct index_options {
     std::vector<std::string> exclude;
     bool honour_gitignore = true; ///< .gitignore files in `root` and below
     std::size_t max_file_bytes = 1024 * 1024;
-    std::size_t max_files = 200'000;          ///< of folders too; the report says if there are more
+    std::size_t max_files = 200'000;          ///< of folders too; the report notes an excess
     std::size_t max_folder_entries = 200'000; ///< a folder with more entries is excluded
     std::size_t max_depth = 64;               ///< of folders below `root`
     /// Called on the loop between batches; may be empty.

@@ -88,13 +88,13 @@ constexpr builtin rows[] = {
     {"%seconds", "form n", 2, 2, pure, &seconds, "n, if it is a number of seconds.", "",
      "concurrency"},
     {"await", "future", 1, 1, control, nullptr,
-     "Waits for the end of a spawned computation and gives its value, or raises its error.",
+     "Waits for the end of a spawned computation and returns its value, or raises its error.",
      "(await (spawn (+ 1 2))) => 3", "concurrency"},
     {"cancel", "future", 1, 1, control, nullptr,
      "Asks a spawned computation to end; true if it had not ended yet.",
      "(cancel (spawn 1)) => false", "concurrency"},
     {"semaphore", "n", 1, 1, control, nullptr,
-     "n permits, which (with-permit s body…) takes and gives back.",
+     "n permits, which (with-permit s body…) acquires and releases.",
      "(with-permit (semaphore 2) 'done) => 'done", "concurrency"},
 };
 

@@ -112,7 +112,7 @@ value sandbox_value(native_call& call, std::span<value> arguments) {
     return call.fail(
         error(errc::permission, "sandbox: only data may leave, not " + shown(arguments[0]))
             .with_hint("a function made inside would act outside: call it inside the "
-                       "sandbox and return what it gives"));
+                       "sandbox and return its value"));
 }
 
 constexpr auto any = builtin::any_number;
@@ -147,7 +147,7 @@ constexpr builtin rows[] = {
      "Raises a UserError; `catch` finds the data under `data`.",
      "(try (error \"no\" 7) (catch (e) (get e 'data))) => '(7)", "control"},
     {"eval", "x [names]", 1, 2, control, nullptr,
-     "Runs the code x: in the scope where it stands, or, with a map of names, over primitives and "
+     "Runs the code x: in the enclosing scope, or, with a map of names, over primitives and "
      "the map alone.",
      "(eval '(+ 1 2)) => 3\n(eval '(* x x) (dict 'x 7)) => 49", "code"},
     {"gensym", "[prefix]", 0, 1, pure, &fresh_symbol, "A symbol that equals no other.",

@@ -264,8 +264,8 @@ value unique_elements(native_call& call, arguments_span a) {
 
 namespace {
 
-/// Walks lists inside of lists. A part that stands in several places is walked once: what it gave
-/// is copied from where it stands in the result.
+/// Walks lists inside of lists. A part that occurs in several places is walked once: its result
+/// is copied from its first place in the result.
 class flattening {
 public:
     explicit flattening(native_call& call) : call_(call) {}

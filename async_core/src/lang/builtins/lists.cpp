@@ -221,8 +221,8 @@ constexpr builtin rows[] = {
         "reaches.",
         "(zip '(1 2 3) '(a b)) => '((1 a) (2 b))"),
     row("index-of", "xs x", 2, 2, index_of,
-        "Where x stands first in a list, or as a part in a string, counted from 0; nil when it "
-        "does not.",
+        "The index, from 0, of the first x in a list, or of a substring in a string; nil without "
+        "one.",
         "(index-of '(a b c) 'b) => 1\n(index-of \"heddle\" \"d\") => 2\n(index-of '(1) 2) => nil"),
     row("contains?", "xs x", 2, 2, contains,
         "True when x is an element of a list, a part of a string or a key of a map.",

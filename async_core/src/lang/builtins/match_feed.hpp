@@ -19,7 +19,7 @@ class RE2;
 
 namespace heddle::lang {
 
-/// Where a group of a match stands.
+/// Where a group of a match is.
 struct match_range {
     static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
     std::size_t begin = nowhere;
@@ -47,7 +47,7 @@ public:
     match_feed& operator=(const match_feed&) = delete;
 
     /// The groups of the next match, the whole first; none when there is no further one, the work
-    /// says to stop, or it failed. They stay until the next call.
+    /// stops, or it failed. They stay until the next call.
     [[nodiscard]] std::span<const match_range> next();
     /// Why there is no further one: errc::limit.
     [[nodiscard]] std::optional<error>& failure() noexcept { return failure_; }

@@ -249,7 +249,7 @@ constexpr builtin rows[] = {
     row("*", "xs…", 0, any, multiply, "The product; 1 of nothing.", "(* 2 3 4) => 24\n(*) => 1"),
     row("/", "x ys…", 1, any, divide,
         "x divided by each of the ys; 1 divided by x when it is alone. A division of integers "
-        "that is not exact gives a float; division by zero is an error.",
+        "that is not exact is a float; division by zero is an error.",
         "(/ 12 3) => 4\n(/ 1 4) => 0.25\n(/ 2) => 0.5"),
     row("quotient", "n d", 2, 2, quotient, "The integer part of n / d.",
         "(quotient 7 2) => 3\n(quotient -7 2) => -3"),

@@ -147,8 +147,8 @@ constexpr builtin rows[] = {
         "(regex-match \"([a-z]+)=([0-9]+)\" \"x: ab=12\") => '(\"ab=12\" \"ab\" \"12\")\n"
         "(regex-match \"z\" \"abc\") => nil"),
     row("regex-match-all", "pattern s", 2, match_all,
-        "All matches in s: strings when the pattern has no groups, else lists as regex-match gives "
-        "them. Linear for each match: a pattern such as a.*b|a may read to the end of s for each. "
+        "All matches in s: strings when the pattern has no groups, else lists as from "
+        "regex-match. Linear for each match: a pattern such as a.*b|a may read to the end of s for each. "
         "Matches that take 60 s of processor time together raise LimitError.",
         "(regex-match-all \"[0-9]+\" \"a1b22\") => '(\"1\" \"22\")\n"
         "(regex-match-all \"([a-z])([0-9])\" \"a1b2\") => '((\"a1\" \"a\" \"1\") (\"b2\" \"b\" "

@@ -38,7 +38,7 @@ using arguments_span = std::span<value>;
     return notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
 }
 
-/// What notes.error.details says of how to mend it, and of the errors behind it.
+/// The hint in notes.error.details, and the errors behind it.
 [[nodiscard]] error with_details(error failure, const value* details) {
     if (!details || !details->is(kind::map)) return failure;
     if (std::string hint = text_field(details, "hint"); !hint.empty()) {
@@ -54,7 +54,7 @@ using arguments_span = std::span<value>;
     return failure;
 }
 
-/// The TaskError that a FAILED result stands for.
+/// The TaskError that a FAILED result represents.
 [[nodiscard]] value fail_task(native_call& call, const value& result) {
     const value* described = described_error(result);
     auto payload = std::make_shared<script_payload>();

@@ -24,7 +24,7 @@ namespace heddle::lang {
             run,  summary,    example,       family};
 }
 
-// Each gives the argument at `index` (from 0), or nothing with the TypeError noted in the call.
+// Each returns the argument at `index` (from 0), or nothing with the TypeError noted in the call.
 [[nodiscard]] std::optional<std::int64_t> integer_argument(native_call& call,
                                                            std::span<value> arguments,
                                                            std::size_t index);
@@ -53,7 +53,7 @@ struct bounds {
                                                      std::size_t first, std::size_t length,
                                                      std::string_view what);
 
-/// The argument (from 1) that a TypeError of the builtin is about; 0: it says nothing of one.
+/// The argument (from 1) that a TypeError of the builtin is about; 0: of none.
 [[nodiscard]] std::size_t refused_argument(const builtin& row, const error& failure);
 
 /// TypeError about the element at `index` (from 0) of a list that was given.

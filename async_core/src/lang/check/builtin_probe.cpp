@@ -24,7 +24,7 @@ constexpr std::size_t max_combinations = 2000;
 constexpr std::int64_t max_number = 10'000; ///< of a constant: what it makes stays small
 constexpr std::size_t max_constant_length = 4096;
 
-/// Work of one call: samples are small, so what takes longer says nothing.
+/// Work of one call: samples are small, so a longer call proves nothing.
 class short_work final : public work_meter {
 public:
     short_work() noexcept : work_meter(100'000) {}
@@ -40,7 +40,7 @@ private:
     return constant.length() <= max_constant_length;
 }
 
-/// Stands for a future.
+/// Stand-in for a future.
 class host_sample final : public host_object {
 public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "future"; }

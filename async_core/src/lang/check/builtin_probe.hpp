@@ -15,7 +15,7 @@
 
 namespace heddle::lang {
 
-/// What the text of a program tells about a value. With no member set: anything may come.
+/// What is known of a value from the text of a program. With no member set: anything may come.
 struct known_value {
     std::optional<value> constant;
     std::optional<kind> type; ///< list, map, string, boolean, integer or closure (any function)

@@ -55,7 +55,7 @@ private:
                      "'" + std::string(context_.realm.global_name(now.index)) +
                          "' is defined a second time: it replaces the definition on line " +
                          std::to_string(place.line),
-                     "set! gives a variable another value; otherwise choose another name");
+                     "use set! to change a variable; otherwise choose another name");
     }
 
     /// `heddle run` calls main itself.
@@ -70,7 +70,7 @@ private:
                      "remove the call: what main returns is the value of the program");
     }
 
-    /// An atom that stands alone and is not the last expression. Texts may be meant as remarks.
+    /// A lone atom that is not the last expression. Strings may be meant as remarks.
     void check_unused(const ast::node& n) const {
         for (std::size_t i = 0; i + 1 < n.children.size(); ++i) {
             const ast::node& part = *n.children[i];

@@ -1,4 +1,4 @@
-// What the text of a program tells about its values.
+// What is known of the values of a program from its text.
 #pragma once
 
 #include "lang/check/builtin_probe.hpp"

@@ -115,7 +115,7 @@ bool program_facts::is_tested(std::size_t node, const ast::node& expression) con
     return false;
 }
 
-/// A task that stands anywhere but at the head of a call: a variable, or its name as data.
+/// A task anywhere but at the head of a call: a variable, or its name as data.
 void program_facts::note_handed_on(const ast::node& n) {
     const bool calls = n.kind == node_kind::call || n.kind == node_kind::clause_call;
     const bool gives = calls || n.kind == node_kind::builtin_call;

@@ -45,7 +45,7 @@ public:
     /// takes its value from. True as well when that takes too long to find out.
     [[nodiscard]] bool is_tested(std::size_t node, const ast::node& expression) const;
     [[nodiscard]] bool is_read(const ast::variable& var) const { return read_.contains(&var); }
-    /// The program gives the global a value, by a definition or by set!.
+    /// The program sets the global, by a definition or by set!.
     [[nodiscard]] bool changes_global(std::uint32_t index) const {
         return globals_.contains(index);
     }
@@ -64,7 +64,7 @@ public:
     [[nodiscard]] const std::set<std::string>& local_names() const noexcept { return locals_; }
     /// The function or task of the program that a call reaches; null when that is not certain.
     [[nodiscard]] const known_callee* callee_of(const ast::node& called) const;
-    /// What gives the value of an expression: the only value of a variable in place of the
+    /// Where the value of an expression comes from: the only value of a variable in place of the
     /// variable.
     /// `through`: gets the variables on the way.
     [[nodiscard]] const ast::node& source_of(

@@ -15,7 +15,7 @@ struct recovered_text {
 };
 
 /// Reads what can be read. After an error it goes on at the next line that begins with a bracket:
-/// nothing else tells where a top-level form begins once brackets do not match. Spans are those of
+/// nothing else shows where a top-level form begins once brackets do not match. Spans are those of
 /// the whole text. At most 20 errors.
 [[nodiscard]] recovered_text read_recovering(heap& memory, std::string_view text,
                                              std::uint32_t position);

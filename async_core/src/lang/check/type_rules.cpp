@@ -168,7 +168,7 @@ private:
             context_.add(severity::error, "wrong-type", place,
                          "a phase must be something to call, not " + described(source.constant),
                          "write " + name + " without the quote" +
-                             (known ? ": the name gives the tool or task" : ""));
+                             (known ? ": the name refers to the tool or task" : ""));
             return;
         }
         const known_callee* tool = context_.facts.task_of(source);
@@ -218,7 +218,7 @@ private:
             if (given.length() != 0) check_decision(list_items(given)[0], n.span);
             return check_parts(n, given.length());
         }
-        // Nil and booleans are what a test without an else gives: it may always hold.
+        // Nil and booleans are what an if without an else returns: it may always hold.
         const bool certain = given.is(kind::symbol) || given.is(kind::string) ||
                              given.is_integer() || given.is_real();
         if (!certain || !n.span.known()) return;

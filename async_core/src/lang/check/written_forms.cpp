@@ -1,4 +1,4 @@
-// What stands in the source, and what a macro made.
+// What is written in the source, and what a macro made.
 #include "lang/check/rules.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::string_view written_head(const realm& realm, source_span form) {
 bool is_written_within(const realm& realm, source_span part, source_span whole) {
     if (!part.known() || !whole.known() || part.begin < whole.begin || part.end > whole.end)
         return false;
-    // A part that a macro computes stands where the template has its place.
+    // A part that a macro computes is where the template has its place.
     if (realm.sources().text(part).starts_with(',')) return false;
     return !realm.find_macro(written_head(realm, whole));
 }

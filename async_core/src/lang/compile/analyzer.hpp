@@ -62,7 +62,7 @@ public:
     [[nodiscard]] result<value> expanded(const datum& form);
     [[nodiscard]] compile_work& work() noexcept { return work_; }
 
-    /// Where an expression stands.
+    /// The position of an expression.
     struct position {
         bool tail = false;          ///< its value is the function's value
         std::size_t loops_from = 0; ///< it is in tail position of the loops from here on
@@ -84,7 +84,7 @@ public:
                            std::string name, ast::variable* self = nullptr);
     /// An expression as a function of no parameters. Its binds stay inside, as in any branch.
     ast::lambda* thunk_of(const form& f);
-    /// Where an expression stands that is not the last of its form.
+    /// The position of an expression that is not the last of its form.
     [[nodiscard]] position inner() const noexcept { return {false, loops_.size()}; }
 
     // nodes
@@ -135,7 +135,7 @@ public:
     [[nodiscard]] bool takes_expander() noexcept { return std::exchange(making_expander_, false); }
     void bind_macro(const value& name, value expander);
 
-    // where the form stands
+    // around the form
     [[nodiscard]] scope* innermost() noexcept { return scope_; } ///< null at the top level
     [[nodiscard]] ast::lambda* function() noexcept { return lambda_; }
     /// Inside the text of a sandbox form, or in code that belongs to a sandbox.
@@ -262,7 +262,7 @@ private:
     bool defining_early_ = false;
     bool making_expander_ = false;  ///< the text is a defmacro, whose function is wanted
     unsigned sandboxes_ = 0;        ///< open at this point of the text
-    ast::lambda* around_ = nullptr; ///< stands for the function around code given to eval
+    ast::lambda* around_ = nullptr; ///< stand-in for the function around code given to eval
     scope* scope_ = nullptr;        ///< null at the top level
     name_table names_;
     std::deque<std::pair<value, value>> local_macros_; ///< names and expanders

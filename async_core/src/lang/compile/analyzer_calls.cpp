@@ -178,7 +178,7 @@ ast::node* analyzer::call_label(const form& f, ast::loop_label& label, position 
     return again;
 }
 
-/// Something that stands at the head of a list may have that name.
+/// Something at the head of a list may have that name.
 bool analyzer::is_known_function(std::string_view name) const {
     const auto global = realm_.find_global(name);
     const bool bound = global && !realm_.global(*global).is_unbound();
@@ -284,7 +284,7 @@ ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<st
             misspelt += suggest_names(key, inputs).empty() ? 0 : 1;
         }
     }
-    // Names that are no function's can only be meant as inputs; the call then says which there are.
+    // Names that are no function's can only be meant as inputs; the call then lists the inputs.
     if (clauses != 0 || misspelt != 0) clauses += unknown;
     if (clauses == f.size() - 1) return clause_call(f, callee, 1);
     if (clauses != 0) {

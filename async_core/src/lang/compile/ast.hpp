@@ -94,7 +94,7 @@ enum class node_kind : std::uint8_t {
     named_loop,    ///< label; children: initial values…, body
     loop_again,    ///< label; children: new values
     protect,       ///< try: body, handlers, finally
-    within,        ///< body, number or nothing; constant: what the trace of an error says
+    within,        ///< body, number or nothing; constant: the line in the trace of an error
     with_settings, ///< operand, body, perhaps what takes the place of a timeout; flag: scope_kind
     join_scope,    ///< variable, count, body; flag: policy; constant: label
     branch,        ///< join, slot, callee, arguments…; flag 1: without a permit

@@ -1,4 +1,4 @@
-// Going on after an error, so that a check can tell all of them.
+// Continues after an error, so that a check can report all of them.
 #include "analyzer.hpp"
 #include "special_form.hpp"
 
@@ -14,7 +14,7 @@ constexpr std::size_t max_errors = 200;
 
 /// As expression; an error is noted and the form counts as nil.
 ast::node* analyzer::expression_or_error(const form& f, position where) {
-    // What a form that gives up half way may leave behind.
+    // What a form that fails half way may leave behind.
     scope* const scope = scope_;
     ast::lambda* const lambda = lambda_;
     const std::size_t depth = depth_;

@@ -89,7 +89,7 @@ static ast::node* form_let_star(analyzer& a, const form& f, analyzer::position w
     if (last && !a.failed()) {
         a.declare_binds(f, 2);
         last->children.push_back(a.body(f, 2, where));
-        // What inner initial values bound belongs to the level they stood in.
+        // What inner initial values bound belongs to the level of these values.
         ast::node* level = first;
         for (scope& own : scopes) {
             a.with_scope(own, level, 1);
@@ -441,8 +441,9 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(bind name value)\n"
               "(bind name value body…)",
-     .summary = "Defines a name in the current scope and gives its value. With a body the name is "
-                "known in the body alone.",
+     .summary =
+         "Defines a name in the current scope and returns its value. With a body the name is "
+         "known in the body alone.",
      .example = "(progn (bind x 2) (bind y (+ x 1)) (* x y)) => 6\n"
                 "(bind x 3 (* x x)) => 9",
      .family = "binding"},
@@ -461,7 +462,7 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(set! name value)",
      .summary =
-         "Gives a variable that exists a new value, which is also the value of the form. "
+         "Sets an existing variable to a new value, which is also the value of the form. "
          "The nearest variable of that name is meant; without one it is an UnboundSymbolError. "
          "Branches of map, for-each and parallel that set the same variable may overwrite "
          "what the others have set: combine their results instead.",

@@ -183,7 +183,7 @@ static ast::node* form_retry(analyzer& a, const form& f, analyzer::position) {
                            effect_or_nil(a, "%jitter", f.span), thunk_node(a, f[2])});
 }
 
-/// (spawn e): belongs to the function that it stands in.
+/// (spawn e): belongs to the enclosing function.
 static ast::node* form_spawn(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 2)
         return a.fail(f.span, "spawn: expects 1 expression, got " + count_of(f.size() - 1));
@@ -214,7 +214,7 @@ static ast::node* form_with_permit(analyzer& a, const form& f, analyzer::positio
     return result;
 }
 
-/// (%try-when (name test) recovery body…): an error for which the test is true gives the recovery;
+/// (%try-when (name test) recovery body…): an error for which the test is true runs the recovery;
 /// any other goes on as it is, with its trace.
 static ast::node* form_try_when(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4 || !f[1].is_list() || f[1].size() != 2 || !f[1][0].is_symbol())
@@ -281,7 +281,7 @@ constexpr special_form rows[] = {
      .analyse = &form_parallel,
      .layout = {.form = shape::block},
      .usage = "(parallel expression…)",
-     .summary = "Evaluates all the expressions at the same time and gives the list of their "
+     .summary = "Evaluates all the expressions concurrently and returns the list of their "
                 "values. The first error cancels the others, waits until they have ended, and is "
                 "raised.",
      .example = "(parallel (+ 1 2) (* 3 4)) => '(3 12)",
@@ -291,7 +291,7 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::block},
      .usage = "(race expression…)",
      .summary =
-         "Evaluates all the expressions at the same time and gives the first value; the "
+         "Evaluates all the expressions concurrently and returns the first value; the "
          "others are cancelled. An error and a FAILED task result are not a success. When all "
          "fail, the last error is raised; what catch binds has the others as causes. A "
          "race counts as one branch.",
@@ -311,7 +311,7 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(hedge seconds expression)",
      .summary = "Starts the expression a second time if it has not ended after so many seconds, "
-                "and gives the first success of the two. The other one is cancelled.",
+                "and returns the first success of the two. The other one is cancelled.",
      .family = "concurrency"},
     {.name = "retry",
      .analyse = &form_retry,
@@ -330,17 +330,18 @@ constexpr special_form rows[] = {
     {.name = "spawn",
      .analyse = &form_spawn,
      .usage = "(spawn expression)",
-     .summary = "Starts the expression beside what follows, and gives a future at once: see await "
-                "and cancel. It ends at the latest with the function (or branch, or program) that "
-                "the spawn stands in.",
+     .summary =
+         "Starts the expression concurrently with what follows, and returns a future at once: "
+         "see await and cancel. It ends at the latest with the function (or branch, or program) that "
+         "encloses the spawn.",
      .example = "(let ((sum (spawn (+ 1 2)))) (* 2 (await sum))) => 6",
      .family = "concurrency"},
     {.name = "with-permit",
      .analyse = &form_with_permit,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(with-permit semaphore body…)",
-     .summary = "Waits for a permit of the semaphore, evaluates the body, and gives the permit "
-                "back, however the body ends. First come, first served. Where none can come free, "
+     .summary = "Waits for a permit of the semaphore, evaluates the body, and releases the permit, "
+                "however the body ends. First come, first served. Where none can come free, "
                 "because the branch and those that it is part of hold them all, it raises instead "
                 "of waiting for ever; where code that awaits it holds some, that await raises.",
      .example = "(let ((s (semaphore 1))) (map (lambda (x) (with-permit s (* x x))) '(1 2 3))) => "

@@ -221,7 +221,7 @@ namespace {
 
 constexpr std::string_view do_usage = "write (do ((name first [next])…) (end? result…) body…)";
 
-/// A list of forms that stands where `span` is.
+/// A list of forms at `span`.
 form list_form(realm& realm, const std::vector<form>& elements, source_span span) {
     std::vector<value> contents;
     for (const form& each : elements) contents.push_back(each.content);
@@ -340,8 +340,8 @@ constexpr special_form rows[] = {
      .analyse = &form_cond,
      .layout = {.form = shape::branches, .clauses = 1},
      .usage = "(cond (condition expression…)… (else expression…))",
-     .summary = "The first clause whose condition is true gives the value. A clause of a "
-                "condition alone gives what the condition gives; without a clause that fits the "
+     .summary = "The value is that of the first clause whose condition is true. A clause of a "
+                "condition alone has the value of the condition; without a clause that fits the "
                 "value is nil.",
      .example = "(cond ((< 5 3) 'small) ((< 5 7) 'middle) (else 'large)) => 'middle",
      .family = "control"},
@@ -349,7 +349,7 @@ constexpr special_form rows[] = {
      .analyse = &form_case,
      .layout = {.form = shape::body, .beside_head = 1, .clauses = 2},
      .usage = "(case value (key expression…)… (else expression…))",
-     .summary = "The clause whose key equals the value gives the value of the form. A key is "
+     .summary = "The value of the form is that of the clause whose key equals the value. A key is "
                 "data, or a list of such keys; without a clause that fits the value is nil.",
      .example = "(case 'stop (go 1) ((stop halt) 2) (else 3)) => 2",
      .family = "control"},
@@ -401,7 +401,7 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 2, .bindings = 1},
      .usage = "(do ((name first [next])…) (end? result…) body…)",
      .summary = "Goes round until end? is true: its value is then the last result, nil without "
-                "one. Each turn evaluates the body, then every next, and gives the names those "
+                "one. Each turn evaluates the body, then every next, and binds the names to those "
                 "values; a name without next keeps its own.",
      .example = "(do ((i 0 (+ i 1)) (sum 0 (+ sum i))) ((= i 4) sum)) => 6",
      .family = "control"},
@@ -409,7 +409,7 @@ constexpr special_form rows[] = {
      .analyse = &form_loop,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(loop count body)",
-     .summary = "Evaluates the body count times and gives its last value. The count is evaluated "
+     .summary = "Evaluates the body count times and returns its last value. The count is evaluated "
                 "once and must be a non-negative integer; for 0 the value is ().",
      .example = "(let ((n 1)) (loop 3 (set! n (* n 2)))) => 8",
      .family = "control"},
@@ -428,8 +428,8 @@ constexpr special_form rows[] = {
               "(try body… (finally expression…))",
      .summary = "The value of the body, or of the handler that catches its error. The name is "
                 "bound to a map: kind, reason, message, span, stack, data, result, and causes, a "
-                "list of such maps. A clause with a kind catches errors of that kind alone. What "
-                "stands in finally runs in any case, on cancellation too. After a body that has "
+                "list of such maps. A clause with a kind catches errors of that kind alone. The "
+                "body of finally runs in any case, on cancellation too. After a body that has "
                 "its value, a cancellation or a timeout that comes meanwhile ends it.",
      .example = "(try (/ 1 0) (catch (e) 'none)) => 'none\n"
                 "(try (error \"bad\" 7) (catch (e 'TypeError) 1) (catch (e 'UserError) (get e "

@@ -135,7 +135,7 @@ constexpr special_form rows[] = {
      .usage = "`x\n"
               "(quasiquote x)",
      .summary = "x as data, except for its parts behind a comma. ,e puts in the value of e, and "
-                ",@e the elements of the list that e gives.",
+                ",@e the elements of the list that e returns.",
      .example = "(let ((n 2) (more '(3 4))) `(1 ,n ,@more)) => '(1 2 3 4)",
      .family = "data"},
 };

@@ -17,7 +17,7 @@ using ast::node_kind;
 
 // ---------------------------------------------------------------- eval
 
-/// (eval x): in the scope where it stands. Everything that can be seen from here moves to cells,
+/// (eval x): in the enclosing scope. Everything that can be seen from here moves to cells,
 /// which the code gets when it runs. At the top level, and with a map of its own, eval is a
 /// function.
 static ast::node* form_eval(analyzer& a, const form& f, analyzer::position) {
@@ -133,7 +133,7 @@ ast::node* analyzer::from_extras(ast::variable& extras, std::string_view name, n
     if (further->kind == node_kind::constant) return further;
     node* key = constant(make_string(realm_.memory(), name), span);
     node* result = make(node_kind::branch_if, span);
-    result->var = &extras; // tells behind_extras
+    result->var = &extras; // marks behind_extras
     result->children = {builtin_node("has-key?", span, {read_extras(extras, span), key}),
                         builtin_node("get", span, {read_extras(extras, span), key}), further};
     return result;
@@ -335,7 +335,7 @@ constexpr special_form rows[] = {
      .analyse = &form_eval,
      .usage = "(eval code)\n"
               "(eval code names)",
-     .summary = "Runs data as code in the scope where the form stands. With a map of names it "
+     .summary = "Runs data as code in the enclosing scope. With a map of names it "
                 "runs over the primitives and the map alone.",
      .example = "(let ((x 2)) (eval '(* x 21))) => 42\n"
                 "(eval '(* x x) (dict 'x 7)) => 49",

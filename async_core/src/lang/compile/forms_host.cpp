@@ -92,7 +92,7 @@ static ast::node* form_stream(analyzer& a, const form& f, analyzer::position) {
     return result;
 }
 
-/// Binds the name of a task or tool to what registering it gives; the value is the name.
+/// Binds the name of a task or tool to what registering it returns; the value is the name.
 static ast::node* bind_operator(analyzer& a, const form& f, ast::node* registered,
                                 std::vector<std::string> inputs, bool is_tool) {
     const std::string name(f[1].name());
@@ -214,10 +214,11 @@ constexpr special_form rows[] = {
      .binds = binding::task,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(defatom name (params parameter…) (instructions \"…{{parameter}}…\") clause…)",
-     .summary = "Defines a task: a question to a model. It is called as (name (parameter value)…) "
-                "or (name value…) and gives a task result. Further clauses, such as model, system, "
-                "timeout, retries, tools, output_format and the settings of requests that with "
-                "has, are in the reference of task templates.",
+     .summary =
+         "Defines a task: a question to a model. It is called as (name (parameter value)…) "
+         "or (name value…) and returns a task result. Further clauses, such as model, system, "
+         "timeout, retries, tools, output_format and the settings of requests that with "
+         "has, are in the reference of task templates.",
      .family = "tasks"},
     {.name = "deftool",
      .analyse = &form_deftool,
@@ -242,7 +243,7 @@ constexpr special_form rows[] = {
     {.name = "call-atomic-task",
      .analyse = &form_call_atomic_task,
      .usage = "(call-atomic-task task (parameter value)…)",
-     .summary = "Calls the task that an expression gives: a name or a task as a value.",
+     .summary = "Calls the task that an expression evaluates to: a name or a task as a value.",
      .family = "tasks"},
 };
 

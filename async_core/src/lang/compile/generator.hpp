@@ -100,7 +100,7 @@ private:
     std::uint16_t capture_index(const ast::variable& var);
     void too_large(const char* what);
 
-    /// Gives registers back at its end.
+    /// Frees registers at its end.
     class mark {
     public:
         explicit mark(generator& g) : g_(g), next_(g.next_) {}

@@ -70,7 +70,7 @@ void generator::argument(const node& n) {
 }
 
 void generator::call(const node& n, int dest, bool is_tail) {
-    // A call of the prelude keeps its frame, so that errors can tell the user's place. The prelude
+    // A call of the prelude keeps its frame, so that errors can name the user's place. The prelude
     // returns to its callers; nothing that could go on for ever passes through it in tail position.
     if (is_tail && n.children[0]->kind == node_kind::global && !out_->library &&
         realm_.is_library_global(n.children[0]->index)) {

@@ -12,7 +12,7 @@ constexpr unsigned spawned = 2;        // branch_call: the end goes to a future
 
 } // namespace
 
-/// A body in which `spawn` stands: whatever way it is left, what it spawned ends before.
+/// A body that contains `spawn`: whatever way it is left, what it spawned ends before.
 void generator::body_with_futures() {
     const source_span span = source_.span;
     const auto group = static_cast<unsigned>(allocate());
@@ -49,7 +49,7 @@ void generator::spawn(const node& n, int dest) {
         emit(instruction::abc(op::move, static_cast<unsigned>(dest), result), n.span);
 }
 
-/// The permit is given back however the body ends; a register tells whether there is one.
+/// The permit is released however the body ends; a register holds whether there is one.
 void generator::with_permit(const node& n, int dest) {
     mark give_back(*this);
     const int result = dest == nowhere ? nowhere : allocate();

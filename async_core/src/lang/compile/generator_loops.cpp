@@ -50,7 +50,7 @@ void generator::while_loop(const node& n, int dest) {
     if (last != nowhere)
         emit(instruction::ad(op::load_const, static_cast<unsigned>(last), constant_index(value())),
              n.span);
-    // The condition stands at the end: one jump a turn.
+    // The condition is at the end: one jump per turn.
     const std::size_t first = emit(instruction::ad(op::jump, 0, 0), n.span);
     const std::size_t start = here();
     to(*n.children[1], last);

@@ -264,7 +264,7 @@ private:
 /// Whether a builtin can write into the storage of its first argument.
 bool can_update(const builtin& row) { return row.name == "put" || row.name == "merge"; }
 
-/// Whether the machine can tell before a chain of puts what an instruction between them gives (in
+/// Whether the machine knows before a chain of puts the value of an instruction between them (in
 /// interpreter::home_of_chain).
 bool can_be_foreseen(op code) {
     switch (code) {

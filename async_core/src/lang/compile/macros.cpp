@@ -48,7 +48,7 @@ result<value> run_apart(realm& realm, value callee, std::span<const value> argum
         case outcome_kind::out_of_steps: break;
         default:
             // The request is never answered: the fiber ends here. A branch that was split off for
-            // it has told its join nothing, and both go.
+            // it has reported nothing to its join, and both go.
             return error(errc::evaluation, who + " cannot wait for the world while it expands")
                 .with_hint("let it return code that asks for what it needs when it runs");
         }
@@ -132,7 +132,7 @@ void analyzer::define_early(const form& definition) {
     apart.expansions_ = expansions_;
     const datum one{definition.content, definition.span};
     const auto code = compile_analysed(realm_, apart, {&one, 1});
-    if (!code) return; // told when the definition itself is compiled
+    if (!code) return; // reported when the definition itself is compiled
     (void)run_apart(realm_, make_closure(realm_.memory(), **code, 0), {}, request.expansion_steps,
                     "a definition");
     request_.expansion_steps = request.expansion_steps;
@@ -144,7 +144,7 @@ void analyzer::bind_macro(const value& name, value expander) {
     names_.add(symbol_name(kept.first), {.in = scope_, .macro = &kept.second});
 }
 
-/// (defmacro name (parameter…) body…): the body computes code out of code. Gives the name.
+/// (defmacro name (parameter…) body…): the body computes code out of code. Returns the name.
 static ast::node* form_defmacro(analyzer& a, const form& f, analyzer::position) {
     if (f.size() < 4 || !f[1].is_symbol() || !f[2].is_list()) {
         return a.fail(f.span, "defmacro: expects (defmacro name (parameter…) body…)");

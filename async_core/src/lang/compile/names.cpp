@@ -1,4 +1,4 @@
-// Names: what is declared where, and what a name means where it stands.
+// Names: what is declared where, and what a name means in its place.
 #include "analyzer.hpp"
 #include "special_form.hpp"
 

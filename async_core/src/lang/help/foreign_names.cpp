@@ -65,7 +65,7 @@ constexpr std::array table{
     foreign_name{"handler-case", "(try expression (catch (e 'Kind) …))", true},
     foreign_name{"hash-map", "(dict 'key value …)"},
     foreign_name{"hash-ref", "(get map key)"},
-    foreign_name{"hash-set!", "(put map key value), which gives a new map"},
+    foreign_name{"hash-set!", "(put map key value), which returns a new map"},
     foreign_name{"head", "(first list)"},
     foreign_name{"if-let", "(let ((name value)) (if name then else))", true},
     foreign_name{"inc", "(+ n 1)"},
@@ -89,7 +89,7 @@ constexpr std::array table{
     foreign_name{"positive?", "(> n 0)"},
     foreign_name{"printf", "(print (format \"…\" value…))"},
     foreign_name{"println", "(print value)"},
-    foreign_name{"push", "(append list (list item)), which gives a new list"},
+    foreign_name{"push", "(append list (list item)), which returns a new list"},
     foreign_name{"puts", "(print value)"},
     foreign_name{
         "quit",
@@ -147,7 +147,7 @@ std::string advice_for_characters(std::string_view name) {
         return "{ and } mean nothing here: a map is (dict 'key value …)";
     for (const std::string_view quote : {"“", "”", "„", "‘", "’", "«", "»"}) {
         if (name.starts_with(quote) || name.ends_with(quote))
-            return "a string stands between straight quotes: \"…\"";
+            return "write a string between straight quotes: \"…\"";
     }
     return {};
 }

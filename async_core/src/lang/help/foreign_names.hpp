@@ -14,7 +14,7 @@ namespace heddle::lang {
 /// Whether a form of that name, which nothing defines, would define or bind names (defun,
 /// let-values, defthing): the names in it say nothing.
 [[nodiscard]] bool looks_like_form(std::string_view name);
-/// Of these, those that define what stands behind them.
+/// Of these, those that define the name behind them.
 [[nodiscard]] bool defines_by_name(std::string_view name);
 
 } // namespace heddle::lang

@@ -134,7 +134,7 @@ result<std::vector<chapter>> module_functions(realm& realm, std::string_view mod
     return chapters;
 }
 
-/// What the comment at the head of a module says: "std/text: what it is for." and paragraphs.
+/// The comment at the head of a module: "std/text: what it is for." and paragraphs.
 std::string head_comment(std::string_view text) {
     std::string out;
     while (text.starts_with(";")) {
@@ -169,7 +169,7 @@ result<std::vector<reference_page>> reference_pages(realm& realm) {
     std::vector<reference_page> pages;
     std::string index = std::string(made_by) + "# The language\n\n" +
                         wrapped(
-                            "Every form, primitive and function, as `(help 'name)` tells of them "
+                            "Every form, primitive and function, as `(help 'name)` describes them "
                             "too. The examples run as tests.",
                             width) +
                         "\n\n";

@@ -96,7 +96,7 @@ error json_reading::expected(const std::string& what) const {
     return problem(at_, "expected " + what + " but found " + found);
 }
 
-/// Not all of them when the work says to stop: no value follows then.
+/// Not all of them when the work stops: no value follows then.
 void json_reading::skip_blanks() {
     for (std::size_t count = 1; at_ < text_.size() && ascii::is_blank(text_[at_]); ++count) {
         ++at_;

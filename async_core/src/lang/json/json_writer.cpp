@@ -74,7 +74,7 @@ void json_writing::new_line(std::size_t depth) {
     text_.tail().append(depth * options_.indent, ' ');
 }
 
-/// Where in the value the writer stands: `["rows"][3]`, shortened in the middle.
+/// Where in the value the writer is: `["rows"][3]`, shortened in the middle.
 std::string json_writing::path() const {
     std::string text;
     constexpr std::size_t shown = 8;

@@ -9,7 +9,7 @@
 
 namespace heddle::lang {
 
-/// As value_to_json, at the end of a text. An error also when the work says to stop.
+/// As value_to_json, at the end of a text. An error also when the work stops.
 [[nodiscard]] std::optional<error> write_json(text_builder& out, const value& v,
                                               const json_write_options& options);
 

@@ -37,7 +37,7 @@ private:
         node_index last_child;
     };
 
-    /// What stands between two tokens: white space and comments.
+    /// What is between two tokens: white space and comments.
     void take_gap(std::size_t at, std::size_t end) {
         newlines_ = 0;
         while (at < end) {

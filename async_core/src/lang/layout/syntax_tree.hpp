@@ -49,7 +49,7 @@ struct syntax_node {
     }
 };
 
-/// Nodes in the order of the text: a parent stands before its children. Node 0 is the program.
+/// Nodes in the order of the text: a parent comes before its children. Node 0 is the program.
 struct syntax_tree {
     std::string_view text;
     std::vector<syntax_node> nodes;

@@ -29,7 +29,7 @@ private:
     double cleanup_end_;
 };
 
-/// Gives a scope that opens an extent of time; the deadline in force stays if it is earlier.
+/// Returns a scope that opens an extent of time; the deadline in force stays if it is earlier.
 void set_deadline(heap& memory, dynamic_scope& scope, double now, double seconds,
                   bool of_sandbox = false);
 /// The scope of cleanup code, which the deadline around it does not cut.

@@ -143,7 +143,7 @@ void fiber::ask_branches(fiber* waiting) noexcept {
 }
 
 bool fiber::limit_cleanups(double end) noexcept {
-    // The branches below know it already: told again by each fiber above, it would cost the square.
+    // The branches below know it already: repeated by each fiber above, it would cost the square.
     if (told_end_ <= end) return false;
     told_end_ = end;
     const auto limit = [&](cleanup_limits& limits) {

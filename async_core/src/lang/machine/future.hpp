@@ -1,4 +1,4 @@
-// What `spawn` gives.
+// What `spawn` returns.
 #pragma once
 
 #include <heddle/lang/branch_group.hpp>

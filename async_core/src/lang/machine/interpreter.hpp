@@ -32,7 +32,7 @@ public:
     static std::unique_ptr<fiber> detach_branch(fiber& self);
 
 private:
-    /// What a slow operation tells the dispatch loop.
+    /// What a slow operation asks of the dispatch loop.
     enum class next : std::uint8_t {
         go_on, ///< reload the frame and continue
         leave, ///< `out_` is ready
@@ -227,7 +227,7 @@ private:
                callee.policy().identical(f_.scope_->sandbox.as_value());
     }
 
-    /// Where the running instruction stands. Valid after the frame's `at` was saved.
+    /// Where the running instruction is. Valid after the frame's `at` was saved.
     [[nodiscard]] source_span here() const;
     [[nodiscard]] frame& top() noexcept { return f_.frames_.back(); }
 

@@ -72,7 +72,7 @@ inline_branch interpreter::take_inline(fiber& self) noexcept {
     return taken;
 }
 
-/// Gives a permit back that was handed over and is not wanted any more.
+/// Releases a permit that was handed over and is not wanted any more.
 void interpreter::drop_grant() noexcept {
     if (f_.granted_) std::exchange(f_.granted_, nullptr)->release();
 }
@@ -278,7 +278,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
         scope->replace(parent, *child);
         if (auto* starts = host_as<join>(child->waits_on_)) starts->await_permit(*child);
     }
-    ++parent.frames_.back().at; // past branch_done: the join hears from the child
+    ++parent.frames_.back().at; // past branch_done: the child notifies the join
     child->future_ = std::move(branch.future);
     auto* answer = static_cast<future*>(host_of(child->future_));
     if (answer) answer->attach(*child);
@@ -293,7 +293,7 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     const value& count = R[i.b];
     const auto slots = static_cast<std::uint64_t>(count.is_integer() ? count.as_integer() : -1);
-    // Of few results the next safe point sees it, and says so once for all branches.
+    // Of few results the next safe point sees it, and reports it once for all branches.
     constexpr std::uint64_t few = 1024;
     if (slots > value::max_length || (slots > few && !memory_.make_room(slots * sizeof(value)))) {
         failure_ =
@@ -386,7 +386,7 @@ void interpreter::branch_done(std::size_t base, instruction i) {
     if (!right.held) return;
     permit& own = current_permit();
     if (own.scope == right.scope && !own.held) own.held = true; // given back
-    else right.scope->release();                                // its join stands in a register
+    else right.scope->release();                                // its join is in a register
 }
 
 interpreter::next interpreter::join_end(std::size_t base, instruction i) {

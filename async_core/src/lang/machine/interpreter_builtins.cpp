@@ -81,7 +81,7 @@ value* interpreter::stored_by(value* R, instruction i, std::uint16_t from) noexc
 
 namespace {
 
-/// Tells whether puts into a list or a map, all in place, can fail or need memory.
+/// Whether puts into a list or a map, all in place, can fail or need memory.
 class foreseen_puts {
 public:
     explicit foreseen_puts(const value& into)
@@ -230,7 +230,7 @@ interpreter::next interpreter::cons_to_copy(std::size_t base, instruction i) {
 /// The first turn of what the fiber waits for. The result goes to `dest`.
 interpreter::next interpreter::start_job(pending_job order, std::size_t dest) {
     look_at_next_step();
-    work_.begin(0); // what comes after it is not told to stop because of it
+    work_.begin(0); // what comes after it is not stopped because of it
     f_.result_slot_ = static_cast<std::uint32_t>(dest);
     f_.job_ = std::make_unique<pending_job>(std::move(order));
     return continue_job();
@@ -250,7 +250,7 @@ interpreter::next interpreter::continue_job() {
 }
 
 interpreter::next interpreter::job_done(result<value> outcome, const pending_job& done) {
-    // An error in the program's own text says where it is, and nothing called it.
+    // An error in the program's own text has its place, and nothing called it.
     if (!outcome && done.then == pending_job::next_step::begin)
         return unwind(std::move(outcome).error());
     if (!outcome && !done.knows_place) return raise(std::move(outcome).error());
@@ -265,7 +265,7 @@ void interpreter::jump_if_equal(const value& equal, bool jump_when, std::int32_t
 }
 
 /// op::jump_equal, of values that take long to compare. `same`: nothing when that was stopped. The
-/// frame stands at the second word.
+/// frame is at the second word.
 interpreter::next interpreter::equal_took_long(std::size_t base, instruction i,
                                                std::optional<bool> same) {
     const std::int32_t distance = (top().at++)->d;

@@ -160,13 +160,13 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
     return make_code(std::move(order), at, call_of(tail));
 }
 
-/// Whether code that is made here belongs to the sandbox of `policy`, whose body it stands in.
+/// Whether code that is made here belongs to the sandbox of `policy`, whose body contains it.
 bool interpreter::sees(const value& policy) const {
     const auto standing = host_ref<sandbox_policy>::from_value(policy);
     return standing && standing->own() == f_.scope_->sandbox->own();
 }
 
-/// op::eval_code: code in the scope where the eval stands.
+/// op::eval_code: code in the scope of the eval.
 interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, const value& known) {
     value* R = f_.stack_ + base;
     code_order order;
@@ -177,7 +177,7 @@ interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, co
     const auto* site = static_cast<const eval_site*>(host_of(known));
     if (const value& policy = f_.scope_->sandbox.as_value();
         !policy.is_nil() && !(site->in_sandbox && sees(cell_of(order.cells[0])->content))) {
-        // The eval stands outside of the sandbox that it runs in: nothing around it may be seen.
+        // The eval is outside of the sandbox that it runs in: nothing around it may be seen.
         order.site = std::make_unique<eval_site>();
         order.site->in_sandbox = true;
         order.site->levels.emplace_back().has_extras = true;
@@ -209,7 +209,7 @@ result<compile_request> interpreter::request_for_program() const {
         .with_hint("import before the sandbox");
 }
 
-/// (%eval-rest forms internal): what stands behind an import at the top level, of a library if
+/// (%eval-rest forms internal): what follows an import at the top level, of a library if
 /// `internal`.
 interpreter::next interpreter::control_eval_rest(std::size_t at, std::size_t count, bool tail) {
     const value list = f_.stack_[at + 1];
@@ -272,7 +272,7 @@ interpreter::next interpreter::control_run_library(std::size_t at, std::size_t c
                      .with_hint(std::move(hint)));
 }
 
-/// (%library-done 'std/name value): notes it and gives the value.
+/// (%library-done 'std/name value): notes it and returns the value.
 interpreter::next interpreter::control_library_done(std::size_t at, std::size_t count, bool) {
     const value named = f_.stack_[at + 1];
     if (!named.is(kind::symbol)) return raise_type("%library-done", 1, "a symbol", named);

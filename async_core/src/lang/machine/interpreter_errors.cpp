@@ -107,7 +107,7 @@ void interpreter::add_trace(error& failure) const {
         if (at.code->hidden && at.tail_calls != 0) {
             called = {at.tail_calls, at.tail_calls + 1};
         } else if (at.code->hidden) {
-            // What the language has written for itself says nothing.
+            // Text that the language has generated explains nothing.
             if (index == 0 ? at.code->name.empty() : f_.frames_[index - 1].code->hidden) continue;
         }
         std::string line = "in " + shown_name(*at.code);
@@ -332,7 +332,7 @@ void interpreter::forget_wait() noexcept {
 /// failure of the branch that runs.
 interpreter::next interpreter::thrown(error failure) noexcept {
     settle_steps();
-    work_.begin(0); // the builtin that was told to stop is over
+    work_.begin(0); // the builtin that was asked to stop is over
     forget_wait();
     out_ = {};
     for (unsigned attempt = 1;; ++attempt) {

@@ -50,7 +50,7 @@ sandbox_policy* interpreter::sandbox() const noexcept { return f_.scope_->sandbo
 
 sandbox_policy* interpreter::limits() const noexcept { return f_.scope_->limits.get(); }
 
-/// An error about code that reaches for what no sandbox gives. Nothing inside takes it.
+/// An error about code that reaches for what no sandbox allows. Nothing inside takes it.
 error interpreter::leaving_sandbox(error failure) const {
     if (!sandbox() || failure.code() != errc::permission) return failure;
     return with_extent(std::move(failure), sandbox()->own().as_value());

@@ -39,7 +39,7 @@ error arity_error(const std::string& who, std::size_t least, std::size_t most, s
 
 source_span interpreter::here() const {
     // The innermost place in the program's own text, also below the branch that runs: where the
-    // prelude and the library stand says nothing to a user. A branch that has only their code and a
+    // prelude and the library are means nothing to a user. A branch that has only their code and a
     // stack of its own has no place; its join has one when it raises the error.
     for (std::size_t k = f_.frames_.size(); k > 0; --k) {
         const frame& at = f_.frames_[k - 1];

@@ -14,7 +14,7 @@
 namespace heddle::lang {
 
 /// At most `limit` branches run or wait for the outside at a time; nested groups under one scope
-/// share it. A branch that waits for branches of its own gives its permit back meanwhile, so
+/// share it. A branch that waits for branches of its own releases its permit meanwhile, so
 /// nesting cannot deadlock. First come, first served.
 class concurrency_scope : public host_object {
 public:

@@ -13,7 +13,7 @@ class semaphore;
 /// What is to be done about a wait for a permit so that it does not last for ever.
 struct permit_verdict {
     enum class kind {
-        may_end,   ///< others may give one back, or it cannot be told at bounded cost
+        may_end,   ///< others may release one, or that is unknown at bounded cost
         hopeless,  ///< the branch or those that it is a part of hold all of them
         awaited_by ///< those that await it hold some, and the others are held as in `hopeless`
     } what = kind::may_end;

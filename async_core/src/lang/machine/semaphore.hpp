@@ -1,4 +1,4 @@
-// What `(semaphore n)` gives.
+// What `(semaphore n)` returns.
 #pragma once
 
 #include "join.hpp"
@@ -40,7 +40,7 @@ public:
         ++held_;
         charge_.set(memory, holders_.size() * holder_bytes);
     }
-    /// It gives one back.
+    /// It releases one.
     void forget_holder(heap& memory, const branch_place& branch) noexcept {
         const auto at = holders_.find(key_of(branch));
         if (at == holders_.end()) return;

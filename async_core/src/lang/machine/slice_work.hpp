@@ -9,7 +9,7 @@ namespace heddle::lang {
 
 /// Counts what builtins do while they run on the machine's own stack. Many that are short end the
 /// slice early. One that is long is stopped, and begins anew as a job: less than two turns are
-/// lost, and nothing when it says beforehand that it will take long.
+/// lost, and nothing when it announces beforehand that it will take long.
 class slice_work final : public work_meter {
 public:
     slice_work() noexcept : work_meter(0) {}

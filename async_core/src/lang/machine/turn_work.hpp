@@ -9,7 +9,7 @@
 
 namespace heddle::lang {
 
-/// Gives way at the end of each turn, and stops the computation once it is abandoned.
+/// Yields at the end of each turn, and stops the computation once it is abandoned.
 class turn_work : public work_meter {
 protected:
     /// `stack`: where the computation runs. It may be constructed after this.

@@ -33,14 +33,14 @@ struct with_setting {
     const char* (*check)(const value& given);
     /// Puts a value that was checked into the scope.
     void (*apply)(scope_change& change, const value& name, const value& given);
-    const request_setting* request = nullptr; ///< a setting of requests, which says what it must be
+    const request_setting* request = nullptr; ///< a setting of requests, which has the condition
 };
 
 /// In the order of the documentation, without those of the prelude.
 [[nodiscard]] std::span<const with_setting> with_settings() noexcept;
 /// Null when there is none of that name.
 [[nodiscard]] const with_setting* find_with_setting(std::string_view name) noexcept;
-/// What is wrong with the value of a setting, as `with` says it; empty: nothing. The work is
+/// What is wrong with the value of a setting, as `with` reports it; empty: nothing. The work is
 /// bounded, and counted in `work`, which must not stop it.
 [[nodiscard]] std::string wrong_setting(std::string_view name, const value& given,
                                         work_meter& work);

@@ -16,7 +16,7 @@ std::string described(const value& given) {
         return name.empty() ? "a function" : "the function " + name;
     }
     case kind::builtin: return "the function " + std::string(given.as_builtin().name);
-    case kind::host: return written(); // which says what it is
+    case kind::host: return written(); // which names what it is
     default: return "the " + std::string(kind_name(given.type())) + " " + written();
     }
 }

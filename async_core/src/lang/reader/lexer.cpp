@@ -135,7 +135,7 @@ bool lexer::skip_block_comment() {
     return false;
 }
 
-/// False when a comment is not closed, or the work says to stop.
+/// False when a comment is not closed, or the work stops.
 bool lexer::skip_blanks() {
     while (at_ < text_.size()) {
         if (!pay(at_)) return false;
@@ -199,7 +199,7 @@ token lexer::read_atom() {
                              "write long text as a string"));
 }
 
-/// Where the quote that closes the string stands; the end of the text when there is none. Nothing:
+/// The place of the quote that closes the string; the end of the text when there is none. Nothing:
 /// stop.
 std::optional<std::size_t> lexer::end_of_string() {
     std::size_t paid = at_;

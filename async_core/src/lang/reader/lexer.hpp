@@ -21,7 +21,7 @@ enum class token_kind : std::uint8_t {
     drop,   ///< #;
     string, ///< lexer::string_content() holds what it means
     atom,   ///< a number, a word or a symbol
-    failure ///< lexer::failure() says what
+    failure ///< see lexer::failure()
 };
 
 /// Bytes [begin, end) of the text.
@@ -35,7 +35,7 @@ struct token {
 /// counted. The text must outlive it.
 class lexer {
 public:
-    /// It spends for each byte. When the work says to stop, that is a failure too.
+    /// It spends for each byte. When the work stops, that is a failure too.
     lexer(std::string_view text, std::uint32_t position, work_meter& work,
           std::size_t first_line = 1)
         : text_(text), position_(position), work_(work), first_line_(first_line) {}
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] std::string_view text(const token& t) const noexcept {
         return text_.substr(t.begin, t.end - t.begin);
     }
-    /// Of the string token that next() gave last.
+    /// Of the string token that next() returned last.
     [[nodiscard]] const std::string& string_content() const noexcept { return content_; }
     [[nodiscard]] error take_failure() { return std::move(*failure_); }
 

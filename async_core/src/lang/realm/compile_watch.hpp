@@ -44,7 +44,7 @@ private:
     heap_charge memory_;
 };
 
-/// Tells the watches of all compilations that wait for this one, the realm's innermost first.
+/// Notifies the watches of all compilations that wait for this one, the realm's innermost first.
 class nested_watch final : public compile_watch {
 public:
     nested_watch(realm& realm, compile_watch* own)

@@ -11,13 +11,13 @@
 
 namespace heddle::lang {
 
-/// What code given to `eval` sees of the function that the `eval` stands in. Made when that
+/// What code given to `eval` sees of the function that encloses the `eval`. Made when that
 /// function is compiled; at run time the cells of the names come in the same order.
 class eval_site final : public host_object {
 public:
     struct name {
         std::string text;
-        bool definite = false; ///< certainly bound where the eval stands
+        bool definite = false; ///< certainly bound at the eval
         bool is_task = false;
         bool is_tool = false;
         std::vector<std::string> task_inputs;

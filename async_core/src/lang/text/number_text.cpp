@@ -18,7 +18,7 @@ namespace {
 }
 
 /// Decimal exponent of the first digit that is not zero, far beyond the range of a double at most.
-/// Only its sign matters: from_chars says "out of range" of the very large and the very small.
+/// Only its sign matters: from_chars reports "out of range" for the very large and the very small.
 [[nodiscard]] long long magnitude(std::string_view text) noexcept {
     long long exponent = 0;
     std::size_t end = text.size();

@@ -1,4 +1,4 @@
-// Where a text stands in another one.
+// Finds a string in another one.
 #pragma once
 
 #include <heddle/lang/work.hpp>

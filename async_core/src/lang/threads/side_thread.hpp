@@ -36,7 +36,7 @@ private:
 
 enum class side_end : std::uint8_t {
     done,
-    stopped, ///< the work said so; the job is abandoned
+    stopped, ///< by the work; the job is abandoned
     refused  ///< there was no thread for it: others, that nobody waits for any more, do not end
 };
 

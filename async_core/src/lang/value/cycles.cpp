@@ -12,7 +12,7 @@ namespace heddle::lang {
 
 namespace {
 
-/// Whether the storage behind a value holds references, as far as that can be told at a glance.
+/// Whether the storage behind a value holds references, as far as that is seen at a glance.
 [[nodiscard]] bool leads_on(const value& v) {
     constexpr std::size_t glance = 16;
     if (v.is(kind::list)) {
@@ -68,7 +68,7 @@ void heap::on_many_closers() noexcept {
     if (!search_) return begin_search();
     search_at_ = closers() + max_without_turn;
     if (closers_made_ - closers_noted_ < max_without_turn) return;
-    // Nobody gives it turns.
+    // Nobody runs turns of it.
     note_made();
     continue_search(std::exchange(owed_, 0));
 }

@@ -11,7 +11,7 @@ namespace heddle::lang {
 /// Whether a value is data through and through: no function, task, future or other handle in it.
 /// Linear in the parts that it has, however often it holds them.
 [[nodiscard]] bool is_data(const value& v);
-/// As above, metered. Result: empty when `work` says to stop.
+/// As above, metered. Result: empty when `work` stops.
 [[nodiscard]] std::optional<bool> is_data(const value& v, work_meter& work);
 
 } // namespace heddle::lang

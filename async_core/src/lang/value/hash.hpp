@@ -22,7 +22,7 @@ class value_hasher {
 public:
     value_hasher(const heap& memory, work_meter& work) : key_(memory.hash_seed()), work_(work) {}
 
-    /// Nothing when the work says to stop.
+    /// Nothing when the work stops.
     [[nodiscard]] std::optional<std::uint64_t> hash(const value& v);
 
 private:

@@ -55,7 +55,7 @@ object* heap::allocate(kind type, std::size_t bytes) {
         result->size_class = static_cast<std::uint16_t>(size_class);
         used_ += size_class * step;
     } else {
-        // The size stands before the object, so that it can be taken off the account again.
+        // The size is before the object, so that it can be taken off the account again.
         auto* raw = static_cast<std::size_t*>(std::malloc(bytes + 16));
         if (!raw) throw std::bad_alloc();
         *raw = bytes;

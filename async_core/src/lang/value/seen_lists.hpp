@@ -37,7 +37,7 @@ using window_table = std::unordered_map<window, Known, window_hash>;
 /// each of 60 levels is small, and has 2^60 paths: who walks over data walks each part once.
 class seen_lists {
 public:
-    /// False when the part was seen before. `part` stands where it is held: a copy would count as a
+    /// False when the part was seen before. `part` is where it is held: a copy would count as a
     /// second place. Parts that stand in one place only cost nothing.
     [[nodiscard]] bool first_time(const value& part) {
         const object* storage = part.target();

@@ -44,7 +44,8 @@ public:
 
     /// True when more than half of what is kept belongs to removed texts.
     [[nodiscard]] bool wants_compaction() const noexcept { return dead_ > 1024 && dead_ > live_; }
-    /// Drops removed texts; `moved(file, slot)` tells where each file's text is now. Linear.
+    /// Drops removed texts; `moved(file, slot)` is called with where each file's text is now.
+    /// Linear.
     template <class Moved>
     void compact(Moved moved) {
         const std::vector<std::uint32_t> owners = without_dead();

@@ -7,7 +7,7 @@ namespace heddle::memory {
 
 namespace {
 
-// A name says more about a file than a sentence in it.
+// A name identifies a file better than a sentence in it.
 constexpr double path_weight = 2;
 constexpr double metadata_weight = 1.5;
 constexpr double content_weight = 1;

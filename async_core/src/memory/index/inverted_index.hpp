@@ -58,7 +58,7 @@ struct index_query {
 };
 
 /// Files by path, with three fields: path, metadata, content. The strategy `metadata` looks at the
-/// first two, `content` at all. Incremental: what a query gives depends on the files that are
+/// first two, `content` at all. Incremental: the result of a query depends on the files that are
 /// there, not on how they came. Throws bad_alloc. Threads: one writer or many readers.
 class inverted_index {
 public:

@@ -24,7 +24,7 @@ public:
 
     /// `slot` is above all before it. Throws bad_alloc.
     void append(std::uint32_t slot, std::uint32_t count);
-    /// A list as bytes() gave it. False when the bytes are no list of slots below `slots`.
+    /// A list as bytes() returned it. False when the bytes are no list of slots below `slots`.
     [[nodiscard]] bool assign(std::string_view bytes, std::uint32_t slots);
 
     [[nodiscard]] std::string_view bytes() const noexcept {
@@ -72,7 +72,7 @@ private:
     std::uint32_t next_ = 0; ///< one past the last slot
 };
 
-/// Most slots a list can tell apart.
+/// Maximum number of slots that a list distinguishes.
 inline constexpr std::uint32_t max_slots = 0x7FFF'FFFE;
 
 } // namespace heddle::memory

@@ -24,7 +24,7 @@ public:
 
 private:
     struct place {
-        std::uint32_t hash = 0;  ///< most terms that are another are told by it
+        std::uint32_t hash = 0;  ///< distinguishes most terms
         std::uint32_t entry = 0; ///< 0: free, else number + 1
     };
 

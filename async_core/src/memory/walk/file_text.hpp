@@ -1,4 +1,4 @@
-// What is told of a file without reading all of it.
+// What is known of a file without reading all of it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace heddle::memory {
 /// By the name: "text/x-c++", "text/markdown"; "text/plain" when nothing is known of it.
 [[nodiscard]] std::string_view content_type_of(std::string_view path) noexcept;
 
-/// A description of a file that nobody has described: name, kind, and the first line that says
+/// A description of a file without a written one: name, kind, and the first line that describes
 /// something. `text` is not binary.
 [[nodiscard]] std::string describe_text(std::string_view path, std::string_view text);
 

@@ -34,7 +34,7 @@ namespace {
 }
 
 /// The length of the class that begins at glob[at] == '[', or 0 when it is never closed. `inside`
-/// tells whether it holds `byte`.
+/// returns whether it holds `byte`.
 [[nodiscard]] std::size_t match_class(std::string_view glob, std::size_t at, unsigned char byte,
                                       bool& inside) {
     std::size_t i = at + 1;
@@ -117,7 +117,7 @@ namespace {
     }
 }
 
-/// Spaces at the end do not count unless a backslash stands before them.
+/// Spaces at the end do not count unless a backslash precedes them.
 [[nodiscard]] std::string_view without_trailing_spaces(std::string_view line) {
     while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) {
         std::size_t slashes = 0;

@@ -193,7 +193,7 @@ result<void> call_binder::fill_missing() {
     return {};
 }
 
-/// A TaskResult stands for its value. What failed must not flow on as if it were a response.
+/// A TaskResult is used as its value. A failed one must not flow on as if it were a response.
 result<void> call_binder::replace_results() {
     for (bound_input& input : call_.inputs) {
         const bool may_hold =

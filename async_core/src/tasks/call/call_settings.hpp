@@ -1,4 +1,4 @@
-// What `with` says about task calls.
+// What `with` sets for task calls.
 #pragma once
 
 #include <heddle/lang/conversation_extent.hpp>

@@ -21,7 +21,7 @@ cost_estimate cost_history::estimate(std::string_view kind, const cost_estimate&
     const auto found = kinds_.find(kind);
     if (found == kinds_.end()) return first;
     const figures& known = found->second;
-    // One figure says nothing about how far the next may be from it.
+    // One figure does not show how far the next may be from it.
     const double deviation = known.count < 2
                                  ? known.mean / 2
                                  : std::sqrt(known.squares / static_cast<double>(known.count - 1));

@@ -38,7 +38,7 @@ private:
     std::map<std::string, figures, std::less<>> kinds_;
 };
 
-/// The estimate for one call, as it stands when it is asked for. What it points to outlives it.
+/// The estimate for one call, as of when it is asked for. What it points to outlives it.
 struct expected_cost {
     const cost_history* history = nullptr; ///< null: `first` holds
     std::string_view kind;

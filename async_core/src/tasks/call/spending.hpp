@@ -58,7 +58,7 @@ public:
     [[nodiscard]] spent_budget refusal(const cost_estimate& wanted) const;
     [[nodiscard]] const spending_bounds& bounds() const noexcept { return bounds_; }
 
-    /// A place in the queue. Destroying it leaves the queue, or gives the turn to the next.
+    /// A place in the queue. Destroying it leaves the queue, or passes the turn to the next.
     class place {
     public:
         place(spending_ledger& in, const expected_cost& wanted, bool in_front);
@@ -124,7 +124,7 @@ public:
         return held_ ? !taken_.now().seen : settled_unseen_;
     }
     /// What the call counts if its cost stays unknown: by what is known now while it is held, and
-    /// as it was when it was settled after that, so that all who tell of it tell the same.
+    /// as it was when it was settled after that, so that all reports of it agree.
     [[nodiscard]] double expected() const noexcept {
         return held_ ? taken_.now().if_unreported() : settled_at_;
     }

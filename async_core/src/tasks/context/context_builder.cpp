@@ -68,7 +68,7 @@ void append(std::vector<std::string>& to, std::vector<std::string> from) {
     return lang::with_extent(std::move(failure), call.scope->sandbox->own().as_value());
 }
 
-/// Reads paths in the order that the assembly gives them: the first are read and fit first.
+/// Reads paths in the order of the assembly: the first are read and fit first.
 coro::task<result<files_read>> read_paths(context_request request, context_sources sources,
                                           context_options options, std::vector<std::string> paths) {
     std::vector<context_part> named;
@@ -78,7 +78,7 @@ coro::task<result<files_read>> read_paths(context_request request, context_sourc
     if (named.empty()) co_return none;
     ports::file_port* files = sources.files ? sources.files : request.owner->owner().parts().files;
     if (!files) {
-        none.warnings.emplace_back("no file is read: this program gives access to none");
+        none.warnings.emplace_back("no file is read: this program has no access to files");
         co_return none;
     }
     std::vector<std::string> wanted;
@@ -117,7 +117,7 @@ bool context_builder::concerns(const task_call& call, bool has_inherited) const 
     const task_template& declared = call.task->declared;
     if (declared.files || (call.overrides && !call.overrides->files.is_nil())) return true;
     const auto settings = settings_of(call);
-    if (!settings) return true; // prepare() says why
+    if (!settings) return true; // prepare() reports why
     if (settings->fresh_context && (parts_.memory || declared.context.fresh_context ||
                                     (call.overrides && call.overrides->context.fresh_context))) {
         return true;

@@ -48,7 +48,7 @@ struct term_hits {
     term_hits hits;
     memory::token_list words;
     memory::append_tokens(*part.text, words, max_words);
-    // A name says more about a file than a word in it.
+    // A name identifies a file better than a word in it.
     for (int i = 0; i < 2; ++i) memory::append_tokens(part.path, words, SIZE_MAX);
     hits.length = static_cast<double>(words.size());
     for (std::size_t i = 0; i < words.size(); ++i) {

@@ -136,7 +136,7 @@ std::string task_text(const ports::memory_request& request) {
     }
     if (request.previous_outputs) add_part(out, "Results so far", *request.previous_outputs);
     if (request.inherited_context) add_part(out, "Known already", *request.inherited_context);
-    if (request.history) add_part(out, "Said before", *request.history);
+    if (request.history) add_part(out, "Conversation so far", *request.history);
     return out;
 }
 

@@ -12,10 +12,10 @@
 
 namespace heddle::tasks {
 
-/// What a model said about one candidate.
+/// The verdict of a model on one candidate.
 struct choice {
     enum class verdict : std::uint8_t { unknown, chosen, dropped };
-    verdict said = verdict::unknown; ///< unknown: no usable answer, the index's score stands
+    verdict said = verdict::unknown; ///< unknown: no usable answer, the index's score holds
     double relevance = 0;            ///< 0 to 1
 };
 
@@ -24,7 +24,7 @@ struct choice {
 /// The built-in task of that name; inputs: query, task, candidates.
 [[nodiscard]] task_template matching_template(ports::matching_strategy strategy);
 
-/// What the files are for: description and inputs of the task, what was said and done before.
+/// What the files are for: description and inputs of the task, earlier turns and actions.
 /// Bounded.
 [[nodiscard]] std::string task_text(const ports::memory_request& request);
 
@@ -35,7 +35,7 @@ struct choice {
 
 /// Reads a TaskResult into `choices`, which are those of `candidates`. The answer is a list, or an
 /// object with a list "matches"; an element is a number, a path, or an object with "id" or "path"
-/// and perhaps "relevance". What does not name a candidate is left out. Gives what was wrong, or
+/// and perhaps "relevance". What does not name a candidate is left out. Returns what was wrong, or
 /// nothing; when nothing can be used the choices stay unknown.
 [[nodiscard]] std::string read_choices(const lang::value& task_result,
                                        std::span<const ports::memory_match> candidates,

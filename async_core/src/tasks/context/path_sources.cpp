@@ -93,7 +93,7 @@ void make_unique(std::vector<std::string>& paths, const context_options& options
 
 namespace {
 
-/// What a command gave, as paths and warnings.
+/// The output of a command, as paths and warnings.
 void take_output(ports::process_result ended, const std::string& command, std::size_t most,
                  sourced_paths& sourced) {
     const auto warn = [&](const std::string& what) {
@@ -205,7 +205,7 @@ coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context
     co_return sourced;
 }
 
-/// Somebody said so: it does not come from the preset alone.
+/// Set explicitly: it does not come from the preset alone.
 [[nodiscard]] bool asks_for_fresh_context(const task_call& call) {
     return call.task->declared.context.fresh_context == true ||
            (call.overrides && call.overrides->context.fresh_context == true);
@@ -237,7 +237,7 @@ result<context_question> question_of(const task_call& call) {
                 {std::string(input.name), std::string(lang::string_bytes(input.content))});
         } else {
             auto json = message_json(input.content);
-            if (!json) continue; // a function says nothing about files
+            if (!json) continue; // a function is no description of files
             question.inputs.push_back({std::string(input.name), *std::move(json)});
         }
         utf8::shorten(question.inputs.back().text, max_question_length);
@@ -278,7 +278,7 @@ coro::task<result<sourced_paths>> find_paths(context_sources parts, context_opti
         sourced = *std::move(found);
     } else if (settings.fresh_context && (parts.memory || asks_for_fresh_context(call))) {
         auto wanted = request_of(request, question, question.description, options.lookup_limit);
-        // The question is the description: said once is enough.
+        // The question is the description: once is enough.
         wanted.template_description.reset();
         result<sourced_paths> found = co_await ask_memory(
             parts.memory, options, request, std::move(wanted), context_source::automatic_lookup);

@@ -31,10 +31,10 @@ struct sourced_paths {
                                                            const context_question& question,
                                                            effective_context settings);
 
-/// Gives each path its one name (context_options::roots) and leaves each file in once, in order.
+/// Maps each path to its one name (context_options::roots) and keeps each file once, in order.
 void make_unique(std::vector<std::string>& paths, const context_options& options);
 
-/// What `(with ((files …)) …)` gives around a call, unchecked; nil when there is none.
+/// The files of `(with ((files …)) …)` around a call, unchecked; nil when there is none.
 [[nodiscard]] lang::value files_around(const lang::dynamic_scope& scope) noexcept;
 
 } // namespace heddle::tasks

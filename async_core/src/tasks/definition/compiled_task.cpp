@@ -45,7 +45,7 @@ result<std::shared_ptr<const compiled_task>> compile_task(task_template declared
     object->input_names.reserve(declared.inputs.size());
     for (const task_input& input : declared.inputs) object->input_names.push_back(input.name);
     const auto* names = declared.declares_inputs ? &object->input_names : nullptr;
-    // A task without instructions is asked to do what its description says.
+    // The description of a task without instructions is its instructions.
     const bool described =
         declared.instructions.empty() && declared.description != task_template::default_description;
     const std::string& asked = described ? declared.description : declared.instructions;

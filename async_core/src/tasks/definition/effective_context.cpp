@@ -16,7 +16,7 @@ namespace {
     return !preset.fresh_context || preset.inherit_context != inherit;
 }
 
-/// A value and the layer that said it: 0 is the preset.
+/// A value and the layer that set it: 0 is the preset.
 template <class T>
 struct said {
     T content;

@@ -49,7 +49,7 @@ constexpr std::array<const char*, 12> listed_types{"string",    "integer",  "num
            (given.is_double() && std::trunc(given.get_double()) == given.get_double());
 }
 
-/// nil stands for no value. An empty list may be meant as an empty map.
+/// nil means no value. An empty list may be meant as an empty map.
 [[nodiscard]] bool has_type(const json::value& given, std::string_view schema,
                             std::string_view items) {
     if (schema.empty() || given.is_null()) return true;
@@ -104,7 +104,7 @@ public:
                 HEDDLE_CHECK(read_default(part[1], input, *type));
             } else if (part.is_symbol() && part.text() == "optional") {
                 return fail(part.span, "has 'optional' behind the type of '" + input.name +
-                                           "': it stands before the type")
+                                           "': it belongs before the type")
                     .with_hint("write (" + input.name + " optional " + input.type + ")");
             } else {
                 return fail(part.span, "has a part of '" + input.name +
@@ -131,7 +131,8 @@ private:
         if (hint.empty()) {
             for (const std::string& each : types) hint += (hint.empty() ? "types: " : ", ") + each;
         }
-        return fail(where, "gives '" + input.name + "' the unknown type '" + input.type + "'")
+        return fail(where,
+                    "declares '" + input.name + "' with the unknown type '" + input.type + "'")
             .with_hint(std::move(hint));
     }
 
@@ -152,7 +153,7 @@ private:
         boost::system::error_code unreadable;
         const json::value read = json::parse(*json, unreadable);
         if (!unreadable && !has_type(read, type.schema, type.items)) {
-            return fail(given.span, "gives '" + input.name + "' of type '" + input.type +
+            return fail(given.span, "declares '" + input.name + "' of type '" + input.type +
                                         "' the default " + given.shown());
         }
         input.default_json = std::move(*json);

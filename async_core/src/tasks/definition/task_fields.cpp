@@ -65,7 +65,8 @@ constexpr field_member member() {
     return field;
 }
 
-/// Where the type of the member does not tell the shape: a text of several lines, words for a flag.
+/// Where the type of the member does not determine the shape: a text of several lines, words for a
+/// flag.
 template <auto First, auto... Rest>
 constexpr field_member member(field_shape as) {
     field_member field = member<First, Rest...>();
@@ -192,7 +193,7 @@ constexpr task_field rows[] = {
      .in_calls = {"files", "file_paths"},
      .documentation = "Files: `<path>`…, `<command>`, `<description>` or `<context_query>`; the "
                       "attribute `source` is `literal` (the default), `command`, `description` or "
-                      "`context_description`. A call gives a list of paths"},
+                      "`context_description`. A call passes a list of paths"},
     {.name = "context_relevance",
      .member = special,
      .documentation = "Which inputs take part in matching, `<input name include>` each; "

@@ -37,7 +37,7 @@ constexpr special_row specials[] = {
     return found == std::end(specials) ? nullptr : found;
 }
 
-/// A definition that was read notes what it gives; of one that a program put together, only the
+/// A definition that was read notes what it sets; of one that a program put together, only the
 /// values are known.
 [[nodiscard]] bool is_given(const task_field& field, const task_template& in) {
     if (in.given.contains(field)) return true;

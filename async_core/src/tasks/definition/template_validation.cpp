@@ -123,7 +123,7 @@ private:
         }
     }
 
-    /// Placeholders: each that is no input is told, the first that cannot be read.
+    /// Placeholders: reports each that is not an input, and the first that cannot be read.
     void check_text(const std::string& part, const std::string& text) {
         if (text.size() > template_limits::max_text)
             return tell("too-large", part, {}, "is too long");

@@ -9,7 +9,7 @@ class Adapter;
 
 namespace heddle::tasks {
 
-/// Appends a text that is the same for equal values and for no others: each value says where it
+/// Appends a text that is the same for equal values and for no others: each value shows where it
 /// ends. Counted as a check (check_effort). Throws what check_effort throws.
 void append_canonical(std::string& out, const valijson::adapters::Adapter& target);
 

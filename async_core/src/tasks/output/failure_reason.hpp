@@ -6,7 +6,7 @@
 
 namespace heddle::tasks {
 
-/// The reason (docs/spec/runtime.md §6) for an error that a model service gave.
+/// The reason (docs/spec/runtime.md §6) for an error of a model service.
 [[nodiscard]] task_failure_reason failure_reason(const error& failure) noexcept;
 
 } // namespace heddle::tasks

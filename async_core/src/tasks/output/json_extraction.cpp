@@ -49,7 +49,7 @@ private:
     return lang::json_to_value(memory, text, options);
 }
 
-/// What stands in the only code fence, or nothing. A fence that is never closed ends with the text.
+/// The content of the only code fence, or nothing. A fence that is never closed ends with the text.
 [[nodiscard]] std::optional<std::string_view> fenced(std::string_view text) {
     const std::size_t open = text.find("```");
     if (open == std::string_view::npos) return std::nullopt;

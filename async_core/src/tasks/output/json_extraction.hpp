@@ -20,12 +20,12 @@ struct extracted_json {
     extracted_json(extracted_json&&) = delete; ///< `text` may point into `repaired`
 };
 
-/// Reads the one JSON value of an answer: the whole text; else what stands in its only code fence;
+/// Reads the one JSON value of an answer: the whole text; else the content of its only code fence;
 /// else the only object or array inside the prose. A trailing comma is dropped, and half a
 /// character (`\ud83e` alone) becomes U+FFFD. With `cut` (the
 /// model stopped at its length limit) a member that is not whole is dropped and the open brackets
 /// are closed. The time is linear in the length of the text.
-/// Errors: invalid_argument that says what is wrong, in one line; any when `work` says to stop.
+/// Errors: invalid_argument with what is wrong, in one line; any when `work` stops.
 [[nodiscard]] result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
                                         extracted_json& found, lang::work_meter& work);
 

@@ -13,7 +13,7 @@ void append_pointer_token(std::string& pointer, std::string_view name);
 /// The names and indexes of a pointer.
 [[nodiscard]] std::vector<std::string> tokens_of_pointer(std::string_view pointer);
 
-/// The pointer that a fragment of an address stands for, in the form that append_pointer_token()
+/// The pointer that a fragment of an address denotes, in the form that append_pointer_token()
 /// writes.
 /// Empty: a percent sign in it begins no escape.
 [[nodiscard]] std::optional<std::string> pointer_of_fragment(std::string_view fragment);

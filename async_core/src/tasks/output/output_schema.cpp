@@ -32,7 +32,8 @@ namespace json = boost::json;
 
 constexpr std::size_t max_answer_depth = 128;
 constexpr std::size_t max_checked_bytes = 4 * 1024 * 1024; ///< of an answer with a JSON Schema
-constexpr std::size_t max_explained_bytes = 64 * 1024;     ///< above, only that it is wrong is said
+constexpr std::size_t max_explained_bytes =
+    64 * 1024; ///< above, without details
 constexpr std::size_t max_schema_bytes = 256 * 1024;
 /// What one check may take, in checks of a value by a schema. Others run meanwhile. A schema that
 /// refers to itself, or to others again and again, can ask for more than there are atoms, with an
@@ -130,7 +131,7 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
 }
 
 /// "'q' must be a string, not the integer 1", where a member of the outermost object has another
-/// type than the schema says. Nothing: it does not say so simply.
+/// type than the schema has. Nothing: the schema does not state it simply.
 [[nodiscard]] std::optional<std::string> wrong_type(const json::value& schema,
                                                     const json::value& document,
                                                     std::string_view path) {
@@ -157,7 +158,7 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
            ", not " + std::string(is) + utf8::shortened(json::serialize(*given), 80);
 }
 
-/// Says what is wrong, as far as that does not take too long.
+/// Explains what is wrong, as far as that does not take too long.
 void explain(const valijson::Schema& schema, const json::value& written,
              const json::value& document, schema_violation& found, lang::work_meter& work) {
     const valijson::adapters::BoostJsonAdapter target(document);
@@ -172,7 +173,7 @@ void explain(const valijson::Schema& schema, const json::value& written,
     std::size_t told = 0;
     for (const auto& one : results) {
         if (told == max_reported) break;
-        // What holds what is wrong is wrong too, which says nothing more.
+        // What contains an invalid value is invalid too, which is no news.
         if (told != 0 && one.description.starts_with("Failed to validate against schema")) continue;
         const std::string path = pointer_of(one.context);
         if (told == 0) found.path = path;
@@ -187,7 +188,7 @@ void explain(const valijson::Schema& schema, const json::value& written,
         ++told;
     }
     const json::object* whole = written.if_object();
-    if (told == 0 && whole && whole->contains("propertyNames")) // of which the library says nothing
+    if (told == 0 && whole && whole->contains("propertyNames")) // which the library does not report
         found.message += ": it has a member whose name propertyNames does not allow";
 }
 

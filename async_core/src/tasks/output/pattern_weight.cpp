@@ -43,7 +43,7 @@ private:
         double instructions = 0;
         double squares = 0;
     };
-    /// What stands between two parentheses.
+    /// What is between two parentheses.
     struct sequence {
         double instructions = 0;
         double squares = 0;

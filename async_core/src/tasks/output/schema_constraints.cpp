@@ -299,7 +299,7 @@ private:
     maker make_;
 };
 
-/// Stands in every schema, and so counts the reading of each.
+/// Part of every schema, and so counts the reading of each.
 class effort_builder final : public valijson::ConstraintBuilder {
 public:
     explicit effort_builder(lang::work_meter& work) : work_(work) {}

@@ -13,7 +13,7 @@ namespace heddle::tasks {
 
 /// Thrown through the library, which has no other way to be stopped.
 struct too_dear {};
-/// The same, when the meter of the check says to stop.
+/// The same, when the meter of the check stops it.
 struct given_up {};
 
 class schema_patterns;
@@ -30,7 +30,7 @@ public:
     check_effort(const check_effort&) = delete;
     check_effort& operator=(const check_effort&) = delete;
 
-    /// Throws too_dear when there are no steps left, given_up when the meter says to stop.
+    /// Throws too_dear when there are no steps left, given_up when the meter stops it.
     static void take(std::uint64_t steps);
     /// Counts `units` of the meter that are no steps. Throws given_up.
     static void spend(std::uint64_t units);
@@ -46,7 +46,7 @@ private:
 
 /// Registers the keywords that the rewriter has put into schemas (schema_rewriter.hpp). `patterns`:
 /// those of the schema. `work`: counts the schemas that the parser reads, which throws given_up
-/// when it says to stop. Both outlive the parser.
+/// when it stops. Both outlive the parser.
 void add_own_keywords(valijson::SchemaParser& parser, const schema_patterns& patterns,
                       lang::work_meter& work);
 

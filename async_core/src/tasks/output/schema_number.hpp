@@ -14,7 +14,7 @@ class Adapter;
 namespace heddle::tasks {
 
 /// A number of a document. Whole numbers of up to 64 bits are exact; all others are as the reader
-/// of JSON keeps them, which is a double, and mean the shortest decimal number that it stands for.
+/// of JSON keeps them, which is a double, and mean the shortest decimal number that it represents.
 class schema_number {
 public:
     explicit schema_number(std::int64_t whole) noexcept;
@@ -56,9 +56,9 @@ public:
     wide_numbers(const wide_numbers&) = delete;
     wide_numbers& operator=(const wide_numbers&) = delete;
 
-    /// What stands for `number` in a document.
+    /// What represents `number` in a document.
     [[nodiscard]] static double keep(std::uint64_t number);
-    /// The number that `in_document` stands for, if it does.
+    /// The number that `in_document` represents, if it does.
     [[nodiscard]] static std::optional<std::uint64_t> find(double in_document) noexcept;
 
 private:

@@ -26,7 +26,7 @@ public:
     explicit schema_patterns(lang::work_meter& work) noexcept : work_(work) {}
 
     /// Errors: invalid_argument that completes "the schema at … has"; without meaning when the
-    /// meter has said to stop.
+    /// meter has stopped it.
     [[nodiscard]] result<void> add(std::string_view pattern);
     /// Null: it was not added.
     [[nodiscard]] std::shared_ptr<const re2::RE2> find(std::string_view pattern) const;

@@ -123,7 +123,7 @@ void take_names(json::object& schema, std::vector<json::value>& names) {
 }
 
 /// The library walks all members of an object and all elements of an array, also where a schema
-/// says nothing of most of them: that they may be anything is said, so that each is counted.
+/// has no rule for most of them: that they may be anything is written out, so that each is counted.
 void count_the_rest(json::object& schema, std::vector<json::value>& names) {
     if (schema.contains("properties") && !schema.contains("additionalProperties"))
         schema["additionalProperties"] = counted_boolean(true);
@@ -148,7 +148,7 @@ constexpr std::array<std::string_view, 17> annotations{
     "default",  "definitions", "deprecated", "description", "example",  "examples",
     "format",   "nullable",    "readOnly",   "title",       "writeOnly"};
 
-/// A keyword next to $ref that says something of a value; empty: there is none.
+/// A keyword next to $ref that constrains a value; empty: there is none.
 [[nodiscard]] std::string_view beside_reference(const json::object& schema) {
     if (!schema.contains("$ref")) return {};
     for (const auto& member : schema) {
@@ -161,7 +161,7 @@ constexpr std::array<std::string_view, 17> annotations{
     return {};
 }
 
-/// Schemas of later drafts mean what stands beside a $ref too; the library looks at the $ref alone.
+/// Schemas of later drafts mean what is next to a $ref too; the library reads the $ref alone.
 void move_reference_inside(json::object& schema) {
     const json::value* reference = schema.if_contains("$ref");
     if (!reference) return;
@@ -249,7 +249,7 @@ error schema_rewriter::refused(std::string_view path, std::string_view why,
             std::string(why));
 }
 
-/// Whether the schema is of draft 2019-09 or later: it says so, or has what these brought.
+/// Whether the schema is of draft 2019-09 or later: it declares that, or has what these brought.
 [[nodiscard]] static bool is_later_draft(const json::value& schema) {
     const json::object* root = schema.if_object();
     if (!root) return false;
@@ -356,7 +356,7 @@ result<void> schema_rewriter::take_tuple(json::object& schema, const std::string
     if (!schema.contains("prefixItems")) return {};
     if (const json::value* more = schema.if_contains("items"); more && more->is_array())
         return refused(path, "has prefixItems next to an items that is a list", "items");
-    schema.erase("additionalItems"); // says nothing in that draft
+    schema.erase("additionalItems"); // without meaning in that draft
     rename(schema, "items", "additionalItems");
     rename(schema, "prefixItems", "items");
     if (const json::value* first = schema.if_contains("items"); !first->is_array())

@@ -35,14 +35,14 @@ inline constexpr std::string_view safe_below_key = "heddle:exclusiveMaximum";
 inline constexpr std::string_view safe_multiple_key = "heddle:multipleOf";
 /// In every schema, before whatever it has to check: what one check by it takes, in steps.
 inline constexpr std::string_view effort_key = "heddle:effort";
-/// What can be said of an object before its members are checked one by one (shape_check.hpp).
+/// What is checked of an object before its members are checked one by one (shape_check.hpp).
 inline constexpr std::string_view shape_key = "heddle:shape";
 /// The schemas of names of the whole schema, to which each propertyNames refers.
 inline constexpr std::string_view names_key = "heddle:names";
 /// What false means, which the library does not count.
 inline constexpr std::string_view never_key = "heddle:never";
 
-/// Walks a schema once: refuses what could not be bounded or would silently not be checked, gives
+/// Walks a schema once: refuses what could not be bounded or would silently not be checked, sets
 /// keywords with checks of our own their other names, drops the annotation `format`, lets every
 /// check by a schema begin with counting it (by true, false and an implied "anything" too), and
 /// sees what shape it has.
@@ -53,14 +53,14 @@ public:
         : patterns_(patterns), work_(work) {}
 
     /// Changes `schema`. Errors: invalid_argument with the place in the schema; without meaning
-    /// when the meter has said to stop.
+    /// when the meter has stopped it.
     [[nodiscard]] result<void> rewrite(boost::json::value& schema);
 
     /// Every object names all its properties as required and allows no others.
     [[nodiscard]] bool strict() const noexcept { return strict_; }
 
     /// Checks may take far more than the schema and the value are large: a schema refers to itself
-    /// or, where each reference stands for what it leads to, there are many.
+    /// or, with each reference replaced by its target, there are many.
     [[nodiscard]] bool multiplies() const noexcept { return multiplies_; }
 
     /// JSON pointer of what was refused; "" for the whole.
@@ -103,7 +103,7 @@ private:
     std::size_t lowest_ = 0; ///< the depth of the lowest schema seen below the one that is visited
     bool strict_ = true;
     bool multiplies_ = false;
-    bool later_draft_ = false;    ///< what stands beside a $ref holds
+    bool later_draft_ = false;    ///< what is next to a $ref holds
     bool names_elements_ = false; ///< a reference may name an element of an allOf
     bool names_draft_ = false;    ///< and so its author knows that it does not, otherwise
     mutable std::string wrong_;

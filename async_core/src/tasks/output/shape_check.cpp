@@ -34,7 +34,7 @@ constexpr std::string_view required_key = "required";
 constexpr std::size_t max_values = 100; ///< of one member: a tag has few
 constexpr std::uint64_t members_in_a_step = 4;
 
-/// What a schema says of a value in itself. Empty: nothing.
+/// What a schema requires of a value in itself. Empty: nothing.
 [[nodiscard]] json::object look_of(const json::value& schema) {
     json::object look;
     const json::object* object = schema.if_object();
@@ -50,7 +50,7 @@ constexpr std::uint64_t members_in_a_step = 4;
     return look;
 }
 
-/// `all_names`: also of members of which nothing is said.
+/// `all_names`: also of members without a rule.
 void add_shape(const json::object& schema, bool all_names, json::array& required,
                json::object& members) {
     if (const json::value* names = schema.if_contains("required"); names && names->is_array()) {

@@ -21,7 +21,7 @@ struct name_pair {
     std::string_view rewritten;
 };
 
-/// What `additionalItems` says next to a tuple is dropped: a reference to it leads nowhere.
+/// `additionalItems` next to a tuple is dropped: a reference to it leads nowhere.
 constexpr std::array<name_pair, 3> names{{{"prefixItems", "items"},
                                           {"items", "additionalItems"},
                                           {"additionalItems", "heddle:additionalItems"}}};

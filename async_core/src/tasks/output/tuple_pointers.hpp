@@ -13,7 +13,7 @@ namespace heddle::tasks {
 [[nodiscard]] const boost::json::value* value_behind(const boost::json::value& from,
                                                      const std::string& token);
 
-/// The rewriter gives `prefixItems` and the `items` next to it the names of draft 7, `items` and
+/// The rewriter renames `prefixItems` and the `items` next to it to those of draft 7, `items` and
 /// `additionalItems`. References use the names as they were written, and so do messages.
 class tuple_pointers {
 public:

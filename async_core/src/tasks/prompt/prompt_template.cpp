@@ -83,7 +83,7 @@ const lang::value* prompt_template::walk(const lang::value& from, std::span<cons
     return content;
 }
 
-/// The value that a placeholder stands for; null: of an optional input that was left out.
+/// The value of a placeholder; null: of an optional input that was left out.
 result<const lang::value*> prompt_template::resolve(const placeholder& wanted,
                                                     std::span<const bound_input> inputs) {
     const bound_input* input = find_input(inputs, wanted.name, wanted.index);

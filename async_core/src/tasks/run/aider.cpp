@@ -23,7 +23,7 @@ using ports::process_errc;
 constexpr std::size_t max_argument_bytes = 64 * 1024; ///< the system takes 128 KiB
 constexpr std::size_t max_shown_bytes = 4096;         ///< of a prompt, on the terminal
 
-/// What the shell gives for a program that is not there or cannot be executed.
+/// The exit codes of the shell for a program that is not there or cannot be executed.
 constexpr int shell_not_found = 127;
 constexpr int shell_not_permitted = 126;
 

@@ -10,7 +10,7 @@
 namespace heddle::tasks {
 
 /// A cached response costs nothing: it is looked for before a call would wait for a budget, and
-/// once a budget is used up. Then the request says cache_use::kept; a response or its absence sets
+/// once a budget is used up. Then the request has cache_use::kept; a response or its absence sets
 /// it back.
 class cache_search {
 public:

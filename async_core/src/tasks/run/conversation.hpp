@@ -1,4 +1,4 @@
-// What was said in a conversation, as later tasks may be told of it.
+// The turns of a conversation, as later tasks may receive them.
 #pragma once
 
 #include <heddle/lang/branch_group.hpp>
@@ -102,7 +102,7 @@ private:
     std::vector<std::unique_ptr<branch_histories>> parts_;
 };
 
-/// What is said inside one sandbox, or one form that opened a conversation, outside of its
+/// The turns inside one sandbox, or one form that opened a conversation, outside of its
 /// branches.
 class extent_conversation final : public lang::extent_ledger {
 public:

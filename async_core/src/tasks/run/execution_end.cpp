@@ -42,7 +42,7 @@ result<lang::value> execution_end::exhaust(const spent_budget& over) {
     return exhaust({over.resource, over.used, over.limit, over.message}, {});
 }
 
-/// What the model has said is the content, whatever came after it.
+/// What the model has written is the content, whatever came after it.
 result<lang::value> execution_end::take_error(error failure, std::string_view said) {
     count(failure);
     const ports::chat_response* part = ports::part_of(failure);

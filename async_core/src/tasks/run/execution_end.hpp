@@ -11,8 +11,8 @@
 
 namespace heddle::tasks {
 
-/// Ends one execution: counts what was sent last, keeps what the model has said, and has the report
-/// make the result or error of it.
+/// Ends one execution: counts what was sent last, keeps what the model has written, and has the
+/// report make the result or error of it.
 class execution_end {
 public:
     /// All of it outlives this object.
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] result<lang::value> complete(task_ending end);
     /// The result of its subtask is that of the task.
     void complete_with(const lang::value& of_subtask);
-    /// A limit is reached. `said`: what the model said last, where that is in no message yet.
+    /// A limit is reached. `said`: what the model wrote last, where that is in no message yet.
     [[nodiscard]] result<lang::value> exhaust(const exhausted_resource& what,
                                               std::string_view said = {});
     [[nodiscard]] result<lang::value> exhaust(const spent_budget& over);

@@ -1,4 +1,4 @@
-// How an execution ends: its result or error, and the event that says so.
+// How an execution ends: its result or error, and the event that reports it.
 #pragma once
 
 #include "tasks/run/call_choices.hpp"
@@ -45,12 +45,12 @@ public:
 
     /// An end that keeps `content`, which outlives it.
     [[nodiscard]] task_ending ending(std::string_view content);
-    /// The COMPLETE result; complete() says that it is the end.
+    /// The COMPLETE result; complete() reports that it is the end.
     [[nodiscard]] lang::value build(task_ending end);
     void complete() noexcept { finished(task_outcome::complete, {}); }
     /// The FAILED result, or where failures are raised the TaskError.
     [[nodiscard]] result<lang::value> fail(task_ending end, const task_failure& failure);
-    /// A limit of the task would be passed. `content`: what the model has said; empty: nothing.
+    /// A limit of the task would be passed. `content`: what the model has written; empty: nothing.
     [[nodiscard]] result<lang::value> exhaust(const exhausted_resource& what,
                                               std::string_view content);
     /// The service has failed: a FAILED result; when it is not set up, an error. `content`: as
@@ -59,7 +59,7 @@ public:
     [[nodiscard]] error cancel(error cancelled);
     /// The workflow is at fault.
     [[nodiscard]] error raise(error failure);
-    /// The error with the place of the call, once: what a step says of its error is kept by the
+    /// The error with the place of the call, once: what a step notes of its error is kept by the
     /// step after it.
     [[nodiscard]] error placed(error failure) const;
 

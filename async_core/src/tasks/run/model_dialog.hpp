@@ -30,7 +30,7 @@ public:
     /// A response of a wrong form, and what is wrong with it. `note`: which form is wanted.
     void ask_again(std::string response, const std::string& violation, const std::string& note);
 
-    /// A response that calls tools. `provider`: who wrote it, unless the response says so.
+    /// A response that calls tools. `provider`: who wrote it, unless the response names it.
     void add_calls(ports::chat_response response, std::string_view provider);
     void add_result(ports::chat_message of_tool) {
         request_.messages.push_back(std::move(of_tool));

@@ -28,7 +28,7 @@ public:
     shared_room& operator=(const shared_room&) = delete;
 
     /// A place in the queue. Its point is notified when it has the turn: its owner then decides,
-    /// and destroys it or calls wait_again(). Destroying it leaves the queue, or gives the turn to
+    /// and destroys it or calls wait_again(). Destroying it leaves the queue, or passes the turn to
     /// the next.
     class place {
     public:

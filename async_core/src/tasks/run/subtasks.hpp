@@ -41,8 +41,9 @@ struct subtask_outcome {
 /// TaskResult as its JSON.
 [[nodiscard]] lang::value asked_subtask(const lang::value& ended);
 
-/// What there was when a subtask failed: of the subtask, where its model had said something, else
-/// of the task that asked for it. Nil when both had nothing. The text of an error is no output.
+/// What there was when a subtask failed: of the subtask, where its model had written something,
+/// else of the task that asked for it. Nil when both had nothing. The text of an error is no
+/// output.
 [[nodiscard]] lang::value partial_output(const lang::value& continued,
                                          const subtask_outcome& outcome);
 

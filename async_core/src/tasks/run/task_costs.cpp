@@ -74,7 +74,7 @@ coro::task<result<std::optional<spent_budget>>> task_costs::reserve(coro::call_c
 
 bool task_costs::would_wait() {
     const auto wanted = expected();
-    if (!wanted) return false; // reserving says why
+    if (!wanted) return false; // reserving reports why
     return spending_share::would_wait(*from_.innermost, from_.session, *wanted);
 }
 
@@ -100,8 +100,8 @@ paid_request task_costs::paid_for(const ports::chat_response& response,
     return request;
 }
 
-/// A request whose response was cut off: unless the service has said what it cost, what arrived is
-/// less than that, so it counts as a guess until one of its kind has ended.
+/// A request whose response was cut off: unless the service has reported what it cost, what arrived
+/// is less than that, so it counts as a guess until one of its kind has ended.
 paid_request task_costs::paid_for_part(const ports::chat_response& part,
                                        std::uint32_t attempts) const {
     paid_request request = paid_for(part, attempts);
@@ -200,7 +200,7 @@ void task_costs::settle(const error& failure) {
     if (!share_.held()) return;
     const std::uint32_t attempts = ports::attempts_of(failure);
     if (const ports::chat_response* part = ports::part_of(failure)) {
-        // Says nothing of what a whole one costs: the history does not learn from it.
+        // No evidence of what a whole one costs: the history does not learn from it.
         const double least = paid_for_part(*part, attempts).cost.value_or(share_.expected());
         return share_.settle(least + lost_cost(part->lost), attempts != 0);
     }

@@ -19,14 +19,14 @@ namespace heddle::tasks {
 
 namespace {
 
-/// Why a model gave nothing, in its own words if it had any.
+/// Why a model returned nothing, in its own words if it had any.
 std::string refusal_text(const ports::chat_response& response) {
     std::string said = response.refusal.empty() ? response.text : response.refusal;
     utf8::shorten(said, 500);
     const bool filtered = response.finish == ports::finish_reason::content_filter;
     std::string text = filtered ? "a content filter of the service withheld the response"
                                 : "the model refused to answer";
-    if (said.empty()) return text + (filtered ? "" : " and gave no reason");
+    if (said.empty()) return text + (filtered ? "" : " without a reason");
     return said.starts_with(text) ? said : text + ": " + said;
 }
 
@@ -166,7 +166,7 @@ void task_execution::begin_session() {
     time_.begin(choices_.timeout());
 }
 
-/// Says what a call or template asks for and does not get.
+/// Reports what a call or template asks for and does not get.
 void task_execution::note_unused() {
     if (!runner_.parts().context) {
         const call_overrides* set = call_.overrides.get();

@@ -24,11 +24,11 @@ coro::task<result<lang::value>> task_runner::run(task_call call) {
 
 std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call,
                                                            const call_settings& settings) {
-    // Tools that are written in the language run beside the workflow, in a scope that says so.
+    // Tools that are written in the language run beside the workflow, in a scope that records it.
     if (settings.no_conversation || !call.place || call.chain || call.scope->call_depth != 0) {
         return nullptr;
     }
-    // A sandbox has conversations of its own: nothing said outside is told inside, and the reverse.
+    // A sandbox has conversations of its own: turns outside are not seen inside, and the reverse.
     conversation_root root;
     const auto* sandbox = call.scope->sandbox.get();
     if (sandbox) root.sandbox = sandbox->own().as_value();

@@ -34,7 +34,7 @@ public:
     [[nodiscard]] const task_system_parts& parts() const noexcept { return parts_; }
     [[nodiscard]] const task_registry& tasks() const noexcept { return tasks_; }
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
-    /// What the branch of a call has said, in the innermost conversation that was opened around it
+    /// The turns of the branch of a call, in the innermost conversation that was opened around it
     /// (in none: what was recorded outside of all); null: the call has no part in it.
     [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call,
                                                                 const call_settings& settings);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double warning_share = 0.8;
 constexpr std::size_t bytes_of_a_message = 16;                  ///< what roles and brackets come to
-constexpr std::int64_t max_tokens_of_a_request = 1'000'000'000; ///< whatever a service says
+constexpr std::int64_t max_tokens_of_a_request = 1'000'000'000; ///< whatever a service reports
 constexpr std::int64_t priced_tokens = 1000;                    ///< prices are asked for so many
 constexpr std::array<std::string_view, 5> names{"turns", "context", "output", "tokens", "cost"};
 
@@ -281,7 +281,7 @@ counted_use task_session::use_of(const ports::chat_response& response) const noe
 counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
                                  std::size_t received) const noexcept {
     counted_use use;
-    if (told && told->of_cache) return use; // what was lost before it is counted apart
+    if (told && told->of_cache) return use; // what was lost before it is counted separately
     if (told) use.usage = *told;
     else use.usage.input_told = use.usage.output_told = false;
     // There is no request without input, and no text that took no tokens.
@@ -337,7 +337,7 @@ void task_session::count(const ports::chat_response& response, const counted_use
     requests_ += response.attempts;
     ++turns_;
     if (!use.estimated && use.usage.input > 0 && asked_bytes_ != 0) {
-        // Kept within what texts can be, whatever a service says.
+        // Kept within what strings can be, whatever a service reports.
         tokens_per_byte_ = std::clamp(
             static_cast<double>(use.usage.input) / static_cast<double>(asked_bytes_), 0.05, 1.0);
     }

@@ -39,12 +39,12 @@ struct counted_use {
     bool estimated = false; ///< the service did not report them
 };
 
-/// Counts what the conversation of one execution uses, its subtasks included where that is said,
+/// Counts what the conversation of one execution uses, its subtasks included where that is noted,
 /// and knows when it is enough. Lives in the frame of the execution. Threads: its shard's only.
 class task_session {
 public:
     static constexpr std::int64_t default_turns = 10; ///< assistant messages, re-asks not counted
-    /// Output tokens of a request that says no limit itself, where it shares one with other tasks.
+    /// Output tokens of a request without a limit, where it shares one with other tasks.
     /// Few models can give more.
     static constexpr std::int64_t ample_output = 65'536;
 
@@ -70,7 +70,7 @@ public:
     [[nodiscard]] coro::task<coro::wake> room_freed(coro::call_context context) {
         return place_->point.wait(context);
     }
-    /// What a response used: the service's figures, and for those that it did not tell, or that
+    /// What a response used: the service's figures, and for those that it did not report, or that
     /// cannot be, an estimate from the texts. Nothing for one out of a cache.
     [[nodiscard]] counted_use use_of(const ports::chat_response& response) const noexcept;
     /// The same for the last request, whatever came of it. `received`: bytes of a response.
@@ -88,7 +88,8 @@ public:
     [[nodiscard]] static exhausted_resource time_over(coro::clock::duration used,
                                                       coro::clock::duration limit);
 
-    /// Tokens that a request takes, by what the provider said of earlier ones, else by its bytes.
+    /// Tokens that a request takes, by what the provider reported of earlier ones, else by its
+    /// bytes.
     [[nodiscard]] std::int64_t estimate(const ports::chat_request& request) const noexcept;
     /// Tokens that a text takes.
     [[nodiscard]] std::int64_t estimate(std::size_t bytes) const noexcept;
@@ -98,7 +99,7 @@ public:
     [[nodiscard]] const model_price& price() const noexcept { return price_; }
 
     [[nodiscard]] const ports::token_usage& usage() const noexcept { return usage_; }
-    /// Whether usage() says something: a response came, or what failed was sent.
+    /// Whether usage() is meaningful: a response came, or what failed was sent.
     [[nodiscard]] bool used() const noexcept { return used_; }
     [[nodiscard]] bool estimated() const noexcept { return estimated_; }
     [[nodiscard]] std::optional<double> cost() const noexcept {

@@ -30,7 +30,7 @@ constexpr std::size_t max_calls_per_turn = 64;
 constexpr std::size_t max_arguments_bytes = 16 * 1024 * 1024;
 constexpr std::size_t max_arguments_depth = 128;
 
-/// Cuts without splitting a character, and says so.
+/// Cuts without splitting a character, and notes it.
 [[nodiscard]] std::string capped(std::string text, std::size_t most) {
     if (text.size() <= most) return text;
     const std::size_t left_out = text.size() - utf8::prefix_size(text, most);

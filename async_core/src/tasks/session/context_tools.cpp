@@ -27,7 +27,7 @@ constexpr std::string_view input_schema = R"({
     "inputs": {"type": "object", "description": "Inputs of the task that the files are for"},
     "matching_strategy": {"enum": ["content", "metadata"],
       "description": "Match the text of files, or their paths and descriptions only"},
-    "history": {"description": "What was said before"},
+    "history": {"description": "The conversation so far"},
     "inherited_context": {"description": "Context of the task that asks"},
     "previous_outputs": {"description": "Results of earlier steps"},
     "template_description": {"type": "string", "description": "What the task is for"},

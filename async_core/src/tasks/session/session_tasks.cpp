@@ -225,7 +225,7 @@ result<lang::value> session_tasks::define_tool(host::session&, const lang::value
     return tools_.find(name)->callable;
 }
 
-/// Says what a new tool hides, or is hidden by.
+/// Reports what a new tool hides, or is hidden by.
 void session_tasks::announce_tool(const std::string& name) {
     log_port& log = owner_.owner().log();
     if (tools_.find(name)) {

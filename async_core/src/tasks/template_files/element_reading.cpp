@@ -33,7 +33,7 @@ std::string text_block(const xml_element& element) {
         lines.push_back(text.substr(at, end - at));
         at = end + 1;
     }
-    // The first line stands behind the tag: its indentation says nothing.
+    // The first line is behind the tag: its indentation is meaningless.
     std::size_t common = std::string_view::npos;
     for (std::size_t i = 1; i < lines.size(); ++i) {
         if (!ascii::trim(lines[i]).empty()) common = std::min(common, indentation(lines[i]));

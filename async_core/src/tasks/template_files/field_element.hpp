@@ -10,7 +10,7 @@
 namespace heddle::tasks {
 
 /// Reads the element of a field that is neither a group nor special. Nothing when it is wrong,
-/// which is told then.
+/// which is reported then.
 [[nodiscard]] std::optional<field_value> read_field_element(const task_field& field,
                                                             const xml_element& element,
                                                             element_reading& read);

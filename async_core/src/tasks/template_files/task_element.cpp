@@ -26,7 +26,7 @@ public:
         : element_(element), draft_(draft), t_(draft.declared), read_(problems) {}
 
     void run() {
-        t_.description.clear(); // "" until it is known that the file gives none
+        t_.description.clear(); // "" until it is known that the file has none
         read_attributes();
         read_.no_text(element_);
         for (const xml_element& child : element_.children) read_child(child);
@@ -206,7 +206,7 @@ private:
             return read_.tell("missing", child.span,
                               "<file_paths> holds no <" + std::string(wanted) + ">");
         }
-        // What is empty was told.
+        // What is empty was reported.
         const bool told =
             file.from == kind::literal
                 ? std::find(file.paths.begin(), file.paths.end(), "") != file.paths.end()
@@ -233,7 +233,7 @@ private:
                 continue;
             }
             seen.push_back(input.name);
-            if (seen.size() > template_limits::max_inputs + 1) break; // told with the rules
+            if (seen.size() > template_limits::max_inputs + 1) break; // reported with the rules
             draft_.inputs[input.name] = place;
             add_input(std::move(input), by_params, place);
         }

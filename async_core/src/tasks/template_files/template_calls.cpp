@@ -105,7 +105,7 @@ private:
         return with_placeholders(text);
     }
 
-    /// Text in which {{name.field[0]}} stands for a value; alone it is the value itself.
+    /// Text in which {{name.field[0]}} is replaced by a value; alone it is the value itself.
     std::string with_placeholders(string_view text) {
         std::vector<std::string> parts;
         std::string only; ///< the value, when there is nothing else
@@ -193,7 +193,7 @@ private:
 /// Moves the spans of forms from the program to the calls that its parts were made of.
 class relocation {
 public:
-    /// The program was read at position 1, the file stands at `position`.
+    /// The program was read at position 1, the file is at `position`.
     relocation(const std::vector<program_part>& parts, std::uint32_t position)
         : parts_(parts), position_(position) {}
 

@@ -114,7 +114,7 @@ private:
         draft.parts["params"] = place;
         draft.declared.given.add(*find_clause({}, "params"), place);
         std::vector<std::string> names = comma_list(text);
-        // heddle-check: allow cut-text (a list; too many: told)
+        // heddle-check: allow cut-text (a list; too many: reported)
         names.resize(std::min(names.size(), template_limits::max_inputs + 1));
         for (std::string& name : names) {
             draft.inputs.try_emplace(name, place);

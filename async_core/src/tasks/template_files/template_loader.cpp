@@ -236,7 +236,7 @@ source_span template_loader::state::place_of_placeholder(source_span part,
 void template_loader::state::check(const template_draft& draft) {
     for (template_violation& each : validate_template(draft.declared, options.validation)) {
         if (each.part == "name" && draft.declared.name.empty())
-            continue; // told where it is missing
+            continue; // reported where it is missing
         source_span where = draft.place_of(each.part, each.item);
         if (each.code == "unknown-placeholder") where = place_of_placeholder(where, each.item);
         if (each.inside.known()) {
@@ -284,7 +284,7 @@ void template_loader::state::check_text_calls(const template_draft& draft) {
          {std::pair<const char*, const std::string&>{asked, prompt}, {"system", declared.system}}) {
         if (!draft.parts.contains(part)) continue; // of what it refers to, which is checked
         const auto read = prompt_template::compile(text, nullptr);
-        if (!read) continue; // told
+        if (!read) continue; // reported
         for (const prompt_call& call : read->calls())
             check_text_call(draft, draft.place_of(part, {}), call);
     }
@@ -325,7 +325,7 @@ void template_loader::state::check_text_call(const template_draft& draft, source
 
 void template_loader::state::check_call(call_draft& call) {
     const std::string& wanted = call.call.template_name;
-    if (wanted.empty()) return; // told
+    if (wanted.empty()) return; // reported
     const task_template* target = find(wanted);
     if (!target) {
         return tell("unknown-template", call.target_span, "there is no template '" + wanted + "'",

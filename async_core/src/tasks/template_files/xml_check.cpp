@@ -76,7 +76,7 @@ private:
                              span(from, std::min(to, text_.size()))});
         if (problems_.size() >= limits_.problems) going_ = false;
     }
-    /// What follows would only be told wrongly.
+    /// What follows would only be reported wrongly.
     void stop(string_view code, size_t from, size_t to, std::string message,
               std::string hint = {}) {
         tell(code, from, to, std::move(message), std::move(hint));

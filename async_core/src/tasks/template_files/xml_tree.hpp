@@ -45,7 +45,8 @@ struct xml_tag_place {
 
 /// Checks that a text is well-formed XML of the kind that templates are made of: UTF-8, one root,
 /// no document type, no entities but the five and characters by number, no processing instructions,
-/// within the limits. Fills `places`. False when the tree cannot be read; `problems` says why.
+/// within the limits. Fills `places`. False when the tree cannot be read; `problems` has the
+/// reasons.
 [[nodiscard]] bool check_xml(std::string_view text, std::uint32_t position,
                              const template_file_limits& limits, std::vector<xml_tag_place>& places,
                              std::vector<lang::problem>& problems);

@@ -95,8 +95,8 @@ private:
         return span_in(declared, "output_format");
     }
 
-    /// The template without the clauses that cannot be read. Each of them is told; what is missing
-    /// then is not.
+    /// The template without the clauses that cannot be read. Each of them is reported; what is
+    /// missing then is not.
     std::optional<task_template> read_clauses() {
         std::vector<lang::value> parts;
         std::vector<source_span> places;
@@ -137,7 +137,7 @@ private:
         return result;
     }
 
-    /// The clause that an error stands in; the number of parts when it stands in none. `defatom`
+    /// The clause that contains an error; the number of parts when none does. `defatom`
     /// and the name are no clauses.
     static std::size_t clause_at(const std::vector<source_span>& places, source_span where) {
         for (std::size_t i = 2; i < places.size() && where.known(); ++i) {
@@ -150,7 +150,7 @@ private:
                         lang::task_signature& signature) {
         const std::vector<std::string>& inputs = signature.inputs;
         const auto code = prompt_template::compile(text, nullptr);
-        if (!code) { // compile_task says what is wrong
+        if (!code) { // compile_task reports what is wrong
             readable_ = false;
             return true;
         }

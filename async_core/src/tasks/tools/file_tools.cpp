@@ -176,7 +176,7 @@ std::vector<tool> file_tools() {
                   "Reads several text files of the workspace into one text", read_all_schema,
                   &read_several),
         file_tool("write-file", {"system:write_file"},
-                  "Replaces a text file of the workspace, or makes a new one; gives its path",
+                  "Replaces a text file of the workspace, or makes a new one; returns its path",
                   write_schema, &write_one),
         file_tool("system:list_directory", {},
                   "Lists the names in a directory of the workspace; directories end in /",

@@ -27,7 +27,7 @@ namespace heddle::tasks {
 [[nodiscard]] lang::value failure_note(lang::heap& memory, std::string_view reason,
                                        std::string_view message);
 
-/// PermissionError of a host without a process port; `hint` says how to allow it.
+/// PermissionError of a host without a process port; `hint` describes how to allow it.
 [[nodiscard]] error no_programs(std::string_view who, const std::string& hint);
 
 } // namespace heddle::tasks

@@ -147,7 +147,7 @@ private:
            failure.code() == make_error_code(process_errc::invalid_argument);
 }
 
-/// A program that did not start, as the shell tells it.
+/// A program that did not start, as the shell reports it.
 [[nodiscard]] value not_started(lang::heap& memory, const error& failure) {
     ports::process_result none;
     none.exit_code = failure.code() == make_error_code(process_errc::not_found) ? 127 : 126;
@@ -201,7 +201,7 @@ std::vector<tool> process_tools(ports::process_port* processes, std::string hint
     created.name = "system:run_script";
     created.aliases = {"system:execute_shell_command"};
     created.description =
-        "Runs a program or a shell command in the workspace and gives its output "
+        "Runs a program or a shell command in the workspace and returns its output "
         "and exit code";
     created.input_schema = input_schema;
     created.check_values = [name = created.name](const value& inputs) -> result<void> {

@@ -113,7 +113,7 @@ namespace json = boost::json;
     return created;
 }
 
-/// Means nothing when `work` says to stop.
+/// Meaningless when `work` stops.
 [[nodiscard]] result<void> check_values(const registered_tool& one, lang::heap& memory,
                                         const lang::value& inputs, source_span span,
                                         lang::work_meter& work) {

@@ -71,7 +71,7 @@ tool user_tool(user_port ask) {
     tool result;
     result.name = "system:ask_user";
     result.aliases = {"ask-user"};
-    result.description = "Asks the person who runs the workflow, and gives the answer";
+    result.description = "Asks the person who runs the workflow, and returns the answer";
     result.input_schema = input_schema;
     const auto kept = std::make_shared<const user_port>(std::move(ask));
     result.run = [kept](tool_call call) { return ask_user(kept.get(), std::move(call)); };

@@ -1,4 +1,4 @@
-// Values that a call gives to tasks and tools, checked without a call.
+// Values that a call passes to tasks and tools, checked without a call.
 #pragma once
 
 #include <heddle/lang/check.hpp>

@@ -32,8 +32,8 @@ struct row : row_origin {
 
 /// A row that could not be read. It has a number of its own.
 struct bad_row : row_origin {
-    error problem;   ///< names file, line and, where known, column; its hint says how to fix it
-    std::string raw; ///< the bytes as they were read, at most row_input::max_raw_bytes
+    error problem; ///< names file, line and, where known, column; its hint describes how to fix it
+    std::string raw;      ///< the bytes as they were read, at most row_input::max_raw_bytes
     bool raw_cut = false; ///< the row has more bytes than `raw`
 };
 

@@ -77,7 +77,7 @@ public:
         status_ = status;
         reason_ = reason;
     }
-    /// Also says so to Beast, which then stops.
+    /// Also reports it to Beast, which then stops.
     void refuse(int status, std::string_view reason, error_code& ec) noexcept {
         refuse(status, reason);
         ec = http::error::bad_field;

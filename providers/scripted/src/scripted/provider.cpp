@@ -27,7 +27,7 @@ public:
 
     std::string_view provider_name() const noexcept override { return options_.name; }
 
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port requires it
     task<result<chat_response>> complete(const chat_request& request,
                                          call_context context) override {
         return answer_to(request, nullptr, context);
@@ -94,7 +94,7 @@ private:
                                 std::move(lost));
     }
 
-    /// Gives out the pieces one at each turn of the loop, as a network would.
+    /// Delivers the pieces one at each turn of the loop, as a network would.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
     static task<result<void>> hand_out(const chat_response& answer, const chat_delta_sink& on_delta,
                                        std::chrono::milliseconds pause, ports::flow_gate* gate,

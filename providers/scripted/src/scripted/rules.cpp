@@ -26,7 +26,7 @@ constexpr double max_delay_ms = 24.0 * 3600 * 1000;
 
 std::string_view view(const json::string& text) noexcept { return {text.data(), text.size()}; }
 
-/// The type of error that OpenAI gives with a status.
+/// The type of error that OpenAI has for a status.
 std::string_view usual_type(int status) noexcept {
     if (status == 401) return "authentication_error";
     if (status == 429) return "rate_limit_error";
@@ -194,7 +194,7 @@ private:
                 const auto slot = scope.slots.find(name);
                 const auto first_group = static_cast<std::size_t>(text_slot::first_group);
                 if (slot == scope.slots.end() || slot->second >= first_group)
-                    continue; // told by only()
+                    continue; // reported by only()
                 const json::string* text = member.value().if_string();
                 if (!text) mistake(below(here, name), "must be an expression in a text");
                 else

@@ -62,7 +62,7 @@ struct rule_set {
     bool looks_at_prompt = false; ///< some pattern or placeholder uses the whole prompt
 };
 
-/// Reads a whole file and goes on after a mistake, so that all are told at once.
+/// Reads a whole file and continues after a mistake, so that all are reported at once.
 /// Errors: errc::invalid_argument with a rules_report.
 [[nodiscard]] result<rule_set> read_rules(std::string_view json, const std::string& file);
 

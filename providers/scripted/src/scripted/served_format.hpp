@@ -53,7 +53,7 @@ public:
     [[nodiscard]] virtual std::string_view stream_type() const noexcept {
         return "text/event-stream; charset=utf-8";
     }
-    /// False: a wait that the service asks for stands in the body alone.
+    /// False: a wait that the service asks for is in the body alone.
     [[nodiscard]] virtual bool wait_in_headers() const noexcept { return true; }
     virtual void append_fault(std::string& out, const fault& shown) const = 0;
     virtual void append_models(std::string& out, const std::vector<std::string>& names) const = 0;

@@ -62,7 +62,7 @@ void append_text(std::string& out, std::string_view text, text_template::form wr
     else append_json_string(out, text);
 }
 
-/// A text that stands alone in JSON: a number if that is what it is.
+/// A string that is the whole value in JSON: a number if that is what it is.
 void append_value(std::string& out, std::string_view text, text_template::form written) {
     constexpr std::size_t max_number_length = 18;
     const bool is_number = text.size() <= max_number_length &&

@@ -37,7 +37,7 @@ using slot_values = std::vector<std::string_view>;
 
 class text_template {
 public:
-    /// How what a placeholder gives is written.
+    /// How the value of a placeholder is written.
     enum class form : std::uint8_t {
         plain,     ///< as it is
         json_text, ///< within a JSON string, escaped

@@ -59,7 +59,7 @@ TEST(utf8_find_invalid, accepts_the_borders_and_refuses_what_lies_behind_them) {
           "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF0\x9F\x98", "\xF4\x90\x80\x80",
           "\xF5\x80\x80\x80", "\xFE", "\xFF"}) {
         EXPECT_EQ(utf8::find_invalid(invalid), 0U) << invalid;
-        // Wherever it stands: in and behind the words of eight bytes.
+        // Wherever it is: in and behind the words of eight bytes.
         for (std::size_t before = 0; before < 20; ++before) {
             const exact_copy text(std::string(before, 'x') + std::string(invalid));
             EXPECT_EQ(utf8::find_invalid(text.view()), before);
@@ -67,7 +67,7 @@ TEST(utf8_find_invalid, accepts_the_borders_and_refuses_what_lies_behind_them) {
     }
 }
 
-/// Table 3-7 of the Unicode standard, as it stands there: the well-formed sequences of bytes.
+/// Table 3-7 of the Unicode standard, verbatim: the well-formed sequences of bytes.
 struct byte_range {
     unsigned char low;
     unsigned char high;
@@ -84,7 +84,7 @@ const std::vector<std::vector<byte_range>> table_3_7{
     {{0xF4, 0xF4}, {0x80, 0x8F}, {0x80, 0xBF}, {0x80, 0xBF}},
 };
 
-/// What the table says of the beginning of a text: the longest part that fits a row, or one byte.
+/// What the table has for the beginning of a string: the longest part that fits a row, or one byte.
 utf8::code_point by_table(std::string_view text) {
     utf8::code_point point;
     for (const auto& row : table_3_7) {

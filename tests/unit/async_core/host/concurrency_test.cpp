@@ -198,7 +198,7 @@ TEST_F(concurrency_test, a_cancelled_run_leaves_every_kind_of_wait) {
 }
 
 TEST_F(concurrency_test, sleeping_branches_wake_in_time_beside_one_that_computes) {
-    // Each of 100 branches tells by how many seconds it woke too late. The best of three counts:
+    // Each of 100 branches reports by how many seconds it woke too late. The best of three counts:
     // what else the machine does is none of ours.
     double best = 1;
     for (int attempt = 0; attempt < 3 && best > 0.01; ++attempt) {

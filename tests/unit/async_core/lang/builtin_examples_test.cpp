@@ -25,7 +25,7 @@ std::string errors_in(const std::string& program) {
     return found;
 }
 
-/// Gives how many there were.
+/// Returns how many there were.
 std::size_t run_examples(std::string_view name, const std::vector<std::string>& examples) {
     for (const std::string& example : examples) {
         const std::size_t arrow = example.rfind(" => ");
@@ -38,7 +38,7 @@ std::size_t run_examples(std::string_view name, const std::vector<std::string>& 
         const std::string right = example.substr(arrow + 4);
         EXPECT_EQ(errors_in(left), "") << name << ": " << left;
         EXPECT_EQ(harness.shown("(eq? " + left + " " + right + ")"), "true")
-            << name << ": " << left << " gives " << harness.shown(left);
+            << name << ": " << left << " returns " << harness.shown(left);
     }
     return examples.size();
 }

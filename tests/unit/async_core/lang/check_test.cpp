@@ -278,7 +278,7 @@ TEST_F(check, knows_the_characters_of_other_languages) {
         const auto found = problems(text);
         return found.empty() ? "no problem" : hints[0];
     };
-    EXPECT_EQ(hint("(list “a”)"), "a string stands between straight quotes: \"…\"");
+    EXPECT_EQ(hint("(list “a”)"), "write a string between straight quotes: \"…\"");
     EXPECT_EQ(hint("(list #\\a)"), "a character is a string: \"a\"");
     EXPECT_EQ(hint("(list {a})"), "{ and } mean nothing here: a map is (dict 'key value …)");
     EXPECT_EQ(hint("(define a 1) (list a . a)"), "there are no dotted pairs: write (list a b)");

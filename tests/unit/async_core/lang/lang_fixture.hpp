@@ -29,7 +29,7 @@ protected:
         return std::move(read->content);
     }
 
-    /// As read, with every list (dict "k" v …) made the map it stands for.
+    /// As read, with every list (dict "k" v …) made the map it denotes.
     [[nodiscard]] value data(std::string_view text) { return with_maps(read(text)); }
 
     /// "SexpSyntaxError: …" for what cannot be read, else the written form.

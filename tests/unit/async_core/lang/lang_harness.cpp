@@ -153,7 +153,7 @@ bool lang_harness::pass_time() {
     return true;
 }
 
-/// The machine alone may lack memory, if a test says so.
+/// The machine alone may lack memory, if a test asks for it.
 outcome lang_harness::step(fiber& self, run_budget& budget, std::uint32_t slice) {
     const failing_allocations::scope machine_only(true);
     return machine::run(self, budget, slice);

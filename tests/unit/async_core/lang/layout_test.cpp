@@ -28,7 +28,7 @@ std::string broken_promise(std::string_view text, std::size_t width) {
     layout_options options;
     options.width = width;
     const auto once = lay_out(text, 0, options);
-    if (once.has_error() != before.has_error()) return "the reader says otherwise";
+    if (once.has_error() != before.has_error()) return "the reader disagrees";
     if (!once) return {};
     const auto after = read_all(*memory, *once);
     if (!after) return "cannot be read any more: " + after.error().message() + "\n" + *once;

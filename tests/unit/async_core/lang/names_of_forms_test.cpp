@@ -81,7 +81,7 @@ TEST(names_of_forms, what_a_loop_was_given_is_shown_with_its_kind) {
     };
     EXPECT_THAT(loop("\"2\"", "(list 'stop 1)"), HasSubstr("not the string \"2\""));
     EXPECT_THAT(loop("-1", "(list 'stop 1)"), HasSubstr("integer, not -1"));
-    EXPECT_THAT(loop("2", "(list \"stop\" 1)"), HasSubstr("it gave the string \"stop\""));
+    EXPECT_THAT(loop("2", "(list \"stop\" 1)"), HasSubstr("it returned the string \"stop\""));
 }
 
 TEST(names_of_forms, what_is_defined_further_down_is_reported_as_such) {

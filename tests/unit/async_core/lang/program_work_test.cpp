@@ -65,7 +65,7 @@ TEST(work, of_a_program_ends_when_it_is_cancelled) {
     }
 }
 
-TEST(work, gives_the_same_value_whatever_the_schedule) {
+TEST(work, has_the_same_value_whatever_the_schedule) {
     for (const timed& one : programs) {
         lang_harness first;
         const std::string expected = first.shown(one.program);

@@ -67,7 +67,7 @@ TEST(regex_work, of_a_pattern_without_end_is_refused) {
               "(\"abcdef\" \"ef\")");
 }
 
-/// Ends when it is told to, not when nobody waits for it any more.
+/// Ends when it is asked to, not when nobody waits for it any more.
 class slow_job final : public side_job {
 public:
     void run() override {

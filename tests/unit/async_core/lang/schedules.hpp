@@ -19,8 +19,9 @@ inline void expect_tidy(const lang_harness& harness, const std::string& what) {
     EXPECT_EQ(harness.permits, 0U) << what;
 }
 
-/// The program gives `expected` (a written value, or "Kind: message") with big slices, with a slice
-/// of one step, with branches that are split off at every step, and with one branch at a time.
+/// The program ends with `expected` (a written value, or "Kind: message") with big slices, with a
+/// slice of one step, with branches that are split off at every step, and with one branch at a
+/// time.
 inline void expect_everywhere(const std::string& program, const std::string& expected) {
     for (const bool tight : {false, true}) {
         for (const bool split : {false, true}) {

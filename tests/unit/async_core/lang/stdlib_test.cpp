@@ -1,5 +1,5 @@
 // The standard library as a whole: every module reads, compiles and loads, keeps to the rules that
-// docs/library/README.md gives, and every example in a docstring holds.
+// docs/library/README.md has, and every example in a docstring holds.
 #include "lang/stdlib/stdlib_sources.hpp"
 #include "lang_harness.hpp"
 
@@ -83,7 +83,7 @@ TEST_P(module, examples_of_its_docstrings_hold) {
             const std::string left = line.substr(0, arrow);
             const std::string right = line.substr(arrow + 4);
             EXPECT_EQ(harness.shown("(eq? " + left + " " + right + ")"), "true")
-                << one.name << ": " << left << " gives " << harness.shown(left);
+                << one.name << ": " << left << " returns " << harness.shown(left);
             ++count;
         }
     }

@@ -14,7 +14,7 @@ struct row {
     bool wanted;
 };
 
-// After gitignore(5); each row was compared with `git check-ignore`, which also tells of a folder
+// After gitignore(5); each row was compared with `git check-ignore`, which also reports a folder
 // above (the walk does that here).
 constexpr row rows[] = {
     {"foo", "foo", false, true},

@@ -153,7 +153,7 @@ TEST_F(indexing, loops_and_bounds_of_hostile_trees) {
     report = index(options);
     EXPECT_FALSE(report.complete);
     EXPECT_THAT(report.warnings, ElementsAre(HasSubstr("more than 10 files")));
-    // What was not walked to its end tells nothing about what is gone.
+    // A walk that did not finish does not show what is gone.
     EXPECT_EQ(report.removed, 0U);
     options = here();
     options.max_folder_entries = 20;

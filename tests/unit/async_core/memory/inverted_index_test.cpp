@@ -65,7 +65,7 @@ TEST(inverted_index, ranks_by_rarity_frequency_and_length) {
     index.put(file("/none", filler));
     index.put(file("/rare", "heddle " + filler));
     EXPECT_THAT(paths(index, words("loom")), ElementsAre("/short", "/often", "/once"));
-    // heddle is in one file, loom in three: the rarer word says more.
+    // heddle is in one file, loom in three: the rarer word weighs more.
     EXPECT_EQ(paths(index, words("loom heddle")).front(), "/rare");
     EXPECT_THAT(paths(index, words("absent")), IsEmpty());
     EXPECT_THAT(paths(index, words("")), IsEmpty());

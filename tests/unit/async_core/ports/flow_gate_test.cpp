@@ -56,7 +56,7 @@ TEST(flow_gate, a_listener_may_go_or_stay_or_send_another_away) {
     EXPECT_TRUE(stays.listening());
     visitor jealous;
     jealous.sends_away = &stays;
-    gate.listen(jealous); // told before the one that has waited for longer
+    gate.listen(jealous); // notified before the one that has waited for longer
     gate.reopen();
     EXPECT_EQ(jealous.told, 1);
     EXPECT_EQ(stays.told, 1);

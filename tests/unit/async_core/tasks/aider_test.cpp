@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::tool_harness;
 
-/// A small stand-in: writes down what it was called with and does what AIDER_DO says.
+/// A small stand-in: writes down what it was called with and does what AIDER_DO asks for.
 constexpr auto stand_in = R"(#!/bin/sh
 printf '%s\n' "$@" > arguments
 case "$AIDER_DO" in

@@ -111,7 +111,7 @@ TEST(context_files, without_access_to_files_are_reported) {
     bench b;
     b.sources.files = nullptr;
     EXPECT_THAT(b.good({}, "((files (\"a.txt\")))").warnings,
-                ElementsAre(HasSubstr("gives access to none")));
+                ElementsAre(HasSubstr("has no access to files")));
 }
 
 TEST(context_command, prints_one_path_a_line) {

@@ -44,7 +44,7 @@ public:
     std::filesystem::path path;
 };
 
-/// Gives prepared answers and keeps what it was asked; may wait until it is cancelled.
+/// Returns prepared responses and keeps what it was asked; may wait until it is cancelled.
 class fake_memory final : public ports::memory_port {
 public:
     coro::task<result<ports::memory_answer>> relevant_files(ports::memory_request request,

@@ -10,7 +10,7 @@ using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Gives one prepared answer and keeps what it was asked.
+/// Returns one prepared response and keeps what it was asked.
 class prepared_memory final : public ports::memory_port {
 public:
     coro::task<result<ports::memory_answer>> relevant_files(ports::memory_request request,

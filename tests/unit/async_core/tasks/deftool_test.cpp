@@ -318,7 +318,7 @@ TEST(deftool, is_called_by_models_of_tasks_that_list_it) {
     w.llm.say("done");
     EXPECT_EQ(
         w.json("(bind asked '())"
-               "(deftool price (params (item string \"What\")) (description \"Tells a price\")"
+               "(deftool price (params (item string \"What\")) (description \"Returns a price\")"
                "  (sleep 0.001) (set! asked (append asked (list item)))"
                "  (if (string=? item \"ink\") (dict \"eur\" 3) (error \"not for sale\" item)))"
                "(defatom shop (params) (instructions \"buy\") (tools (price)))"
@@ -327,7 +327,7 @@ TEST(deftool, is_called_by_models_of_tasks_that_list_it) {
     ASSERT_EQ(w.llm.asked.size(), 2U);
     ASSERT_EQ(w.llm.asked[0].tools.size(), 1U);
     EXPECT_EQ(w.llm.asked[0].tools[0].name, "price");
-    EXPECT_EQ(w.llm.asked[0].tools[0].description, "Tells a price");
+    EXPECT_EQ(w.llm.asked[0].tools[0].description, "Returns a price");
     std::string told;
     int failed = 0;
     for (const ports::chat_message& each : w.llm.asked[1].messages) {
@@ -388,7 +388,7 @@ TEST(deftool, is_checked_without_running) {
               "task-inputs: the tool 'weigh' has no input 'timeout'");
     EXPECT_EQ(only(std::string(weigh) + "(weigh)"), "task-inputs: the tool 'weigh' needs 'thing'");
     EXPECT_THAT(only("(deftool t (params (a strin)) (description \"d\") a)"),
-                HasSubstr("bad-tool: deftool t: params gives 'a' the unknown type"));
+                HasSubstr("bad-tool: deftool t: params declares 'a' with the unknown type"));
     EXPECT_THAT(only("(deftool t (params a) (description \"d\") (list a b))"),
                 HasSubstr("unknown name 'b'"));
 }

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// "f+" as inherit_context full, fresh_context enabled; "." says nothing.
+/// "f+" as inherit_context full, fresh_context enabled; "." sets neither.
 [[nodiscard]] context_management layer_of(std::string_view text) {
     context_management management;
     if (text[0] == 'f') management.inherit_context = inherit_mode::full;

@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 
 const fs::path suite = "/usr/share/json-schema-test-suite/tests/draft7";
 
-/// Why a schema may be refused, and how the message says so (output_schema.hpp). Every other schema
-/// has to be taken, and every case of it has to come out as the suite has it.
+/// Why a schema may be refused, and how the message words it (output_schema.hpp). Every other
+/// schema has to be taken, and every case of it has to come out as the suite has it.
 struct reason {
     std::string_view said;
     std::string_view why;

@@ -125,7 +125,7 @@ std::string object_of(int members) {
     return text + "}";
 }
 
-/// A check of what holds much by many schemas, each of which says little of it.
+/// A check of what holds much by many schemas, each of which constrains little of it.
 std::vector<long_answer> much_checked_answers() {
     const std::string text = "\"" + std::string(3'900'000, 'x') + "\"";
     std::string any = R"({"anyOf":[{"type":"null"})";

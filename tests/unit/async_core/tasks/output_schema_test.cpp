@@ -97,7 +97,7 @@ TEST(output_schema, checks_what_is_written_next_to_a_reference) {
         R"({"$ref":"#/$defs/o","required":["a"],"$defs":{"o":{"type":"object"}}})";
     EXPECT_EQ(check(root, R"({"a":1})"), "");
     EXPECT_NE(check(root, "{}"), "");
-    // In draft 7 a reference stands for all: whoever does not name that draft may not know it.
+    // In draft 7 a reference replaces all: whoever does not name that draft may not know it.
     const std::string old = R"("definitions":{"s":{"type":"string"}},
                                "properties":{"x":{"$ref":"#/definitions/s","minLength":3}}})";
     EXPECT_EQ(

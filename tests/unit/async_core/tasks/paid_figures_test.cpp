@@ -1,5 +1,5 @@
-// What a call has cost is told three times: in the notes of its result, to the observer (who makes
-// the summary), and by its budget. Whatever becomes of a call, the three are the same.
+// What a call has cost is reported three times: in the notes of its result, to the observer (who
+// makes the summary), and by its budget. Whatever becomes of a call, the three are the same.
 #include "tasks_testing.hpp"
 
 #include <heddle/ports/http_port.hpp>
@@ -152,7 +152,7 @@ std::vector<outcome> outcomes() {
     };
 }
 
-/// What a budget says is spent, after `call`. The next call does not fit.
+/// What a budget reports as spent, after `call`. The next call does not fit.
 struct told {
     std::optional<double> notes;
     double budget = -1;

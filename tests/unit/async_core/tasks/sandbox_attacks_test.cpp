@@ -349,7 +349,7 @@ TEST(sandbox_attacks, an_allowed_task_learns_nothing_of_outside) {
         EXPECT_EQ(w.llm.asked[i].model, "usual");
     }
     EXPECT_EQ(told(2), "first|") << "a conversation that was opened outside is not seen";
-    // Its own turns it is told; the program is told nothing of them.
+    // It receives its own turns; the program receives none of them.
     EXPECT_THAT(told(4), ::testing::AllOf(HasSubstr("first"), HasSubstr("second")));
     EXPECT_THAT(told(5),
                 ::testing::AllOf(HasSubstr("of the program"), ::testing::Not(HasSubstr("third"))));

@@ -48,7 +48,7 @@ std::string by_enum(int kind) {
 std::string by_name(int kind) {
     return object("\"z" + number(kind) + R"(":{},)" + operands, "\"z" + number(kind) + "\"") + "}";
 }
-/// The tag stands in another schema than the operands, behind them.
+/// The tag is in another schema than the operands, behind them.
 std::string by_part(int kind) {
     return R"({"allOf":[{"type":"object","properties":{)" + std::string(operands) +
            R"(}},{"required":["op"],"properties":{"op":{"const":")" + number(kind) + R"("}}}]})";

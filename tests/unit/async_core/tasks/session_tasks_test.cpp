@@ -226,7 +226,7 @@ TEST(task_calls, a_refusal_without_words_reads_well) {
     };
     using ports::finish_reason;
     EXPECT_EQ(message(finish_reason::refusal, ""),
-              "\"the model refused to answer and gave no reason\"");
+              "\"the model refused to answer without a reason\"");
     EXPECT_EQ(message(finish_reason::refusal, "I must not"),
               "\"the model refused to answer: I must not\"");
     EXPECT_EQ(message(finish_reason::refusal, "the model refused to answer (bio)"),

@@ -1,4 +1,4 @@
-// What (help …) tells about tasks and tools.
+// What (help …) prints about tasks and tools.
 #include "tasks_testing.hpp"
 
 #include <heddle/lang/text.hpp>

@@ -1,4 +1,4 @@
-// What tasks of a session are told of earlier ones.
+// What tasks of a session receive of earlier ones.
 #include "tasks/run/conversation.hpp"
 #include "tasks_testing.hpp"
 

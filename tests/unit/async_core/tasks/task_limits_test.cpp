@@ -314,7 +314,7 @@ TEST(task_limits, a_limit_on_cost_without_a_price_is_a_warning) {
 TEST(task_limits, cost_is_that_of_who_answered_and_is_reported) {
     harness w({plain()}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response response; // as a route gives it that had to go on to another service
+        ports::chat_response response; // as of a route that had to continue with another service
         response.text = "x";
         response.provider = "other";
         response.model = "unknown";

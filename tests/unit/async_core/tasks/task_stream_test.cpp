@@ -1,4 +1,4 @@
-// (stream task function), and what the host hears.
+// (stream task function), and what the host receives.
 #include "tasks_testing.hpp"
 
 #include <gmock/gmock.h>

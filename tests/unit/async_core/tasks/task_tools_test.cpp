@@ -29,11 +29,11 @@ void call_tools(harness& w, std::vector<std::pair<std::string, std::string>> wan
     });
 }
 
-/// Waits, then says what it was given; counts how many run at a time.
+/// Waits, then returns what it was given; counts how many run at a time.
 tool slow_echo(harness& w, int* most) {
     tool created;
     created.name = "test:echo";
-    created.description = "says it again";
+    created.description = "returns its input";
     created.input_schema =
         R"({"type":"object","properties":{"x":{"type":"string"},"ms":{"type":"integer"}},
             "required":["x"],"additionalProperties":false})";
@@ -120,7 +120,7 @@ TEST(model_tools, a_loop_that_does_not_end_is_ended) {
 TEST(model_tools, tasks_are_tools_too) {
     harness w;
     call_tools(w, {{"helper", R"({"text":"abc"})"}, {"helper", R"({"txt":"abc"})"}});
-    w.llm.say("inner says hi");
+    w.llm.say("inner replies hi");
     w.llm.say("outer done");
     EXPECT_EQ(w.json("(defatom helper (params (text string \"what\")) (description \"helps\") "
                      "(instructions \"help {{text}}\")) "
@@ -131,7 +131,7 @@ TEST(model_tools, tasks_are_tools_too) {
                 HasSubstr(R"("text":{"type":"string","description":"what"})"));
     ASSERT_EQ(w.llm.asked.size(), 3U);
     const auto& told = w.llm.asked[2].messages;
-    EXPECT_EQ(told[2].text, "inner says hi");
+    EXPECT_EQ(told[2].text, "inner replies hi");
     EXPECT_THAT(told[3].text, HasSubstr("no such input: txt"));
 }
 

@@ -60,7 +60,7 @@ TEST(template_loader, size_depth_and_counts_are_bounded) {
     EXPECT_EQ(problems(task(inputs + "</inputs>")).size(), 1U);
 }
 
-TEST(template_loader, ten_thousand_ampersands_are_told_quickly) {
+TEST(template_loader, ten_thousand_ampersands_are_reported_quickly) {
     const lines told = problems("<tasks>" + std::string(1'000'000, '&') + "</tasks>");
     EXPECT_EQ(told.size(), 100U);
 }

@@ -183,7 +183,7 @@ TEST(template_loader, ref_fills_what_is_absent) {
     EXPECT_EQ(t.instructions, "Other {{x}}");
     EXPECT_EQ(t.description, "Base");
     EXPECT_EQ(t.system, "Be kind");
-    EXPECT_EQ(t.subtype, "standard") << "as it says itself";
+    EXPECT_EQ(t.subtype, "standard") << "as the template sets it";
     EXPECT_EQ(t.temperature, 1);
     EXPECT_EQ(t.inputs.size(), 1U);
 }
@@ -269,7 +269,7 @@ TEST(template_loader, calls_in_texts_name_templates_and_fit_them) {
                                           "template 'nope' here"}));
 }
 
-TEST(template_loader, names_that_mean_something_else_are_told) {
+TEST(template_loader, names_that_mean_something_else_are_reported) {
     const auto loaded = load(
         "<tasks><template name='if' params=''><task><description>d</description></task></template>"
         "\n<template name='list' params=''><task><description>d</description></task></template>"

@@ -15,7 +15,7 @@ using testing::problems_of;
 using testing::reading;
 using testing::task;
 
-TEST(template_loader, a_setting_in_the_wrong_place_is_told_where_it_belongs) {
+TEST(template_loader, a_setting_in_the_wrong_place_is_reported_with_its_place) {
     EXPECT_THAT(load(task("<max_turns>3</max_turns>")).report->text(),
                 HasSubstr("hint: write <max_turns> inside <resource_limits>"));
     EXPECT_THAT(load(task("<history_config><system>a</system></history_config>")).report->text(),
@@ -24,7 +24,7 @@ TEST(template_loader, a_setting_in_the_wrong_place_is_told_where_it_belongs) {
                 HasSubstr("hint: allowed elements: inputs,"));
 }
 
-TEST(template_loader, tells_all_violations_of_all_files_at_once) {
+TEST(template_loader, reports_all_violations_of_all_files_at_once) {
     template_loader loader;
     loader.add("one.xml",
                "<tasks>\n<task type='atomic'><description>a</description></task>\n"

@@ -22,7 +22,7 @@ protected:
     start_gate with(const batch_bounds& bounds, const ports::step_spending& before = {}) {
         return start_gate(bounds, before);
     }
-    /// Starts rows until it says no, and returns how many.
+    /// Starts rows until it refuses, and returns how many.
     static std::size_t start_all(start_gate& gate) {
         std::size_t started = 0;
         for (; gate.ask(now) == gate_answer::start; ++started) gate.row_started();

@@ -21,7 +21,7 @@ TEST(public_address, shows_where_requests_go) {
     EXPECT_EQ(public_address("https://me:w@rd@host/v1"), "https://host/v1");
     EXPECT_EQ(public_address("https://host/v1?key=x"), "https://host/v1?[hidden]");
     EXPECT_EQ(public_address("https://host/v1#x"), "https://host/v1#[hidden]");
-    // That is where it would go, whatever stands behind it.
+    // That is where it would go, whatever follows it.
     EXPECT_EQ(public_address("https://evil.test/v1/@api.openai.com"), "https://evil.test/[hidden]");
 }
 

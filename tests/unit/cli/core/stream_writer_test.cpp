@@ -1,4 +1,4 @@
-// Writing to a pipe that is not read, and what is told of it.
+// Writing to a pipe that is not read, and what is reported of it.
 #include "stream_writer.hpp"
 #include "console.hpp"
 
@@ -49,7 +49,7 @@ private:
     std::array<int, 2> ends_{-1, -1};
 };
 
-/// What is told, from any thread.
+/// What is reported, from any thread.
 struct heard {
     std::atomic<int> lost{0};
     std::promise<void> room;

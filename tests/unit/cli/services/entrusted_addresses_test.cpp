@@ -78,7 +78,7 @@ TEST_F(entrusted_addresses, what_the_user_sends_to_both_addresses_is_not_asked_a
     expect_sent("x", official, users_key);
     expect_sent("gate", "http://gateway.test/v1", users_key);
     expect_sent("openai", official, users_key);
-    // Another key elsewhere says nothing about this one.
+    // Another key elsewhere is irrelevant for this one.
     set["WORK_KEY"] = "sk-work";
     user(
         "[providers.gate]\ntype = \"openai\"\nbase_url = \"http://gateway.test/v1\"\n"
@@ -127,7 +127,7 @@ TEST_F(entrusted_addresses, what_the_user_names_as_well_is_the_users_word) {
     variables.model = "openai:gpt-5";
     expect_sent("openai", official, users_key);
     variables.model.reset();
-    // Nothing that the project says leads there.
+    // No setting of the project leads there.
     project("model = \"gate:x\"\n[aliases]\nfast = \"gate:y\"\nquick = \"fast\"\n");
     expect_sent("openai", official, users_key);
     expect_sent("gate", "http://gateway.test/v1", users_key);

@@ -105,7 +105,7 @@ TEST_F(project_trust, no_order_of_layers_joins_a_key_with_an_address_of_the_proj
 
 TEST_F(project_trust, the_users_own_addresses_are_trusted) {
     expect_sent("openai", official, users_key);
-    // A project that says something else about the service.
+    // A project with other settings of the service.
     project("[providers.openai]\nmax_in_flight = 3\n[providers.alike]\ntype = \"openai\"\n");
     expect_sent("openai", official, users_key);
     expect_sent("alike", official, users_key);
@@ -362,7 +362,7 @@ TEST_F(project_trust, a_file_that_everybody_may_change_is_not_read) {
 }
 
 TEST_F(project_trust, a_file_of_another_user_is_not_read) {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may change the owner of files";
     project("model = \"x\"\n");
     ASSERT_EQ(::chown(project_file().c_str(), 12345, 12345), 0);
     EXPECT_THAT(mistakes(), ElementsAre(HasSubstr("belongs to user number 12345")));
@@ -377,7 +377,7 @@ TEST_F(project_trust, a_file_of_another_user_is_not_read) {
 }
 
 TEST_F(project_trust, nor_is_one_that_a_link_of_another_user_leads_to) {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root gives links away";
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may change the owner of links";
     // The link of the user leads to one of somebody else, who may turn it elsewhere at any time.
     stdfs::create_directories(root / "theirs");
     std::ofstream(root / "own.toml") << "model = \"y\"\n";

@@ -121,7 +121,7 @@ TEST_F(consents, of_a_file_that_everybody_may_write_are_none) {
 }
 
 TEST_F(consents, behind_a_link_of_somebody_else_are_none) {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root gives links away";
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may change the owner of links";
     ASSERT_TRUE(consent_store(file).allow({one}));
     fs::rename(file, folder / "own.json");
     fs::create_symlink(folder / "own.json", folder / "mid");

@@ -413,7 +413,7 @@ TEST_F(client_exchange, localhost_and_what_is_below_is_this_machine) {
         EXPECT_TRUE(outcome) << name << ": " << outcome.error().message();
     }
     http_client_options options;
-    options.fixed_hosts.push_back({"localhost", {"127.0.0.9"}}); // where told, it is that
+    options.fixed_hosts.push_back({"localhost", {"127.0.0.9"}}); // where configured, it is that
     options.fixed_hosts.push_back({"b.localhost", {"127.0.0.1"}});
     make(options);
     EXPECT_FALSE(call(far.url("localhost")));

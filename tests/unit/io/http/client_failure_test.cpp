@@ -156,7 +156,7 @@ TEST_F(client_failure, connecting_has_its_own_limit) {
     request.limits.connect = 20ms;
     const auto outcome = call(std::move(request));
     ASSERT_FALSE(outcome);
-    // A machine without any route says so at once.
+    // A machine without any route fails at once.
     const bool no_route = outcome.error().code() == make_error_code(http_errc::connect_failed);
     EXPECT_TRUE(no_route || outcome.error().code() == make_error_code(http_errc::connect_timeout));
     EXPECT_EQ(client->counters().open_connections, 0U);

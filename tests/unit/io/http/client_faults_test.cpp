@@ -258,7 +258,7 @@ TEST_F(client_faults, of_a_proxy) {
         sends("redirects the tunnel", "HTTP/1.1 302 x\r\nLocation: /\r\n\r\n", {no}),
         {"closes after CONNECT", {closed}, hangs_up},
         {"resets after CONNECT", {broken}, resets},
-        {"says nothing to CONNECT", {http_errc::connect_timeout}, waits, brief::connect},
+        {"does not answer CONNECT", {http_errc::connect_timeout}, waits, brief::connect},
         {"half an answer to CONNECT",
          {http_errc::connect_timeout},
          says_and_waits("HTTP/1.1 200"),

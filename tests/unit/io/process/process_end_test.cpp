@@ -43,7 +43,7 @@ coro::task<void> keep_result(coro::task<result<process_result>> what,
 
 constexpr int no_namespace = 30;
 
-/// Where /proc is hidden. Gives 0 when the start is refused.
+/// Where /proc is hidden. Returns 0 when the start is refused.
 int start_without_proc(const stdfs::path& root) {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("", "/", "", MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) {
@@ -308,7 +308,7 @@ TEST_F(process_end, no_program_outlives_us_whatever_ends_us) {
     }
 }
 
-/// Destroys the port while a child runs. Gives 0 when nothing is left of that.
+/// Destroys the port while a child runs. Returns 0 when nothing is left of that.
 int leave_early(const stdfs::path& root) {
     runner test;
     process_options options;

@@ -195,7 +195,7 @@ TEST_F(response_store_test, refuses_the_database_of_another_program) {
         const auto store = make_response_store(*workers, options);
         keep(*store, "q", "a");
     }
-    // The mark of the owner stands at offset 68 of the header (SQLite file format, 1.3).
+    // The mark of the owner is at offset 68 of the header (SQLite file format, 1.3).
     std::fstream file(folder / "cache.db", std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(68);
     file.write("othr", 4);
@@ -290,7 +290,7 @@ TEST_F(response_store_test, goes_on_in_a_new_file_when_its_own_was_deleted) {
     EXPECT_EQ(find(*open(), "b"), "2") << "also for the next run";
     remove();
     keep(*store, "c", "3");
-    EXPECT_TRUE(flush(*store, seconds(5))) << "told once";
+    EXPECT_TRUE(flush(*store, seconds(5))) << "reported once";
     EXPECT_EQ(find(*open(), "c"), "3");
 }
 

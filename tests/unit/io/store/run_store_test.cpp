@@ -171,7 +171,7 @@ TEST_F(run_store_test, is_for_its_owner_only) {
     }
 }
 
-TEST_F(run_store_test, does_what_the_opening_says) {
+TEST_F(run_store_test, follows_the_mode_of_the_opening) {
     EXPECT_FALSE(try_open(options(run_opening::resume)));
     EXPECT_FALSE(try_open(options(run_opening::read)));
     EXPECT_FALSE(std::filesystem::exists(folder));

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Gives what it was told to, in order.
+/// Returns what was prepared, in order.
 class listed_model final : public ports::llm_port {
 public:
     std::string_view provider_name() const noexcept override { return "listed"; }

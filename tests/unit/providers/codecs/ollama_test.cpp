@@ -77,7 +77,7 @@ TEST(ollama_codec, what_the_service_cannot_take_is_named) {
     request.tools.push_back({"f", "", "", true});
     request.tool_choice = "required";
     EXPECT_EQ(left_out_of(*codec, request),
-              std::vector<std::string>{"tool_choice: the service cannot be told to call a tool"});
+              std::vector<std::string>{"tool_choice: the service cannot be made to call a tool"});
     request.tool_choice = "none";
     EXPECT_FALSE(body_of(*codec, request).as_object().contains("tools"));
     request.parallel_tool_calls = false;

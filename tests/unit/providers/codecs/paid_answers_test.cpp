@@ -1,5 +1,5 @@
 // What was paid for comes out of every codec, whatever else of an answer is wrong: what the service
-// says that it used, and what the model has said.
+// reports that it used, and what the model has written.
 #include "codec_testing.hpp"
 
 #include <heddle/providers/anthropic/provider.hpp>
@@ -209,7 +209,7 @@ TEST(paid_answers, bad_arguments_leave_an_answer_as_it_is) {
                 for (const auto& call : read->tool_calls) {
                     ports::chat_message& told = request.messages.emplace_back();
                     told.role = ports::chat_role::tool;
-                    told.text = "told";
+                    told.text = "a result";
                     told.tool_call_id = call.id;
                     told.tool_name = call.name;
                 }
@@ -233,7 +233,7 @@ TEST(paid_answers, too_many_calls_are_an_error_with_what_was_paid_for) {
         }
         if (part->usage) {
             EXPECT_EQ(part->usage->input, 1000);
-            // A stream may have told nothing yet, or how it began.
+            // A stream may have reported nothing yet, or how it began.
             EXPECT_TRUE(part->usage->output == 500 || !part->usage->output_told);
         }
     });
@@ -302,7 +302,7 @@ TEST(paid_answers, figures_that_are_none_are_not_reported) {
         });
         for_each_service({wrong, wrong, {}}, [](const service& each, const auto& read) {
             ASSERT_TRUE(read) << read.error().message();
-            // The stream of this one tells how it begins.
+            // The stream of this one reports how it begins.
             if (read->usage) {
                 EXPECT_EQ(each.name, "anthropic");
                 EXPECT_FALSE(read->usage->input_told || read->usage->output_told);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace http_chat;
 
-TEST(http_chat_provider_gate, is_asked_before_each_try_and_told_its_end) {
+TEST(http_chat_provider_gate, is_asked_before_each_try_and_notified_of_its_end) {
     fixture with;
     with.gated();
     with.request.max_output_tokens = 50;
@@ -36,7 +36,7 @@ TEST(http_chat_provider_gate, is_asked_before_each_try_and_told_its_end) {
     EXPECT_EQ(with.gate->ends[2].used, 10);
 }
 
-TEST(http_chat_provider_gate, hears_of_a_stream_when_its_head_comes) {
+TEST(http_chat_provider_gate, is_notified_of_a_stream_when_its_head_comes) {
     fixture with;
     with.gated();
     with.http.reply(200, std::string(piece) + std::string(last), as_stream);
@@ -150,7 +150,7 @@ TEST(http_chat_provider_gate, is_left_when_the_wait_is_cancelled) {
     EXPECT_EQ(with.gate->given, 0U);
 }
 
-TEST(http_chat_provider_gate, hears_that_a_call_was_cancelled) {
+TEST(http_chat_provider_gate, is_notified_that_a_call_was_cancelled) {
     fixture with;
     with.gated();
     with.http.reply(200, "", as_stream);

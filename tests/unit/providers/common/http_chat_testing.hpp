@@ -1,4 +1,4 @@
-// A chat provider with the codec of Chat Completions, over an HTTP client that is told what to
+// A chat provider with the codec of Chat Completions, over an HTTP client that is scripted to
 // reply.
 #pragma once
 
@@ -38,7 +38,7 @@ inline constexpr std::string_view last =
 inline const std::vector<std::pair<std::string, std::string>> as_stream = {
     {"content-type", "text/event-stream"}};
 
-/// Writes down what it is asked and told.
+/// Records what it is asked and what is reported to it.
 class recording_gate final : public providers::call_gate {
 public:
     call_permit try_acquire(const call_demand& demand) override {

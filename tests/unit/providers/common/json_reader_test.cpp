@@ -12,7 +12,7 @@ TEST(json_reader, big_answers_do_not_make_the_next_ones_dearer) {
     std::string big = "[";
     for (int i = 0; i < 2000; ++i) big += "{\"a\":[1,2,\"text of some length\"]},";
     big.back() = ']';
-    // Each needs more than the reader keeps. What it takes for one it gives back: with blocks that
+    // Each needs more than the reader keeps. What it takes for one it frees: with blocks that
     // doubled from one to the next, seventy would ask for more than any machine has.
     for (int round = 0; round < 70; ++round) {
         const auto tree = reader.parse(big);

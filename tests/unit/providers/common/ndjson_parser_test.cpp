@@ -40,7 +40,7 @@ lines lines_of(std::string_view text, const std::function<std::size_t(std::size_
     return seen;
 }
 
-/// Checks that every way to cut the text gives the same.
+/// Checks that every way to cut the text has the same result.
 void expect_lines(std::string_view text, const lines& wanted) {
     EXPECT_EQ(lines_of(text, [&](std::size_t) { return text.size(); }), wanted);
     EXPECT_EQ(lines_of(text, [](std::size_t at) { return at + 1; }), wanted);

@@ -41,7 +41,7 @@ std::vector<std::string> events_of(std::string_view text,
     return events;
 }
 
-/// Checks that every way to cut the text gives the same.
+/// Checks that every way to cut the text has the same result.
 void expect_events(std::string_view text, const std::vector<std::string>& wanted) {
     EXPECT_EQ(events_of(text, [&](std::size_t) { return text.size(); }), wanted);
     EXPECT_EQ(events_of(text, [](std::size_t at) { return at + 1; }), wanted);

@@ -220,7 +220,7 @@ TEST_P(contract, retries_keep_to_the_deadline) {
     const auto answer = complete(user_request("x"), nullptr, coro::deadline(begin + 2s));
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code(),
-              make_error_code(llm_errc::rate_limit)); // told at once, not after the wait
+              make_error_code(llm_errc::rate_limit)); // reported at once, not after the wait
     EXPECT_LT(clock::now() - begin, 1s);
 }
 

@@ -37,7 +37,7 @@ struct wire_adapter {
     /// The codec alone, with wire_key.
     std::function<std::unique_ptr<providers::chat_codec>()> make_codec;
     std::map<std::string, wire_case> cases; ///< by the name of the file, without .json
-    /// Recorded requests that no neutral request stands for, and why.
+    /// Recorded requests without a neutral request, and why.
     std::map<std::string, std::string> left_out;
     /// What the service calls the ends of an answer, where it is not our own word.
     std::map<std::string, ports::finish_reason> stops;

@@ -40,7 +40,7 @@ void expect_calls(const json::array& wanted, const chat_response& answer) {
         const json::object& call = wanted[i].as_object();
         EXPECT_EQ(answer.tool_calls[i].name, call.at("name").as_string());
         EXPECT_EQ(json::parse(answer.tool_calls[i].arguments_json), call.at("arguments"));
-        // Where the service gives no id, the codec makes one that tells the calls apart.
+        // Where the service sends no id, the codec makes one that distinguishes the calls.
         EXPECT_FALSE(answer.tool_calls[i].id.empty());
         if (const auto* id = call.if_contains("id")) {
             EXPECT_EQ(answer.tool_calls[i].id, id->as_string());
@@ -130,7 +130,7 @@ json::object said_by_the_mock(std::string_view name, int status) {
         oslo["arguments"].as_object()["city"] = "Oslo";
         return {{"text", "Let me check the weather."}, {"tool_calls", json::array{oslo}}};
     }
-    if (holds("multi-turn")) return {{"text", "You told me that your name is Ada."}};
+    if (holds("multi-turn")) return {{"text", "Your name is Ada."}};
     if (holds("two-tools-roundtrip.2")) return {{"text", "It is 18 degrees and noon in Paris."}};
     if (holds("tool-roundtrip.2")) return {{"text", "It is 18 degrees Celsius in Paris."}};
     if (holds("two-tools")) return {{"tool_calls", json::array{weather, time}}};

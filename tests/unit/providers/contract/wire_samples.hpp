@@ -30,13 +30,13 @@ struct wire_sample {
 /// client must make of them.
 [[nodiscard]] std::vector<wire_sample> mock_samples(const std::string& provider);
 
-/// Reads a streamed answer in pieces that end where `next_cut` says, each a copy of its own size,
+/// Reads a streamed answer in pieces that end at `next_cut`, each a copy of its own size,
 /// and checks that the pieces handed out are the text.
 [[nodiscard]] result<ports::chat_response> read_pieces(
     providers::chat_codec& codec, std::string_view body,
     const std::function<std::size_t(std::size_t at)>& next_cut);
 
-/// Fails the test unless `read` is what the sample says.
+/// Fails the test unless `read` is what the sample expects.
 void expect_as_said(const wire_adapter& adapter, const wire_sample& sample,
                     const result<ports::chat_response>& read);
 

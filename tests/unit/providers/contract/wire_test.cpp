@@ -1,4 +1,5 @@
-// Every recorded request is reproduced, every answer is read as its index says, by every codec.
+// Every recorded request is reproduced, every response is read as its index expects, by every
+// codec.
 #include "wire_samples.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace json = boost::json;
 using ports::chat_response;
 using ports::llm_errc;
 
-/// What the suite has seen, told at the end.
+/// What the suite has seen, reported at the end.
 class wire_totals final : public ::testing::Environment {
 public:
     void TearDown() override {
@@ -183,7 +184,7 @@ TEST_P(wire_contract, the_provider_passes_every_documented_answer_on) {
     const ports::chat_request request = adapter.cases.begin()->second.request;
     for (wire_sample sample : documented_samples(adapter.answers)) {
         SCOPED_TRACE(sample.name);
-        sample.expect.erase("wait_ms"); // a date is told in another year
+        sample.expect.erase("wait_ms"); // a date is read in another year
         for (const std::size_t piece :
              {std::size_t{1}, std::size_t{17}, sample.answer.body.size()}) {
             test_loop on;

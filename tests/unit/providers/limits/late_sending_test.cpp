@@ -38,10 +38,11 @@ double worst_of(std::vector<std::pair<clock::time_point, double>> arrivals) {
     return most;
 }
 
-/// Permits that go after `delay`, and what of them arrives. `tells`: the limit is told when.
+/// Permits that go after `delay`, and what of them arrives. With `notified` the limit is notified
+/// when.
 template <class Delay>
 std::vector<std::pair<clock::time_point, double>> arrivals_through(std::int64_t per_minute,
-                                                                   bool tells, Delay delay) {
+                                                                   bool notified, Delay delay) {
     struct permit {
         clock::time_point goes;
         double amount = 1;
@@ -53,12 +54,12 @@ std::vector<std::pair<clock::time_point, double>> arrivals_through(std::int64_t 
     for (auto now = start; now < start + 10min; now += 20ms) {
         for (; !going.empty() && going.top().goes <= now; going.pop()) {
             limit.refill(now);
-            if (tells) limit.sent(going.top().amount);
+            if (notified) limit.sent(going.top().amount);
             arrived.emplace_back(now + 500ms, going.top().amount); // on its way
         }
         limit.refill(now);
         for (int i = 0; i < 20 && limit.fits(1); ++i) {
-            limit.take(1, tells ? minute_limit::sending::later : minute_limit::sending::now);
+            limit.take(1, notified ? minute_limit::sending::later : minute_limit::sending::now);
             going.push({now + delay(now)});
         }
     }
@@ -115,8 +116,8 @@ TEST(late_sending, what_waits_for_its_connection_is_neither_forgotten_nor_counte
     EXPECT_FALSE(limit.fits(5));
 }
 
-/// A run of 300 calls, 200 at a time, through the whole machine. Gives what arrived.
-std::vector<std::pair<clock::time_point, double>> arrivals_of_run(bool tells) {
+/// A run of 300 calls, 200 at a time, through the whole machine. Returns what arrived.
+std::vector<std::pair<clock::time_point, double>> arrivals_of_run(bool notified) {
     struct call {
         std::uint32_t slot = 0;
         clock::time_point goes;
@@ -134,7 +135,7 @@ std::vector<std::pair<clock::time_point, double>> arrivals_of_run(bool tells) {
         for (call& each : under_way) {
             if (each.gone || each.goes > now) continue;
             each.gone = true;
-            if (tells) machine.sent(each.slot, now);
+            if (notified) machine.sent(each.slot, now);
             arrived.emplace_back(now, 1);
         }
         std::erase_if(under_way, [&](const call& each) {
@@ -145,7 +146,7 @@ std::vector<std::pair<clock::time_point, double>> arrivals_of_run(bool tells) {
             return true;
         });
         while (begun < 300 && under_way.size() < 200) {
-            const auto slot = machine.try_admit({100, 0, tells}, now);
+            const auto slot = machine.try_admit({100, 0, notified}, now);
             if (slot == limiter_fsm::no_slot) break;
             ++begun;
             // Every connection that is not kept from before takes 8.5 s.

@@ -10,7 +10,7 @@ using providers::limits::learned_pace;
 
 const coro::clock::time_point start = coro::clock::time_point(1000s);
 
-/// Sends evenly and tells what a service does with it.
+/// Sends evenly and reports what a service does with it.
 struct sender {
     learned_pace pace{2s};
     coro::clock::time_point now = start;

@@ -118,7 +118,7 @@ TEST(limiter_end_to_end, a_429_stops_everybody_until_its_time_is_over) {
     EXPECT_EQ(counters.admitted, 61U);
     EXPECT_EQ(counters.in_flight, 0U);
     EXPECT_TRUE(counters.learned_per_second);
-    ASSERT_TRUE(counters.left[0]); // told by the headers
+    ASSERT_TRUE(counters.left[0]); // reported by the headers
     EXPECT_GT(*counters.left[0], 500);
 }
 
@@ -128,7 +128,7 @@ TEST(limiter_end_to_end, a_call_that_cannot_go_in_time_is_refused_at_once) {
     });
     real_setup harness(server.port());
     const auto first = harness.at.run(
-        harness.ask("hello", false, loopback::runner::in(20s))); // told by the service
+        harness.ask("hello", false, loopback::runner::in(20s))); // reported by the service
     ASSERT_FALSE(first);
     EXPECT_EQ(first.error().code(), ports::llm_errc::rate_limit);
     const auto began = coro::clock::now();

@@ -51,7 +51,7 @@ TEST(openai_wire_request, no_reasoning_is_an_effort_too) {
     const auto none = openai::encode_request(request, {});
     ASSERT_TRUE(none);
     EXPECT_EQ(json::parse(*none).at("reasoning_effort").as_string(), "none");
-    request.reasoning_effort = "low"; // says more
+    request.reasoning_effort = "low"; // more specific
     const auto low = openai::encode_request(request, {});
     ASSERT_TRUE(low);
     EXPECT_EQ(json::parse(*low).at("reasoning_effort").as_string(), "low");

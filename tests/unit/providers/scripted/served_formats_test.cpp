@@ -1,4 +1,4 @@
-// What the server says in each format, and which path and which header ask for it.
+// What the server sends in each format, and which path and which header ask for it.
 #include "../provider_testing.hpp"
 
 #include "scripted/served_routes.hpp"

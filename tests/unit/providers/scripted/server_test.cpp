@@ -39,7 +39,7 @@ public:
         socket_.connect({asio::ip::address_v4::loopback(), port});
     }
     void send(std::string text) { on_.run(write(*this, std::move(text))); }
-    /// Reads until `done` says so or the server ends the connection.
+    /// Reads until `done` returns true or the server ends the connection.
     std::string read(std::function<bool(const std::string&)> done) {
         return on_.run(read_until(*this, std::move(done)));
     }

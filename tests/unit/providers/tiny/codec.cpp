@@ -16,7 +16,7 @@ using ports::chat_response;
 using ports::http_response;
 using wall_time = std::chrono::system_clock::time_point;
 
-/// {"fault": {"kind": …, "text": …}} is how this service says what went wrong.
+/// {"fault": {"kind": …, "text": …}} is how this service reports what went wrong.
 bool read_fault(const json::object& root, service_failure& failure) {
     const json::object* fault = object_member(root, "fault");
     if (!fault) return false;

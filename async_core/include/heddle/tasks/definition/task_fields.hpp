@@ -67,7 +67,7 @@ struct task_field {
     /// Of a choice, in the order of the values; of a member that is true or false: true, then
     /// false.
     std::span<const std::string_view> words{};
-    std::string_view request{};       ///< the lang::request_setting that gives the range
+    std::string_view request{};       ///< the lang::request_setting that has the range
     std::string_view unsaid{};        ///< a string that is equivalent to ""
     std::string_view partner{};       ///< of the same group: `ref` takes both from one template
     bool placeholders = false;        ///< its text holds {{name}}

@@ -35,7 +35,7 @@ public:
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
     /// Tasks and tools that were registered so far, those that took the place of others included.
     [[nodiscard]] std::uint64_t registrations() const noexcept { return registrations_; }
-    /// Forgets what was said outside of all conversations that a program opened. Not to be called
+    /// Forgets the turns outside of all conversations that a program opened. Not to be called
     /// during an evaluation.
     void forget_conversation();
 

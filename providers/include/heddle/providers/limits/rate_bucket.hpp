@@ -36,7 +36,7 @@ public:
 
     /// Whether the service has reported a limit.
     [[nodiscard]] bool active() const noexcept { return rate_ > 0; }
-    /// Whether it has also said when the limit is back: the times here are not a mere guess.
+    /// Whether it has also reported when the limit is back: the times here are not a mere guess.
     [[nodiscard]] bool timed() const noexcept { return timed_; }
 
     void refill(time_point now) noexcept;

@@ -46,7 +46,8 @@ public:
     /// error. Errors: invalid_argument with the place; limit_exceeded.
     [[nodiscard]] result<void> add(std::string_view json, std::string_view where);
 
-    /// Gives a provider of another name, or a route, the prices of `like`, unless it has its own.
+    /// Sets the prices of a provider of another name, or of a route, to those of `like`, unless it
+    /// has its own.
     void price_as(std::string name, std::string_view like);
 
     [[nodiscard]] const model_price* find(std::string_view provider, std::string_view model) const;

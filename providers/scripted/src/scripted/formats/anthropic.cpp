@@ -236,7 +236,7 @@ private:
         over
     };
 
-    /// A refusal is told at the end and has no text.
+    /// A refusal is reported at the end and has no text.
     bool has_text() const noexcept { return answer_.refusal.empty() && !pieces_.empty(); }
 
     template <class Fill>

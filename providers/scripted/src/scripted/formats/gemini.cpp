@@ -162,7 +162,7 @@ public:
         return true;
     }
 
-    /// A refusal is told at the end and has no text.
+    /// A refusal is reported at the end and has no text.
     bool at_piece() const noexcept override { return !is_refusal_ && piece_ < pieces_.size(); }
 
 private:

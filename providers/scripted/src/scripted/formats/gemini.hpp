@@ -9,7 +9,7 @@ namespace heddle::scripted::gemini {
 
 [[nodiscard]] const served_format& served();
 
-/// True for what stands behind /models/ in a call: "NAME:generateContent" and its stream.
+/// True for what follows /models/ in a call: "NAME:generateContent" and its stream.
 [[nodiscard]] bool is_call(std::string_view name) noexcept;
 
 } // namespace heddle::scripted::gemini

@@ -2,13 +2,13 @@
 #include <heddle/base/error.hpp>
 
 std::string message(std::string text) {
-    const auto a = "it says " + text.substr(0, 80);            // expect: cut-text
-    const auto b = std::string_view(text).substr(0, longest);  // expect: cut-text
-    const auto c = text.substr(0, max_shown - 3);              // expect: cut-text
-    const auto d = text.substr(0, std::min(text.size(), limit)); // expect: cut-text
-    text.resize(500);                                          // expect: cut-text
+    const auto a = "it reads " + text.substr(0, 80);                // expect: cut-text
+    const auto b = std::string_view(text).substr(0, longest);       // expect: cut-text
+    const auto c = text.substr(0, max_shown - 3);                   // expect: cut-text
+    const auto d = text.substr(0, std::min(text.size(), limit));    // expect: cut-text
+    text.resize(500);                                               // expect: cut-text
     text.resize(std::min<std::size_t>(text.size(), longest_shown)); // expect: cut-text
-    use(text.substr(0, // expect: cut-text
+    use(text.substr(0,                                              // expect: cut-text
                     200));
     return text;
 }
@@ -21,6 +21,6 @@ void other(std::string text, std::vector<int>& rows) {
     text.resize(std::max(text.size(), longest), ' ');
     rows.resize(1);
     rows.resize(maximal_rows());
-    rows.resize(max_rows); // heddle-check: allow cut-text (a list)
+    rows.resize(max_rows);     // heddle-check: allow cut-text (a list)
     use("text.substr(0, 80)"); // text.substr(0, 80) in a comment
 }

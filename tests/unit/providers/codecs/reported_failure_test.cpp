@@ -57,7 +57,7 @@ const ports::chat_response& so_far(const error& failure) {
     return partial->so_far;
 }
 
-TEST(told_failure, an_error_event_may_have_its_message_at_the_top) {
+TEST(reported_failure, an_error_event_may_have_its_message_at_the_top) {
     for (const codec_case& each : all_codecs()) {
         SCOPED_TRACE(each.name);
         for (const char* event :
@@ -74,7 +74,7 @@ TEST(told_failure, an_error_event_may_have_its_message_at_the_top) {
     }
 }
 
-TEST(told_failure, a_response_that_broke_off_has_no_reason_to_end) {
+TEST(reported_failure, a_response_that_broke_off_has_no_reason_to_end) {
     for (const codec_case& each : all_codecs()) {
         SCOPED_TRACE(each.name);
         const auto stream = each.codec->open_stream();
@@ -87,7 +87,7 @@ TEST(told_failure, a_response_that_broke_off_has_no_reason_to_end) {
     }
 }
 
-TEST(told_failure, a_whole_response_is_no_stream) {
+TEST(reported_failure, a_whole_response_is_no_stream) {
     ports::http_response failed;
     failed.status = 200;
     failed.headers = {{"content-type", "application/json"}};
@@ -107,7 +107,7 @@ TEST(told_failure, a_whole_response_is_no_stream) {
               "svc: service overloaded (in the response, overloaded_error): busy");
 }
 
-TEST(told_failure, the_wait_is_read_from_the_text_and_named) {
+TEST(reported_failure, the_wait_is_read_from_the_text_and_named) {
     auto openai = providers::make_openai_codec(named<providers::openai::options>()).value();
     ports::http_response limited;
     limited.status = 429;
