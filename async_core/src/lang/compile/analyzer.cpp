@@ -1,4 +1,4 @@
-#include "analyzer.hpp"
+#include "analyzer_scopes.hpp"
 #include "list_places.hpp"
 #include "special_form.hpp"
 

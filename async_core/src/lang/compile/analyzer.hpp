@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ast.hpp"
+#include "form.hpp"
 #include "lang/realm/compile_request.hpp"
 #include "lang/value/seen_lists.hpp"
 #include "name_table.hpp"
@@ -23,19 +24,6 @@
 #include <vector>
 
 namespace heddle::lang {
-
-/// A form with its place, while it is analysed.
-struct form {
-    value content;
-    source_span span;
-
-    [[nodiscard]] bool is_list() const noexcept { return content.is(kind::list); }
-    [[nodiscard]] bool is_symbol() const noexcept { return content.is(kind::symbol); }
-    [[nodiscard]] std::size_t size() const noexcept { return content.length(); }
-    /// Element `i` with its own place, or the whole form's when it is not known.
-    [[nodiscard]] form operator[](std::size_t i) const;
-    [[nodiscard]] std::string_view name() const noexcept; ///< of a symbol
-};
 
 /// One pass over a program. Fails with the first error; the ast is then of no use. Or it collects
 /// errors: then a form that is wrong counts as nil, and the ast holds for the rest.
@@ -156,39 +144,10 @@ public:
 
     /// Makes a scope the innermost one.
     void open(scope& opened);
-    /// Closes what was opened after it.
-    class scope_closer {
-    public:
-        explicit scope_closer(analyzer& owner) : owner_(owner), outer_(owner.scope_) {}
-        ~scope_closer() { owner_.close_to(outer_); }
-        scope_closer(const scope_closer&) = delete;
-        scope_closer& operator=(const scope_closer&) = delete;
-
-    private:
-        analyzer& owner_;
-        scope* outer_;
-    };
-    /// Opens a scope for its lifetime.
-    class scope_guard {
-    public:
-        scope_guard(analyzer& owner, scope& opened) : closing_(owner) { owner.open(opened); }
-
-    private:
-        scope_closer closing_;
-    };
-    /// Names are those of `inside` for its lifetime.
-    class scope_switch {
-    public:
-        scope_switch(analyzer& owner, scope* inside)
-            : owner_(owner), kept_(std::exchange(owner.scope_, inside)) {}
-        ~scope_switch() { owner_.scope_ = kept_; }
-        scope_switch(const scope_switch&) = delete;
-        scope_switch& operator=(const scope_switch&) = delete;
-
-    private:
-        analyzer& owner_;
-        scope* kept_;
-    };
+    // analyzer_scopes.hpp
+    class scope_closer;
+    class scope_guard;
+    class scope_switch;
 
 private:
     struct defined_task {

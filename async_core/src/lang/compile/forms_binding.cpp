@@ -1,5 +1,5 @@
 // let and its kin, bind, define, set!, lambda.
-#include "analyzer.hpp"
+#include "analyzer_scopes.hpp"
 #include "lang/print/form_text.hpp"
 #include "special_form.hpp"
 

@@ -1,5 +1,5 @@
 // Forms of concurrency (docs/spec/language.md §7): timeout, race, hedge, retry, spawn, with-permit.
-#include "analyzer.hpp"
+#include "analyzer_scopes.hpp"
 #include "lang/machine/join.hpp"
 #include "lang/print/form_text.hpp"
 #include "list_places.hpp"

@@ -1,5 +1,5 @@
 // Conditionals, loops and try.
-#include "analyzer.hpp"
+#include "analyzer_scopes.hpp"
 #include "lang/print/form_text.hpp"
 #include "special_form.hpp"
 

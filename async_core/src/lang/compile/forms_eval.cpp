@@ -1,5 +1,5 @@
 // eval, import and sandbox, and the names of code that runs inside them.
-#include "analyzer.hpp"
+#include "analyzer_scopes.hpp"
 #include "lang/print/form_text.hpp"
 #include "special_form.hpp"
 
