@@ -61,7 +61,7 @@ private:
 /// What --help shows of the limits, which differ in what they bound.
 struct limit_texts {
     std::string concurrency =
-        "Maximum number of concurrent branches; 64 unless heddle.toml sets another";
+        "Maximum number of concurrent branches; 64 unless heddle.toml sets it";
     std::string timeout = "End the run after this many seconds";
     std::string budget_usd =
         "Maximum cost of the run's model calls in US dollars; further calls return FAILED results";

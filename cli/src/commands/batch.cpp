@@ -33,14 +33,13 @@ public:
         add_output_options(to);
         add_run_options(to);
         limit_texts texts;
-        texts.concurrency =
-            "Maximum number of rows in progress; 64 unless heddle.toml sets another";
-        texts.timeout = "End a row after this many seconds; it has failed then";
+        texts.concurrency = "Maximum number of rows in progress; 64 unless heddle.toml sets it";
+        texts.timeout = "Maximum time of a row in seconds; a row that takes longer fails";
         texts.budget_usd =
-            "Maximum cost in US dollars of all processes of the run; no further row starts then";
+            "Maximum cost in US dollars of all processes of the run; no row starts after that";
         texts.max_calls =
-            "Maximum number of requests to models of all processes of the run; no further row "
-            "starts then";
+            "Maximum number of model requests of all processes of the run; no row starts "
+            "after that";
         texts.json =
             "Print the summary as one JSON object, on standard output unless the results "
             "go there";
@@ -61,7 +60,7 @@ public:
         if (asked_.sample_rows != 0 && !asked_.dry_run) return "--sample-rows needs --dry-run";
         if (asked_.journal && !asked_.dry_run && asked_.run_folder().empty())
             return "--run DIR is required where the results go to standard output or a device: it "
-                   "keeps what the rows have done; --no-journal keeps nothing";
+                   "holds the state of the run; --no-journal keeps none";
         if (!asked_.journal && !asked_.run.empty())
             return "--run and --no-journal exclude each other";
         if (!asked_.journal && (asked_.retry_failed || !asked_.retry_ids.empty()))
@@ -101,9 +100,11 @@ private:
         to.option("--id", asked_.rows.id_field,
                   "Column that names a row; without it a row is named by its position and content")
             .value("COLUMN");
-        to.option("--limit", asked_.rows.limit, "Take this many rows").value("N").range(1, 1e15);
+        to.option("--limit", asked_.rows.limit, "Maximum number of rows to process")
+            .value("N")
+            .range(1, 1e15);
         to.option("--sample", sample_,
-                  "Take a random part of the rows, the same each time: 500, 0.05 or 5%")
+                  "Process a random sample of the rows, the same each time: 500, 0.05 or 5%")
             .value("SIZE");
         to.option("-i,--input", asked_.inputs,
                   "Input of main for all rows: NAME=TEXT, or NAME:=JSON; repeatable")
@@ -123,63 +124,63 @@ private:
         to.option("--out-format", out_format_, "jsonl, csv, tsv or sqlite, whatever its name")
             .value("FORMAT");
         to.option("--columns", columns_,
-                  "Members of the value that get a column of their own in CSV and TSV: a,b,c")
+                  "Members of the value to write as separate columns in CSV and TSV: a,b,c")
             .value("NAMES");
         to.option("--dead-letters", asked_.dead_letters,
-                  "File for rows without a result, with their errors; FILE.failed.jsonl beside "
-                  "the results otherwise")
+                  "File for rows without a result, with their errors (default: FILE.failed.jsonl "
+                  "next to the results)")
             .value("FILE");
         to.flag("--errors-in-output", asked_.errors_in_output,
-                "Write rows that failed to the results, too");
+                "Write failed rows to the results too");
         to.flag("--ordered", asked_.ordered, "Write results in the order of the rows");
         to.option("--window", asked_.window,
                   "With --ordered, how far rows may be ahead of the next one to be written")
             .show_default()
             .value("N")
             .range(1, 1'000'000);
-        to.flag("--force", asked_.out.target.force, "Replace results that are not of this run");
+        to.flag("--force", asked_.out.target.force, "Replace an output file of another run");
     }
 
     void add_run_options(option_list& to) {
         to.group("Run");
         to.option("--run", asked_.run,
-                  "Directory that keeps what the rows have done, so that the same command "
-                  "continues; FILE.run beside the results otherwise")
+                  "Directory with the state of the run, from which the same command continues "
+                  "(default: FILE.run next to the results)")
             .value("DIR");
         to.action(
             "--no-journal", [this] { asked_.journal = false; },
-            "Keep nothing: a batch that is stopped starts over");
+            "Keep no state: a stopped batch starts over");
         to.option("--durability", durability_,
-                  "When an answer counts as kept: fsync (each one on the disk), group (several at "
-                  "once), off (a crash of the machine may lose some)")
+                  "When a response is durable: fsync (each one is synced to disk), group (several "
+                  "at once), off (a crash of the machine may lose some)")
             .value("HOW");
         to.option("--on-error", on_error_,
-                  "After a row has failed: skip (go on), stop, or stop-after=N rows; by default a "
-                  "batch goes on unless the first 100 rows fail")
+                  "What to do after a row has failed: skip (continue), stop, or stop-after=N rows; "
+                  "by default a batch continues unless the first 100 rows fail")
             .value("POLICY");
         to.option("--retry-rows", asked_.retry_rows,
-                  "Run a row that failed again, at most this many times")
+                  "Maximum number of times to run a failed row again")
             .value("N")
             .range(0, 1000);
         to.flag("--retry-failed", asked_.retry_failed,
-                "Run the rows again that failed in earlier processes of the run");
+                "Run rows again that failed in earlier processes of the run");
         to.option("--retry-row", asked_.retry_ids,
-                  "Run the row with this id again if it failed earlier; repeatable")
+                  "Run the row with this id again if it failed before; repeatable")
             .value("ID");
         to.option("--deadline", deadline_, "Start no row after this many seconds").value("S");
         to.option("--grace", grace_,
-                  "Seconds that rows in progress have to end after Ctrl-C; 30 otherwise")
+                  "Seconds that rows in progress may take to finish after Ctrl-C (default: 30)")
             .value("S");
         to.flag("--dry-run", asked_.dry_run,
-                "Only read and check the rows, and say what would run and what it may cost");
+                "Only read and check the rows, and report what would run and its estimated cost");
         to.option("--sample-rows", asked_.sample_rows,
-                  "With --dry-run, run this many rows to find out what a row costs; their results "
-                  "are dropped")
+                  "With --dry-run, run this many rows to measure the cost of a row; their results "
+                  "are discarded")
             .value("N")
             .range(1, 10'000);
         to.option("--progress", progress_,
-                  "auto, lines (also on a terminal), json (one object a line on standard error) or "
-                  "none")
+                  "auto, lines (also on a terminal), json (one object per line on standard error) "
+                  "or none")
             .value("STYLE");
     }
 
@@ -266,8 +267,8 @@ constexpr command_row rows[] = {{
 and a parameter named row alone takes the whole row as a map. The value of main is the result of
 the row.
 
-What the rows have done is kept in the directory of the run: after Ctrl-C, a crash or the end of a
-budget the same command continues, and no finished row runs again. Each row is in the results once.
+The directory of the run holds the state of its rows: after Ctrl-C, a crash or an exhausted budget,
+the same command continues the run, and no finished row runs again. Each row is in the results once.
 Rows that fail or cannot be read are in FILE.failed.jsonl, each with its error.
 
 Examples:
@@ -277,8 +278,8 @@ Examples:
   heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --retry-failed
   heddle runs show results.jsonl
 
-The first Ctrl-C lets rows in progress end, the second one stops them, the third one ends the
-program at once. Nothing that was kept is lost by any of them.
+The first Ctrl-C lets rows in progress finish, the second stops them, the third ends the program at
+once. None of them loses what the directory of the run holds.
 
 Exit codes: 0 all rows are done, 3 all rows have ended and some have no result, 4 stopped early
 (rows are left), 1 failed, 2 usage or syntax error, 130 interrupted.)",

@@ -26,7 +26,7 @@ constexpr const char* about_run = "The directory of the run, or its output file"
 class list_work final : public command {
 public:
     void add_options(option_list& to) override {
-        to.argument("DIR", folders_, "Directories to look in; this one if there is none");
+        to.argument("DIR", folders_, "Directories to search (default: the current one)");
         to.flag("--json", json_, "Print JSON");
     }
     exit_code run(command_context context) override {
@@ -203,7 +203,7 @@ private:
 
 constexpr command_row rows[] = {
     {.name = "runs",
-     .summary = "Look at runs of heddle batch and steer them",
+     .summary = "Inspect and control runs of heddle batch",
      .details = "A run is named by its directory or by its output file.",
      .group = command_group::run},
     {.name = "runs list",
@@ -212,12 +212,12 @@ constexpr command_row rows[] = {
      .group = command_group::run,
      .make = &make_command<list_work>},
     {.name = "runs show",
-     .summary = "Show how far a run is, what it cost and why rows failed",
+     .summary = "Show the progress, cost and failures of a run",
      .details = "",
      .group = command_group::run,
      .make = &make_command<show_work>},
     {.name = "runs tail",
-     .summary = "Print the rows that ended last",
+     .summary = "Print the last rows that ended",
      .details = "",
      .group = command_group::run,
      .make = &make_command<tail_work>},
@@ -232,22 +232,22 @@ constexpr command_row rows[] = {
      .group = command_group::run,
      .make = &make_command<retry_work>},
     {.name = "runs pause",
-     .summary = "Start no further row of a run that is going",
-     .details = "Rows in progress end. 'heddle runs resume' goes on.",
+     .summary = "Pause a run: start no further row",
+     .details = "Rows in progress finish. 'heddle runs resume' continues the run.",
      .group = command_group::run,
      .make = &make_command<steer_work<0>>},
     {.name = "runs resume",
-     .summary = "Go on with a run that was paused",
+     .summary = "Continue a paused run",
      .details = "",
      .group = command_group::run,
      .make = &make_command<steer_work<1>>},
     {.name = "runs cancel",
-     .summary = "Stop a run that is going, as Ctrl-C does",
-     .details = "Rows in progress have 30 seconds to end. The batch command continues the run.",
+     .summary = "Stop a run that is in progress, as Ctrl-C does",
+     .details = "Rows in progress have 30 seconds to finish. The batch command continues the run.",
      .group = command_group::run,
      .make = &make_command<steer_work<2>>},
     {.name = "runs set",
-     .summary = "Change the bounds of a run that is going",
+     .summary = "Change the limits of a run that is in progress",
      .details = "Example:\n  heddle runs set results.jsonl concurrency=200 budget-usd=5",
      .group = command_group::run,
      .make = &make_command<set_work>},
