@@ -11,17 +11,6 @@ namespace {
 
 constexpr std::size_t max_patterns = 256; ///< a program may define tasks in a loop
 
-[[nodiscard]] std::string_view source_name(context_source source) noexcept {
-    switch (source) {
-    case context_source::explicit_request: return "explicit_request";
-    case context_source::task_template: return "template";
-    case context_source::automatic_lookup: return "automatic_lookup";
-    case context_source::inherited: return "inherited";
-    case context_source::none: break;
-    }
-    return "none";
-}
-
 } // namespace
 
 result_builder::result_builder(lang::heap& memory) : memory_(memory) {
@@ -111,7 +100,7 @@ const lang::value& result_builder::notes_for(const task_ending& ending) {
     result = put(std::move(result), provider, text(ending.provider));
     result = put(std::move(result), finish_reason,
                  ending.answered ? text(ports::to_string(ending.finish)) : lang::value());
-    result = put(std::move(result), context_from, text(source_name(from)));
+    result = put(std::move(result), context_from, text(to_string(from)));
     result = put(std::move(result), context_files,
                  lang::value::integer(static_cast<std::int64_t>(files)));
     known.map = put(std::move(result), usage, {});
