@@ -3,6 +3,8 @@
 #include "common/json_writer.hpp"
 #include "common/request_parts.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 
 namespace heddle::providers::responses {
@@ -68,11 +70,19 @@ private:
             if (!instructions.empty()) out_.key("instructions").string(instructions);
         }
         out_.key("input");
-        if (options_.short_input && all.end() - first == 1 && first->role == chat_role::user) {
+        // The service refuses json_object unless its input, instructions apart, has the word.
+        const bool needs_the_word =
+            request_.format.type == response_format::kind::json_object &&
+            std::none_of(first, all.end(), [](const chat_message& message) {
+                return ascii::to_lower(message.text).find("json") != std::string::npos;
+            });
+        if (options_.short_input && !needs_the_word && all.end() - first == 1 &&
+            first->role == chat_role::user) {
             out_.string(first->text);
             return {};
         }
         out_.begin_array();
+        if (needs_the_word) plain("system", "Answer with JSON.");
         for (; first != all.end(); ++first) {
             if (!is_empty(*first)) HEDDLE_CHECK(message(*first));
         }

@@ -121,6 +121,23 @@ TEST(responses_wire, system_messages_become_instructions_or_stay_in_their_place)
     EXPECT_EQ(body.at("input").as_array().size(), 2U);
 }
 
+TEST(responses_wire, the_input_has_the_word_that_json_mode_demands) {
+    chat_request request = user_request("Two colours.");
+    request.messages.insert(request.messages.begin(),
+                            {chat_role::system, "Answer with JSON.", {}, {}, {}});
+    request.format.type = ports::response_format::kind::json_object;
+    const auto body = body_of(request);
+    EXPECT_EQ(body.at("instructions"), "Answer with JSON.");
+    EXPECT_EQ(body.at("input"), json::parse(R"([{"role": "system", "content": "Answer with JSON."},
+                              {"role": "user", "content": "Two colours."}])"));
+
+    request.messages.back().text = "Two colours as a Json object.";
+    EXPECT_EQ(body_of(request).at("input"), "Two colours as a Json object.");
+    request.messages.back().text = "Two colours.";
+    request.format = {};
+    EXPECT_EQ(body_of(request).at("input"), "Two colours.");
+}
+
 TEST(responses_wire, tools_without_parameters_and_forced_ones) {
     chat_request request = user_request("x");
     request.tools = {{"now", "", "", false}};
