@@ -65,7 +65,17 @@ TEST_F(run, reports_a_main_that_ran_twice) {
     EXPECT_EQ(ended.code, 0);
     EXPECT_NE(ended.err.find("w.heddle calls main itself"), std::string::npos) << ended.err;
     EXPECT_EQ(run_heddle({"run", file, "-q"}).err, "");
-    EXPECT_EQ(run_heddle({"run", workflow("(define (main) 5)\n(define (b) (main))")}).err, "");
+    for (const char* calls : {"  (main)", "(print (main))", "(let ((x (list (main)))) x)"}) {
+        const auto inside =
+            run_heddle({"run", workflow("(define (main) 5)\n" + std::string(calls))});
+        EXPECT_NE(inside.err.find("w.heddle calls main itself"), std::string::npos) << calls;
+    }
+    for (const char* no_call : {"(define (b) (main))", "(define b (lambda () (main)))",
+                                "(define form '(main))", "\"\n(main)\"", "; (main)"}) {
+        const auto once =
+            run_heddle({"run", workflow("(define (main) 5)\n" + std::string(no_call))});
+        EXPECT_EQ(once.err, "") << no_call;
+    }
 }
 
 TEST_F(run, shows_the_data_of_an_error) {

@@ -18,6 +18,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/printer.hpp>
+#include <heddle/lang/reader.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/scripted/engine.hpp>
 #include <heddle/tasks/output/task_result.hpp>
@@ -83,12 +84,28 @@ result<tasks::dispatch_request> dispatch_of(workflow_run& run, host::run_options
     return request;
 }
 
-/// (main) at the beginning of a line, which runs main a first time.
-bool calls_main_itself(std::string_view text) {
-    for (std::size_t at = text.find("(main"); at != text.npos; at = text.find("(main", at + 1)) {
-        const bool begins = at == 0 || text[at - 1] == '\n';
-        const char after = at + 5 < text.size() ? text[at + 5] : ' ';
-        if (begins && (after == ')' || after == ' ' || after == '\n')) return true;
+/// True if running the forms of `text` calls main: a call that is not inside of a definition, a
+/// function or quoted data. The text has been read before, so an error cannot come up here.
+bool calls_main_itself(lang::heap& memory, std::string_view text) {
+    auto forms = lang::read_all(memory, utf8::skip_byte_order_mark(text));
+    if (!forms) return false;
+    std::vector<value> pending;
+    for (lang::datum& form : *forms) pending.push_back(std::move(form.content));
+    while (!pending.empty()) {
+        const value form = std::move(pending.back());
+        pending.pop_back();
+        if (!form.is(lang::kind::list)) continue;
+        const auto items = lang::list_items(form);
+        if (items.empty()) continue;
+        if (items.front().is(lang::kind::symbol)) {
+            const std::string_view head = lang::symbol_name(items.front());
+            if (head == "main") return true;
+            if (head == "lambda" || head == "quote" || head == "quasiquote" ||
+                head.starts_with("def")) {
+                continue;
+            }
+        }
+        pending.insert(pending.end(), items.begin(), items.end());
     }
     return false;
 }
@@ -143,7 +160,7 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
     }
     auto arguments = arguments_of_main(*run, *main);
     if (!arguments) co_return std::move(arguments).error();
-    if (calls_main_itself(run->source.text)) {
+    if (calls_main_itself(session.memory(), run->source.text)) {
         run->remarks.push_back(run->source.name +
                                " calls main itself, and 'heddle run' has called it once more; "
                                "remove one of the calls");
