@@ -395,8 +395,9 @@ private:
         }
         const std::string near = lang::suggest_names(*name, service_type_names());
         return error(errc::invalid_argument, "there is no provider '" + *name + "'")
-            .with_hint((near.empty() ? "" : near + "; ") +
-                       std::string("a model whose name holds a colon is written openai:") + model);
+            .with_hint((near.empty() ? "a" : near + " A") +
+                       std::string(" model whose name contains a colon is written openai:") +
+                       model);
     }
 
     /// OpenAI is there. Where it cannot be used and nothing else can, a call is to say why.
