@@ -1,6 +1,6 @@
 #include "match_feed.hpp"
 
-#include "lang/threads/side_thread.hpp"
+#include <heddle/lang/side_thread.hpp>
 #include "regex_pattern.hpp"
 
 #include <heddle/base/utf8.hpp>

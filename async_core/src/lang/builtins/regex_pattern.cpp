@@ -1,6 +1,6 @@
 #include "regex_pattern.hpp"
 
-#include "lang/threads/side_thread.hpp"
+#include <heddle/lang/side_thread.hpp>
 
 #include "lang/builtins/support.hpp"
 

@@ -1,4 +1,4 @@
-#include "side_thread.hpp"
+#include <heddle/lang/side_thread.hpp>
 
 #include "start_thread.hpp"
 

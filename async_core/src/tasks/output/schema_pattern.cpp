@@ -2,6 +2,8 @@
 
 #include "tasks/output/pattern_weight.hpp"
 
+#include <heddle/lang/side_thread.hpp>
+
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -11,8 +13,10 @@ namespace heddle::tasks {
 
 namespace {
 
-/// Compiling one is a step that nothing interrupts, and takes about its weight: 0.1 s for the
-/// letters of all scripts up to a hundred times, at most; all patterns of a schema twice that.
+/// Compiling one takes about its weight: 0.1 s for the letters of all scripts up to a hundred
+/// times, at most; all patterns of a schema twice that. Nothing interrupts it: what takes more than
+/// a millisecond is done in a thread beside the loop.
+constexpr double max_units_here = 100'000;
 constexpr double max_units_of_one = 16'000'000;
 constexpr double max_units = 22'000'000;
 constexpr std::size_t longest = 4 * 1024;
@@ -30,6 +34,21 @@ constexpr double max_states_in_usual_memory = 50'000;
     options.set_max_mem(instructions > max_states_in_usual_memory ? max_memory : usual_memory);
     return std::make_shared<const RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
 }
+
+class compiling final : public lang::side_job {
+public:
+    compiling(std::string_view pattern, double instructions)
+        : pattern_(pattern), instructions_(instructions) {}
+    void run() override { object = compiled(pattern_, instructions_); }
+    [[nodiscard]] std::size_t bytes() const noexcept override {
+        return static_cast<std::size_t>(max_memory);
+    }
+    std::shared_ptr<const RE2> object;
+
+private:
+    std::string pattern_;
+    double instructions_;
+};
 
 /// A task is compiled more than once: when its file is checked, and when it is defined. A few
 /// patterns of the thread, of bounded size; it is emptied when it is full.
@@ -87,8 +106,20 @@ result<void> schema_patterns::add(std::string_view pattern) {
     if (!object) {
         const auto units = static_cast<std::uint64_t>(foreseen);
         if (!work_.expect(units)) return wrong("patterns that were not compiled to their end");
-        object = compiled(pattern, weight.instructions);
-        const bool goes_on = work_.spend(units);
+        bool goes_on = true;
+        if (foreseen > max_units_here) {
+            const auto job = std::make_shared<compiling>(pattern, weight.instructions);
+            switch (lang::run_beside(job, work_)) {
+            case lang::side_end::done: object = job->object; break;
+            case lang::side_end::stopped:
+                return wrong("patterns that were not compiled to their end");
+            case lang::side_end::refused:
+                return wrong("patterns, while all threads for them are busy");
+            }
+        } else {
+            object = compiled(pattern, weight.instructions);
+            goes_on = work_.spend(units);
+        }
         if (object->ok()) known.add(pattern, object); // also when it is compiled again elsewhere
         if (!goes_on) return wrong("patterns that were not compiled to their end");
     }

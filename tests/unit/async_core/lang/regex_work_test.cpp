@@ -2,8 +2,8 @@
 #include "lang_harness.hpp"
 #include "watched_work.hpp"
 
+#include <heddle/lang/side_thread.hpp>
 #include "lang/builtins/match_feed.hpp"
-#include "lang/threads/side_thread.hpp"
 
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/errors.hpp>

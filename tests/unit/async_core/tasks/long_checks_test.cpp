@@ -242,6 +242,18 @@ std::string with_patterns(int count, int repeated) {
            all + R"(]}")))))";
 }
 
+TEST(long_checks, compiling_one_pattern_lets_timers_fire) {
+    harness w;
+    const late_timer timer(w.runner);
+    const auto began = steady::now();
+    // Takes 0.1 s: the letters of all scripts, a hundred times.
+    EXPECT_EQ(w.json(R"((defatom p (params) (instructions "x") (output_format ((type "json")
+                    (schema "{\"pattern\":\"^[\\\\p{L}_]{1,90}$\"}")))) 1)"),
+              "1");
+    const auto took = steady::now() - began;
+    EXPECT_LT(timer.most(), std::max<steady::duration>(30ms, took / 4)) << took / 1ms << " ms";
+}
+
 TEST(long_checks, reading_a_schema_lets_timers_fire_and_ends) {
     harness w;
     const late_timer timer(w.runner);
