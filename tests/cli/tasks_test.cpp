@@ -233,6 +233,11 @@ TEST_F(task_files, calls_without_a_name_run_too_and_errors_show_the_call) {
     EXPECT_EQ(failed.code, 1);
     EXPECT_THAT(failed.err, HasSubstr("bad.xml:4:1"));
     EXPECT_THAT(failed.err, HasSubstr("<call template='say'>"));
+    // The result of a single call is the value, also when it failed.
+    scratch.file("one.xml", head + "<call template='say'><arg>\"bad\"</arg></call></tasks>");
+    const auto one = run_with_model({"run", "one.xml"});
+    EXPECT_EQ(one.code, 1);
+    EXPECT_THAT(one.err, HasSubstr("one.xml:3:1"));
 }
 
 TEST_F(call_command, runs_templates_workflows_and_tools) {

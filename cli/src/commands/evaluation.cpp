@@ -40,6 +40,7 @@ struct workflow_run {
     std::unique_ptr<host::session> session;
     coro::cancel_source cancel;
     result<value> ended = value();
+    source_span only_call; ///< of a file of templates that consists of it: what gave the value
     exit_code on_failure = exit_code::failed;
     bool shows_content = false;       ///< of a FAILED result that is its value
     std::vector<std::string> remarks; ///< to be reported at the end
@@ -119,6 +120,10 @@ coro::task<result<value>> evaluate_source(workflow_run* run, host::run_options o
     }
     const std::uint32_t position = session.realm().sources().add(
         source.name, std::string(utf8::skip_byte_order_mark(source.text)));
+    if (source.calls.size() == 1) {
+        const tasks::template_call& call = source.calls.front();
+        run->only_call = {position + call.begin, position + call.end};
+    }
     auto forms = tasks::forms_of_calls(session.memory(), source.calls, position);
     if (!forms) co_return std::move(forms).error();
     result<value> ended = co_await session.evaluate_forms(*std::move(forms), options);
@@ -286,7 +291,7 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
     if (failed && !shows_failure) {
         run.shows_content = !options.json;
         if (run.shows_content) output.out_data(said_in_failure(*run.ended));
-        run.ended = tasks::task_error_of(*run.ended);
+        run.ended = tasks::task_error_of(*run.ended).with_span(run.only_call);
     }
     const auto tell_lost_output = [&] {
         return tell_loss(error(errc::io_error, std::string(output_lost_message)), tools, options,
