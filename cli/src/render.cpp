@@ -190,39 +190,36 @@ std::string_view reason_name(cancel_reason reason) noexcept {
     return "none";
 }
 
-/// The arguments of (error "…" argument…), or their written form when they have none in JSON.
-std::optional<boost::json::value> data_of(const error& failure) {
-    constexpr std::size_t max_bytes = 64 * 1024;
-    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
-    if (!script || !script->data.is(kind::list) || script->data.length() == 0) return std::nullopt;
-    lang::json_write_options json_bound;
-    json_bound.max_bytes = max_bytes;
-    const auto text = lang::value_to_json(script->data, json_bound);
-    boost::system::error_code failed;
-    if (text) {
-        boost::json::value read = boost::json::parse(*text, failed);
+/// All of a value as JSON: what has no form in it is a string, its written form. So is the whole
+/// where it is longer than `max_bytes`, which cut it, or too deep.
+boost::json::value json_of(const value& content, std::size_t max_bytes) {
+    constexpr std::size_t max_depth = 256;
+    lang::json_write_options bound;
+    bound.max_bytes = max_bytes;
+    bound.max_depth = max_depth;
+    bound.writes_all = true;
+    if (const auto text = lang::value_to_json(content, bound)) {
+        boost::system::error_code failed;
+        boost::json::parse_options limits;
+        limits.max_depth = max_depth + 1;
+        boost::json::value read = boost::json::parse(*text, failed, {}, limits);
         if (!failed) return read;
     }
     lang::print_options options;
     options.max_bytes = max_bytes;
-    return boost::json::value(utf8::replace_invalid(lang::print_value(script->data, options)));
+    return boost::json::value(utf8::replace_invalid(lang::print_value(content, options)));
+}
+
+/// The arguments of (error "…" argument…).
+std::optional<boost::json::value> data_of(const error& failure) {
+    constexpr std::size_t max_bytes = 64 * 1024;
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    if (!script || !script->data.is(kind::list) || script->data.length() == 0) return std::nullopt;
+    return json_of(script->data, max_bytes);
 }
 
 boost::json::object place_of(const source_location& place) {
     return {{"file", place.file}, {"line", place.line}, {"column", place.column}};
-}
-
-/// As JSON; null when it has no such form, or is too long.
-boost::json::value json_of(const value& content) {
-    lang::json_write_options bound;
-    bound.max_bytes = max_parts_bytes;
-    const auto text = lang::value_to_json(content, bound);
-    if (!text) return nullptr;
-    boost::system::error_code failed;
-    boost::json::parse_options limits;
-    limits.max_depth = 256;
-    boost::json::value result = boost::json::parse(*text, failed, {}, limits);
-    return failed ? boost::json::value() : result;
 }
 
 boost::json::object json_of(const call_counts& counts) {
@@ -289,7 +286,8 @@ result<std::string> render_written_form(const value& content) {
 }
 
 std::string render_error_json(const error& failure, const source_map& sources, exit_code code,
-                              const call_counts& counts, std::string_view recording) {
+                              const call_counts& counts, std::string_view recording,
+                              const value* unwritten) {
     const error_info& info = failure.info();
     boost::json::object described;
     described["kind"] = boost::json::string(lang::error_kind_name(failure));
@@ -322,7 +320,8 @@ std::string render_error_json(const error& failure, const source_map& sources, e
         causes.push_back(boost::json::string(cause->message()));
     }
     if (!causes.empty()) described["causes"] = std::move(causes);
-    if (const value* failed = failed_result_in(failure)) described["result"] = json_of(*failed);
+    const value* const shown = unwritten ? unwritten : failed_result_in(failure);
+    if (shown) described["result"] = json_of(*shown, max_parts_bytes);
     boost::json::object members{{"error", std::move(described)},
                                 {"exit_code", static_cast<int>(code)},
                                 {"calls", json_of(counts)}};

@@ -31,10 +31,13 @@ namespace heddle::cli {
 
 /// An error as one JSON object in one line: `error` with kind, message, reason, hint, place, trace
 /// and the FAILED result from which it was made; `exit_code`; `calls`; `recording`, the message why
-/// the recording is incomplete, if that is not empty. docs/reference/cli.md lists the members.
+/// the recording is incomplete, if that is not empty. `unwritten`: the result of a run that has no
+/// JSON form, which is the failure; it is shown with the written forms of such parts, since it was
+/// paid for. docs/reference/cli.md lists the members.
 [[nodiscard]] std::string render_error_json(const error& failure, const source_map& sources,
                                             exit_code code, const call_counts& counts,
-                                            std::string_view recording = {});
+                                            std::string_view recording = {},
+                                            const lang::value* unwritten = nullptr);
 /// The model calls of a successful run, as one JSON object in one line: `exit_code` and `calls` as
 /// above.
 [[nodiscard]] std::string render_counts_json(const call_counts& counts, exit_code code);

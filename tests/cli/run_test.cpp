@@ -116,6 +116,25 @@ TEST_F(run, prints_json_when_asked) {
     EXPECT_EQ(run_heddle({"run", file, "--json"}).out, "{\"a\":[1,2.5,null,true,\"x\"]}\n");
 }
 
+TEST_F(run, loses_no_part_of_a_result_that_has_no_json_form) {
+    const auto file =
+        workflow("(dict 'paid \"text\" 'rest (list 1 (lambda (x) x) (dict 'f (spawn 2))))");
+    const auto ended = run_heddle({"run", file, "--json"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(ended.out, "");
+    const auto failure = json::parse(ended.err).at("error").as_object();
+    EXPECT_NE(failure.at("message").as_string().find("a function at [\"rest\"][1]"),
+              std::string::npos)
+        << ended.err;
+    const auto& result = failure.at("result").as_object();
+    EXPECT_EQ(result.at("paid").as_string(), "text");
+    EXPECT_EQ(result.at("rest").at(0).as_int64(), 1);
+    EXPECT_TRUE(result.at("rest").at(1).as_string().starts_with("#<function"));
+    EXPECT_TRUE(result.at("rest").at(2).at("f").as_string().starts_with("#<future"));
+    const auto data = run_heddle({"run", workflow("(error \"no\" 7 (lambda (x) x))"), "--json"});
+    EXPECT_EQ(json::parse(data.err).at("error").at("data").at(0).as_int64(), 7) << data.err;
+}
+
 TEST_F(run, shows_the_line_the_caret_and_the_trace) {
     const auto file =
         workflow("(define (half x)\n  (/ x 0))\n\n(define (main)\n  (+ 1 (half 3)))\n");

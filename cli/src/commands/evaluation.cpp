@@ -42,6 +42,7 @@ struct workflow_run {
     result<value> ended = value();
     source_span only_call; ///< of a file of templates that consists of it: what gave the value
     exit_code on_failure = exit_code::failed;
+    std::optional<value> unwritten;   ///< a result that has no JSON form
     bool shows_content = false;       ///< of a FAILED result that is its value
     std::vector<std::string> remarks; ///< to be reported at the end
 };
@@ -230,7 +231,8 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     failure = with_map_hint(std::move(failure));
     if (options.json) {
         output.err(render_error_json(failure, run.session->realm().sources(), code, counts,
-                                     note_of_recording(tools)));
+                                     note_of_recording(tools),
+                                     run.unwritten ? &*run.unwritten : nullptr));
         return code;
     }
     if (const std::string note = note_of_recording(tools); !note.empty()) {
@@ -305,6 +307,7 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
     }
     auto text = text_of(*run.ended, run.source, options, output);
     if (!text) {
+        if (options.json) run.unwritten = *run.ended;
         return tell_failure(text.error(), exit_code::failed, run, tools, options, output);
     }
     output.out_data(*text);

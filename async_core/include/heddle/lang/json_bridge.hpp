@@ -29,6 +29,8 @@ struct json_write_options {
     unsigned indent = 0; ///< spaces per level; 0: one line
     std::size_t max_depth = 10'000;
     std::size_t max_bytes = value::max_length; ///< a longer text is an error
+    /// What JSON cannot represent becomes a string, its written form, in place of an error.
+    bool writes_all = false;
 };
 
 /// nil becomes null, a symbol its name. A float keeps a point or an exponent, so that it is read as

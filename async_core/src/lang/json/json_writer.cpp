@@ -5,6 +5,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
 #include "lang/json/json_writing.hpp"
@@ -38,6 +39,7 @@ public:
 
 private:
     [[nodiscard]] failure write(const value& v);
+    [[nodiscard]] failure write_form(const value& v);
     [[nodiscard]] failure open(const value& v);
     [[nodiscard]] failure step();
     void new_line(std::size_t depth);
@@ -72,6 +74,14 @@ void json_writing::new_line(std::size_t depth) {
     if (options_.indent == 0) return;
     text_.tail() += '\n';
     text_.tail().append(depth * options_.indent, ' ');
+}
+
+json_writing::failure json_writing::write_form(const value& v) {
+    constexpr std::size_t most = 1024;
+    print_options bound;
+    bound.max_bytes = most;
+    append_json_string(text_.tail(), print_value(v, bound));
+    return std::nullopt;
 }
 
 /// Where in the value the writer is: `["rows"][3]`, shortened in the middle.
@@ -117,6 +127,7 @@ json_writing::failure json_writing::write(const value& v) {
     case kind::integer: text_.tail() += std::to_string(v.as_integer()); return std::nullopt;
     case kind::real:
         if (!std::isfinite(v.as_real())) {
+            if (options_.writes_all) return write_form(v);
             return error(heddle::errc::invalid_argument,
                          "JSON cannot write the float " + real_text(v.as_real()) + path());
         }
@@ -128,6 +139,7 @@ json_writing::failure json_writing::write(const value& v) {
     case kind::map: return open(v);
     default: break;
     }
+    if (options_.writes_all) return write_form(v);
     const std::string_view what = v.is(kind::host) ? host_of(v)->type_name() : kind_name(v.type());
     return error(heddle::errc::invalid_argument,
                  "JSON cannot write a " + std::string(what) + path());
