@@ -1,4 +1,4 @@
-// Context windows of models, as their makers state them (November 2026).
+// Context windows and longest outputs of models, as their makers state them (November 2026).
 #include "tasks/run/task_session.hpp"
 
 #include <array>
@@ -7,13 +7,13 @@ namespace heddle::tasks {
 
 namespace {
 
-struct window_row {
+struct model_row {
     std::string_view prefix;
     std::int64_t tokens;
 };
 
 // The longest prefix wins, so the order does not matter.
-constexpr std::array<window_row, 27> windows{{
+constexpr std::array<model_row, 27> windows{{
     {"gpt-5", 400'000},
     {"gpt-4.1", 1'047'576},
     {"gpt-4o", 128'000},
@@ -43,20 +43,62 @@ constexpr std::array<window_row, 27> windows{{
     {"gemma3", 131'072},
 }};
 
-} // namespace
+constexpr std::array<model_row, 28> outputs{{
+    {"gpt-5", 128'000},
+    {"gpt-4.1", 32'768},
+    {"gpt-4o", 16'384},
+    {"gpt-4o-2024-05-13", 4'096},
+    {"gpt-4-turbo", 4'096},
+    {"gpt-4", 8'192},
+    {"gpt-3.5-turbo", 4'096},
+    {"o1", 100'000},
+    {"o1-mini", 65'536},
+    {"o1-preview", 32'768},
+    {"o3", 100'000},
+    {"o4-mini", 100'000},
+    {"chatgpt-4o", 16'384},
+    {"claude-3-opus", 4'096},
+    {"claude-3-sonnet", 4'096},
+    {"claude-3-haiku", 4'096},
+    {"claude-3-5", 8'192},
+    {"claude-3-7", 64'000},
+    {"claude-opus-4", 32'000},
+    {"claude-opus-4-5", 64'000},
+    {"claude-sonnet-4", 64'000},
+    {"claude-haiku-4", 64'000},
+    {"gemini-1.5", 8'192},
+    {"gemini-2.0", 8'192},
+    {"gemini-2.5", 65'536},
+    {"gemini-3", 65'536},
+    {"deepseek-chat", 8'192},
+    {"deepseek-reasoner", 65'536},
+}};
 
-std::optional<std::int64_t> window_of_model(std::string_view model) noexcept {
+/// The tokens of the longest prefix.
+template <class Rows>
+[[nodiscard]] std::optional<std::int64_t> tokens_in(const Rows& rows,
+                                                    std::string_view model) noexcept {
     // "vendor/model", as routers name them.
     if (const auto slash = model.rfind('/'); slash != std::string_view::npos) {
         model.remove_prefix(slash + 1);
     }
-    const window_row* best = nullptr;
-    for (const window_row& row : windows) {
+    const model_row* best = nullptr;
+    for (const model_row& row : rows) {
         if (model.starts_with(row.prefix) && (!best || row.prefix.size() > best->prefix.size())) {
             best = &row;
         }
     }
     return best ? std::optional(best->tokens) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::int64_t> window_of_model(std::string_view model) noexcept {
+    return tokens_in(windows, model);
+}
+
+std::optional<std::int64_t> output_of_model(std::string_view model) noexcept {
+    return tokens_in(outputs, model);
 }
 
 } // namespace heddle::tasks

@@ -178,12 +178,11 @@ void task_session::wait_in(std::shared_ptr<shared_room> full) {
     place_ = std::make_unique<shared_room::place>(std::move(full));
 }
 
-void task_session::set_aside(const ports::chat_request& request, std::int64_t input,
-                             std::int64_t at_once) {
+void task_session::set_aside(std::int64_t input, std::int64_t output, std::int64_t at_once) {
     if (!room_) return;
     ports::token_usage most;
     most.input = input;
-    most.output = request.max_output_tokens.value_or(0);
+    most.output = output;
     set_aside_ = request_share{at_once * (most.input + most.output),
                                static_cast<double>(at_once) * price_.of(most).value_or(0)};
     room_->take(*set_aside_);
@@ -215,9 +214,10 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
             return reached(name_of(resource::context), used, limit, "tokens of context");
         warn(resource::context, used, limit);
     }
+    const auto max_of_model = output_of_model(request.model);
     wanted_request wanted{*this,
                           next,
-                          request.max_output_tokens.value_or(ample_output),
+                          request.max_output_tokens.value_or(max_of_model.value_or(ample_output)),
                           {},
                           std::max<std::int64_t>(at_once, 1)};
     allowance& left = wanted.left;
@@ -241,12 +241,15 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
     if (wanted.each_of_them < wanted.max_output()) wanted.at_once = 1;
     else if (!request.max_output_tokens) left.tokens = std::min(left.tokens, wanted.each_of_them);
     request.scheduling.one_at_a_time = wanted.at_once < static_cast<std::int64_t>(at_once);
-    if (wanted.shares && !request.max_output_tokens && left.tokens > ample_output)
-        request.max_output_tokens = ample_output;
+    // Services refuse more than their model can give. Where no limit comes before that, the service
+    // applies its own: the request has none. A limit of the output itself was asked for.
+    const bool is_free = left.tokens > wanted.output && !request.max_output_tokens &&
+                         (max_of_model || left.by != resource::output);
+    if (is_free) left = {};
     if (request.max_output_tokens && *request.max_output_tokens < left.tokens) left = {};
     if (left.in) request.max_output_tokens = left.tokens;
     allowed_ = left;
-    set_aside(request, next, wanted.at_once);
+    set_aside(next, request.max_output_tokens.value_or(wanted.output), wanted.at_once);
     place_.reset(); // whoever is next sees what is set aside
     return std::nullopt;
 }

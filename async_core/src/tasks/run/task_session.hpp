@@ -44,8 +44,8 @@ struct counted_use {
 class task_session {
 public:
     static constexpr std::int64_t default_turns = 10; ///< assistant messages, re-asks not counted
-    /// Output tokens of a request without a limit, where it shares one with other tasks.
-    /// Few models can give more.
+    /// Output tokens of a request that has no limit of its own and whose model's is not known, for
+    /// the limits that it shares with others. Few models can give more.
     static constexpr std::int64_t ample_output = 65'536;
 
     task_session() = default;
@@ -144,7 +144,7 @@ private:
                                                                wanted_request& wanted);
     [[nodiscard]] bool waits_here(const wanted_request& wanted, bool fits) const noexcept;
     void wait_in(std::shared_ptr<shared_room> full);
-    void set_aside(const ports::chat_request& request, std::int64_t input, std::int64_t at_once);
+    void set_aside(std::int64_t input, std::int64_t output, std::int64_t at_once);
     void release() noexcept;
     [[nodiscard]] static std::string_view name_of(resource what) noexcept;
     void warn(resource what, double used, double limit);
@@ -176,6 +176,8 @@ private:
     std::vector<std::string> warnings_;
 };
 
+/// Output tokens that a model can give, as window_of_model.
+[[nodiscard]] std::optional<std::int64_t> output_of_model(std::string_view model) noexcept;
 /// Tokens in the window of a model, by what its name begins with; nothing for names that are not
 /// known.
 [[nodiscard]] std::optional<std::int64_t> window_of_model(std::string_view model) noexcept;

@@ -283,7 +283,33 @@ TEST(task_limits, let_subtasks_with_an_output_limit_run_side_by_side) {
     EXPECT_THAT(free.w.json(error_of("(ask)")), StartsWith(R"(["RESOURCE_EXHAUSTION","turns",)"));
     EXPECT_EQ(free.w.llm.max_at_once, 20);
     ASSERT_GT(free.w.llm.asked.size(), 1U);
-    EXPECT_EQ(free.w.llm.asked[1].max_output_tokens, 65'536);
+    EXPECT_FALSE(free.w.llm.asked[1].max_output_tokens) << "a service refuses what it cannot give";
+}
+
+TEST(task_limits, send_no_output_limit_above_what_the_model_can_give) {
+    const auto sent = [](const std::string& model, const resource_limits& limits) {
+        task_template t = plain();
+        t.limits = limits;
+        harness w({t});
+        w.llm.say("x");
+        EXPECT_THAT(w.json("(get (t (model \"" + model + "\")) 'status)"), "\"COMPLETE\"");
+        return w.llm.asked.front().max_output_tokens;
+    };
+    resource_limits limits;
+    limits.max_tokens_total = 30'000;
+    EXPECT_FALSE(sent("gpt-4o", limits)) << "16,384 at most";
+    const auto of_unknown = sent("unknown", limits);
+    ASSERT_TRUE(of_unknown);
+    EXPECT_LT(*of_unknown, 30'000);
+    EXPECT_GT(*of_unknown, 29'000);
+    limits.max_tokens_total = 1'000;
+    EXPECT_LT(sent("gpt-4o", limits).value_or(1'000), 1'000);
+    limits.max_tokens_total = 5'000'000;
+    EXPECT_FALSE(sent("unknown", limits));
+    limits = {};
+    limits.max_output = 100'000;
+    EXPECT_EQ(sent("unknown", limits), 100'000) << "as asked for";
+    EXPECT_FALSE(sent("gpt-4o", limits));
 }
 
 TEST(task_limits, subtasks_that_wait_for_a_limit_end_with_the_time_of_the_task) {
