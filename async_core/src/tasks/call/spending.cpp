@@ -174,6 +174,23 @@ coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
     co_return std::optional<spent_budget>();
 }
 
+bool spending_share::take_beside(const spending_share& first) {
+    bool fits = true;
+    each_ledger(first.extent_, first.session_, [&](const spending_ledger& each) {
+        fits = fits && each.ask(first.taken_, false) == spending_ledger::verdict::granted;
+    });
+    if (!fits) return false;
+    each_ledger(first.extent_, first.session_,
+                [&](spending_ledger& each) { each.prepare(first.taken_); });
+    each_ledger(first.extent_, first.session_,
+                [&](spending_ledger& each) { each.take(first.taken_); });
+    extent_ = first.extent_;
+    session_ = first.session_;
+    held_ = true;
+    taken_ = first.taken_;
+    return true;
+}
+
 bool spending_share::would_wait(const lang::host_ref<lang::counted_extent>& innermost,
                                 spending_ledger* session, const expected_cost& wanted) {
     bool refused = false;

@@ -110,6 +110,9 @@ public:
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve(
         lang::host_ref<lang::counted_extent> innermost, spending_ledger* session,
         expected_cost wanted, coro::call_context context, task_observer* observer);
+    /// Sets aside a second request of the call that `first` holds, if it fits now. False: it does
+    /// not.
+    [[nodiscard]] bool take_beside(const spending_share& first);
     /// Whether such a call would wait now: nothing is used up, and others hold what it needs.
     [[nodiscard]] static bool would_wait(const lang::host_ref<lang::counted_extent>& innermost,
                                          spending_ledger* session, const expected_cost& wanted);

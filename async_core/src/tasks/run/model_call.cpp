@@ -31,6 +31,10 @@ std::optional<spent_budget> model_call::ask_cache_instead(spent_budget over) {
 }
 
 coro::task<result<ports::chat_response>> model_call::ask(coro::call_context context) {
+    auto& scheduling = request_.scheduling;
+    if (!scheduling.one_at_a_time)
+        scheduling.one_at_a_time =
+            !costs_.reserve_beside(choices_.provider()->max_requests_at_once());
     request_.waits = observer_ ? this : nullptr;
     if (context.step) return ask_once(context);
     ports::llm_port& provider = *choices_.provider();

@@ -78,6 +78,22 @@ bool task_costs::would_wait() {
     return spending_share::would_wait(*from_.innermost, from_.session, *wanted);
 }
 
+bool task_costs::reserve_beside(unsigned at_once) {
+    if (!has_dollars_ || !share_.held()) return true;
+    for (unsigned beside = 1; beside < at_once; ++beside) {
+        if (beside_.emplace_front().take_beside(share_)) continue;
+        beside_.clear();
+        return false;
+    }
+    return true;
+}
+
+void task_costs::settle(double spent, bool sent) {
+    share_.settle(spent, sent);
+    for (spending_share& each : beside_) each.settle(0, false); // what they cost is in `spent`
+    beside_.clear();
+}
+
 // ---------------------------------------------------------------- what was paid
 
 /// Where a route chose, it is the one who responded that is paid, for the model that it was asked
@@ -193,7 +209,7 @@ void task_costs::settle(const ports::chat_response& response, std::uint32_t atte
     if (!share_.held()) return;
     const double spent = paid_for(response, attempts).cost.value_or(share_.expected());
     if (has_dollars_ && attempts != 0) from_.history->add(kind_, spent);
-    share_.settle(spent + lost_cost(response.lost), attempts != 0);
+    settle(spent + lost_cost(response.lost), attempts != 0);
 }
 
 void task_costs::settle(const error& failure) {
@@ -202,11 +218,11 @@ void task_costs::settle(const error& failure) {
     if (const ports::chat_response* part = ports::part_of(failure)) {
         // No evidence of what a whole one costs: the history does not learn from it.
         const double least = paid_for_part(*part, attempts).cost.value_or(share_.expected());
-        return share_.settle(least + lost_cost(part->lost), attempts != 0);
+        return settle(least + lost_cost(part->lost), attempts != 0);
     }
     const double spent =
         ports::is_unpaid(failure) ? 0 : min_paid().cost.value_or(share_.expected());
-    share_.settle(spent + lost_cost(ports::lost_with(failure)), attempts != 0);
+    settle(spent + lost_cost(ports::lost_with(failure)), attempts != 0);
 }
 
 } // namespace heddle::tasks

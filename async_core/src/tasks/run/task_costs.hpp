@@ -5,6 +5,7 @@
 #include "tasks/run/task_session.hpp"
 
 #include <cstdint>
+#include <forward_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,10 @@ public:
     /// held.
     void request_ended(const result<ports::chat_response>& ended);
 
+    /// Sets aside what hedges of the reserved call may cost, without waiting. `at_once`: requests
+    /// that may be in flight. False: the budgets do not hold them, and none is to be sent.
+    [[nodiscard]] bool reserve_beside(unsigned at_once);
+
     void count(const ports::chat_response& response);
     /// What was sent counts, although no response came: its input at least.
     void count(const error& failure);
@@ -56,6 +61,7 @@ private:
     void count_lost(const std::vector<paid_request>& lost);
     void settle(const ports::chat_response& response, std::uint32_t attempts);
     void settle(const error& failure);
+    void settle(double spent, bool sent);
 
     [[nodiscard]] paid_request paid_for(const ports::chat_response& response,
                                         std::uint32_t attempts) const;
@@ -79,8 +85,9 @@ private:
     const ports::chat_request& request_;
     bool spends_ = false;
     bool has_dollars_ = false;
-    std::string kind_;     ///< in the cost history; empty: no budget in dollars
-    spending_share share_; ///< refers to kind_
+    std::string kind_;                         ///< in the cost history; empty: no budget in dollars
+    spending_share share_;                     ///< refers to kind_
+    std::forward_list<spending_share> beside_; ///< of hedges
 };
 
 } // namespace heddle::tasks
