@@ -49,6 +49,27 @@ TEST_F(budgets, of_calls_bound_the_run) {
     EXPECT_EQ(model.counters().requests, 3U);
 }
 
+TEST_F(budgets, of_tokens_are_asked_before_each_attempt) {
+    // 500 tokens of input, by estimate, for each attempt that comes to nothing.
+    const std::string text(2000, 'p');
+    model_thread failing(R"({"rules": [{"match": ".*", "text": "x",
+        "error": {"status": 500, "message": "broken"}}]})");
+    const auto attempts = [&](int limit) {
+        const auto before = failing.counters().requests;
+        const auto ended = run_heddle(
+            {"run",
+             scratch.file("limit.heddle", "(defatom ask (params) (instructions \"" + text +
+                                              "\") (resource_limits ((max_tokens_total " +
+                                              std::to_string(limit) + "))))\n(ask)"),
+             "--model", "openai:gpt-4o", "--base-url", failing.url()});
+        EXPECT_EQ(ended.code, 1) << ended.err;
+        return failing.counters().requests - before;
+    };
+    const auto unbounded = attempts(100'000);
+    EXPECT_GT(unbounded, 1U) << "it is tried again";
+    EXPECT_EQ(attempts(800), 1U) << "a second attempt would pass the limit";
+}
+
 TEST_F(budgets, of_dollars_bound_the_run) {
     const auto ended = run({"--base-url", model.url(), "--budget-usd", "0.02", "-v"});
     EXPECT_EQ(ended.code, 0) << ended.err;

@@ -3,6 +3,7 @@
 #include <heddle/coro/wait_point.hpp>
 
 #include "common/answer_redaction.hpp"
+#include "common/sending.hpp"
 #include "common/service_address.hpp"
 #include "common/service_error.hpp"
 
@@ -184,8 +185,18 @@ task<result<chat_response>> http_chat_provider::complete(const chat_request& req
                 permit = *std::move(granted);
             }
         }
+        std::unique_ptr<const chat_request> bounded; // in place of the request
+        if (request.sends) {
+            auto admitted = co_await admit(request, failed, lost, context);
+            if (!admitted) {
+                co_return not_admitted(std::move(admitted).error(), failed,
+                                       tries.attempts() - 1 + resent, std::move(lost));
+            }
+            bounded = *std::move(admitted);
+        }
         if (failed) ports::add_lost(lost, *failed);
-        auto prepared = prepare(request, answer_mode::whole, tries.attempts(), warnings);
+        auto prepared =
+            prepare(bounded ? *bounded : request, answer_mode::whole, tries.attempts(), warnings);
         if (!prepared) {
             co_return ports::between_attempts(std::move(prepared).error(), std::move(lost),
                                               tries.attempts() - 1 + resent);
@@ -244,8 +255,18 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
                 permit = *std::move(granted);
             }
         }
+        std::unique_ptr<const chat_request> bounded; // in place of the request
+        if (request.sends) {
+            auto admitted = co_await admit(request, failed, lost, context);
+            if (!admitted) {
+                co_return not_admitted(std::move(admitted).error(), failed,
+                                       tries.attempts() - 1 + resent, std::move(lost));
+            }
+            bounded = *std::move(admitted);
+        }
         if (failed) ports::add_lost(lost, *failed);
-        auto prepared = prepare(request, answer_mode::stream, tries.attempts(), warnings);
+        auto prepared =
+            prepare(bounded ? *bounded : request, answer_mode::stream, tries.attempts(), warnings);
         if (!prepared) {
             co_return ports::between_attempts(std::move(prepared).error(), std::move(lost),
                                               tries.attempts() - 1 + resent);

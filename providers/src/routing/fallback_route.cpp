@@ -4,7 +4,10 @@
 #include "routing/paid_targets.hpp"
 #include "routing/target_request.hpp"
 
+#include <heddle/ports/send_gate.hpp>
+
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace heddle::providers {
@@ -15,13 +18,46 @@ using ports::chat_delta_sink;
 using ports::chat_request;
 using ports::chat_response;
 
+namespace {
+
+/// The gate of a call, for a target that comes after others.
+class later_gate final : public ports::send_gate {
+public:
+    /// Both outlive it.
+    later_gate(send_gate& first, const std::vector<ports::lost_request>& before)
+        : first_(first), before_(before) {}
+
+    task<result<ports::send_terms>> before_sending(
+        // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
+        const chat_request& request, const std::vector<ports::lost_request>& lost,
+        call_context context) override {
+        std::vector<ports::lost_request> all = before_;
+        all.insert(all.end(), lost.begin(), lost.end());
+        result<ports::send_terms> terms = co_await first_.before_sending(request, all, context);
+        co_return terms;
+    }
+
+private:
+    send_gate& first_;
+    const std::vector<ports::lost_request>& before_;
+};
+
+} // namespace
+
 /// What one call has been through.
 struct fallback_route::progress {
     std::size_t at = 0;          ///< the target
     std::optional<error> failed; ///< of the targets before, the last with the others as causes
     std::uint32_t attempts = 0;  // requests of the targets before
     std::vector<ports::lost_request> lost; // of those that may be charged for
+    std::optional<later_gate> gate;
     bool handed_out = false;
+
+    /// The gate for the next target where targets before it may be charged for; else null.
+    [[nodiscard]] ports::send_gate* gate_after(const chat_request& request) {
+        if (!request.sends || lost.empty()) return nullptr;
+        return &gate.emplace(*request.sends, lost);
+    }
 
     /// Completes the response of `target` by the requests of the targets before it.
     void complete(chat_response& answer, const route_target& target) const {
@@ -94,7 +130,7 @@ task<result<chat_response>> fallback_route::complete(const chat_request& request
     progress so_far;
     for (;;) {
         const route_target& target = targets_[so_far.at];
-        const target_request asked(request, target);
+        const target_request asked(request, target, false, so_far.gate_after(request));
         result<chat_response> answer = co_await target.provider->complete(*asked, context);
         if (answer) {
             so_far.complete(*answer, target);
@@ -118,7 +154,7 @@ task<result<chat_response>> fallback_route::stream(const chat_request& request,
     progress so_far;
     for (;;) {
         const route_target& target = targets_[so_far.at];
-        const target_request asked(request, target);
+        const target_request asked(request, target, false, so_far.gate_after(request));
         // Refers to what stays until the call below has ended.
         chat_delta_sink watching = [&so_far, &on_delta](std::string_view text) {
             so_far.handed_out = so_far.handed_out || !text.empty();

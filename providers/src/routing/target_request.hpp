@@ -13,8 +13,9 @@ namespace heddle::providers {
 /// are long, and a copy is made only for the others. `request` outlives it.
 class target_request {
 public:
+    /// `sends`: asked in place of the gate of the request; null: that one is.
     target_request(const ports::chat_request& request, const route_target& target,
-                   bool is_hedge = false)
+                   bool is_hedge = false, ports::send_gate* sends = nullptr)
         : original_(request) {
         const bool same_model = target.model.empty() || target.model == request.model;
         // Without a model of its own the target is a route, which looks for itself.
@@ -23,9 +24,10 @@ public:
         const bool joins = is_hedge && request.scheduling.cache == ports::cache_use::shared;
         // The call runs while its first request does, whatever the second one waits for.
         const bool unheard = is_hedge && request.waits != nullptr;
-        if (same_model && !foreign && !joins && !unheard) return;
+        if (same_model && !foreign && !joins && !unheard && !sends) return;
         changed_.emplace(request);
         if (unheard) changed_->waits = nullptr;
+        if (sends) changed_->sends = sends;
         if (joins) changed_->scheduling.cache = ports::cache_use::apart;
         if (!same_model) changed_->model = target.model;
         if (foreign) drop_foreign_marks(*changed_, *target.provider);

@@ -12,6 +12,8 @@
 
 namespace heddle::ports {
 
+class send_gate;
+
 enum class chat_role : std::uint8_t { system, user, assistant, tool };
 
 struct tool_call {
@@ -124,6 +126,9 @@ struct chat_request {
     flow_gate* gate = nullptr;
     /// Null: nobody listens. Outlives the call; never sent.
     limit_wait_listener* waits = nullptr;
+    /// Asked before each request is sent (heddle/ports/send_gate.hpp); null: nobody is. Outlives
+    /// the call; never sent.
+    send_gate* sends = nullptr;
 };
 
 enum class finish_reason : std::uint8_t {

@@ -92,12 +92,22 @@ void spending_ledger::settle(const expected_cost& taken, double spent, bool sent
     give_turn();
 }
 
+bool spending_ledger::holds_again(const expected_cost& taken, double lost) const noexcept {
+    if (!bounds_.usd) return true;
+    const double others = in_flight_ > 1 ? reserved() - taken.now().ceiling : 0;
+    return spent_ + lost + std::max(0.0, others) + taken.now().usd <= *bounds_.usd * rounding;
+}
+
 spent_budget spending_ledger::refusal(const cost_estimate& wanted) const {
     if (bounds_.calls && calls_ >= *bounds_.calls) {
         const auto limit = static_cast<double>(*bounds_.calls);
         return {"calls", static_cast<double>(calls_), limit,
                 "max-calls: all " + std::to_string(*bounds_.calls) + " calls are used"};
     }
+    return money_refusal(wanted);
+}
+
+spent_budget spending_ledger::money_refusal(const cost_estimate& wanted) const {
     std::string message =
         "budget-usd: " + dollars(spent_) + " of " + dollars(*bounds_.usd) + " are spent";
     if (estimated_ > 0)
@@ -201,6 +211,16 @@ bool spending_share::would_wait(const lang::host_ref<lang::counted_extent>& inne
         waits = waits || verdict == spending_ledger::verdict::later;
     });
     return waits && !refused;
+}
+
+std::optional<spent_budget> spending_share::passed_by(double lost) const {
+    if (!held_) return std::nullopt;
+    const spending_ledger* passed = nullptr;
+    each_ledger(extent_, session_, [&](const spending_ledger& each) {
+        if (!each.holds_again(taken_, lost)) passed = &each;
+    });
+    if (!passed) return std::nullopt;
+    return passed->money_refusal(taken_.now());
 }
 
 void spending_share::note_paid(const lang::host_ref<lang::counted_extent>& innermost,

@@ -55,7 +55,11 @@ public:
         spent_ += spent;
         calls_ += calls;
     }
+    /// Whether the calls in flight still fit when one of them, `taken`, has cost `lost` already and
+    /// is sent again.
+    [[nodiscard]] bool holds_again(const expected_cost& taken, double lost) const noexcept;
     [[nodiscard]] spent_budget refusal(const cost_estimate& wanted) const;
+    [[nodiscard]] spent_budget money_refusal(const cost_estimate& wanted) const;
     [[nodiscard]] const spending_bounds& bounds() const noexcept { return bounds_; }
 
     /// A place in the queue. Destroying it leaves the queue, or passes the turn to the next.
@@ -119,6 +123,9 @@ public:
     /// Counts what was paid for by an earlier execution, in the same budgets.
     static void note_paid(const lang::host_ref<lang::counted_extent>& innermost,
                           spending_ledger* session, double spent, std::uint64_t calls);
+    /// The budget that the call would pass if it was sent again, when requests of it that came to
+    /// nothing have cost `lost`.
+    [[nodiscard]] std::optional<spent_budget> passed_by(double lost) const;
     /// The call has ended. No effect when nothing is set aside.
     void settle(double spent, bool sent) noexcept;
     [[nodiscard]] bool held() const noexcept { return held_; }

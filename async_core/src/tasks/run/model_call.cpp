@@ -7,6 +7,9 @@
 
 namespace heddle::tasks {
 
+using coro::call_context;
+using coro::task;
+
 model_call::model_call(task_runner& runner, const task_call& call, const call_choices& choices,
                        task_session& session, ports::chat_request& request)
     : observer_(runner.parts().observer), choices_(choices), request_(request),
@@ -36,6 +39,7 @@ coro::task<result<ports::chat_response>> model_call::ask(coro::call_context cont
         scheduling.one_at_a_time =
             !costs_.reserve_beside(choices_.provider()->max_requests_at_once());
     request_.waits = observer_ ? this : nullptr;
+    request_.sends = costs_.is_bounded() ? this : nullptr;
     if (context.step) return ask_once(context);
     ports::llm_port& provider = *choices_.provider();
     if (stream_.is_open()) return stream_.ask(provider, request_, costs_, context);
@@ -57,6 +61,21 @@ coro::task<result<ports::chat_response>> model_call::ask_once(coro::call_context
         ended = std::move(whole);
     }
     co_return ended;
+}
+
+// The loop of the provider asks before each request: what earlier ones of the call have cost counts
+// in the limits of the task and in its budgets.
+task<result<ports::send_terms>> model_call::before_sending(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
+    const ports::chat_request& /*request*/, const std::vector<ports::lost_request>& lost,
+    call_context /*context*/) {
+    ports::send_terms terms;
+    if (!lost.empty()) {
+        auto allowed = costs_.allow_again(lost);
+        if (!allowed) co_return std::move(allowed).error();
+        terms = *allowed;
+    }
+    co_return terms;
 }
 
 } // namespace heddle::tasks

@@ -6,13 +6,16 @@
 #include "tasks/run/response_stream.hpp"
 #include "tasks/run/task_costs.hpp"
 
+#include <heddle/ports/send_gate.hpp>
+
 #include <optional>
+#include <vector>
 
 namespace heddle::tasks {
 
 /// Sends the request of an execution when the budgets allow it, for a cached response only when
 /// they do not, and hands on the response as it arrives where somebody wants that.
-class model_call final : private ports::limit_wait_listener {
+class model_call final : private ports::limit_wait_listener, private ports::send_gate {
 public:
     /// `request` is sent again and again as the dialog goes on. All of it outlives this object.
     model_call(task_runner& runner, const task_call& call, const call_choices& choices,
@@ -58,6 +61,9 @@ public:
 private:
     [[nodiscard]] coro::task<result<ports::chat_response>> ask_once(coro::call_context context);
     void on_limit_wait(bool waits) noexcept override;
+    [[nodiscard]] coro::task<result<ports::send_terms>> before_sending(
+        const ports::chat_request& request, const std::vector<ports::lost_request>& lost,
+        coro::call_context context) override;
 
     task_observer* observer_; ///< null: nobody listens
     const call_choices& choices_;

@@ -94,6 +94,21 @@ void task_costs::settle(double spent, bool sent) {
     beside_.clear();
 }
 
+result<ports::send_terms> task_costs::allow_again(
+    const std::vector<ports::lost_request>& lost) const {
+    counted_loss before;
+    for (const paid_request& each : paid_for(lost)) {
+        before.tokens += each.use.usage.input + each.use.usage.output;
+        before.usd += each.cost.value_or(input_cost());
+    }
+    if (const auto over = share_.passed_by(before.usd))
+        return task_failed(task_failure_reason::llm_error, over->message);
+    ports::send_terms terms;
+    if (const auto over = session_.check_again(before, terms.max_output_tokens))
+        return task_failed(task_failure_reason::llm_error, over->message);
+    return terms;
+}
+
 // ---------------------------------------------------------------- what was paid
 
 /// Where a route chose, it is the one who responded that is paid, for the model that it was asked

@@ -4,6 +4,8 @@
 #include "tasks/call/spending.hpp"
 #include "tasks/run/task_session.hpp"
 
+#include <heddle/ports/send_gate.hpp>
+
 #include <cstdint>
 #include <forward_list>
 #include <optional>
@@ -48,6 +50,12 @@ public:
     /// held.
     void request_ended(const result<ports::chat_response>& ended);
 
+    /// Whether a budget, or a limit of the task or of one above it, bounds what a call may use.
+    [[nodiscard]] bool is_bounded() const noexcept { return spends_ || session_.shares_room(); }
+    /// Before a further request of the call that is under way. `lost`: earlier ones that may be
+    /// charged for. Errors: a limit or a budget would be passed.
+    [[nodiscard]] result<ports::send_terms> allow_again(
+        const std::vector<ports::lost_request>& lost) const;
     /// Sets aside what hedges of the reserved call may cost, without waiting. `at_once`: requests
     /// that may be in flight. False: the budgets do not hold them, and none is to be sent.
     [[nodiscard]] bool reserve_beside(unsigned at_once);

@@ -249,8 +249,47 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
     if (request.max_output_tokens && *request.max_output_tokens < left.tokens) left = {};
     if (left.in) request.max_output_tokens = left.tokens;
     allowed_ = left;
-    set_aside(next, request.max_output_tokens.value_or(wanted.output), wanted.at_once);
+    asked_output_ = request.max_output_tokens.value_or(wanted.output);
+    at_once_ = wanted.at_once;
+    set_aside(next, asked_output_, at_once_);
     place_.reset(); // whoever is next sees what is set aside
+    return std::nullopt;
+}
+
+std::optional<exhausted_resource> task_session::check_again(
+    const counted_loss& lost, std::optional<std::int64_t>& allowed) const {
+    const std::int64_t input = estimate(asked_bytes_);
+    ports::token_usage asked;
+    asked.input = input;
+    const auto input_usd = price_.of(asked);
+    asked.output = priced_tokens;
+    const auto both_usd = price_.of(asked);
+    const double per_token =
+        input_usd && both_usd ? (*both_usd - *input_usd) / static_cast<double>(priced_tokens) : 0;
+    request_share own = set_aside_.value_or(request_share{});
+    own.tokens /= at_once_; // what was set aside for hedges, they may use
+    own.usd /= static_cast<double>(at_once_);
+    std::int64_t rest = asked_output_;
+    for (const task_session* each = this; each; each = each->outer_) {
+        if (const auto& most = each->limits_.max_tokens_total) {
+            const std::int64_t used = each->total_ + lost.tokens + input;
+            const std::int64_t left = *most - used - (each->room_->held().tokens - own.tokens);
+            if (left < 1) {
+                return reached(name_of(resource::tokens), static_cast<double>(used),
+                               static_cast<double>(*most), "tokens");
+            }
+            rest = std::min(rest, left);
+        }
+        if (const auto& most = each->limits_.max_cost_usd) {
+            const double used = each->total_cost_ + lost.usd + input_usd.value_or(0);
+            const double left = *most - used - (each->room_->held().usd - own.usd);
+            if (left < 0 || (per_token > 0 && left < per_token))
+                return reached(name_of(resource::cost), used, *most, "USD");
+            if (per_token > 0 && left / per_token < static_cast<double>(rest))
+                rest = static_cast<std::int64_t>(left / per_token);
+        }
+    }
+    if (rest < asked_output_) allowed = rest;
     return std::nullopt;
 }
 

@@ -39,6 +39,12 @@ struct counted_use {
     bool estimated = false; ///< the service did not report them
 };
 
+/// What requests of a call have used that came to nothing.
+struct counted_loss {
+    std::int64_t tokens = 0;
+    double usd = 0;
+};
+
 /// Counts what the conversation of one execution uses, its subtasks included where that is noted,
 /// and knows when it is enough. Lives in the frame of the execution. Threads: its shard's only.
 class task_session {
@@ -64,6 +70,13 @@ public:
     /// not all of these fit, the request becomes call_scheduling::one_at_a_time.
     [[nodiscard]] std::optional<exhausted_resource> check(ports::chat_request& request,
                                                           unsigned at_once = 1);
+    /// Whether a limit of tokens or money bounds this session or one above it.
+    [[nodiscard]] bool shares_room() const noexcept { return room_ != nullptr; }
+    /// Before the request that was checked is sent once more: the limit that this would pass, after
+    /// `lost`. `allowed` gets the output that the limits leave where it is less than what was
+    /// checked.
+    [[nodiscard]] std::optional<exhausted_resource> check_again(
+        const counted_loss& lost, std::optional<std::int64_t>& allowed) const;
     /// Nothing is set aside: check() is to be called again after room_freed().
     [[nodiscard]] bool must_wait() const noexcept { return place_ != nullptr; }
     /// Only while it must_wait(). Cancellation: returns.
@@ -158,6 +171,8 @@ private:
     /// Of this or of the next task above that has limits on totals; null: none has.
     std::shared_ptr<shared_room> room_;
     std::unique_ptr<shared_room::place> place_;
+    std::int64_t at_once_ = 1;               ///< requests that it may be at the same time
+    std::int64_t asked_output_ = 0;          ///< as much as the request that was checked may use
     std::optional<request_share> set_aside_; ///< for the requests in flight
     allowance allowed_;                      ///< of the last request
     ports::token_usage usage_;

@@ -2,6 +2,7 @@
 
 #include <heddle/coro/wait_point.hpp>
 
+#include "common/sending.hpp"
 #include "common/service_error.hpp"
 
 namespace heddle::scripted {
@@ -52,7 +53,16 @@ private:
                 co_return ports::between_attempts(*std::move(stop), std::move(lost),
                                                   tries.attempts() - 1);
             }
-            outcome created = rules_->answer(request);
+            std::unique_ptr<const chat_request> bounded; // in place of the request
+            if (request.sends) {
+                auto admitted = co_await admit(request, std::nullopt, lost, context);
+                if (!admitted) {
+                    co_return ports::between_attempts(std::move(admitted).error(), std::move(lost),
+                                                      tries.attempts() - 1);
+                }
+                bounded = *std::move(admitted);
+            }
+            outcome created = rules_->answer(bounded ? *bounded : request);
             if (created.delay.count() > 0) {
                 result<void> waited =
                     co_await coro::sleep_until(context, context.loop->now() + created.delay);
