@@ -26,9 +26,11 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
     : log_(log), loop_(loop), began_(loop.now()) {
     std::vector<step_record> all = log.take_earlier();
     for (step_record& each : all) {
+        if (each.kind >= step_kind::sent) continue;
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
         if (each.kind == step_kind::request) {
-            parts_[each.path].emplace(each.content, std::move(each.body));
+            parts_[each.path].emplace(each.content,
+                                      ports::kept_part{std::move(each.body), each.is_counted});
         } else if (each.kind == step_kind::clock) {
             clocks_.push_back(std::move(each));
         } else {
@@ -154,14 +156,15 @@ result<const step_record*> durable_row::recorded(const digest128& path, std::str
     return &record;
 }
 
-std::optional<std::string> durable_row::take_part(const digest128& step, const digest128& content) {
+std::optional<ports::kept_part> durable_row::take_part(const digest128& step,
+                                                       const digest128& content) {
     const auto kept = parts_.find(step);
     if (kept == parts_.end()) return std::nullopt;
     const auto found = kept->second.lower_bound(content);
     if (found == kept->second.end() || found->first != content) return std::nullopt;
-    std::string body = std::move(found->second);
+    ports::kept_part part = std::move(found->second);
     kept->second.erase(found);
-    return body;
+    return part;
 }
 
 coro::task<result<void>> durable_row::keep_part(step_record record) {

@@ -85,8 +85,8 @@ public:
     [[nodiscard]] step_log& log() noexcept { return log_; }
 
     /// What an earlier execution of the step kept of its parts.
-    [[nodiscard]] std::optional<std::string> take_part(const ports::digest128& step,
-                                                       const ports::digest128& content);
+    [[nodiscard]] std::optional<ports::kept_part> take_part(const ports::digest128& step,
+                                                            const ports::digest128& content);
 
     /// The evaluation is being ended from outside. Nothing waits for a turn any more, and what
     /// ends because of that is not recorded.
@@ -121,7 +121,7 @@ private:
     std::size_t next_ = 0;                            ///< of them
     std::map<ports::digest128, std::size_t> by_path_; ///< of earlier_
     std::deque<ports::step_record> clocks_;           ///< by the number of slices
-    std::map<ports::digest128, std::multimap<ports::digest128, std::string>> parts_;
+    std::map<ports::digest128, std::multimap<ports::digest128, ports::kept_part>> parts_;
     std::list<arrival*> arrivals_;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
     std::list<branch_wait*> parked_;

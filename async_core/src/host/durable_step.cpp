@@ -13,7 +13,7 @@ ports::digest128 durable_step::next_nested() noexcept {
 
 std::uint64_t durable_step::seed() const noexcept { return row_.log().seed() ^ path_.low; }
 
-std::optional<std::string> durable_step::take(const ports::digest128& content) {
+std::optional<ports::kept_part> durable_step::take(const ports::digest128& content) {
     return row_.take_part(path_, content);
 }
 
@@ -27,6 +27,17 @@ coro::task<result<void>> durable_step::keep(ports::digest128 content, std::strin
     record.name = std::move(name);
     record.body = std::move(body);
     record.spent = spent;
+    return row_.keep_part(std::move(record));
+}
+
+coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::string name,
+                                                 ports::step_spending least, coro::call_context) {
+    ports::step_record record;
+    record.kind = ports::step_kind::sent;
+    record.path = path_;
+    record.content = content;
+    record.name = std::move(name);
+    record.spent = least;
     return row_.keep_part(std::move(record));
 }
 

@@ -22,10 +22,13 @@ public:
     /// A seed that no other step of the row has, and that each execution of it has.
     [[nodiscard]] std::uint64_t seed() const noexcept;
 
-    [[nodiscard]] std::optional<std::string> take(const ports::digest128& content) override;
+    [[nodiscard]] std::optional<ports::kept_part> take(const ports::digest128& content) override;
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;
+    [[nodiscard]] coro::task<result<void>> note_sent(ports::digest128 content, std::string name,
+                                                     ports::step_spending least,
+                                                     coro::call_context context) override;
     void note_spending(const ports::step_spending& spent) noexcept override { spent_ += spent; }
 
 private:

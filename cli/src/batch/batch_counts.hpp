@@ -17,10 +17,11 @@ struct batch_counts {
     bool total_is_estimate = false;
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
-    std::uint64_t rejected = 0;  ///< rows that could not be read or bound
-    std::uint64_t kept = 0;      ///< of all of these: by earlier processes
-    std::uint64_t continued = 0; ///< rows of this process that had begun before
-    std::uint64_t changed = 0;   ///< finished rows whose text is another one now
+    std::uint64_t rejected = 0;   ///< rows that could not be read or bound
+    std::uint64_t kept = 0;       ///< of all of these: by earlier processes
+    std::uint64_t continued = 0;  ///< rows of this process that had begun before
+    std::uint64_t changed = 0;    ///< finished rows whose text is another one now
+    std::uint64_t maybe_paid = 0; ///< requests of the run whose responses were lost
     std::uint64_t in_progress = 0;
     std::uint64_t retrying = 0;      ///< waiting for a further attempt
     std::uint64_t retried = 0;       ///< further attempts of this process

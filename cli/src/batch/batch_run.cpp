@@ -1,6 +1,9 @@
 #include "batch/batch_run.hpp"
 
+#include "batch/row_failures.hpp"
 #include "batch/row_log.hpp"
+
+#include <heddle/host/row_history.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -203,14 +206,6 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         if (auto noted = of_.journal->begin_row(begun, job.row.id, job.row.json); !noted)
             co_return std::move(noted).error();
     }
-    std::vector<ports::step_record> earlier;
-    if (std::exchange(job.has_records, false)) {
-        result<std::vector<ports::step_record>> found =
-            co_await of_.journal->records_of(job.number, context());
-        if (!found) co_return std::move(found).error();
-        earlier = *std::move(found);
-        for (const ports::step_record& each : earlier) job.spent += each.spent;
-    }
     result<std::unique_ptr<row_session>> taken =
         co_await of_.sessions.take(context().with_cancel(rows_));
     if (!taken) {
@@ -220,6 +215,13 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
             co_return outcome;
         }
         co_return std::move(taken).error();
+    }
+    std::vector<ports::step_record> earlier;
+    if (std::exchange(job.has_records, false)) {
+        result<std::vector<ports::step_record>> found =
+            co_await read_records(job, taken->get()->get().memory());
+        if (!found) co_return std::move(found).error();
+        earlier = *std::move(found);
     }
     std::optional<row_log> steps;
     host::run_options bounds = of_.tools.bounds();
@@ -233,6 +235,17 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     }
     row_outcome outcome = co_await attempt_row(taken->get(), &of_.binding, &job, bounds);
     of_.sessions.put_back(*std::move(taken), gate_.bounds().concurrency);
+    job.has_run = true;
+    if (steps) job.lost += steps->note_lost();
+    if (steps && outcome.what == row_outcome::kind::failed) {
+        ports::step_record failed;
+        failed.kind = ports::step_kind::failed;
+        failed.body = outcome.message;
+        const bool out_of_time = bounds.until.passed(of_.tools.loop().now());
+        if (out_of_time || outcome.of_value) failed.name = host::without_failed_step;
+        of_.journal->note(job.number, std::move(failed));
+        job.has_records = true; // for a further attempt
+    }
     if (steps && steps->appended() == 0 && outcome.spent.requests != 0) {
         // Calls outside of recorded steps are paid for as well: the totals of the run count them.
         ports::step_record paid;
@@ -244,6 +257,37 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         if (!kept) co_return std::move(kept).error();
     }
     co_return outcome;
+}
+
+coro::task<result<std::vector<ports::step_record>>> batch_run::read_records(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
+    row_job& job, lang::heap& memory) {
+    const bool is_first = !job.has_run;
+    if (!is_first) { // what was noted is to be read
+        result<void> kept = co_await of_.journal->flush(context());
+        if (!kept) co_return std::move(kept).error();
+    }
+    result<std::vector<ports::step_record>> found =
+        co_await of_.journal->records_of(job.number, context());
+    if (!found) co_return std::move(found).error();
+    if (job.has_ended && is_first &&
+        (found->empty() || found->back().kind != ports::step_kind::failed)) {
+        found->emplace_back().kind = ports::step_kind::failed;
+    }
+    host::row_history history = host::read_history(
+        *std::move(found),
+        [&memory](const ports::step_record& step) { return failure_of_step(memory, step); });
+    if (is_first) {
+        job.spent += history.spent;
+        job.lost += history.lost;
+    }
+    for (ports::step_record& each : history.newly_lost) {
+        job.spent += each.spent;
+        ++job.lost;
+        gate_.add_earlier(each.spent);
+        of_.journal->note(job.number, std::move(each));
+    }
+    co_return std::move(history.replayed);
 }
 
 coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_outcome outcome) {
@@ -268,11 +312,7 @@ coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_out
     }
     if (outcome.what == row_outcome::kind::failed && job->attempts <= of_.asked.retry_rows) {
         job->not_before = of_.tools.loop().now() + pause_before_attempt(job->attempts);
-        if (of_.journal) {
-            ended = of_.journal->restart_row(job->number);
-            job->has_begun = false;
-        }
-        if (ended) retry_later(std::move(job));
+        retry_later(std::move(job));
         co_return ended;
     }
     ended = co_await end(std::move(job), std::move(outcome));
@@ -289,11 +329,6 @@ void batch_run::note_outage(std::unique_ptr<row_job> job, row_outcome outcome) {
         if (row.outages > max_outages_of_row) { // the others were answered in between
             held_.push_back(std::move(each));
             continue;
-        }
-        if (of_.journal) {
-            // A journal that fails is noticed by the next record.
-            (void)of_.journal->restart_row(row.number);
-            row.has_begun = false;
         }
         --row.attempts;
         retry_later(std::move(each.job));
@@ -322,6 +357,7 @@ coro::task<result<void>> batch_run::end(std::unique_ptr<row_job> job, row_outcom
     end.attempts = job->attempts;
     end.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(job->worked).count();
     end.spent = job->spent;
+    end.maybe_paid = job->lost != 0;
     end.value_json = std::move(outcome.value_json);
     end.error_json = std::move(outcome.error_json);
     if (outcome.what == row_outcome::kind::failed) end.status = ports::row_status::failed;
@@ -410,6 +446,7 @@ batch_counts batch_run::counts() const {
     now.spent = gate_.spent_before();
     now.spent += now.spent_now;
     now.mean_cost = gate_.mean_cost();
+    if (of_.journal) now.maybe_paid = of_.journal->totals().maybe_paid;
     now.budget_usd = gate_.bounds().budget_usd;
     now.total = total_;
     if (!now.total) {

@@ -96,6 +96,9 @@ private:
     void start(coro::nursery& rows, std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<row_outcome>> attempt(row_job& job);
+    /// What is replayed of the earlier executions of a row.
+    [[nodiscard]] coro::task<result<std::vector<ports::step_record>>> read_records(
+        row_job& job, lang::heap& memory);
     [[nodiscard]] coro::task<result<void>> settle(std::unique_ptr<row_job> job,
                                                   row_outcome outcome);
     [[nodiscard]] coro::task<result<void>> end(std::unique_ptr<row_job> job, row_outcome outcome);

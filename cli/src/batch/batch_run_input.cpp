@@ -134,7 +134,14 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
         ++counted_.continued;
         return {};
     }
-    if (known) HEDDLE_CHECK(of_.journal->restart_row(known->row));
+    if (!known) return {};
+    const bool keeps = known->status == ports::row_status::failed && !of_.program_changed &&
+                       known->content == job.row.content;
+    if (!keeps) return of_.journal->restart_row(known->row);
+    HEDDLE_CHECK(of_.journal->retry_row(known->row));
+    job.has_records = true;
+    job.has_ended = true;
+    job.has_begun = true;
     return {};
 }
 

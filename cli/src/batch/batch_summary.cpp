@@ -117,6 +117,11 @@ std::string summary_text(const batch_summary& end, const failure_table& failures
     if (end.failure && !end.has_started && end.cause == stop_cause::none) return {};
     std::string text = rows_line(end);
     text += failures.text(columns);
+    if (end.counts.maybe_paid != 0) {
+        text += counted(end.counts.maybe_paid, "call") +
+                " may have been paid for without a response (under way when a process ended); the "
+                "cost is an estimate\n";
+    }
     if (end.counts.changed != 0) {
         text += counted(end.counts.changed, "finished row") +
                 " of the input changed since and kept the earlier result\n";
@@ -162,6 +167,7 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
                                 {"rows_left", end.rows_left},
                                 {"stopped_by", nullptr},
                                 {"rows", std::move(rows)},
+                                {"maybe_paid", counts.maybe_paid},
                                 {"spent", json_of(counts.spent)},
                                 {"spent_now", json_of(counts.spent_now)},
                                 {"seconds", std::round(end.seconds * 1000) / 1000},

@@ -79,9 +79,11 @@ coro::task<row_outcome> attempt_row(row_session* with, const row_binding* bindin
     result<value> ended = co_await session.call(with->main(), *std::move(arguments), bounds);
     row_outcome outcome;
     if (ended) {
+        const bool is_failed = tasks::is_failed_result(*ended);
         auto json = json_of_value(session.memory(), *std::move(ended));
         if (json) outcome.value_json = *std::move(json);
         else outcome = failed_outcome(json.error(), session.realm().sources());
+        outcome.of_value = !json && !is_failed;
     } else if (ended.error().is_cancelled() && bounds.cancel && bounds.cancel->requested()) {
         outcome.what = row_outcome::kind::cancelled;
     } else {

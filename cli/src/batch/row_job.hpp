@@ -15,13 +15,16 @@ struct row_job {
     std::uint64_t number = 0;   ///< in the run
     std::uint64_t position = 0; ///< in the input of this process
     bool has_records = false;   ///< an earlier process or attempt has begun it
+    bool has_ended = false;     ///< it failed in an earlier process
     bool has_begun = false;     ///< the journal knows of this process's beginning
+    bool has_run = false;       ///< this process has made an attempt
     bool is_probe = false;      ///< whether a service is back
     std::uint32_t attempts = 0;
     std::uint64_t outages = 0;     ///< in how many separate outages it has failed
     std::uint64_t last_outage = 0; ///< number of the outage in which it failed last
     coro::clock::time_point not_before{};
     coro::clock::duration worked{0};
+    std::uint32_t lost = 0;     ///< requests that may have been paid for without a response
     ports::step_spending spent; ///< over all attempts and processes
 };
 
@@ -33,7 +36,8 @@ struct row_outcome {
     std::string error_json;
     std::string reason; ///< of a failure, for the table: "TaskError llm_error"
     std::string message;
-    bool outage = false; ///< a service was down
+    bool outage = false;   ///< a service was down
+    bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated
     ports::step_spending spent;
 };
 

@@ -5,6 +5,7 @@
 #include <heddle/ports/run_journal.hpp>
 
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ public:
     }
     [[nodiscard]] coro::task<result<void>> append(ports::step_record record,
                                                   coro::call_context context) override {
+        note_request(record);
         ++appended_;
         return journal_.append(row_, std::move(record), context);
     }
@@ -30,15 +32,39 @@ public:
         ++appended_;
         journal_.note(row_, std::move(record));
     }
+    /// The execution has ended: keeps that the responses of requests under way are lost. The number
+    /// of these.
+    std::uint32_t note_lost() {
+        const auto all = std::exchange(under_way_, {});
+        for (ports::step_record each : all) {
+            each.kind = ports::step_kind::lost;
+            journal_.note(row_, std::move(each));
+        }
+        return static_cast<std::uint32_t>(all.size());
+    }
     /// Records of this execution.
     [[nodiscard]] std::uint64_t appended() const noexcept { return appended_; }
     [[nodiscard]] std::uint64_t seed() const noexcept override { return seed_; }
 
 private:
+    void note_request(const ports::step_record& record) {
+        if (record.kind == ports::step_kind::sent) under_way_.push_back(record);
+        const bool is_response = record.kind == ports::step_kind::request;
+        const bool ends_step =
+            record.kind == ports::step_kind::answer || record.kind == ports::step_kind::composed;
+        for (auto each = under_way_.begin(); each != under_way_.end();) {
+            const bool settled = each->path == record.path &&
+                                 (ends_step || (is_response && each->content == record.content));
+            each = settled ? under_way_.erase(each) : std::next(each);
+            if (settled && is_response) break;
+        }
+    }
+
     ports::run_journal& journal_;
     std::uint64_t row_;
     std::uint64_t seed_;
     std::uint64_t appended_ = 0;
+    std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
     std::vector<ports::step_record> earlier_;
 };
 

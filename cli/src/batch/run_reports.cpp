@@ -95,6 +95,7 @@ json::object totals_json(const ports::run_totals& totals) {
             {"done", totals.done},
             {"failed", totals.failed},
             {"rejected", totals.rejected},
+            {"maybe_paid", totals.maybe_paid},
             {"requests", totals.spent.requests},
             {"input_tokens", totals.spent.input_tokens},
             {"output_tokens", totals.spent.output_tokens},
@@ -196,6 +197,10 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
                 grouped(totals.spent.input_tokens) + " tokens in, " +
                 grouped(totals.spent.output_tokens) + " out" + (cost.empty() ? "" : ", " + cost) +
                 "\n";
+    }
+    if (totals.maybe_paid != 0) {
+        text += "maybe paid: " + counted(totals.maybe_paid, "call") +
+                " under way when a process ended; the cost is an estimate\n";
     }
     text += "results: " + run->about.output + "\n";
     if (totals.failed + totals.rejected != 0)

@@ -62,6 +62,8 @@ public:
     /// `spent`: for the row in this process.
     void row_ended(const ports::step_spending& spent) noexcept;
     void row_failed() noexcept;
+    /// What earlier processes have spent besides, as is found later.
+    void add_earlier(const ports::step_spending& spent) noexcept { before_ += spent; }
     /// Sum of this process, rows in progress included.
     void set_spent(const ports::step_spending& spent) noexcept { spent_ = spent; }
 

@@ -55,7 +55,7 @@ constexpr const char* layout = R"(
         body BLOB NOT NULL,
         PRIMARY KEY (row, seq)) WITHOUT ROWID;
     INSERT INTO meta (name, value) VALUES ('begun', 0), ('done', 0), ('failed', 0),
-        ('rejected', 0), ('requests', 0), ('input_tokens', 0), ('output_tokens', 0),
+        ('rejected', 0), ('maybe_paid', 0), ('requests', 0), ('input_tokens', 0), ('output_tokens', 0),
         ('cost', 0.0), ('unpriced', 0), ('estimated', 0), ('emitted_size', 0);
 )";
 
@@ -182,6 +182,7 @@ result<run_sums> load_sums(sqlite_database& database) {
         else if (name == "done") totals.done = number;
         else if (name == "failed") totals.failed = number;
         else if (name == "rejected") totals.rejected = number;
+        else if (name == "maybe_paid") totals.maybe_paid = number;
         else if (name == "requests") totals.spent.requests = static_cast<std::uint32_t>(number);
         else if (name == "input_tokens") totals.spent.input_tokens = asked.number(1);
         else if (name == "output_tokens") totals.spent.output_tokens = asked.number(1);

@@ -34,6 +34,9 @@ struct row_begun {
 struct row_restarted {
     std::uint64_t row = 0;
 };
+struct row_retried {
+    std::uint64_t row = 0;
+};
 struct step_appended {
     std::uint64_t row = 0;
     ports::step_record record;
@@ -48,8 +51,9 @@ struct manifest_set {
 struct contents_indexed {};
 struct nothing_written {}; ///< for who waits for all that comes before
 
-using write_change = std::variant<nothing_written, row_begun, row_restarted, step_appended,
-                                  ports::row_end, rows_emitted, manifest_set, contents_indexed>;
+using write_change =
+    std::variant<nothing_written, row_begun, row_restarted, row_retried, step_appended,
+                 ports::row_end, rows_emitted, manifest_set, contents_indexed>;
 
 struct queued_write {
     write_change change;

@@ -29,6 +29,7 @@ public:
         return queue(row_begun{row, std::move(id), std::move(text)});
     }
     result<void> restart_row(std::uint64_t row) override { return queue(row_restarted{row}); }
+    result<void> retry_row(std::uint64_t row) override { return queue(row_retried{row}); }
     void note(std::uint64_t row, ports::step_record record) override {
         // Shows in the next call that waits.
         (void)queue(step_appended{row, std::move(record)});

@@ -128,6 +128,11 @@ result<void> run_table_writer::apply(const row_restarted& change) {
     return set_status(change.row, ports::row_status::begun, {});
 }
 
+result<void> run_table_writer::apply(const row_retried& change) {
+    HEDDLE_CHECK(done(on_.restart.begin().bind(key_of(change.row))));
+    return set_status(change.row, ports::row_status::begun, {});
+}
+
 result<std::int64_t> run_table_writer::next_of(std::uint64_t row) {
     if (const auto found = next_.find(row); found != next_.end()) return found->second++;
     HEDDLE_TRY(const bool there, on_.next.begin().bind(key_of(row)).step());
@@ -150,7 +155,8 @@ result<void> run_table_writer::apply(const step_appended& change) {
     on_.append.bind_real(record.at).bind_text(record.name);
     bind_spending(on_.append, record.spent);
     on_.append.bind(packer_.pack(record.body));
-    sums_.totals.spent += record.spent;
+    if (record.kind != ports::step_kind::sent) sums_.totals.spent += record.spent;
+    if (record.kind == ports::step_kind::lost) ++sums_.totals.maybe_paid;
     return done(on_.append);
 }
 
@@ -202,6 +208,7 @@ result<void> run_table_writer::write_sums() {
         {"done", static_cast<std::int64_t>(totals.done)},
         {"failed", static_cast<std::int64_t>(totals.failed)},
         {"rejected", static_cast<std::int64_t>(totals.rejected)},
+        {"maybe_paid", static_cast<std::int64_t>(totals.maybe_paid)},
         {"requests", totals.spent.requests},
         {"input_tokens", totals.spent.input_tokens},
         {"output_tokens", totals.spent.output_tokens},

@@ -34,12 +34,16 @@ struct step_spending {
 };
 
 enum class step_kind : std::uint8_t {
-    answer = 1,  ///< an effect of the row ended, with a value or an error
-    request = 2, ///< one request of a task that was still under way
-    cut = 3,     ///< a deadline ended a wait of a branch
-    clock = 4,   ///< the clock of the row advanced while it computed
-    nested = 5,  ///< a function of the program begins as a part of an effect under way
-    composed = 6 ///< as answer; functions of the program ran inside, and do so in a replay
+    answer = 1,   ///< an effect of the row ended, with a value or an error
+    request = 2,  ///< one request of a task that was still under way
+    cut = 3,      ///< a deadline ended a wait of a branch
+    clock = 4,    ///< the clock of the row advanced while it computed
+    nested = 5,   ///< a function of the program begins as a part of an effect under way
+    composed = 6, ///< as answer; functions of the program ran inside, and do so in a replay
+    // Of requests and attempts. They are kept for a further execution, and no part of a replay.
+    sent = 7, ///< a request is about to be sent; `spent`: the least that it costs, not counted yet
+    lost = 8, ///< the response of a request that was sent did not arrive: it may have been paid for
+    failed = 9 ///< an attempt at the row ended with an error, whose message is the body
 };
 
 /// One record of a row. Records of a row are kept in the order in which they were appended, which
@@ -52,6 +56,9 @@ struct step_record {
     std::string name;  ///< of the task, tool or builtin, for listings
     std::string body;  ///< an encoded value or error; nothing looks into it here
     step_spending spent;
+    /// Of a `request` that is read for a further attempt: a record of its step has counted its
+    /// cost. Not kept.
+    bool is_counted = false;
 };
 
 enum class row_status : std::uint8_t {
@@ -88,7 +95,8 @@ struct run_totals {
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     std::uint64_t rejected = 0;
-    step_spending spent; ///< of finished and unfinished rows
+    std::uint64_t maybe_paid = 0; ///< requests that may have been paid for without a response
+    step_spending spent;          ///< of finished and unfinished rows
 };
 
 /// The journal of one run. One process has it open at a time; a second one is refused when it
@@ -109,6 +117,8 @@ public:
     virtual result<void> begin_row(const known_row& row, std::string id, std::string text) = 0;
     /// Drops the records of a row, which starts over, and counts what they spent as spent.
     virtual result<void> restart_row(std::uint64_t row) = 0;
+    /// Opens a row that has ended for a further attempt, which its records are kept for.
+    virtual result<void> retry_row(std::uint64_t row) = 0;
 
     /// Appends a record; returns once it is as durable as the run asks. Cancellation: the record
     /// stays appended, only the wait ends.

@@ -11,6 +11,12 @@
 
 namespace heddle::ports {
 
+/// A response or the like that was kept.
+struct kept_part {
+    std::string body;
+    bool is_counted = false; ///< what it cost was counted by a step that has ended
+};
+
 /// The parts of a step that is under way: the requests of a task, the tools that its model called.
 /// A process may end between them; what was paid for by then is found here when the step is
 /// executed again. Reached through call_context::step. Threads: the session's only.
@@ -19,12 +25,18 @@ public:
     virtual ~step_memory() = default;
     /// What an earlier execution of the step kept under `content`. Each is handed out once, in the
     /// order in which they were kept: equal requests get the responses that they had.
-    [[nodiscard]] virtual std::optional<std::string> take(const digest128& content) = 0;
+    [[nodiscard]] virtual std::optional<kept_part> take(const digest128& content) = 0;
     /// Keeps a part; returns once it is as durable as the run asks. `name`: of the model or tool,
     /// for listings. Errors: io_error. Cancellation: it is kept, only the wait ends.
     [[nodiscard]] virtual coro::task<result<void>> keep(digest128 content, std::string name,
                                                         std::string body, step_spending spent,
                                                         coro::call_context context) = 0;
+    /// Notes that a request is about to be sent; returns once that is as durable as the run asks. A
+    /// process that ends before the response is kept leaves it as one that may have been paid for.
+    /// `least`: what it costs at least. Errors and cancellation: as of keep.
+    [[nodiscard]] virtual coro::task<result<void>> note_sent(digest128 content, std::string name,
+                                                             step_spending least,
+                                                             coro::call_context context) = 0;
     /// Counts what the step has paid for, for its record.
     virtual void note_spending(const step_spending& spent) noexcept = 0;
 };

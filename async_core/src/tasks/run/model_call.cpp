@@ -39,7 +39,7 @@ coro::task<result<ports::chat_response>> model_call::ask(coro::call_context cont
         scheduling.one_at_a_time =
             !costs_.reserve_beside(choices_.provider()->max_requests_at_once());
     request_.waits = observer_ ? this : nullptr;
-    request_.sends = costs_.is_bounded() ? this : nullptr;
+    request_.sends = context.step || costs_.is_bounded() ? this : nullptr;
     if (context.step) return ask_once(context);
     ports::llm_port& provider = *choices_.provider();
     if (stream_.is_open()) return stream_.ask(provider, request_, costs_, context);
@@ -51,6 +51,7 @@ void model_call::on_limit_wait(bool waits) noexcept { observer_->on_limit_wait(w
 /// In a durable run: a response that an earlier execution was given is used again.
 coro::task<result<ports::chat_response>> model_call::ask_once(coro::call_context context) {
     remembering_port provider(*choices_.provider(), *context.step);
+    remembered_ = &provider;
     result<ports::chat_response> ended = ports::begun_response();
     if (stream_.is_open()) {
         result<ports::chat_response> streamed =
@@ -60,20 +61,25 @@ coro::task<result<ports::chat_response>> model_call::ask_once(coro::call_context
         result<ports::chat_response> whole = co_await provider.complete(request_, context);
         ended = std::move(whole);
     }
+    remembered_ = nullptr;
     co_return ended;
 }
 
 // The loop of the provider asks before each request: what earlier ones of the call have cost counts
-// in the limits of the task and in its budgets.
+// in the limits of the task and in its budgets, and a durable run notes what is on its way.
 task<result<ports::send_terms>> model_call::before_sending(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
     const ports::chat_request& /*request*/, const std::vector<ports::lost_request>& lost,
-    call_context /*context*/) {
+    call_context context) {
     ports::send_terms terms;
     if (!lost.empty()) {
         auto allowed = costs_.allow_again(lost);
         if (!allowed) co_return std::move(allowed).error();
         terms = *allowed;
+    }
+    if (remembered_) {
+        result<void> noted = co_await remembered_->note_sent(costs_.least(), context);
+        if (!noted) co_return std::move(noted).error();
     }
     co_return terms;
 }

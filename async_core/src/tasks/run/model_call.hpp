@@ -13,6 +13,8 @@
 
 namespace heddle::tasks {
 
+class remembering_port;
+
 /// Sends the request of an execution when the budgets allow it, for a cached response only when
 /// they do not, and hands on the response as it arrives where somebody wants that.
 class model_call final : private ports::limit_wait_listener, private ports::send_gate {
@@ -71,6 +73,7 @@ private:
     task_costs costs_;
     cache_search search_;
     response_stream stream_;
+    remembering_port* remembered_ = nullptr; ///< of the request under way, in a durable run
 };
 
 } // namespace heddle::tasks

@@ -11,19 +11,32 @@ using coro::task;
 using ports::chat_request;
 using ports::chat_response;
 
-std::optional<result<chat_response>> remembering_port::kept(const ports::digest128& asked) {
-    const std::optional<std::string> body = step_.take(asked);
-    if (!body) return std::nullopt;
-    return ports::decode_response(*body);
+std::optional<result<chat_response>> remembering_port::kept(const chat_request& request) {
+    asked_ = ports::digest_of(request, inner_.provider_name());
+    model_ = request.model;
+    noted_ = false;
+    const std::optional<ports::kept_part> part = step_.take(asked_);
+    if (!part) return std::nullopt;
+    result<chat_response> response = ports::decode_response(part->body);
+    if (response && part->is_counted) { // it costs as much as one out of a cache
+        response->attempts = 0;
+        response->lost.clear();
+    }
+    return response;
 }
 
-task<result<chat_response>> remembering_port::keep(ports::digest128 asked,
-                                                   result<chat_response> ended,
+task<result<void>> remembering_port::note_sent(ports::step_spending least, call_context context) {
+    if (std::exchange(noted_, true)) co_return result<void>();
+    result<void> done = co_await step_.note_sent(asked_, model_, least, context);
+    co_return done;
+}
+
+task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
                                                    call_context context) {
     if (!ended) co_return ended;
     // What was paid for is kept, also when the call is being ended.
     const result<void> done =
-        co_await step_.keep(asked, ended->model, ports::encode_response(*ended), {}, context);
+        co_await step_.keep(asked_, ended->model, ports::encode_response(*ended), {}, context);
     if (!done) co_return done.error();
     co_return ended;
 }
@@ -31,10 +44,9 @@ task<result<chat_response>> remembering_port::keep(ports::digest128 asked,
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
 task<result<chat_response>> remembering_port::complete(const chat_request& request,
                                                        call_context context) {
-    const ports::digest128 asked = ports::digest_of(request, inner_.provider_name());
-    if (auto before = kept(asked)) co_return *std::move(before);
+    if (auto before = kept(request)) co_return *std::move(before);
     result<chat_response> ended = co_await inner_.complete(request, context);
-    result<chat_response> answer = co_await keep(asked, std::move(ended), context);
+    result<chat_response> answer = co_await keep(std::move(ended), context);
     co_return answer;
 }
 
@@ -42,8 +54,7 @@ task<result<chat_response>> remembering_port::complete(const chat_request& reque
 task<result<chat_response>> remembering_port::stream(const chat_request& request,
                                                      ports::chat_delta_sink on_delta,
                                                      call_context context) {
-    const ports::digest128 asked = ports::digest_of(request, inner_.provider_name());
-    if (auto before = kept(asked)) {
+    if (auto before = kept(request)) {
         if (*before && !(*before)->text.empty()) {
             const result<void> taken = on_delta((*before)->text);
             if (!taken) co_return taken.error();
@@ -51,7 +62,7 @@ task<result<chat_response>> remembering_port::stream(const chat_request& request
         co_return *std::move(before);
     }
     result<chat_response> ended = co_await inner_.stream(request, std::move(on_delta), context);
-    result<chat_response> answer = co_await keep(asked, std::move(ended), context);
+    result<chat_response> answer = co_await keep(std::move(ended), context);
     co_return answer;
 }
 

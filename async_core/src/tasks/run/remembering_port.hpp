@@ -4,6 +4,9 @@
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/ports/step_memory.hpp>
 
+#include <optional>
+#include <string>
+
 namespace heddle::tasks {
 
 /// Sends the requests that an earlier execution of the step did not get a response to; the others
@@ -23,6 +26,10 @@ public:
     [[nodiscard]] unsigned max_requests_at_once() const noexcept override {
         return inner_.max_requests_at_once();
     }
+    /// Notes that the request of the call is about to be sent; further ones of the call need no
+    /// note. `least`: what it costs at least. Errors: io_error when that cannot be kept.
+    [[nodiscard]] coro::task<result<void>> note_sent(ports::step_spending least,
+                                                     coro::call_context context);
     /// Errors: as of the inner port; io_error when a response cannot be kept.
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
@@ -32,13 +39,16 @@ public:
         coro::call_context context) override;
 
 private:
-    [[nodiscard]] std::optional<result<ports::chat_response>> kept(const ports::digest128& asked);
-    [[nodiscard]] coro::task<result<ports::chat_response>> keep(ports::digest128 asked,
-                                                                result<ports::chat_response> ended,
+    [[nodiscard]] std::optional<result<ports::chat_response>> kept(
+        const ports::chat_request& request);
+    [[nodiscard]] coro::task<result<ports::chat_response>> keep(result<ports::chat_response> ended,
                                                                 coro::call_context context);
 
     ports::llm_port& inner_;
     ports::step_memory& step_;
+    ports::digest128 asked_; ///< of the request under way
+    std::string model_;
+    bool noted_ = false;
 };
 
 } // namespace heddle::tasks

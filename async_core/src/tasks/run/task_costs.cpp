@@ -109,6 +109,17 @@ result<ports::send_terms> task_costs::allow_again(
     return terms;
 }
 
+ports::step_spending task_costs::least() const {
+    const paid_request paid = min_paid();
+    ports::step_spending spent;
+    spent.requests = 1;
+    spent.input_tokens = paid.use.usage.input;
+    spent.estimated = true;
+    if (paid.cost) spent.cost_usd = *paid.cost;
+    else spent.unpriced = 1;
+    return spent;
+}
+
 // ---------------------------------------------------------------- what was paid
 
 /// Where a route chose, it is the one who responded that is paid, for the model that it was asked

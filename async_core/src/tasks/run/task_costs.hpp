@@ -4,6 +4,7 @@
 #include "tasks/call/spending.hpp"
 #include "tasks/run/task_session.hpp"
 
+#include <heddle/ports/run_journal.hpp>
 #include <heddle/ports/send_gate.hpp>
 
 #include <cstdint>
@@ -59,6 +60,8 @@ public:
     /// Sets aside what hedges of the reserved call may cost, without waiting. `at_once`: requests
     /// that may be in flight. False: the budgets do not hold them, and none is to be sent.
     [[nodiscard]] bool reserve_beside(unsigned at_once);
+    /// What the request costs at least, once it is sent.
+    [[nodiscard]] ports::step_spending least() const;
 
     void count(const ports::chat_response& response);
     /// What was sent counts, although no response came: its input at least.

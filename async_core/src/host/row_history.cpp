@@ -1,0 +1,214 @@
+#include <heddle/host/row_history.hpp>
+
+#include "step_path.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace heddle::host {
+
+namespace {
+
+using ports::digest128;
+using ports::step_kind;
+using ports::step_record;
+
+[[nodiscard]] bool ends_a_step(const step_record& record) noexcept {
+    return record.kind == step_kind::answer || record.kind == step_kind::composed;
+}
+
+/// The requests of a row that were sent and have no response.
+class open_requests {
+public:
+    void send(step_record record) {
+        last_.insert_or_assign(record.path, record.content);
+        by_path_[record.path].push_back(std::move(record));
+    }
+    void settle(const step_record& record) {
+        const auto found = by_path_.find(record.path);
+        if (found == by_path_.end()) return;
+        auto& sent = found->second;
+        const auto same = std::find_if(sent.begin(), sent.end(), [&](const step_record& each) {
+            return each.content == record.content;
+        });
+        if (same != sent.end()) sent.erase(same);
+        if (sent.empty()) by_path_.erase(found);
+    }
+    /// The step has ended. True: the last of its requests has no response.
+    bool settle_step(const digest128& path) {
+        const auto found = by_path_.find(path);
+        if (found == by_path_.end()) return false;
+        const digest128 last = last_.at(path);
+        const auto& sent = found->second;
+        const bool lacks = std::any_of(sent.begin(), sent.end(), [&](const step_record& each) {
+            return each.content == last;
+        });
+        by_path_.erase(found);
+        return lacks;
+    }
+    [[nodiscard]] std::vector<step_record> take() {
+        std::vector<step_record> all;
+        for (auto& [path, sent] : by_path_) {
+            for (step_record& each : sent) all.push_back(std::move(each));
+        }
+        by_path_.clear();
+        return all;
+    }
+
+private:
+    std::map<digest128, std::vector<step_record>> by_path_;
+    std::map<digest128, digest128> last_; ///< what was sent last, by step
+};
+
+/// The records that an attempt is given, as they grow.
+class replayed_records {
+public:
+    explicit replayed_records(const failure_reader& failure_of) : failure_of_(failure_of) {}
+
+    void add(step_record record, bool lacks_response) {
+        if (ends_a_step(record)) {
+            under_way_.erase(record.path);
+            if (lacks_response) lacking_.insert(record.path);
+            else lacking_.erase(record.path);
+        }
+        all_.push_back(std::move(record));
+    }
+    void lose(const digest128& path) { under_way_.insert(path); }
+    void end_attempt(const step_record& failed);
+    [[nodiscard]] std::vector<step_record> take() { return std::move(all_); }
+
+private:
+    struct step_end {
+        std::size_t at;
+        std::optional<std::string> failure;
+    };
+    [[nodiscard]] std::vector<step_end> ends() const;
+    void repeat(std::vector<std::size_t> steps);
+    void start_over();
+
+    const failure_reader& failure_of_;
+    std::vector<step_record> all_;
+    std::set<digest128> lacking_;   ///< steps that ended by a request without a response
+    std::set<digest128> under_way_; ///< steps whose request was lost, and that have not ended since
+};
+
+std::vector<replayed_records::step_end> replayed_records::ends() const {
+    std::vector<step_end> found;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        if (ends_a_step(all_[i])) found.push_back({i, failure_of_(all_[i])});
+    }
+    return found;
+}
+
+void replayed_records::end_attempt(const step_record& failed) {
+    const bool interrupted =
+        !std::exchange(under_way_, {}).empty() || failed.name == without_failed_step;
+    if (interrupted) return; // what failed has left no record
+    const std::vector<step_end> steps = ends();
+    const auto last_failed = std::find_if(steps.rbegin(), steps.rend(), [&](const step_end& each) {
+        return each.failure && *each.failure == failed.body;
+    });
+    if (last_failed != steps.rend()) return repeat({last_failed->at});
+    std::vector<std::size_t> all_failed;
+    for (const step_end& each : steps) {
+        if (each.failure) all_failed.push_back(each.at);
+    }
+    if (!all_failed.empty()) return repeat(std::move(all_failed));
+    // The program itself has refused what it got, or a limit around it has ended the attempt.
+    const auto paid = std::find_if(steps.rbegin(), steps.rend(), [&](const step_end& each) {
+        return all_[each.at].spent.requests != 0 || all_[each.at].body.empty();
+    });
+    if (paid != steps.rend()) return repeat({paid->at});
+    start_over();
+}
+
+/// Nothing was paid for.
+void replayed_records::start_over() {
+    all_.erase(
+        std::remove_if(all_.begin(), all_.end(),
+                       [](const step_record& each) { return each.kind != step_kind::request; }),
+        all_.end());
+    for (step_record& each : all_) each.at = 0;
+}
+
+/// `steps`: where they ended, ascending.
+void replayed_records::repeat(std::vector<std::size_t> steps) {
+    std::size_t cut = steps.front();
+    std::set<digest128> sent_anew; // whose responses are what failed
+    std::set<digest128> inside;    // functions that ran inside of those
+    for (const std::size_t each : steps) {
+        const digest128& path = all_[each].path;
+        if (lacking_.erase(path) != 0) continue;
+        sent_anew.insert(path);
+        if (all_[each].kind != step_kind::composed) continue;
+        for (std::uint64_t n = 0;; ++n) {
+            const digest128 nested = step_path::inside(path, step_path::part::nested, n);
+            const bool ran = std::any_of(all_.begin(), all_.end(), [&](const step_record& record) {
+                return record.kind == step_kind::nested && record.path == nested;
+            });
+            if (!ran) break;
+            inside.insert(nested);
+        }
+    }
+    for (std::size_t i = 0; i < cut; ++i) {
+        if (all_[i].kind == step_kind::nested && inside.count(all_[i].path) != 0) cut = i;
+    }
+    double clock = 0;
+    std::set<digest128> dropped; // steps whose end is not replayed, and has counted their cost
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        if (i < cut) clock = std::max(clock, all_[i].at);
+        else if (ends_a_step(all_[i])) dropped.insert(all_[i].path);
+    }
+    std::vector<step_record> kept;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        step_record& each = all_[i];
+        const bool is_response = each.kind == step_kind::request;
+        if (is_response && sent_anew.count(each.path) != 0) continue;
+        if (is_response && dropped.count(each.path) != 0) each.is_counted = true;
+        if (i >= cut && !is_response) continue;
+        each.at = std::min(each.at, clock); // the time after the cut has not passed
+        kept.push_back(std::move(each));
+    }
+    all_ = std::move(kept);
+}
+
+} // namespace
+
+row_history read_history(std::vector<step_record> records, const failure_reader& failure_of) {
+    row_history found;
+    open_requests open;
+    replayed_records replayed(failure_of);
+    for (step_record& each : records) {
+        if (each.kind != step_kind::sent) found.spent += each.spent;
+        switch (each.kind) {
+        case step_kind::sent: open.send(std::move(each)); break;
+        case step_kind::lost:
+            ++found.lost;
+            open.settle(each);
+            replayed.lose(each.path);
+            break;
+        case step_kind::failed: replayed.end_attempt(each); break;
+        case step_kind::request:
+            open.settle(each);
+            replayed.add(std::move(each), false);
+            break;
+        case step_kind::answer:
+        case step_kind::composed: {
+            const bool lacks_response = open.settle_step(each.path);
+            replayed.add(std::move(each), lacks_response);
+            break;
+        }
+        default: replayed.add(std::move(each), false);
+        }
+    }
+    for (step_record& each : open.take()) {
+        each.kind = step_kind::lost;
+        found.newly_lost.push_back(std::move(each));
+    }
+    found.replayed = replayed.take();
+    return found;
+}
+
+} // namespace heddle::host

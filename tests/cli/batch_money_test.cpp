@@ -1,0 +1,193 @@
+// What batches pay for: retries of failed rows, and calls under way when a process is killed.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+#include "scripted_rules.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <random>
+#include <thread>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class paid_batches : public batch_fixture {
+protected:
+    [[nodiscard]] std::vector<std::string> asking(const model_thread& model,
+                                                  std::vector<std::string> more = {}) const {
+        const std::string config = scratch.file("no_retries.toml", R"([providers.openai]
+max_retries = 0
+)");
+        std::vector<std::string> all{"--model",   "openai:gpt-4o", "--base-url",
+                                     model.url(), "--config",      config};
+        all.insert(all.end(), more.begin(), more.end());
+        return command(all);
+    }
+    /// The summary as JSON.
+    [[nodiscard]] static boost::json::object summary_of(const child_result& ended) {
+        return boost::json::parse(ended.out).as_object();
+    }
+    /// `main` asks for a draft and then for a judgement of it.
+    std::string two_steps =
+        scratch.file("w.heddle",
+                     "(defatom draft (params q) (instructions \"draft {{q}}\"))\n"
+                     "(defatom judge (params q) (instructions \"judge {{q}}\"))\n"
+                     "(define (main text) (let ((d (draft text))) (judge (content d))))\n");
+};
+
+/// The first `times` judgements fail.
+std::string failing_judge(int times) {
+    return R"({"rules": [{"match": "judge", "text": "good", "error": {"status": 400,
+        "message": "no", "times": )" +
+           std::to_string(times) + R"(}}, {"match": "draft", "text": "d"}]})";
+}
+
+TEST_F(paid_batches, that_are_retried_repeat_only_what_failed) {
+    rows_file(3);
+    model_thread model(failing_judge(3));
+    const auto first = run_heddle(asking(model));
+    EXPECT_EQ(first.code, 3) << first.err;
+    EXPECT_EQ(model.counters().requests, 6U);
+    const auto again = run_heddle(asking(model, {"--retry-failed", "--json"}));
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_EQ(model.counters().requests, 9U) << "each draft was paid for once";
+    expect_each_row_once(3);
+    EXPECT_EQ(summary_of(again).at("spent").at("requests").to_number<int>(), 9);
+    for (const auto& line : lines_of("out.jsonl")) {
+        EXPECT_EQ(line.at("value").as_string(), "good");
+        EXPECT_EQ(line.at("usage").at("requests").to_number<int>(), 3) << "over all attempts";
+    }
+}
+
+TEST_F(paid_batches, that_retry_rows_by_themselves_repeat_only_what_failed) {
+    rows_file(3);
+    model_thread model(failing_judge(5));
+    const auto ended = run_heddle(asking(model, {"--retry-rows", "3", "--json"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 11U) << "3 drafts, 8 judgements";
+    EXPECT_EQ(summary_of(ended).at("spent").at("requests").to_number<int>(), 11);
+    expect_each_row_once(3);
+}
+
+TEST_F(paid_batches, that_are_killed_during_a_retry_keep_what_was_paid_for) {
+    rows_file(1);
+    {
+        model_thread model(failing_judge(1));
+        EXPECT_EQ(run_heddle(asking(model)).code, 3);
+        EXPECT_EQ(model.counters().requests, 2U);
+    }
+    {
+        model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+        child_process child(heddle_command(asking(model, {"--retry-failed"})));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 1; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+        EXPECT_EQ(model.counters().requests, 1U) << "the judgement";
+    }
+    model_thread model(always_answering("good"));
+    const auto ended = run_heddle(asking(model, {"--json"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 1U);
+    EXPECT_EQ(summary_of(ended).at("maybe_paid").to_number<int>(), 1);
+}
+
+TEST_F(paid_batches, repeat_all_branches_that_failed_and_no_other) {
+    rows_file(1);
+    scratch.file(
+        "w.heddle",
+        "(defatom part (params q) (instructions \"part {{q}}.\"))\n"
+        "(define (main text)\n"
+        "  (let ((all (map-settled (lambda (n) (content (part n))) (range 10))))\n"
+        "    (if (all? (lambda (r) (get r 'ok)) all) \"whole\" (error \"parts fail\"))))\n");
+    model_thread model(R"({"rules": [{"match": "part [37]", "text": "x",
+        "error": {"status": 400, "message": "no", "times": 2}}, {"match": ".*", "text": "x"}]})");
+    const auto first = run_heddle(asking(model));
+    EXPECT_EQ(first.code, 3) << first.err << scratch.text_of("out.jsonl.failed.jsonl");
+    EXPECT_EQ(model.counters().requests, 10U);
+    const auto again = run_heddle(asking(model, {"--retry-failed"}));
+    EXPECT_EQ(again.code, 0) << again.err << scratch.text_of("out.jsonl.failed.jsonl");
+    EXPECT_EQ(model.counters().requests, 12U);
+}
+
+TEST_F(paid_batches, name_the_calls_that_were_under_way_at_a_kill) {
+    rows_file(4);
+    {
+        model_thread model(R"({"rules": [{"match": "draft", "text": "d",
+            "usage": {"input": 1000, "output": 500}},
+            {"match": ".*", "text": "x", "delay_ms": 60000}]})");
+        child_process child(heddle_command(asking(model)));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 8; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    model_thread model(always_answering("good"));
+    const auto ended = run_heddle(asking(model));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 4U) << "the drafts are kept";
+    EXPECT_THAT(ended.err, HasSubstr("4 calls may have been paid for"));
+    for (const auto& line : lines_of("out.jsonl")) {
+        EXPECT_TRUE(line.at("maybe_paid").as_bool());
+        EXPECT_EQ(line.at("usage").at("requests").to_number<int>(), 3);
+    }
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+    const auto rows = boost::json::parse(shown.out).at("rows").as_object();
+    EXPECT_EQ(rows.at("maybe_paid").to_number<int>(), 4);
+    EXPECT_EQ(rows.at("requests").to_number<int>(), 12);
+    EXPECT_GT(rows.at("cost_usd").to_number<double>(), 4 * 0.0075) << "an estimate is counted";
+}
+
+TEST_F(paid_batches, that_nothing_interrupts_name_no_such_call) {
+    rows_file(20);
+    model_thread model(failing_judge(4));
+    const auto ended = run_heddle(asking(model, {"--retry-rows", "4"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, Not(HasSubstr("may have been paid")));
+    for (const auto& line : lines_of("out.jsonl")) EXPECT_FALSE(line.contains("maybe_paid"));
+}
+
+TEST_F(paid_batches, that_are_cancelled_count_the_calls_under_way) {
+    rows_file(2);
+    {
+        model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+        child_process child(heddle_command(asking(model, {"--grace", "0.1"})));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 2; }));
+        child.send_signal(SIGTERM);
+        EXPECT_EQ(child.wait(milliseconds(5000)).code, 130);
+    }
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+    const auto rows = boost::json::parse(shown.out).at("rows").as_object();
+    EXPECT_EQ(rows.at("requests").to_number<int>(), 2) << shown.out;
+    EXPECT_EQ(rows.at("maybe_paid").to_number<int>(), 2);
+}
+
+TEST_F(paid_batches, that_are_killed_at_random_lose_no_call_out_of_sight) {
+    constexpr int count = 150;
+    rows_file(count);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": [1, 20]}]})");
+    std::mt19937 chance(7);
+    for (int kills = 0; kills < 12; ++kills) {
+        child_process child(heddle_command(asking(model, {"-c", "8"})));
+        const std::uint64_t before = model.counters().requests;
+        if (!model.wait_until([&](const auto& seen) { return seen.requests >= before + 5; })) break;
+        std::this_thread::sleep_for(milliseconds(chance() % 30));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    const auto ended = run_heddle(asking(model, {"-c", "8", "--json"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(count);
+    const auto summary = summary_of(ended);
+    const auto sent = model.counters().requests;
+    const auto lost = summary.at("maybe_paid").to_number<std::uint64_t>();
+    EXPECT_GT(lost, 0U);
+    EXPECT_GE(2 * count + lost, sent) << "a finished call was repeated, or a lost one not noted";
+    EXPECT_GE(summary.at("spent").at("requests").to_number<std::uint64_t>(), sent);
+}
+
+} // namespace
+} // namespace heddle::cli_test

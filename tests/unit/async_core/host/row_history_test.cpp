@@ -1,0 +1,181 @@
+// What a further attempt at a row is given of the records of earlier ones.
+#include <heddle/host/row_history.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::host {
+namespace {
+
+using ports::digest128;
+using ports::step_kind;
+using ports::step_record;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* failure_mark = "failed: ";
+
+std::optional<std::string> failure_of(const step_record& step) {
+    if (!step.body.starts_with(failure_mark)) return std::nullopt;
+    return step.body.substr(std::string_view(failure_mark).size());
+}
+
+/// A record of the step `step`, with a request or an answer of that text.
+step_record record(step_kind kind, std::uint64_t step, std::string body = "value") {
+    step_record written;
+    written.kind = kind;
+    written.path = {step, 1};
+    written.at = static_cast<double>(step);
+    written.body = std::move(body);
+    const bool is_request = kind == step_kind::sent || kind == step_kind::request;
+    if (is_request) written.content = {7, std::hash<std::string>()(written.body)};
+    if (kind == step_kind::answer || kind == step_kind::sent) written.spent.requests = 1;
+    if (kind == step_kind::answer || kind == step_kind::sent) written.spent.cost_usd = 0.25;
+    return written;
+}
+step_record attempt_failed(std::string message) {
+    step_record written;
+    written.kind = step_kind::failed;
+    written.body = std::move(message);
+    return written;
+}
+/// A step that asked a model and got `body`.
+void ask(std::vector<step_record>& all, std::uint64_t step, const std::string& body = "value") {
+    all.push_back(record(step_kind::sent, step, "q" + std::to_string(step)));
+    all.push_back(record(step_kind::request, step, "q" + std::to_string(step)));
+    all.push_back(record(step_kind::answer, step, body));
+}
+/// "answer 1", "request 2!" where its cost is counted.
+std::vector<std::string> shown(const row_history& history) {
+    std::vector<std::string> lines;
+    for (const step_record& each : history.replayed) {
+        const std::string kind = each.kind == step_kind::request  ? "request "
+                                 : each.kind == step_kind::nested ? "nested "
+                                                                  : "answer ";
+        lines.push_back(kind + std::to_string(each.path.high) + (each.is_counted ? "!" : ""));
+    }
+    return lines;
+}
+
+TEST(row_history, replays_all_of_a_row_that_was_interrupted) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    ask(all, 2);
+    const row_history history = read_history(all, failure_of);
+    EXPECT_THAT(shown(history), ElementsAre("request 1", "answer 1", "request 2", "answer 2"));
+    EXPECT_THAT(history.newly_lost, IsEmpty());
+    EXPECT_EQ(history.spent.requests, 2U);
+}
+
+TEST(row_history, finds_requests_that_have_no_response) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    all.push_back(record(step_kind::sent, 2, "q2"));
+    row_history history = read_history(all, failure_of);
+    ASSERT_EQ(history.newly_lost.size(), 1U);
+    EXPECT_EQ(history.newly_lost[0].kind, step_kind::lost);
+    EXPECT_EQ(history.newly_lost[0].path.high, 2U);
+    EXPECT_DOUBLE_EQ(history.newly_lost[0].spent.cost_usd, 0.25);
+    EXPECT_EQ(history.spent.requests, 1U) << "not counted yet";
+    // Noted once: the next process counts it by its record.
+    all.push_back(history.newly_lost[0]);
+    all.push_back(record(step_kind::sent, 2, "q2"));
+    history = read_history(all, failure_of);
+    EXPECT_EQ(history.lost, 1U);
+    EXPECT_EQ(history.newly_lost.size(), 1U);
+    EXPECT_EQ(history.spent.requests, 2U);
+}
+
+TEST(row_history, of_a_failed_step_repeats_that_one) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    ask(all, 2, "failed: handled");
+    ask(all, 3);
+    all.push_back(record(step_kind::sent, 4, "q4"));
+    all.push_back(record(step_kind::answer, 4, "failed: no"));
+    ask(all, 5); // of a cleanup
+    all.push_back(attempt_failed("no"));
+    const row_history history = read_history(all, failure_of);
+    EXPECT_THAT(shown(history), ElementsAre("request 1", "answer 1", "request 2", "answer 2",
+                                            "request 3", "answer 3", "request 5!"));
+    EXPECT_LE(history.replayed.back().at, 3) << "time after the failure has not passed";
+    EXPECT_EQ(history.spent.requests, 5U) << "the failure counts";
+}
+
+TEST(row_history, keeps_the_responses_of_a_step_whose_last_request_failed) {
+    std::vector<step_record> all;
+    all.push_back(record(step_kind::request, 1, "turn 1"));
+    all.push_back(record(step_kind::sent, 1, "turn 2"));
+    all.push_back(record(step_kind::answer, 1, "failed: unreachable"));
+    all.push_back(attempt_failed("unreachable"));
+    EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 1!"));
+    // What it said was of no use: it is asked again.
+    all.insert(all.begin() + 2, record(step_kind::request, 1, "turn 2"));
+    EXPECT_THAT(shown(read_history(all, failure_of)), IsEmpty());
+}
+
+TEST(row_history, of_a_failure_of_the_program_repeats_what_failed_before) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    ask(all, 2, "failed: one");
+    ask(all, 3);
+    ask(all, 4, "failed: two");
+    ask(all, 5);
+    all.push_back(attempt_failed("2 of 5 failed"));
+    EXPECT_THAT(shown(read_history(all, failure_of)),
+                ElementsAre("request 1", "answer 1", "request 3!", "request 5!"));
+}
+
+TEST(row_history, of_a_failure_of_the_program_alone_repeats_the_last_call) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    ask(all, 2);
+    step_record printed = record(step_kind::answer, 3);
+    printed.spent = {};
+    all.push_back(printed);
+    all.push_back(attempt_failed("no number"));
+    EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 1", "answer 1"));
+    all.back().name = without_failed_step;
+    EXPECT_EQ(shown(read_history(all, failure_of)).size(), 5U);
+}
+
+TEST(row_history, repeats_the_functions_of_a_step_with_the_step) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    step_record nested = record(step_kind::nested, 0);
+    nested.path = {0xab12, 0};
+    all.push_back(nested);
+    ask(all, 2);
+    all.push_back(record(step_kind::request, 3, "turn 2"));
+    all.push_back(record(step_kind::composed, 3, "failed: no use"));
+    all.push_back(attempt_failed("no use"));
+    // The function of another step stays.
+    EXPECT_THAT(shown(read_history(all, failure_of)),
+                ElementsAre("request 1", "answer 1", "nested 43794", "request 2", "answer 2"));
+}
+
+TEST(row_history, of_an_attempt_that_was_cut_off_keeps_all) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    all.push_back(record(step_kind::sent, 2, "q2"));
+    all.push_back(record(step_kind::lost, 2, "q2"));
+    all.back().content = all[all.size() - 2].content;
+    all.push_back(attempt_failed("the time for this run is over"));
+    const row_history history = read_history(all, failure_of);
+    EXPECT_THAT(shown(history), ElementsAre("request 1", "answer 1"));
+    EXPECT_EQ(history.lost, 1U);
+    EXPECT_THAT(history.newly_lost, IsEmpty());
+}
+
+TEST(row_history, of_several_attempts_repeats_what_failed_in_the_last) {
+    std::vector<step_record> all;
+    ask(all, 1, "failed: first");
+    all.push_back(attempt_failed("first"));
+    ask(all, 1);
+    ask(all, 2, "failed: second");
+    all.push_back(attempt_failed("second"));
+    EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 1", "answer 1"));
+}
+
+} // namespace
+} // namespace heddle::host
