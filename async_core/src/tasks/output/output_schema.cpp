@@ -32,8 +32,7 @@ namespace json = boost::json;
 
 constexpr std::size_t max_answer_depth = 128;
 constexpr std::size_t max_checked_bytes = 4 * 1024 * 1024; ///< of an answer with a JSON Schema
-constexpr std::size_t max_explained_bytes =
-    64 * 1024; ///< above, without details
+constexpr std::size_t max_explained_bytes = 64 * 1024;     ///< above, without details
 constexpr std::size_t max_schema_bytes = 256 * 1024;
 /// What one check may take, in checks of a value by a schema. Others run meanwhile. A schema that
 /// refers to itself, or to others again and again, can ask for more than there are atoms, with an
