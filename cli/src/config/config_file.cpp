@@ -339,8 +339,8 @@ private:
                 {"api_key_file", trusted(path(config.api_key_file))},
                 {"api_key_command", trusted(texts(config.api_key_command))},
                 {"api_version", text(config.api_version)},
-                {"organization", text(config.organization)},
-                {"project", text(config.project)},
+                {"organization", trusted(text(config.organization))}, // who pays
+                {"project", trusted(text(config.project))},
                 {"models", texts(config.models)},
                 {"max_in_flight", whole(config.max_in_flight, 1, many)},
                 {"requests_per_minute", whole(config.requests_per_minute, 1, many)},

@@ -16,6 +16,12 @@ void fill(std::vector<Item>& stronger, std::vector<Item>& weaker) {
     if (stronger.empty()) stronger = std::move(weaker);
 }
 
+/// Of a limit in both files the smaller one holds: a project may not loosen what its user has set.
+template <class Limit>
+void restrict(std::optional<Limit>& limit, const std::optional<Limit>& other) {
+    if (!limit || (other && *other < *limit)) limit = other;
+}
+
 void lay_over(provider_config& stronger, provider_config& weaker) {
     if (stronger.type.empty()) stronger.type = std::move(weaker.type);
     // One place for a key: two layers that name different ones would otherwise both hold.
@@ -30,16 +36,16 @@ void lay_over(provider_config& stronger, provider_config& weaker) {
     fill(stronger.organization, weaker.organization);
     fill(stronger.project, weaker.project);
     fill(stronger.models, weaker.models);
-    fill(stronger.max_in_flight, weaker.max_in_flight);
-    fill(stronger.requests_per_minute, weaker.requests_per_minute);
-    fill(stronger.tokens_per_minute, weaker.tokens_per_minute);
-    fill(stronger.input_tokens_per_minute, weaker.input_tokens_per_minute);
-    fill(stronger.output_tokens_per_minute, weaker.output_tokens_per_minute);
+    restrict(stronger.max_in_flight, weaker.max_in_flight);
+    restrict(stronger.requests_per_minute, weaker.requests_per_minute);
+    restrict(stronger.tokens_per_minute, weaker.tokens_per_minute);
+    restrict(stronger.input_tokens_per_minute, weaker.input_tokens_per_minute);
+    restrict(stronger.output_tokens_per_minute, weaker.output_tokens_per_minute);
     fill(stronger.connect_timeout, weaker.connect_timeout);
     fill(stronger.first_byte_timeout, weaker.first_byte_timeout);
     fill(stronger.idle_timeout, weaker.idle_timeout);
     fill(stronger.total_timeout, weaker.total_timeout);
-    fill(stronger.max_retries, weaker.max_retries);
+    restrict(stronger.max_retries, weaker.max_retries);
     fill(stronger.share_prompt_prefixes, weaker.share_prompt_prefixes);
     tasks::fill_absent(stronger.request, weaker.request);
     fill(stronger.request_place, weaker.request_place);
@@ -69,17 +75,19 @@ void lay_over(configuration& stronger, configuration weaker) {
     for (std::string& file : weaker.files) stronger.files.push_back(std::move(file));
     if (!stronger.model) stronger.model_place = std::move(weaker.model_place);
     fill(stronger.model, weaker.model);
-    fill(stronger.concurrency, weaker.concurrency);
-    fill(stronger.memory_limit, weaker.memory_limit);
-    fill(stronger.step_limit, weaker.step_limit);
+    restrict(stronger.concurrency, weaker.concurrency);
+    restrict(stronger.memory_limit, weaker.memory_limit);
+    restrict(stronger.step_limit, weaker.step_limit);
     fill(stronger.prices, weaker.prices);
     fill(stronger.tasks, weaker.tasks);
     fill(stronger.aider, weaker.aider);
     fill(stronger.pass_env, weaker.pass_env);
     lay_over_by_name(stronger.providers, weaker.providers,
                      [](provider_config& same, provider_config& other) { lay_over(same, other); });
-    lay_over_by_name(stronger.aliases, weaker.aliases, [](auto&, auto&) {});
-    lay_over_by_name(stronger.routes, weaker.routes, [](auto&, auto&) {});
+    // Who has given a name a meaning asks for that meaning by it, wherever they are.
+    const auto keep_own = [](auto& same, auto& other) { same = std::move(other); };
+    lay_over_by_name(stronger.aliases, weaker.aliases, keep_own);
+    lay_over_by_name(stronger.routes, weaker.routes, keep_own);
     fill(stronger.cache.enabled, weaker.cache.enabled);
     fill(stronger.cache.file, weaker.cache.file);
     fill(stronger.cache.keep_for, weaker.cache.keep_for);

@@ -116,8 +116,9 @@ struct configuration {
     [[nodiscard]] const provider_config* provider(std::string_view name) const noexcept;
 };
 
-/// Adds the settings of `weaker` that `stronger` does not have. Providers of the same name are
-/// merged by setting; routes of the same name are kept from `stronger`. Linear in both.
+/// Adds the settings of `weaker` (the user's file) that `stronger` (a project's) does not have.
+/// Providers of the same name are merged by setting. Of a limit the smaller value holds; aliases
+/// and routes of the same name are those of `weaker`. Linear in both.
 void lay_over(configuration& stronger, configuration weaker);
 
 } // namespace heddle::cli

@@ -188,6 +188,13 @@ TEST(config_file, takes_no_commands_and_key_files_from_a_project) {
                             HasSubstr("api_key_command is taken from your own")));
 }
 
+TEST(config_file, takes_no_account_that_pays_from_a_project) {
+    EXPECT_THAT(mistakes("[providers.openai]\norganization = \"o\"\nproject = \"p\"\n",
+                         config_trust::project),
+                ElementsAre(HasSubstr("organization is taken from your own"),
+                            HasSubstr("project is taken from your own")));
+}
+
 TEST(config_file, many_services_are_read_in_the_time_of_their_number) {
     // Generous: with squares of the number this took minutes.
     std::string text;
@@ -304,8 +311,54 @@ TEST_F(config_folders, the_project_goes_over_the_user) {
     EXPECT_EQ(found.provider("a")->api_key_file, (root / "user" / "heddle" / "key").string());
     EXPECT_TRUE(found.provider("b"));
     ASSERT_EQ(found.aliases.size(), 2U);
-    EXPECT_EQ(found.aliases[0].model, "a:1");
     EXPECT_EQ(found.files.size(), 2U);
+}
+
+TEST_F(config_folders, a_project_loosens_no_limit_of_the_user) {
+    const std::string limits =
+        "max_in_flight = 2\nrequests_per_minute = 60\n"
+        "tokens_per_minute = 50\ninput_tokens_per_minute = 40\n"
+        "output_tokens_per_minute = 30\nmax_retries = 1\n";
+    const std::string high =
+        "max_in_flight = 9\nrequests_per_minute = 9000\n"
+        "tokens_per_minute = 9000\ninput_tokens_per_minute = 9000\n"
+        "output_tokens_per_minute = 9000\nmax_retries = 9\n";
+    const std::string run = "concurrency = 4\nmemory_limit = \"30MB\"\nstep_limit = 1000\n";
+    const std::string high_run = "concurrency = 400\nmemory_limit = \"4GiB\"\nstep_limit = 9000\n";
+    for (const bool project_is_high : {true, false}) {
+        write("project/heddle.toml", (project_is_high ? high_run : run) + "[providers.a]\n" +
+                                         (project_is_high ? high : limits));
+        write("user/heddle/heddle.toml", (project_is_high ? run : high_run) + "[providers.a]\n" +
+                                             (project_is_high ? limits : high));
+        const auto found = find().value();
+        EXPECT_EQ(found.concurrency, 4);
+        EXPECT_EQ(found.memory_limit, 30'000'000);
+        EXPECT_EQ(found.step_limit, 1000);
+        const provider_config& service = *found.provider("a");
+        EXPECT_EQ(service.max_in_flight, 2);
+        EXPECT_EQ(service.requests_per_minute, 60);
+        EXPECT_EQ(service.tokens_per_minute, 50);
+        EXPECT_EQ(service.input_tokens_per_minute, 40);
+        EXPECT_EQ(service.output_tokens_per_minute, 30);
+        EXPECT_EQ(service.max_retries, 1);
+    }
+}
+
+TEST_F(config_folders, names_that_the_user_has_given_keep_their_meaning) {
+    const std::string services = "[providers.a]\n[providers.b]\n";
+    write("project/heddle.toml", services +
+                                     "[aliases]\nfast = \"a:dear\"\nnew = \"a:1\"\n[routes.safe]\n"
+                                     "models = [\"a:1\", \"a:2\"]\n");
+    write("user/heddle/heddle.toml", services +
+                                         "[aliases]\nfast = \"b:cheap\"\n[routes.safe]\n"
+                                         "models = [\"b:1\", \"b:2\"]\n");
+    const auto found = find().value();
+    ASSERT_EQ(found.aliases.size(), 2U);
+    for (const alias_config& each : found.aliases) {
+        EXPECT_EQ(each.model, each.name == "fast" ? "b:cheap" : "a:1");
+    }
+    ASSERT_EQ(found.routes.size(), 1U);
+    EXPECT_EQ(found.routes[0].models.front(), "b:1");
 }
 
 TEST_F(config_folders, aliases_of_two_files_may_not_lead_in_a_circle) {
