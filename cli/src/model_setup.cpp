@@ -328,7 +328,11 @@ private:
             targets.push_back({chosen->provider, std::move(chosen->model)});
         }
         if (targets.empty()) return {};
-        std::string first_model = targets.front().model;
+        std::vector<tasks::route_model> models;
+        models.reserve(targets.size());
+        for (const providers::route_target& each : targets) {
+            models.push_back({std::string(each.provider->provider_name()), each.model});
+        }
         // Played back, nobody is slow: the call that won is the one that is there.
         if (route.hedge_after && !setup_->player_) {
             providers::hedge_rules rules;
@@ -346,7 +350,7 @@ private:
         setup_->ports_.push_back(std::make_unique<providers::fallback_route>(
             route.name, std::move(targets), parts_.log, kinds,
             setup_->player_ ? &providers::is_not_recorded : nullptr));
-        setup_->registry_.add_route(route.name, *setup_->ports_.back(), std::move(first_model));
+        setup_->registry_.add_route(route.name, *setup_->ports_.back(), std::move(models));
         return {};
     }
 

@@ -54,7 +54,7 @@ std::optional<std::int64_t> call_choices::window() const noexcept {
 }
 
 model_price call_choices::price() const noexcept {
-    return {parts_.prices, provider_name(), chosen_.model};
+    return {parts_.prices, provider_name(), chosen_.model, chosen_.route_models};
 }
 
 void call_choices::set_parameters(ports::chat_request& request) const {

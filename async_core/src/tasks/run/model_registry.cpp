@@ -66,8 +66,9 @@ void model_registry::set_alias(std::string name, std::string target) {
     aliases_.insert_or_assign(std::move(name), std::move(target));
 }
 
-void model_registry::add_route(std::string name, ports::llm_port& route, std::string first_model) {
-    routes_.insert_or_assign(std::move(name), named_route{&route, std::move(first_model)});
+void model_registry::add_route(std::string name, ports::llm_port& route,
+                               std::vector<route_model> models) {
+    routes_.insert_or_assign(std::move(name), named_route{&route, std::move(models)});
 }
 
 void model_registry::accept_only(std::string provider, accepted_models known) {
@@ -104,7 +105,8 @@ result<model_choice> model_registry::resolve_name(std::string_view model,
         const auto route = routes_.find(model.empty() ? default_model_ : model);
         if (route != routes_.end()) {
             chosen.provider = route->second.port;
-            chosen.model = route->second.first_model;
+            chosen.model = route->second.models.front().model;
+            chosen.route_models = route->second.models;
             return chosen;
         }
     }

@@ -7,10 +7,12 @@
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/ports/price_port.hpp>
 #include <heddle/tasks/definition/context_settings.hpp>
+#include <heddle/tasks/run/model_registry.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +32,10 @@ struct model_price {
     const ports::price_port* prices = nullptr; ///< null: no price is known
     std::string_view provider;
     std::string_view model;
+    std::span<const route_model> route_models{}; ///< where else a request may go
     [[nodiscard]] std::optional<double> of(const ports::token_usage& usage) const;
+    /// At the dearest of the models that are known to have a price.
+    [[nodiscard]] std::optional<double> most_of(const ports::token_usage& usage) const;
 };
 
 /// Tokens of one request.

@@ -77,25 +77,6 @@ TEST(budgets, calls_beyond_have_failed_results_and_the_others_are_kept) {
     EXPECT_EQ(w.json("(with ((max-calls 0)) (get (t) 'status))"), "\"FAILED\"");
 }
 
-TEST(budgets, hold_what_hedges_may_cost_or_send_none) {
-    harness w({bounded(plain())}, with_prices());
-    w.llm.requests_at_once = 2;
-    w.llm.say("x");
-    EXPECT_EQ(w.json("(with ((budget-usd 0.15)) (get (t) 'status))"), "\"COMPLETE\"");
-    EXPECT_TRUE(w.llm.asked.back().scheduling.one_at_a_time) << "a tenth of a dollar each";
-    harness rich({bounded(plain())}, with_prices());
-    rich.llm.requests_at_once = 2;
-    rich.llm.say("x");
-    EXPECT_EQ(rich.json("(with ((budget-usd 0.5)) (get (t) 'status))"), "\"COMPLETE\"");
-    EXPECT_FALSE(rich.llm.asked.back().scheduling.one_at_a_time);
-    // What was set aside for the hedge is there again.
-    EXPECT_EQ(rich.json("(with ((budget-usd 0.5) (max-calls 3)) " + states(3) + ")"),
-              R"(["COMPLETE","COMPLETE","COMPLETE"])");
-    rich.llm.asked.clear();
-    EXPECT_EQ(rich.json("(with ((max-calls 1)) (get (t) 'status))"), "\"COMPLETE\"");
-    EXPECT_FALSE(rich.llm.asked.back().scheduling.one_at_a_time) << "no money is bounded";
-}
-
 TEST(budgets, raise_where_failures_raise) {
     harness w({plain()});
     w.llm.say("x");

@@ -73,7 +73,7 @@ TEST(model_registry, aliases_and_routes_are_names_for_models) {
     models.add(second);
     models.set_alias("fast", "small");
     models.set_alias("small", "ollama:llama3:8b");
-    models.add_route("smart", route, "gpt-x");
+    models.add_route("smart", route, {{"a", "gpt-x"}, {"b", "gpt-y"}});
     EXPECT_EQ(models.resolve("fast", "")->provider, &second);
     EXPECT_EQ(models.resolve("fast", "")->model, "llama3:8b");
     EXPECT_EQ(models.resolve("fast", "openai")->model, "fast"); // that provider's own name

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,9 +14,16 @@
 namespace heddle::tasks {
 
 /// A provider and one of its models.
+/// A model to which a route may send a request.
+struct route_model {
+    std::string provider;
+    std::string model; ///< without the provider's name
+};
+
 struct model_choice {
     ports::llm_port* provider = nullptr;
-    std::string model; ///< without the provider's name
+    std::string model;                           ///< without the provider's name
+    std::span<const route_model> route_models{}; ///< of a route; lives as long as the registry
 };
 
 /// The models that a provider is known to have.
@@ -39,9 +47,9 @@ public:
     /// Another name for a model: `target` is "provider:model", "model" or a further name. A later
     /// one of the same name replaces it.
     void set_alias(std::string name, std::string target);
-    /// A name for several models: `route` chooses among them, `first_model` is its first one. The
-    /// route outlives the registry.
-    void add_route(std::string name, ports::llm_port& route, std::string first_model);
+    /// A name for several models: `route` chooses among `models`, of which there is at least one.
+    /// The route outlives the registry.
+    void add_route(std::string name, ports::llm_port& route, std::vector<route_model> models);
     /// Sets the models that a provider has; without it, all names are accepted.
     void accept_only(std::string provider, accepted_models known);
     /// Whether an unknown model is an error rather than a warning.
@@ -69,7 +77,7 @@ public:
 private:
     struct named_route {
         ports::llm_port* port = nullptr;
-        std::string first_model;
+        std::vector<route_model> models;
     };
 
     [[nodiscard]] error unknown_provider(std::string_view name) const;

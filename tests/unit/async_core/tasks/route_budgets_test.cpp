@@ -1,0 +1,81 @@
+// Budgets of calls that a route may send to several models.
+#include "tasks_testing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tasks {
+namespace {
+
+using testing::harness;
+using ::testing::HasSubstr;
+using testing::with_prices;
+
+/// At most a tenth of a dollar of output.
+task_template bounded() {
+    task_template declared;
+    declared.name = "t";
+    declared.instructions = "go {{x}}";
+    task_input x;
+    x.name = "x";
+    x.optional = true;
+    declared.inputs.push_back(x);
+    declared.max_tokens = 100;
+    return declared;
+}
+
+/// Maps a task over 1 ... n, and shows the states.
+std::string states(int n) {
+    return "(map (lambda (i) (get (t i) 'status)) (range " + std::to_string(n) + "))";
+}
+
+TEST(route_budgets, hold_what_hedges_may_cost_or_send_none) {
+    harness w({bounded()}, with_prices());
+    w.llm.requests_at_once = 2;
+    w.llm.say("x");
+    EXPECT_EQ(w.json("(with ((budget-usd 0.15)) (get (t) 'status))"), "\"COMPLETE\"");
+    EXPECT_TRUE(w.llm.asked.back().scheduling.one_at_a_time) << "a tenth of a dollar each";
+    harness rich({bounded()}, with_prices());
+    rich.llm.requests_at_once = 2;
+    rich.llm.say("x");
+    EXPECT_EQ(rich.json("(with ((budget-usd 0.5)) (get (t) 'status))"), "\"COMPLETE\"");
+    EXPECT_FALSE(rich.llm.asked.back().scheduling.one_at_a_time);
+    // What was set aside for the hedge is there again.
+    EXPECT_EQ(rich.json("(with ((budget-usd 0.5) (max-calls 3)) " + states(3) + ")"),
+              R"(["COMPLETE","COMPLETE","COMPLETE"])");
+    rich.llm.asked.clear();
+    EXPECT_EQ(rich.json("(with ((max-calls 1)) (get (t) 'status))"), "\"COMPLETE\"");
+    EXPECT_FALSE(rich.llm.asked.back().scheduling.one_at_a_time) << "no money is bounded";
+}
+
+/// A dollar for a thousand tokens, of the model "dear" ten of them; none for "unknown".
+class prices_of_two final : public ports::price_port {
+public:
+    std::optional<double> cost_usd(std::string_view, std::string_view model,
+                                   const ports::token_usage& usage) const override {
+        if (model == "unknown") return std::nullopt;
+        const double tokens = static_cast<double>(usage.input + usage.output);
+        return tokens / (model == "dear" ? 100 : 1000);
+    }
+};
+
+TEST(route_budgets, set_aside_what_the_dearest_model_costs) {
+    static const prices_of_two prices;
+    task_system_parts parts;
+    parts.prices = &prices;
+    harness w({bounded()}, std::move(parts));
+    testing::scripted_llm route;
+    route.name = "route";
+    route.say("x");
+    w.models.add_route("cheap", route, {{"llm", "low"}, {"llm", "unknown"}});
+    w.models.add_route("mixed", route, {{"llm", "low"}, {"llm", "dear"}});
+    // The input alone costs more than this budget at the dear model.
+    const std::string call = "(with ((budget-usd 0.05)) (get (t (model \"";
+    EXPECT_EQ(w.json(call + "cheap\")) 'status))"), "\"COMPLETE\"");
+    EXPECT_EQ(route.asked.size(), 1U);
+    EXPECT_EQ(w.json(call + "mixed\")) 'status))"), "\"FAILED\"");
+    EXPECT_EQ(route.asked.size(), 1U) << "nothing was sent";
+}
+
+} // namespace
+} // namespace heddle::tasks
