@@ -47,7 +47,7 @@ batch_run::batch_run(parts of)
                   bounds.until = coro::deadline(of_.tools.loop().now() + *of_.asked.deadline);
               return bounds;
           }(),
-          of_.journal ? of_.journal->totals().spent : ports::step_spending{}) {
+          of_.journal ? earlier_rows(of_.journal->totals()) : earlier_rows{}) {
     for (const ports::known_row& row : of_.known.rows()) {
         const bool again = of_.asked.retry_failed && row.status != ports::row_status::done;
         if (again || !is_finished(row.status)) continue;
@@ -56,6 +56,11 @@ batch_run::batch_run(parts of)
         else if (row.status == ports::row_status::failed) ++counted_.failed;
         else ++counted_.rejected;
     }
+    done_before_ = counted_.done;
+}
+
+bool batch_run::has_room_for_next() const noexcept {
+    return of_.emitter.has_room(next_->position, of_.asked.window);
 }
 
 coro::call_context batch_run::context() noexcept { return {&of_.tools.loop(), nullptr, {}}; }
@@ -85,6 +90,17 @@ coro::task<result<void>> batch_run::run() {
                 continue;
             }
             const bool idle = gate_.in_progress() == 0;
+            if (idle && retries_.empty() && !held_.empty() && next_ && !has_room_for_next()) {
+                // All that may run has been failed by the service, and waits for it.
+                if (breaker_.is_closed()) {
+                    breaker_.open(of_.tools.loop().now());
+                    ++outages_;
+                    release_held();
+                } else {
+                    ended = co_await settle_held();
+                }
+                continue;
+            }
             if (input_ended_ && idle && !next_ && retries_.empty()) {
                 if (held_.empty()) break;
                 ended = co_await settle_held();
@@ -93,6 +109,7 @@ coro::task<result<void>> batch_run::run() {
             co_await wait_for_change();
         }
         if (!ended) rows_.request(cancel_reason::shutdown);
+        else if (input_failure_) ended = *input_failure_; // the rows before it have run
         while (gate_.in_progress() != 0) {
             if (grace_until_ && of_.tools.loop().now() >= *grace_until_)
                 rows_.request(cancel_reason::user);
@@ -124,11 +141,8 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
     const auto now = of_.tools.loop().now();
     const auto due = std::find_if(retries_.begin(), retries_.end(),
                                   [&](const auto& job) { return job->not_before <= now; });
-    if (!next_ && due == retries_.end()) return nullptr;
-    if (next_ && due == retries_.end() &&
-        !of_.emitter.has_room(next_->position, of_.asked.window)) {
-        return nullptr;
-    }
+    const bool has_next = next_ && has_room_for_next();
+    if (!has_next && due == retries_.end()) return nullptr;
     if (!breaker_.is_closed()) {
         const auto limit = breaker_.has_worked() ? coro::clock::duration(longest_outage)
                                                  : coro::clock::duration(longest_first_outage);
@@ -143,7 +157,7 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
     }
     std::unique_ptr<row_job> job;
     // A row of its own shows best whether a service is back: the others may be what it fails at.
-    if (due != retries_.end() && !(probe && next_)) {
+    if (due != retries_.end() && !(probe && has_next)) {
         job = std::move(*due);
         retries_.erase(due);
     } else {
@@ -175,8 +189,11 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
         if (probe) breaker_.probe_lost(of_.tools.loop().now());
         ++unfinished_;
     } else {
-        if (outcome->what != row_outcome::kind::rejected) {
+        if (outcome->what == row_outcome::kind::rejected) {
+            if (probe) breaker_.probe_lost(of_.tools.loop().now()); // it has asked no service
+        } else {
             const bool was_closed = breaker_.is_closed();
+            if (probe && outcome->outage) ++own.failed_probes;
             breaker_.row_ended(outcome->outage, probe, of_.tools.loop().now());
             if (was_closed && !breaker_.is_closed()) {
                 ++outages_;
@@ -301,7 +318,7 @@ coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_out
         ended = co_await settle_held();
         if (!ended) co_return ended;
     }
-    if (outcome.reason == settings_reason && counted_.done == 0 && !settings_failure_) {
+    if (outcome.reason == settings_reason && !has_done_rows() && !settings_failure_) {
         // Rows that cannot be run are no failed rows: they run once the settings are mended.
         settings_failure_ = outcome.message;
         gate_.stop(stop_cause::settings);
@@ -321,12 +338,17 @@ coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_out
 
 void batch_run::note_outage(std::unique_ptr<row_job> job, row_outcome outcome) {
     held_.push_back({std::move(job), std::move(outcome)});
-    if (breaker_.is_closed()) return;
+    if (!breaker_.is_closed()) release_held();
+}
+
+void batch_run::release_held() {
+    const auto now = of_.tools.loop().now();
     for (held_job& each : std::exchange(held_, {})) {
         row_job& row = *each.job;
         if (row.last_outage != outages_) ++row.outages;
         row.last_outage = outages_;
-        if (row.outages > max_outages_of_row) { // the others were answered in between
+        // The others were answered in between, or it is this row that the service fails at.
+        if (row.outages > max_outages_of_row || breaker_.is_fault_of_row(row.failed_probes, now)) {
             held_.push_back(std::move(each));
             continue;
         }
@@ -377,7 +399,7 @@ coro::task<result<void>> batch_run::end(std::unique_ptr<row_job> job, row_outcom
         if (outcome.what == row_outcome::kind::failed) {
             ++counted_.failed;
             gate_.row_failed();
-            if (!of_.asked.skips_all_failures && counted_.done == 0 &&
+            if (!of_.asked.skips_all_failures && !has_done_rows() &&
                 failures_.count() >= first_failures) {
                 gate_.stop(stop_cause::all_fail);
             }
@@ -433,7 +455,8 @@ void batch_run::set_budget(double amount) {
 }
 
 bool batch_run::has_rows_left() const noexcept {
-    return !input_ended_ || next_ || !retries_.empty() || !held_.empty() || unfinished_ != 0;
+    return !input_ended_ || input_failure_ || next_ || !retries_.empty() || !held_.empty() ||
+           unfinished_ != 0;
 }
 
 batch_counts batch_run::counts() const {

@@ -105,6 +105,12 @@ private:
     [[nodiscard]] coro::task<result<void>> settle_held();
     void retry_later(std::unique_ptr<row_job> job);
     void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
+    /// Rows that the service failed wait for it to be back.
+    void release_held();
+    /// Of next_, which is not null.
+    [[nodiscard]] bool has_room_for_next() const noexcept;
+    /// Whether a row of this process is done.
+    [[nodiscard]] bool has_done_rows() const noexcept { return counted_.done != done_before_; }
     [[nodiscard]] coro::task<void> wait_for_change();
     /// By this process, rows in progress included.
     [[nodiscard]] ports::step_spending spent_now() const noexcept;
@@ -123,12 +129,14 @@ private:
 
     std::deque<rows::row_item> read_; ///< read, and not looked at yet
     bool input_ended_ = false;
+    std::optional<error> input_failure_; ///< where the input ended before its end
     bool has_started_ = false;
     bool broken_ = false;           ///< a row has met an error that ends the batch
     std::unique_ptr<row_job> next_; ///< admitted, and waiting to start
     std::deque<std::unique_ptr<row_job>> retries_;
     std::vector<held_job> held_;           ///< failed by a service that may be down for all
     std::deque<ports::row_end> kept_ends_; ///< finished before, and not written
+    std::uint64_t done_before_ = 0;        ///< by earlier processes
     std::uint64_t positions_ = 0;
     std::uint64_t unfinished_ = 0; ///< admitted rows that were cancelled
     batch_counts counted_;

@@ -56,7 +56,12 @@ coro::task<result<void>> batch_run::read_more() {
             rows_at_once, waiting.with_deadline(coro::deadline(at_most)));
         if (!more) {
             if (reading_.requested() || of_.tools.loop().now() >= at_most) co_return result<void>();
-            co_return std::move(more).error();
+            // The rows before it run: the input fails at the same place the next time.
+            input_failure_ = std::move(more).error();
+            input_ended_ = true;
+            of_.say("the input ends early: " + input_failure_->message() +
+                    "; the rows before that place run to their ends");
+            co_return result<void>();
         }
         if (more->empty()) {
             input_ended_ = true;

@@ -63,12 +63,26 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
 
 coro::task<result<void>> dry_run::sample(coro::call_context context) {
     coro::nursery rows(context);
-    coro::semaphore turns(of_.asked.concurrency);
-    const auto one = [](dry_run* self, const rows::row* row, coro::semaphore* turn,
+    batch_bounds most;
+    most.concurrency = of_.asked.concurrency;
+    most.budget_usd = of_.asked.budget_usd;
+    most.max_calls = of_.asked.max_calls;
+    start_gate gate(most, earlier_rows(of_.earlier));
+    // Under a bound one row after the other, as none of them has to cost what the others did.
+    const bool is_bounded = most.budget_usd || most.max_calls;
+    coro::semaphore turns(is_bounded ? 1 : of_.asked.concurrency);
+    const auto one = [](dry_run* self, start_gate* bound, const rows::row* row,
+                        coro::semaphore* turn,
                         coro::call_context inside) -> coro::task<result<void>> {
         result<void> my_turn = co_await turn->acquire(inside);
         if (!my_turn) co_return my_turn;
         const coro::held_permit held(*turn);
+        bound->set_spent(self->sample_spent_);
+        if (bound->ask(inside.loop->now()) == gate_answer::stop) {
+            self->sample_stop_ = bound->cause();
+            co_return result<void>();
+        }
+        bound->row_started();
         result<std::unique_ptr<row_session>> session = co_await self->of_.sessions.take(inside);
         if (!session) co_return std::move(session).error();
         row_job job;
@@ -81,18 +95,20 @@ coro::task<result<void>> dry_run::sample(coro::call_context context) {
             co_await attempt_row(session->get(), &self->of_.binding, &job, bounds);
         self->of_.sessions.put_back(*std::move(session), self->of_.asked.concurrency);
         self->sample_spent_ += outcome.spent;
+        bound->row_ended(outcome.spent);
+        ++self->sample_ran_;
         if (outcome.what != row_outcome::kind::done) ++self->sample_failed_;
         co_return result<void>();
     };
-    for (const rows::row& row : sampled_) rows.start(one(this, &row, &turns, rows.context()));
+    for (const rows::row& row : sampled_)
+        rows.start(one(this, &gate, &row, &turns, rows.context()));
     result<void> joined = co_await rows.join();
     co_return joined;
 }
 
 std::optional<std::pair<double, std::uint64_t>> dry_run::mean_cost() const {
-    if (!sampled_.empty()) {
-        return std::pair(sample_spent_.cost_usd / static_cast<double>(sampled_.size()),
-                         sampled_.size());
+    if (sample_ran_ != 0) {
+        return std::pair(sample_spent_.cost_usd / static_cast<double>(sample_ran_), sample_ran_);
     }
     const std::uint64_t ended = of_.earlier.done + of_.earlier.failed;
     if (ended == 0) return std::nullopt;
@@ -110,14 +126,19 @@ std::string dry_run::text(unsigned columns) const {
     const double cost = mean->first * static_cast<double>(to_run_);
     text += "cost: about " + (cost > 0 ? dollars(cost) : std::string("$0")) + ", from " +
             counted(mean->second, "row") +
-            (sampled_.empty() ? " that ended earlier" : " that ran now");
+            (sample_ran_ == 0 ? " that ended earlier" : " that ran now");
     if (sample_spent_.cost_usd > 0) text += " for " + dollars(sample_spent_.cost_usd);
     if (sample_spent_.unpriced != 0)
         text += "; " + counted(sample_spent_.unpriced, "call") + " of unknown price";
     if (sample_failed_ != 0) text += "; " + number(sample_failed_) + " of them failed";
-    if (!sampled_.empty() && sample_spent_.requests != 0) {
+    if (sample_stop_ != stop_cause::none) {
+        text += "; the sample stopped at --" +
+                std::string(sample_stop_ == stop_cause::calls ? "max-calls" : "budget-usd") +
+                (sample_stop_ == stop_cause::unpriced ? " after a call of unknown price" : "");
+    }
+    if (sample_ran_ != 0 && sample_spent_.requests != 0) {
         const double requests =
-            static_cast<double>(sample_spent_.requests) / static_cast<double>(sampled_.size());
+            static_cast<double>(sample_spent_.requests) / static_cast<double>(sample_ran_);
         text += "\nrequests: about " +
                 number(static_cast<std::uint64_t>(requests * static_cast<double>(to_run_) + 0.5));
     }
@@ -130,8 +151,9 @@ std::string dry_run::json() const {
                                 {"finished", finished_},
                                 {"begun", begun_},
                                 {"rejected", wrong_.count()},
-                                {"sampled", sampled_.size()},
+                                {"sampled", sample_ran_},
                                 {"sample_failed", sample_failed_},
+                                {"sample_stop", to_string(sample_stop_)},
                                 {"sample_cost_usd", sample_spent_.cost_usd},
                                 {"cost_usd", nullptr}};
     if (const auto mean = mean_cost())

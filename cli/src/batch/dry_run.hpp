@@ -7,6 +7,7 @@
 #include "batch/known_table.hpp"
 #include "batch/row_binding.hpp"
 #include "batch/session_pool.hpp"
+#include "batch/start_gate.hpp"
 
 #include <heddle/rows/row_reader.hpp>
 
@@ -50,7 +51,9 @@ private:
     std::uint64_t to_run_ = 0;
     failure_table wrong_; ///< rows that would be rejected
     std::vector<rows::row> sampled_;
+    std::uint64_t sample_ran_ = 0;
     std::uint64_t sample_failed_ = 0;
+    stop_cause sample_stop_ = stop_cause::none; ///< why the sample is smaller than asked for
     ports::step_spending sample_spent_;
 };
 

@@ -36,6 +36,19 @@ void outage_breaker::probe_lost(coro::clock::time_point now) noexcept {
     next_ = now;
 }
 
+void outage_breaker::open(coro::clock::time_point now) noexcept {
+    if (state_ != state::closed) return;
+    state_ = state::open;
+    next_ = now + pause_before(probes_++);
+}
+
+bool outage_breaker::is_fault_of_row(unsigned failed_probes,
+                                     coro::clock::time_point now) const noexcept {
+    constexpr unsigned probes = 3;
+    constexpr std::chrono::minutes outage(10);
+    return has_worked_ && failed_probes >= probes && !is_closed() && now - since_ >= outage;
+}
+
 bool outage_breaker::take_probe(coro::clock::time_point now) noexcept {
     if (state_ != state::open || now < next_) return false;
     state_ = state::probing;

@@ -21,6 +21,12 @@ public:
     void row_ended(bool outage, bool was_probe, coro::clock::time_point now) noexcept;
     /// The probe was cancelled: the next one may start at once.
     void probe_lost(coro::clock::time_point now) noexcept;
+    /// All that may run has been failed by the service: opens before the usual number.
+    void open(coro::clock::time_point now) noexcept;
+    /// Whether it is rather a row that a service cannot answer than a service that is down: the row
+    /// has failed as the probe several times, long after others have been answered.
+    [[nodiscard]] bool is_fault_of_row(unsigned failed_probes,
+                                       coro::clock::time_point now) const noexcept;
     /// Whether a probe may start; it has then.
     [[nodiscard]] bool take_probe(coro::clock::time_point now) noexcept;
 

@@ -21,6 +21,7 @@ struct row_job {
     bool is_probe = false;      ///< whether a service is back
     std::uint32_t attempts = 0;
     std::uint64_t outages = 0;     ///< in how many separate outages it has failed
+    unsigned failed_probes = 0;    ///< how often it was the probe while a service was down
     std::uint64_t last_outage = 0; ///< number of the outage in which it failed last
     coro::clock::time_point not_before{};
     coro::clock::duration worked{0};

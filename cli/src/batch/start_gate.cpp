@@ -39,7 +39,7 @@ gate_answer start_gate::ask(coro::clock::time_point now) {
         stop(stop_cause::deadline);
         return gate_answer::stop;
     }
-    if (bounds_.budget_usd && spent_.unpriced != 0) {
+    if (bounds_.budget_usd && total().unpriced != 0) {
         stop(stop_cause::unpriced);
         return gate_answer::stop;
     }
@@ -51,7 +51,7 @@ gate_answer start_gate::ask(coro::clock::time_point now) {
     if (paused_) return gate_answer::wait;
     std::size_t most = bounds_.concurrency;
     if (restricted_) most = std::min(most, *restricted_);
-    const bool unknown = has_budget() && rows_ended_ == 0;
+    const bool unknown = has_budget() && !has_mean();
     if (in_progress_ >= most) return gate_answer::wait;
     if (unknown && in_progress_ >= unknown_cost_rows) {
         waits_for_budget_ = true;
@@ -69,9 +69,8 @@ gate_answer start_gate::ask(coro::clock::time_point now) {
 
 stop_cause start_gate::passed_bound(double rows) const noexcept {
     const ports::step_spending all = total();
-    const double ended = std::max<double>(1, static_cast<double>(rows_ended_));
     if (bounds_.budget_usd) {
-        const double reserved = rows * ended_.cost_usd / ended;
+        const double reserved = rows * mean(ended_.cost_usd, before_.cost_usd);
         // Rows in progress have spent a part of their share already: it is counted in full, which
         // errs on the careful side.
         const double known = rows == 0 ? all.cost_usd : before_.cost_usd + ended_.cost_usd;
@@ -82,7 +81,8 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
     }
     if (bounds_.max_calls) {
         const auto most = static_cast<double>(*bounds_.max_calls);
-        const double reserved = rows * std::max(rows == 0 ? 0.0 : 1.0, ended_.requests / ended);
+        const double reserved =
+            rows * std::max(rows == 0 ? 0.0 : 1.0, mean(ended_.requests, before_.requests));
         const double known =
             rows == 0 ? all.requests : static_cast<double>(before_.requests) + ended_.requests;
         if (rows == 0 ? known >= most : known + reserved > most + 0.001) return stop_cause::calls;
@@ -105,6 +105,11 @@ void start_gate::stop(stop_cause cause) noexcept {
     if (cause_ == stop_cause::none) cause_ = cause;
 }
 
+double start_gate::mean(double ended, double before) const noexcept {
+    if (rows_ended_ != 0) return ended / static_cast<double>(rows_ended_);
+    return rows_before_ == 0 ? 0 : before / static_cast<double>(rows_before_);
+}
+
 ports::step_spending start_gate::total() const noexcept {
     ports::step_spending all = before_;
     all += spent_;
@@ -112,8 +117,8 @@ ports::step_spending start_gate::total() const noexcept {
 }
 
 std::optional<double> start_gate::mean_cost() const noexcept {
-    if (rows_ended_ == 0) return std::nullopt;
-    return ended_.cost_usd / static_cast<double>(rows_ended_);
+    if (!has_mean()) return std::nullopt;
+    return mean(ended_.cost_usd, before_.cost_usd);
 }
 
 } // namespace heddle::cli

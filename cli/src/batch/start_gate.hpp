@@ -47,14 +47,23 @@ enum class gate_answer : std::uint8_t {
     stop   ///< no row starts any more
 };
 
+/// What earlier processes of the run have done.
+struct earlier_rows {
+    earlier_rows() = default;
+    explicit earlier_rows(const ports::run_totals& totals) noexcept
+        : spent(totals.spent), begun(totals.begun + totals.done + totals.failed) {}
+
+    ports::step_spending spent;
+    std::uint64_t begun = 0; ///< rows, those that have ended included
+};
+
 /// Decides whether a row may start. Pure: it reads no clock. The bounds of cost and calls hold
 /// back what the rows in progress will use, by the mean of the rows that have ended, so that they
 /// are not passed by more than rows differ; while no row has ended, few start.
 class start_gate {
 public:
-    /// `spent_before`: by earlier processes.
-    start_gate(const batch_bounds& bounds, const ports::step_spending& spent_before)
-        : bounds_(bounds), before_(spent_before) {}
+    start_gate(const batch_bounds& bounds, const earlier_rows& earlier)
+        : bounds_(bounds), before_(earlier.spent), rows_before_(earlier.begun) {}
 
     [[nodiscard]] gate_answer ask(coro::clock::time_point now);
 
@@ -91,13 +100,18 @@ private:
     [[nodiscard]] bool has_budget() const noexcept {
         return bounds_.budget_usd || bounds_.max_calls;
     }
+    /// Whether it is known what rows use.
+    [[nodiscard]] bool has_mean() const noexcept { return rows_ended_ != 0 || rows_before_ != 0; }
+    /// Mean of the rows of this process that have ended, else of those that earlier ones began.
+    [[nodiscard]] double mean(double ended, double before) const noexcept;
     /// The bound that one more row would pass, with all in progress as the mean; none: it fits.
     [[nodiscard]] stop_cause passed_bound(double rows) const noexcept;
 
     batch_bounds bounds_;
     ports::step_spending before_;
+    std::uint64_t rows_before_ = 0; ///< that earlier processes began
     ports::step_spending spent_;
-    ports::step_spending ended_; ///< of the rows that have ended
+    ports::step_spending ended_; ///< of the rows that have ended in this process
     std::uint64_t rows_ended_ = 0;
     std::uint64_t rows_failed_ = 0;
     std::size_t in_progress_ = 0;

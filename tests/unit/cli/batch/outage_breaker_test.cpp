@@ -64,5 +64,28 @@ TEST(an_outage_breaker, takes_another_probe_when_one_is_lost) {
     EXPECT_TRUE(breaker.take_probe(begin + 6s));
 }
 
+TEST(an_outage_breaker, opens_early_when_nothing_else_may_run) {
+    outage_breaker breaker;
+    breaker.row_ended(true, false, begin);
+    breaker.open(begin + 1s);
+    EXPECT_EQ(breaker.now(), state::open);
+    EXPECT_FALSE(breaker.take_probe(begin + 5s));
+    EXPECT_TRUE(breaker.take_probe(begin + 6s));
+    breaker.open(begin + 7s);
+    EXPECT_EQ(breaker.now(), state::probing);
+}
+
+TEST(an_outage_breaker, finds_rows_at_which_a_service_fails) {
+    outage_breaker first = opened();
+    EXPECT_FALSE(first.is_fault_of_row(9, begin + 50min)) << "no row was answered";
+    outage_breaker breaker;
+    breaker.row_ended(false, false, begin);
+    EXPECT_FALSE(breaker.is_fault_of_row(9, begin + 50min)) << "the service answers";
+    for (int i = 0; i < 5; ++i) breaker.row_ended(true, false, begin);
+    EXPECT_FALSE(breaker.is_fault_of_row(2, begin + 50min));
+    EXPECT_FALSE(breaker.is_fault_of_row(3, begin + 9min));
+    EXPECT_TRUE(breaker.is_fault_of_row(3, begin + 10min));
+}
+
 } // namespace
 } // namespace heddle::cli

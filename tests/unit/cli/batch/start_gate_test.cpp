@@ -20,7 +20,9 @@ ports::step_spending spent(double dollars, std::uint32_t requests = 1) {
 class a_gate : public testing::Test {
 protected:
     start_gate with(const batch_bounds& bounds, const ports::step_spending& before = {}) {
-        return start_gate(bounds, before);
+        earlier_rows earlier;
+        earlier.spent = before;
+        return start_gate(bounds, earlier);
     }
     /// Starts rows until it refuses, and returns how many.
     static std::size_t start_all(start_gate& gate) {
@@ -91,6 +93,25 @@ TEST_F(a_gate, counts_what_earlier_processes_have_spent) {
     EXPECT_EQ(calls.cause(), stop_cause::calls);
 }
 
+TEST_F(a_gate, knows_the_mean_of_earlier_processes) {
+    batch_bounds bounds;
+    bounds.budget_usd = 1;
+    ports::run_totals totals;
+    totals.done = 6;
+    totals.failed = 1;
+    totals.begun = 2;
+    totals.spent = spent(0.9, 90);
+    start_gate gate(bounds, earlier_rows(totals));
+    EXPECT_DOUBLE_EQ(gate.mean_cost().value(), 0.1);
+    EXPECT_EQ(start_all(gate), 1U) << "a second one would cost 0.1 more than is left";
+    EXPECT_TRUE(gate.waits_for_budget());
+
+    totals.spent = spent(0.95, 90);
+    start_gate full(bounds, earlier_rows(totals));
+    EXPECT_EQ(full.ask(now), gate_answer::stop);
+    EXPECT_EQ(full.cause(), stop_cause::budget);
+}
+
 TEST_F(a_gate, counts_requests_by_their_mean) {
     batch_bounds bounds;
     bounds.max_calls = 20;
@@ -111,6 +132,10 @@ TEST_F(a_gate, stops_where_a_cost_is_unknown) {
     gate.set_spent(unknown);
     EXPECT_EQ(gate.ask(now), gate_answer::stop);
     EXPECT_EQ(gate.cause(), stop_cause::unpriced);
+    // Nor does the next process know what it has cost.
+    start_gate next = with(bounds, unknown);
+    EXPECT_EQ(next.ask(now), gate_answer::stop);
+    EXPECT_EQ(next.cause(), stop_cause::unpriced);
 }
 
 TEST_F(a_gate, stops_at_its_deadline) {

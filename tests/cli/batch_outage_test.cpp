@@ -1,0 +1,102 @@
+// Batches whose service or input fails for a while.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class interrupted_batches : public batch_fixture {
+protected:
+    [[nodiscard]] std::vector<std::string> asking(const model_thread& model,
+                                                  std::vector<std::string> more = {}) const {
+        scratch.file("w.heddle", asking_workflow);
+        const std::string config = scratch.file("no_retries.toml", R"([providers.openai]
+max_retries = 0
+)");
+        std::vector<std::string> all{"--model",   "openai:gpt-4o", "--base-url",
+                                     model.url(), "--config",      config};
+        all.insert(all.end(), more.begin(), more.end());
+        return command(all);
+    }
+    /// The first `times` requests fail as those of a service that is down.
+    [[nodiscard]] static std::string down_for(int times) {
+        return R"({"rules": [{"match": ".*", "text": "x",
+            "error": {"status": 503, "message": "down", "times": )" +
+               std::to_string(times) + "}}]}";
+    }
+};
+
+TEST_F(interrupted_batches, probe_with_a_row_that_asks_the_service) {
+    // Behind the rows that open the breaker are some that are rejected without a request.
+    std::string rows;
+    for (int i = 0; i < 5; ++i)
+        rows += R"({"id": "r)" + std::to_string(i) + "\", \"text\": \"t\"}\n";
+    for (int i = 5; i < 9; ++i) rows += R"({"id": "r)" + std::to_string(i) + "\"}\n";
+    scratch.file("rows.jsonl", rows);
+    model_thread model(down_for(5));
+    const auto ended = run_heddle(asking(model, {"-c", "1"}));
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("going on"), HasSubstr("4 rejected")));
+    expect_each_row_once(5);
+}
+
+TEST_F(interrupted_batches, wait_for_the_service_when_rows_in_order_have_no_room) {
+    rows_file(9);
+    model_thread model(down_for(4)); // one failure less than opens the breaker
+    const auto ended = run_heddle(asking(model, {"--ordered", "--window", "4", "-c", "4"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(9);
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
+TEST_F(interrupted_batches, run_the_rows_before_the_damage_of_their_input) {
+    rows_file(3000);
+    scratch.file("w.heddle", "(define (main text) (sleep 0.01) text)");
+    ASSERT_EQ(child_process({"gzip", path("rows.jsonl")}).wait().code, 0);
+    const std::string packed = path("rows.jsonl.gz");
+    std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
+    std::size_t before = 0;
+    for (int process = 0; process < 2; ++process) {
+        const auto ended = run_heddle({"batch", path("w.heddle"), "--rows", packed, "--out",
+                                       path("out.jsonl"), "--id", "id"});
+        EXPECT_EQ(ended.code, 4) << ended.err;
+        EXPECT_THAT(ended.err, HasSubstr("the input ends early: "));
+        const std::size_t lines = lines_of("out.jsonl").size();
+        EXPECT_GE(lines, 500U);
+        if (process == 1) {
+            EXPECT_EQ(lines, before);
+        }
+        before = lines;
+    }
+    for (const auto& [id, times] : ids_in("out.jsonl")) EXPECT_EQ(times, 1) << id;
+}
+
+TEST_F(interrupted_batches, stop_where_no_row_of_this_process_is_done) {
+    rows_file(300);
+    scratch.file("w.heddle", "(define (main text) (if (= text \"t0\") text (error \"no key\")))");
+    EXPECT_EQ(batch({"--limit", "1"}).code, 0);
+    const auto ended = batch({"-c", "1"});
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 100U);
+}
+
+TEST_F(interrupted_batches, sample_within_their_bounds) {
+    rows_file(20);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto ended =
+        run_heddle(asking(model, {"--dry-run", "--sample-rows", "8", "--max-calls", "2"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out + ended.err, HasSubstr("the sample stopped at --max-calls"));
+    EXPECT_EQ(model.counters().requests, 2U);
+}
+
+} // namespace
+} // namespace heddle::cli_test
