@@ -141,6 +141,39 @@ TEST_F(paid_batches, name_the_calls_that_were_under_way_at_a_kill) {
     EXPECT_GT(rows.at("cost_usd").to_number<double>(), 4 * 0.0075) << "an estimate is counted";
 }
 
+TEST_F(paid_batches, count_what_a_task_under_way_has_paid_for) {
+    rows_file(1);
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\")\n"
+                 "  (output_format (type json) (schema object)) (retries 3))\n"
+                 "(define (main text) (get (ask text) 'parsedContent))\n");
+    {
+        model_thread model(R"({"rules": [
+            {"match": "cannot be used", "text": "{}", "delay_ms": 60000},
+            {"match": ".*", "text": "no", "usage": {"input": 1000, "output": 500}}]})");
+        child_process child(heddle_command(asking(model)));
+        ASSERT_TRUE(model.wait_until(
+            [](const auto& seen) { return seen.in_flight == 1 && seen.requests == 2; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    const auto counted = [&] {
+        const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+        return boost::json::parse(shown.out).at("rows").as_object();
+    };
+    EXPECT_EQ(counted().at("requests").to_number<int>(), 1);
+    EXPECT_NEAR(counted().at("cost_usd").to_number<double>(), 0.0075, 1e-9);
+    EXPECT_EQ(run_heddle(asking(model_thread(always_answering("{}")), {"--max-calls", "1"})).code,
+              4)
+        << "the call of the process that was killed is all that may be made";
+    // Finished as it was begun, each call counts once.
+    model_thread model(always_answering("{}"));
+    const auto ended = run_heddle(asking(model, {"--json"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const auto spent = summary_of(ended).at("spent").as_object();
+    EXPECT_EQ(spent.at("requests").to_number<std::uint64_t>(), 2 + model.counters().requests);
+}
+
 TEST_F(paid_batches, that_nothing_interrupts_name_no_such_call) {
     rows_file(20);
     model_thread model(failing_judge(4));

@@ -25,12 +25,15 @@ using ports::step_record;
 durable_row::durable_row(step_log& log, coro::event_loop& loop)
     : log_(log), loop_(loop), began_(loop.now()) {
     std::vector<step_record> all = log.take_earlier();
+    std::map<ports::digest128, ports::step_spending> spent_by_parts;
     for (step_record& each : all) {
         if (each.kind >= step_kind::sent) continue;
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
         if (each.kind == step_kind::request) {
+            const bool is_counted = each.is_counted || each.spent.requests != 0;
+            spent_by_parts[each.path] += each.spent;
             parts_[each.path].emplace(each.content,
-                                      ports::kept_part{std::move(each.body), each.is_counted});
+                                      ports::kept_part{std::move(each.body), is_counted});
         } else if (each.kind == step_kind::clock) {
             clocks_.push_back(std::move(each));
         } else {
@@ -39,8 +42,12 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         }
     }
     // A step that has ended is not sent again, unless it has to run the functions inside of it.
-    for (const step_record& each : earlier_) {
+    // What it has cost is what its requests have and what its end has counted besides.
+    for (step_record& each : earlier_) {
         if (each.kind == step_kind::answer) parts_.erase(each.path);
+        if (each.kind != step_kind::answer && each.kind != step_kind::composed) continue;
+        const auto parts = spent_by_parts.find(each.path);
+        if (parts != spent_by_parts.end()) each.spent += parts->second;
     }
 }
 

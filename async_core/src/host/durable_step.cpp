@@ -3,6 +3,7 @@
 #include "durable_row.hpp"
 #include "step_path.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::host {
@@ -27,7 +28,18 @@ coro::task<result<void>> durable_step::keep(ports::digest128 content, std::strin
     record.name = std::move(name);
     record.body = std::move(body);
     record.spent = spent;
+    counted_ += spent;
     return row_.keep_part(std::move(record));
+}
+
+ports::step_spending durable_step::spent() const noexcept {
+    ports::step_spending rest = spent_;
+    rest.requests -= std::min(rest.requests, counted_.requests);
+    rest.input_tokens = std::max<std::int64_t>(0, rest.input_tokens - counted_.input_tokens);
+    rest.output_tokens = std::max<std::int64_t>(0, rest.output_tokens - counted_.output_tokens);
+    rest.cost_usd = std::max(0.0, rest.cost_usd - counted_.cost_usd);
+    rest.unpriced -= std::min(rest.unpriced, counted_.unpriced);
+    return rest;
 }
 
 coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::string name,

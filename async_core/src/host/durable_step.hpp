@@ -18,7 +18,8 @@ public:
     [[nodiscard]] ports::digest128 next_nested() noexcept;
     /// Functions of the program have run as parts of it.
     [[nodiscard]] bool composed() const noexcept { return nested_ != 0; }
-    [[nodiscard]] const ports::step_spending& spent() const noexcept { return spent_; }
+    /// What it has paid for, but for what the records of its requests have counted.
+    [[nodiscard]] ports::step_spending spent() const noexcept;
     /// A seed that no other step of the row has, and that each execution of it has.
     [[nodiscard]] std::uint64_t seed() const noexcept;
 
@@ -36,6 +37,7 @@ private:
     ports::digest128 path_;
     std::uint32_t nested_ = 0;
     ports::step_spending spent_;
+    ports::step_spending counted_; ///< by the records of requests of this execution
 };
 
 } // namespace heddle::host

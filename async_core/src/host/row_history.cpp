@@ -85,6 +85,8 @@ private:
         std::optional<std::string> failure;
     };
     [[nodiscard]] std::vector<step_end> ends() const;
+    /// Whether a request of the step has counted what it cost.
+    [[nodiscard]] bool has_paid_request(const digest128& path) const;
     void repeat(std::vector<std::size_t> steps);
     void start_over();
 
@@ -100,6 +102,12 @@ std::vector<replayed_records::step_end> replayed_records::ends() const {
         if (ends_a_step(all_[i])) found.push_back({i, failure_of_(all_[i])});
     }
     return found;
+}
+
+bool replayed_records::has_paid_request(const digest128& path) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const step_record& each) {
+        return each.kind == step_kind::request && each.path == path && each.spent.requests != 0;
+    });
 }
 
 void replayed_records::end_attempt(const step_record& failed) {
@@ -118,7 +126,8 @@ void replayed_records::end_attempt(const step_record& failed) {
     if (!all_failed.empty()) return repeat(std::move(all_failed));
     // The program itself has refused what it got, or a limit around it has ended the attempt.
     const auto paid = std::find_if(steps.rbegin(), steps.rend(), [&](const step_end& each) {
-        return all_[each.at].spent.requests != 0 || all_[each.at].body.empty();
+        return all_[each.at].spent.requests != 0 || all_[each.at].body.empty() ||
+               has_paid_request(all_[each.at].path);
     });
     if (paid != steps.rend()) return repeat({paid->at});
     start_over();

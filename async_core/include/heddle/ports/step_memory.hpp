@@ -14,7 +14,7 @@ namespace heddle::ports {
 /// A response or the like that was kept.
 struct kept_part {
     std::string body;
-    bool is_counted = false; ///< what it cost was counted by a step that has ended
+    bool is_counted = false; ///< what it cost was counted when it was kept, or by a step that ended
 };
 
 /// The parts of a step that is under way: the requests of a task, the tools that its model called.

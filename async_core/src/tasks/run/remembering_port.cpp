@@ -1,5 +1,7 @@
 #include "tasks/run/remembering_port.hpp"
 
+#include "tasks/run/task_costs.hpp"
+
 #include <heddle/ports/response_codec.hpp>
 
 #include <utility>
@@ -35,8 +37,8 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
                                                    call_context context) {
     if (!ended) co_return ended;
     // What was paid for is kept, also when the call is being ended.
-    const result<void> done =
-        co_await step_.keep(asked_, ended->model, ports::encode_response(*ended), {}, context);
+    const result<void> done = co_await step_.keep(
+        asked_, ended->model, ports::encode_response(*ended), costs_.spending_of(*ended), context);
     if (!done) co_return done.error();
     co_return ended;
 }

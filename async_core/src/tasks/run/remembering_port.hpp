@@ -9,13 +9,16 @@
 
 namespace heddle::tasks {
 
+class task_costs;
+
 /// Sends the requests that an earlier execution of the step did not get a response to; the others
 /// have the response that they had then. Each response is kept before it is used, so that no
 /// request is paid for twice. Lives for one call; what it is given outlives it.
 class remembering_port final : public ports::llm_port {
 public:
-    remembering_port(ports::llm_port& inner, ports::step_memory& step)
-        : inner_(inner), step_(step) {}
+    /// `costs` knows what a response has cost.
+    remembering_port(ports::llm_port& inner, ports::step_memory& step, const task_costs& costs)
+        : inner_(inner), step_(step), costs_(costs) {}
 
     [[nodiscard]] std::string_view provider_name() const noexcept override {
         return inner_.provider_name();
@@ -46,6 +49,7 @@ private:
 
     ports::llm_port& inner_;
     ports::step_memory& step_;
+    const task_costs& costs_;
     ports::digest128 asked_; ///< of the request under way
     std::string model_;
     bool noted_ = false;

@@ -164,6 +164,22 @@ std::vector<paid_request> task_costs::paid_for(const std::vector<ports::lost_req
     return requests;
 }
 
+ports::step_spending task_costs::spending_of(const ports::chat_response& response) const {
+    ports::step_spending spent;
+    if (response.attempts == 0) return spent; // out of a cache
+    std::vector<paid_request> all = paid_for(response.lost);
+    all.push_back(paid_for(response, response.attempts));
+    for (const paid_request& each : all) {
+        spent.input_tokens += each.use.usage.input;
+        spent.output_tokens += each.use.usage.output;
+        spent.estimated = spent.estimated || each.use.estimated;
+        if (each.cost) spent.cost_usd += *each.cost;
+        else ++spent.unpriced;
+    }
+    spent.requests = response.attempts;
+    return spent;
+}
+
 /// A request without a response: what was sent, and where a budget knows more, what such a call
 /// costs.
 paid_request task_costs::min_paid() const {

@@ -62,6 +62,8 @@ public:
     [[nodiscard]] bool reserve_beside(unsigned at_once);
     /// What the request costs at least, once it is sent.
     [[nodiscard]] ports::step_spending least() const;
+    /// What a response has cost, with the requests of the call that came to nothing.
+    [[nodiscard]] ports::step_spending spending_of(const ports::chat_response& response) const;
 
     void count(const ports::chat_response& response);
     /// What was sent counts, although no response came: its input at least.
