@@ -23,7 +23,7 @@ constexpr const char* rules = R"({"rules": [
    "error": {"status": 500, "message": "broken", "times": 2}},
   {"match": "broken", "text": "x", "error": {"status": 500, "message": "broken"}},
   {"match": "refused", "text": "x", "error": {"status": 400, "message": "no"}},
-  {"match": "silent", "text": "a response without any usage", "usage": null},
+  {"match": "silent", "text": "sent without any usage", "usage": null},
   {"match": "plain", "text": "plain", "usage": {"input": 1000, "output": 500}},
   {"match": "no number", "text": "PRECIOUS words", "usage": {"input": 1000, "output": 500}},
   {"match": "delayed", "text": "delayed", "delay_ms": 5000},

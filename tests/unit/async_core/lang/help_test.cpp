@@ -104,8 +104,8 @@ TEST(help, is_text_with_usage_summary_and_examples) {
     EXPECT_THAT(text("(help 'cons)"), HasSubstr(" => "));
     EXPECT_THAT(text("(help map)"), StartsWith("(map f items more…)\nApplies f to every element"));
     EXPECT_THAT(text("(help 'let)"), StartsWith("(let ((name value)…) body…)\n(let loop-name"));
-    EXPECT_EQ(text("(define (f x) 1\" => \"Returns x.\\n(f 1) => 1\" => 1\" x)\n(help f)"),
-              "(f x)\nGives x.\n\n(f 1) => 1\n\nfunction defined at test:1\n");
+    EXPECT_EQ(text("(define (f x) \"Returns x.\\n(f 1) => 1\" x)\n(help f)"),
+              "(f x)\nReturns x.\n\n(f 1) => 1\n\nfunction defined at test:1\n");
     EXPECT_EQ(text("(help (lambda (x) x))"),
               "(lambda x)\nWithout documentation.\n\nfunction defined at test:1\n");
     EXPECT_EQ(text("(help 'nothing-like-it)"), "help: there is no entry for 'nothing-like-it'");
