@@ -93,8 +93,9 @@ struct handler {
     bool cleanup = false;
 };
 
-/// The code of one lambda. Immutable once compiled; counted, without atomics.
-class function {
+/// The code of one lambda. Immutable once compiled; counted, without atomics. An object, though not
+/// in the memory of its heap, as code that was given to `eval` may hold any value.
+class function : public object {
 public:
     std::string name; ///< "" for an anonymous lambda
     source_span span;
@@ -114,12 +115,14 @@ public:
     std::vector<handler> handlers; ///< inner before outer
     std::vector<std::string> parameter_names;
     std::string doc; ///< its docstring, "" without one: see help.hpp
+    /// Whether a cycle may lead through its constants, or those of a function inside it. Only then
+    /// the collector of cycles looks at it.
+    bool may_close_cycle = false;
 
-    function() = default;
+    explicit function(heap& memory);
     function(const function&) = delete;
     function& operator=(const function&) = delete;
 
-    mutable std::uint32_t references = 1;
     heap_charge charge; ///< of all of the above, except `functions` and constants
 
 private:
@@ -127,7 +130,9 @@ private:
     ~function();
 };
 
-inline void function_retain(const function* code) noexcept { ++code->references; }
+inline void function_retain(const function* code) noexcept {
+    ++const_cast<function*>(code)->references; // counts are no part of what is immutable
+}
 void function_release(const function* code) noexcept;
 
 /// Owns one reference to a function.

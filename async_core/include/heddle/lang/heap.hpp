@@ -101,6 +101,9 @@ public:
     /// Goes on with that search, if one is under way, for so many units of work
     /// (cycle_search::step).
     void continue_search(std::size_t units) noexcept;
+    /// To be called by an object outside of the heap's memory that has the mark object::searched,
+    /// when nothing refers to it any more.
+    void note_death(object* searched) noexcept;
     /// The search for garbage cycles that is under way, or null.
     [[nodiscard]] const cycle_search* search() const noexcept { return search_.get(); }
     /// Whether a computation has to leave this turn to the search: the search is behind what is

@@ -12,7 +12,7 @@ class heap;
 struct object;
 struct builtin;
 
-/// What a value is. `unbound` and `cell` never reach a program.
+/// What a value or an object is. `unbound` and `cell` never reach a program, and no value is `code`.
 enum class kind : std::uint8_t {
     unbound = 0,
     nil,
@@ -26,7 +26,8 @@ enum class kind : std::uint8_t {
     closure,
     builtin,
     host, ///< an object of the host: task, tool, future, semaphore, join
-    cell  ///< a captured variable that is assigned
+    cell, ///< a captured variable that is assigned
+    code  ///< a function, as the collector of cycles sees it
 };
 
 /// Immutable, 16 bytes, reference counted without atomics: a value belongs to the thread (shard) of

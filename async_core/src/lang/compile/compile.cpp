@@ -9,13 +9,17 @@
 
 namespace heddle::lang {
 
-function::~function() = default;
+function::function(heap& memory) : object{1, kind::code, 0, 0, &memory} {}
+
+function::~function() {
+    if ((colour & searched) != 0) owner->note_death(this);
+}
 
 // Thousands of nested functions must not need as many native frames, nor any memory: on the way
 // down the first entry of a function's list holds the way back.
 void function_release(const function* code) noexcept {
-    if (--code->references != 0) return;
     auto* const outermost = const_cast<function*>(code);
+    if (--outermost->references != 0) return;
     for (function* at = outermost;;) {
         const std::size_t way_back = at == outermost ? 0 : 1;
         if (at->functions.size() == way_back) {

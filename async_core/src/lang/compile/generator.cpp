@@ -3,7 +3,10 @@
 #include "last_use.hpp"
 #include "leftovers.hpp"
 
+#include "lang/realm/eval_site.hpp"
+
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/objects.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -28,6 +31,26 @@ std::size_t size_of(const function& code) {
     bytes += code.handlers.capacity() * sizeof(handler);
     for (const std::string& name : code.parameter_names) bytes += sizeof(name) + name.size();
     return bytes;
+}
+
+/// Whether a cycle may lead through a constant. What the reader has made holds only what was
+/// written, and never grows: it is what programs have for constants, unless they make code.
+bool may_close_cycle(const value& constant) {
+    switch (constant.type()) {
+    case kind::list:
+        return constant.is_object() && !static_cast<const list_object*>(constant.target())->places;
+    case kind::host: return !host_as<eval_site>(constant);
+    case kind::map:
+    case kind::closure: return constant.is_object();
+    default: return false;
+    }
+}
+
+bool may_close_cycle(const function& code) {
+    return std::any_of(code.constants.begin(), code.constants.end(),
+                       [](const value& each) { return may_close_cycle(each); }) ||
+           std::any_of(code.functions.begin(), code.functions.end(),
+                       [](const function* each) { return each->may_close_cycle; });
 }
 
 } // namespace
@@ -120,7 +143,7 @@ std::uint16_t generator::capture_index(const ast::variable& var) {
 }
 
 result<function_ref> generator::run() {
-    function_ref owner(new function);
+    function_ref owner(new function(realm_.memory()));
     out_ = const_cast<function*>(owner.get());
     out_->name = source_.name;
     out_->doc = source_.doc;
@@ -147,6 +170,7 @@ result<function_ref> generator::run() {
     if (auto stop = move_last_uses(*out_, work_)) return *std::move(stop);
     mark_updates(*out_);
     out_->leaf = is_leaf(*out_);
+    out_->may_close_cycle = may_close_cycle(*out_);
     out_->code.shrink_to_fit();
     out_->places.shrink_to_fit();
     out_->charge.set(realm_.memory(), size_of(*out_));

@@ -133,6 +133,7 @@ void printing::print(const value& v) {
         break;
     case kind::host: text_.tail() += "#<" + host_of(v)->describe() + ">"; break;
     case kind::cell: text_.tail() += "#<cell>"; break;
+    case kind::code: text_.tail() += "#<code>"; break;
     }
 }
 

@@ -120,7 +120,7 @@ void heap::destroy(object* target) noexcept {
         return;
     }
     if ((target->colour & object::searched) != 0) [[unlikely]]
-        search_->object_died(target);
+        note_death(target);
     // A million nested lists must not need a million native frames: what dies meanwhile queues. It
     // needs no memory for that, and its owner no more.
     target->owner = reinterpret_cast<heap*>(std::exchange(dying_, target));
@@ -132,6 +132,8 @@ void heap::destroy(object* target) noexcept {
     allowance_ -= std::min(allowance_, given - std::min(given, budget));
     if (!owned_) maybe_delete();
 }
+
+void heap::note_death(object* searched) noexcept { search_->object_died(searched); }
 
 void heap::release_dead(std::size_t objects) noexcept {
     if (!draining_) drain(objects);
@@ -323,6 +325,7 @@ std::string_view kind_name(kind k) noexcept {
     case kind::builtin: return "primitive";
     case kind::host: return "host";
     case kind::cell: return "cell";
+    case kind::code: return "code";
     }
     return "value";
 }

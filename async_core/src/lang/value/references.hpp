@@ -1,6 +1,7 @@
 // The references that objects hold to others.
 #pragma once
 
+#include <heddle/lang/code.hpp>
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
@@ -32,6 +33,17 @@ template <class At, class Visit>
         }
     }
     return true;
+}
+
+/// The reference to a function, at the place `own` among those of the object that holds it.
+template <class Visit>
+[[nodiscard]] bool visit_code(const function* code, std::uint32_t own, std::uint32_t& at,
+                              work_left& left, Visit& visit) {
+    if (at > own || !code->may_close_cycle) return true;
+    if (left <= 0) return false;
+    at = own + 1;
+    --left;
+    return visit(const_cast<function*>(code));
 }
 
 template <class Visit>
@@ -81,8 +93,23 @@ template <class Visit>
     case kind::closure: {
         auto* closure = static_cast<closure_object*>(target);
         return detail::visit_items(
-            closure->values(), at, left,
-            [closure](std::uint32_t i) -> const value& { return closure->captured()[i]; }, visit);
+                   closure->values(), at, left,
+                   [closure](std::uint32_t i) -> const value& { return closure->captured()[i]; },
+                   visit) &&
+               detail::visit_code(closure->code, closure->values(), at, left, visit);
+    }
+    case kind::code: {
+        auto* code = static_cast<function*>(target);
+        const auto constants = static_cast<std::uint32_t>(code->constants.size());
+        if (!detail::visit_items(
+                constants, at, left,
+                [code](std::uint32_t i) -> const value& { return code->constants[i]; }, visit))
+            return false;
+        for (std::uint32_t i = at - constants; i < code->functions.size(); ++i) {
+            if (!detail::visit_code(code->functions[i], constants + i, at, left, visit))
+                return false;
+        }
+        return true;
     }
     case kind::cell:
         return detail::visit_items(

@@ -56,6 +56,16 @@ constexpr shape shapes[] = {
      "(let ((h '())) (loop 5 (set! h (append h (list (list i h))))) (length h))"},
     {"in_branches",
      "(let ((keep nil)) (map (lambda (x) (set! keep (lambda () (list x keep)))) '(1 2)))"},
+    {"in_code",
+     "(let ((f nil)) (set! f (eval (list 'lambda '() (list 'quote (lambda () (list f i)))))) 1)"},
+    {"in_a_list_in_code",
+     "(let ((f nil)) (set! f (eval (list 'lambda '() (list 'quote (list i (lambda () f)))))) 1)"},
+    {"in_code_inside_other_code",
+     "(let ((f nil)) (set! f (eval (list 'lambda '() (list 'lambda '()"
+     "  (list 'quote (lambda () (list f i))))))) 1)"},
+    {"in_a_list_that_grew_after_it_was_compiled",
+     "(let ((l (append '(1) '(2)))) (let ((f (eval (list 'lambda '() (list 'quote l)))))"
+     "  (length (append l (list f)))))"},
 };
 
 class dropped_closures : public ::testing::TestWithParam<shape> {};

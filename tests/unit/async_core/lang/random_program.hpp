@@ -44,6 +44,12 @@ inline void assign(const value& cell, value content) {
     cell_of(cell)->content = std::move(content);
 }
 
+template <class Visit>
+void for_each_constant(const function& code, Visit& visit) {
+    for (const value& each : code.constants) visit(each);
+    for (const function* each : code.functions) for_each_constant(*each, visit);
+}
+
 /// All values that an object refers to, without the means of the collector.
 template <class Visit>
 void for_each_value(object* target, Visit visit) {
@@ -64,6 +70,7 @@ void for_each_value(object* target, Visit visit) {
     case kind::closure: {
         auto* closure = static_cast<closure_object*>(target);
         for (std::uint32_t i = 0; i < closure->values(); ++i) visit(closure->captured()[i]);
+        for_each_constant(*closure->code, visit);
         break;
     }
     case kind::cell: visit(static_cast<cell_object*>(target)->content); break;
@@ -119,7 +126,7 @@ public:
     void act() {
         value& to = root();
         if (to.is(kind::list) && to.length() > 6) to = list_slice(to, 4, to.length());
-        switch (below(16)) {
+        switch (below(17)) {
         case 0:
         case 1: to = make_cell(memory(), root()); break;
         case 2: to = make_list(memory(), some()); break;
@@ -140,11 +147,13 @@ public:
         case 7:
         case 8: {
             const std::vector<value> captured = some();
-            to = make_closure(memory(), *closure_of(code_)->code,
+            const value& other = root();
+            to = make_closure(memory(), *closure_of(other.is(kind::closure) ? other : code_)->code,
                               static_cast<std::uint32_t>(captured.size()));
             std::copy(captured.begin(), captured.end(), closure_of(to)->captured());
             break;
         }
+        case 16: to = make_closure(memory(), *make_code(), 0); break;
         case 9:
             to = make_host(memory(), std::make_unique<witness>(some(), living_, ++witnesses_));
             break;
@@ -172,6 +181,20 @@ private:
         std::vector<value> chosen(below(4));
         for (value& each : chosen) each = root();
         return chosen;
+    }
+    /// With constants, and functions inside it that others may call, too. Those have none inside,
+    /// so that for_each_constant() ends soon.
+    function_ref make_code() {
+        auto* code = new function(memory());
+        function_ref owner(code);
+        code->may_close_cycle = true;
+        code->constants = some();
+        for (const value& each : some()) {
+            if (!each.is(kind::closure) || !closure_of(each)->code->functions.empty()) continue;
+            code->functions.push_back(closure_of(each)->code);
+            function_retain(code->functions.back());
+        }
+        return owner;
     }
     value part_of(const value& whole) {
         std::vector<value> parts;
