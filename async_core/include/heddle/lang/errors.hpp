@@ -65,8 +65,13 @@ public:
 /// True for errors that are a kind of SexpEvaluationError (sub-kinds included).
 [[nodiscard]] bool is_evaluation_error(const error& failure) noexcept;
 
+/// The error as an object of the heap is to keep it: what holds values in it, or in its causes, and
+/// is shared with other errors, is copied. A value that two objects hold through one payload would
+/// have only one reference for both. Complete errors stay shared.
+[[nodiscard]] error kept_apart(error failure);
 /// Visits the values that an error holds, for the cycle collector (host_object::visit_values).
-/// Stops at parts that other errors share.
+/// Stops at parts that other errors share: those of errors on their way, where kept_apart() has
+/// made what objects keep.
 void visit_error(host_object::value_visitor& visitor, const error& failure);
 
 /// Bytes that an error and its causes occupy, without the values of its payload.

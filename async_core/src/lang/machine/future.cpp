@@ -60,7 +60,7 @@ void future::deliver(value v) noexcept {
 
 void future::fail(error failure) noexcept {
     try {
-        failure_ = with_outer_line(std::move(failure), "in a spawned computation");
+        failure_ = kept_apart(with_outer_line(std::move(failure), "in a spawned computation"));
     } catch (...) {
         failure_ = error_of_exception("a spawned computation");
     }

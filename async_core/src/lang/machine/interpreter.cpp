@@ -569,9 +569,12 @@ outcome interpreter::dispatch() {
     }
     op_rethrow : {
         SAVE();
-        const auto* caught = static_cast<const caught_error*>(host_of(R[i.a]));
+        auto* caught = static_cast<caught_error*>(host_of(R[i.a]));
         if (i.x != 0) end_cleanup();
-        error failure = caught->failure;
+        // Moved: what another one shares would be copied for the next handler.
+        const bool last = R[i.a].target()->references == 1;
+        error failure = last ? std::move(caught->failure) : caught->failure;
+        R[i.a].set_nil();
         SLOW(unwind(std::move(failure)));
     }
     op_rethrow_within:

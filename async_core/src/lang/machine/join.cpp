@@ -134,12 +134,12 @@ void join::deliver_failure(std::uint32_t slot, error failure) {
             charge_.set(memory_, charge_.bytes() - footprint(losers_.front()));
             losers_.erase(losers_.begin());
         }
-        losers_.push_back(std::move(failure));
+        losers_.push_back(kept_apart(std::move(failure)));
         charge_.set(memory_, charge_.bytes() + footprint(losers_.back()));
         lost(slot);
         return;
     }
-    fail_all(slot, std::move(failure));
+    fail_all(slot, kept_apart(std::move(failure)));
 }
 
 void join::fail_all(std::uint32_t slot, error failure) noexcept {

@@ -190,7 +190,7 @@ private:
 /// An error on its way through cleanups and to catch clauses.
 class caught_error final : public host_object {
 public:
-    caught_error(heap& memory, error e) : failure(std::move(e)) {
+    caught_error(heap& memory, error e) : failure(kept_apart(std::move(e))) {
         charge_.set(memory, footprint(failure));
     }
     [[nodiscard]] std::string_view type_name() const noexcept override { return "error"; }

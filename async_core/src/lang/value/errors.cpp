@@ -1,7 +1,11 @@
 #include <heddle/lang/errors.hpp>
 
+#include "references.hpp"
+
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace heddle::lang {
 
@@ -155,6 +159,48 @@ bool is_complete(const error& failure) noexcept {
 error with_outer_line(error failure, std::string line) {
     if (is_complete(failure)) return failure;
     return std::move(failure).with_trace(std::move(line));
+}
+
+namespace {
+
+[[nodiscard]] bool holds_references(const error& failure) noexcept {
+    const script_payload* payload = payload_of(failure);
+    return payload && (may_hold_references(payload->data) || may_hold_references(payload->result) ||
+                       may_hold_references(payload->extent));
+}
+
+} // namespace
+
+error kept_apart(error failure) {
+    // An end that ten thousand branches share is not to be copied for each; it holds no data.
+    if (is_complete(failure)) return failure;
+    std::size_t length = 0; // up to the last that holds values
+    std::size_t seen = 0;
+    bool shared = false;
+    bool shared_so_far = false;
+    for (const error* each = &failure; each; each = each->info().cause.get()) {
+        const error_info& info = each->info();
+        ++seen;
+        shared_so_far = shared_so_far || info.references.load(std::memory_order_relaxed) != 1 ||
+                        info.payload.use_count() > 1;
+        if (holds_references(*each)) {
+            length = seen;
+            shared = shared_so_far;
+        }
+        shared_so_far = shared_so_far || info.cause.use_count() > 1;
+    }
+    if (!shared) return failure;
+    std::vector<error> chain{std::move(failure)};
+    while (chain.size() < length) chain.push_back(error(*chain.back().info().cause));
+    std::optional<error> causes;
+    if (const auto& rest = chain.back().info().cause) causes = *rest;
+    for (; !chain.empty(); chain.pop_back()) {
+        error own = std::move(chain.back());
+        if (const script_payload* known = payload_of(own))
+            own = std::move(own).with_payload(std::make_shared<script_payload>(*known));
+        causes = causes ? std::move(own).with_cause(*std::move(causes)) : std::move(own);
+    }
+    return *std::move(causes);
 }
 
 void visit_error(host_object::value_visitor& visitor, const error& failure) {

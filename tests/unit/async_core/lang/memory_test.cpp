@@ -46,6 +46,15 @@ constexpr shape shapes[] = {
      "(let ((f nil)) (set! f (spawn (error \"no\" (lambda () f)))) (try (await f) (catch (e) 1)))"},
     {"in_a_settled_error",
      "(let ((f nil)) (set! f (map-settled (lambda (x) (error \"no\" (lambda () f))) '(1 2))) 1)"},
+    {"in_an_error_that_two_futures_share",
+     "(let ((f nil)) (let ((first (spawn (error \"no\" (lambda () f)))))"
+     "  (let ((other (spawn (await first)))) (set! f (list first other))"
+     "    (try (await other) (catch (e) 1)))))"},
+    {"in_a_cause_that_two_futures_share",
+     "(let ((f nil)) (let ((first (spawn (try (error \"no\" (lambda () f))"
+     "                                    (finally (error \"nor\" (lambda () f)))))))"
+     "  (let ((other (spawn (await first)))) (set! f (list first other))"
+     "    (try (await other) (catch (e) 1)))))"},
     {"in_a_future", "(let ((f nil)) (set! f (spawn (lambda () f))) (await f))"},
     {"in_what_grew_at_the_front", "(let ((l (cons 1 '()))) (length (cons (list l) l)))"},
     {"in_itself", "(let ((l (cons 1 '()))) (length (cons l l)))"},
