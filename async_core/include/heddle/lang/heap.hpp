@@ -23,9 +23,10 @@ struct cell_object;
 /// limit can be kept.
 ///
 /// Lifetime: the session releases its heap with release_owner(); it frees itself when the last
-/// value is gone too, so a result may outlive its session. What can close a cycle is a cell, and
-/// the storage of a list or map that others see when it grows. Garbage cycles are searched for when
-/// there are twice as many of these, in turns, and at release_owner().
+/// value is gone too, so a result may outlive its session; its functions cannot be called any more,
+/// and their variables are emptied. What can close a cycle is a cell, and the storage of a list or
+/// map that others see when it grows. Garbage cycles are searched for when there are twice as many
+/// of these, in turns, and at release_owner().
 /// Threads: one at a time.
 class heap {
 public:
@@ -150,6 +151,7 @@ private:
     void work_in_turn() noexcept;
     void note_made() noexcept;
     void end_search() noexcept;
+    void empty_cells() noexcept;
     void maybe_delete() noexcept;
 
     free_node* free_[classes] = {};

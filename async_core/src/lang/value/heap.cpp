@@ -30,8 +30,19 @@ void destroy_object(object* target) noexcept { target->owner->destroy(target); }
 void heap::release_owner() noexcept {
     limit_ = SIZE_MAX;
     collect_cycles();
+    empty_cells();
     owned_ = false;
     maybe_delete();
+}
+
+/// Nobody runs the code any more that could see what they hold. This opens cycles that no search
+/// finds: through another heap, or what an object does not show.
+void heap::empty_cells() noexcept {
+    // Backwards: what is removed from among them is replaced by the last one.
+    for (std::size_t left = cells_.size(); left != 0; left = std::min(left - 1, cells_.size())) {
+        const value content = std::move(cells_[left - 1]->content);
+    }
+    release_dead(SIZE_MAX);
 }
 
 void heap::maybe_delete() noexcept {

@@ -170,6 +170,38 @@ value large_value(heap& memory, const std::string& shape) {
     return shape == "map" ? table : result;
 }
 
+/// Holds a value of which it shows nothing.
+class silent_holder final : public host_object {
+public:
+    explicit silent_holder(bool& gone) : gone_(gone) {}
+    ~silent_holder() override { gone_ = true; }
+    [[nodiscard]] std::string_view type_name() const noexcept override { return "holder"; }
+    value held;
+
+private:
+    bool& gone_;
+};
+
+TEST(memory, ends_with_its_session_whatever_no_search_finds) {
+    bool gone = false;
+    value result;
+    {
+        const heap_owner memory(heap::create());
+        result = make_string(*memory, "a result");
+        for (int k = 0; k < 3; ++k) {
+            const value cell = make_cell(*memory, value());
+            const value holder = make_host(*memory, std::make_unique<silent_holder>(gone));
+            host_as<silent_holder>(holder)->held =
+                make_list(*memory, std::vector<value>{cell, make_cell(*memory, cell)});
+            cell_of(cell)->content = holder;
+        }
+        memory->collect_cycles();
+        EXPECT_FALSE(gone);
+    }
+    EXPECT_TRUE(gone);
+    EXPECT_EQ(string_bytes(result), "a result");
+}
+
 TEST(memory, what_is_large_is_freed_in_turns) {
     for (const std::string shape : {"strings", "lists", "map", "chain"}) {
         const heap_owner owner(heap::create());
