@@ -2,8 +2,6 @@
 
 #include "display_text.hpp"
 
-#include <cstdio>
-
 namespace heddle::cli {
 
 void call_counts::on_task_started(const tasks::task_started&) noexcept { ++running; }
@@ -35,13 +33,9 @@ void call_counts::on_limit_wait(bool waits) noexcept {
     else --limited;
 }
 
-/// Cents, with more places for little.
 std::string call_counts::cost_text() const {
     if (cost_usd <= 0) return unpriced == 0 ? "" : "cost unknown";
-    char amount[64];
-    const int places = cost_usd < 0.01 ? 6 : cost_usd < 1 ? 4 : 2;
-    std::snprintf(amount, sizeof amount, "$%.*f", places, cost_usd);
-    std::string text = amount;
+    std::string text = dollars(cost_usd);
     if (unpriced != 0) text += " and " + counted(unpriced, "call") + " of unknown cost";
     if (replayed) text += " when they were recorded, nothing now";
     return text;

@@ -2,11 +2,16 @@
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/display_width.hpp>
+#include <heddle/base/number_text.hpp>
 #include <heddle/base/url.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/http/origin_name.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 namespace heddle::cli {
 
@@ -31,6 +36,22 @@ std::string counted(unsigned long long count, std::string_view noun) {
     text += noun;
     if (count != 1) text += 's';
     return text;
+}
+
+std::string dollars(double amount) {
+    if (!(amount > 0)) return {};
+    if (amount < 0.0001) amount = std::strtod(rounded_text(amount, 2).c_str(), nullptr);
+    // The second digit of what is very small is still shown.
+    const int small = amount < 0.0001 ? 1 - static_cast<int>(std::floor(std::log10(amount))) : 6;
+    const int places = amount < 0.01 ? std::clamp(small, 6, 20) : amount < 1 ? 4 : 2;
+    std::array<char, 400> text{};
+    std::snprintf(text.data(), text.size(), "$%.*f", places, amount);
+    std::string shown = text.data();
+    if (places > 2) {
+        while (shown.back() == '0') shown.pop_back();
+        if (shown.back() == '.') shown.pop_back();
+    }
+    return shown;
 }
 
 std::string public_address(std::string_view address) {

@@ -16,6 +16,10 @@ namespace heddle::cli {
 /// "1 call", "2 calls"
 [[nodiscard]] std::string counted(unsigned long long count, std::string_view noun);
 
+/// A cost in US dollars: cents, and for less than a dollar more places, without zeros at its end:
+/// "$12.30", "$0.0042", "$0.00000015"; "" for nothing.
+[[nodiscard]] std::string dollars(double amount);
+
 /// A network address without secrets: without user name and password, and without the query, which
 /// may contain a key. Of an invalid address only the scheme: what looks like its host may be a part
 /// of a password. The origin of requests is kept whole.

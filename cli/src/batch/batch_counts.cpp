@@ -5,19 +5,6 @@
 
 namespace heddle::cli {
 
-std::string dollars(double amount) {
-    if (amount <= 0) return {};
-    char text[64];
-    const int places = amount < 0.01 ? 6 : amount < 1 ? 4 : 2;
-    std::snprintf(text, sizeof text, "$%.*f", places, amount);
-    std::string shown = text;
-    if (places > 2) {
-        while (shown.back() == '0') shown.pop_back();
-        if (shown.back() == '.') shown.pop_back();
-    }
-    return shown;
-}
-
 std::string duration_text(double seconds) {
     if (seconds < 10) {
         char text[32];

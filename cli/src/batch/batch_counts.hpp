@@ -2,6 +2,7 @@
 #pragma once
 
 #include "batch/start_gate.hpp"
+#include "display_text.hpp"
 
 #include <heddle/ports/run_journal.hpp>
 
@@ -41,8 +42,6 @@ struct batch_counts {
     }
 };
 
-/// "$0.0042"; "" for nothing.
-[[nodiscard]] std::string dollars(double amount);
 /// "41 s", "12 min", "3 h 20 min".
 [[nodiscard]] std::string duration_text(double seconds);
 

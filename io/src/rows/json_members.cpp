@@ -1,7 +1,13 @@
 #include "rows/json_members.hpp"
 
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/number_text.hpp>
+
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+
+#include <cmath>
+#include <utility>
 
 namespace heddle::rows {
 
@@ -9,10 +15,41 @@ namespace {
 
 namespace json = boost::json;
 
+/// As JSON, with numbers as people write them: 0.5, where Boost.JSON has 5E-1.
+void append_json(std::string& out, const json::value& value) {
+    const auto append_all = [&out](const auto& items, auto append_one) {
+        bool first = true;
+        for (const auto& each : items) {
+            if (!std::exchange(first, false)) out += ',';
+            append_one(each);
+        }
+    };
+    if (const double* number = value.if_double()) {
+        const std::string text = std::isfinite(*number) ? number_text(*number) : "null";
+        out += text;
+        if (text.find_first_not_of("-0123456789") == std::string::npos) out += ".0";
+    } else if (const json::array* items = value.if_array()) {
+        out += '[';
+        append_all(*items, [&out](const json::value& each) { append_json(out, each); });
+        out += ']';
+    } else if (const json::object* members = value.if_object()) {
+        out += '{';
+        append_all(*members, [&out](const json::key_value_pair& each) {
+            append_json_string(out, each.key());
+            out += ':';
+            append_json(out, each.value());
+        });
+        out += '}';
+    } else {
+        out += json::serialize(value);
+    }
+}
+
 std::string cell_of_value(const json::value& value) {
     if (const json::string* text = value.if_string()) return {text->data(), text->size()};
-    if (value.is_null()) return {};
-    return json::serialize(value);
+    std::string cell;
+    if (!value.is_null()) append_json(cell, value);
+    return cell;
 }
 
 } // namespace

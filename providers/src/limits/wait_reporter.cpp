@@ -1,6 +1,6 @@
 #include <heddle/providers/limits/wait_reporter.hpp>
 
-#include <cstdio>
+#include <heddle/base/number_text.hpp>
 
 namespace heddle::providers::limits {
 
@@ -17,9 +17,7 @@ std::string rate_text(double per_second) {
     unit chosen = units[0];
     if (per_second >= 1000.0 / 60) chosen = units[1];
     else if (per_second * 60 < 1) chosen = per_second * 3600 < 1 ? units[3] : units[2];
-    char text[48];
-    std::snprintf(text, sizeof text, "%.3g a %s", per_second * chosen.seconds, chosen.name);
-    return text;
+    return rounded_text(per_second * chosen.seconds, 3) + " a " + chosen.name;
 }
 
 std::string limit_text(const char* what, measure which, const limiter_counters& figures) {

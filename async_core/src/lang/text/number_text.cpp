@@ -1,9 +1,9 @@
 #include "lang/text/number_text.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/number_text.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -107,17 +107,8 @@ parsed_number parse_number(std::string_view text) noexcept {
 std::string real_text(double number) {
     if (std::isnan(number)) return "+nan.0";
     if (std::isinf(number)) return number > 0 ? "+inf.0" : "-inf.0";
-    // As most languages do: an exponent only where plain digits would be long. Shortest digits for
-    // numbers of this size never need more room than this.
-    const double size = std::fabs(number);
-    const bool plain = size == 0 || (size >= 1e-5 && size < 1e16);
-    std::array<char, 40> buffer;
-    const auto [end, ec] =
-        std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
-                      plain ? std::chars_format::fixed : std::chars_format::scientific);
-    static_cast<void>(ec);
-    std::string text(buffer.data(), end);
-    if (plain && text.find('.') == std::string::npos) text += ".0";
+    std::string text = number_text(number);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return text;
 }
 

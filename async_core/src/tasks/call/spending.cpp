@@ -1,7 +1,8 @@
 #include "tasks/call/spending.hpp"
 
+#include <heddle/base/number_text.hpp>
+
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace heddle::tasks {
@@ -19,11 +20,7 @@ constexpr double rounding = 1 + 1e-9;
     return static_cast<spending_ledger&>(*extent.ledger);
 }
 
-[[nodiscard]] std::string dollars(double usd) {
-    char text[40];
-    std::snprintf(text, sizeof text, "$%.*g", 4, usd);
-    return text;
-}
+[[nodiscard]] std::string dollars(double usd) { return "$" + rounded_text(usd, 4); }
 
 } // namespace
 

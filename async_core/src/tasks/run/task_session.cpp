@@ -1,8 +1,10 @@
 #include "tasks/run/task_session.hpp"
 
+#include <heddle/base/number_text.hpp>
+#include <heddle/tasks/run/token_estimate.hpp>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -16,21 +18,19 @@ constexpr std::int64_t max_tokens_of_a_request = 1'000'000'000; ///< whatever a 
 constexpr std::int64_t priced_tokens = 1000;                    ///< prices are asked for so many
 constexpr std::array<std::string_view, 5> names{"turns", "context", "output", "tokens", "cost"};
 
-[[nodiscard]] std::string number(double n) {
-    char digits[32];
-    const auto end =
-        std::to_chars(digits, digits + sizeof digits, n, std::chars_format::general, 6);
-    return {digits, end.ptr};
-}
-
 [[nodiscard]] exhausted_resource reached(std::string_view resource, double used, double limit,
                                          std::string_view unit) {
     return {resource, used, limit,
-            "the limit of the task is reached: " + number(used) + " of " + number(limit) + " " +
-                std::string(unit)};
+            "the limit of the task is reached: " + rounded_text(used, 6) + " of " +
+                rounded_text(limit, 6) + " " + std::string(unit)};
 }
 
 } // namespace
+
+std::int64_t estimated_tokens(const ports::chat_request& request) noexcept {
+    return static_cast<std::int64_t>(static_cast<double>(text_bytes(request)) *
+                                     first_tokens_per_byte);
+}
 
 std::size_t text_bytes(const ports::chat_request& request) noexcept {
     std::size_t bytes = 0;
@@ -82,8 +82,8 @@ void task_session::warn(resource what, double used, double limit) {
     bool& warned = warned_[static_cast<std::size_t>(what)];
     if (warned || used < warning_share * limit) return;
     warned = true;
-    warnings_.push_back(std::string(name_of(what)) + ": " + number(used) + " of " + number(limit) +
-                        " used");
+    warnings_.push_back(std::string(name_of(what)) + ": " + rounded_text(used, 6) + " of " +
+                        rounded_text(limit, 6) + " used");
 }
 
 void task_session::allowance::bound(std::int64_t left, resource what,
@@ -367,8 +367,8 @@ void task_session::add(const counted_use& use, std::optional<double> cost) {
         }
         if (limits.max_cost_usd && each->total_cost_ > *limits.max_cost_usd) {
             each->warnings_.push_back(
-                "more than max_cost_usd allows: " + number(each->total_cost_) + " of " +
-                number(*limits.max_cost_usd) + " USD");
+                "more than max_cost_usd allows: " + rounded_text(each->total_cost_, 6) + " of " +
+                rounded_text(*limits.max_cost_usd, 6) + " USD");
         }
     }
 }

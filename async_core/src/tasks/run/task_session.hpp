@@ -19,6 +19,9 @@
 
 namespace heddle::tasks {
 
+/// Of a text, before a service has counted one.
+inline constexpr double first_tokens_per_byte = 0.25;
+
 /// A limit that is reached: RESOURCE_EXHAUSTION (docs/spec/runtime.md §6).
 struct exhausted_resource {
     std::string_view resource; ///< turns, context, output, tokens, cost, time
@@ -190,7 +193,7 @@ private:
     std::uint32_t requests_ = 0;
     std::int64_t turns_ = 0;
     std::size_t asked_bytes_ = 0; ///< of the last request
-    double tokens_per_byte_ = 0.25;
+    double tokens_per_byte_ = first_tokens_per_byte;
     bool warned_[static_cast<std::size_t>(resource::count)] = {};
     bool unpriced_ = false; ///< the warning about max_cost_usd was given
     std::vector<std::string> warnings_;

@@ -1,6 +1,7 @@
 #include <heddle/tasks/output/task_error.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/number_text.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include "tasks/output/finite_json.hpp"
@@ -23,12 +24,6 @@ namespace json = boost::json;
     std::string out = "<" + std::string(name) + ">";
     out += xml_escaped(text);
     return out + "</" + std::string(name) + ">";
-}
-
-[[nodiscard]] std::string number_text(double number) {
-    char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof digits, number);
-    return std::string(digits, end.ptr);
 }
 
 /// The parts in the order of the schema: what comes before the message, and what after it.

@@ -54,5 +54,14 @@ TEST(shown_address, cuts_paths_and_never_the_origin) {
     EXPECT_EQ(shown_address("https://host/\u202Ea\x1b[2J"), "https://host/?a?[2J");
 }
 
+TEST(dollars, have_the_places_that_count) {
+    EXPECT_EQ(dollars(0), "");
+    EXPECT_EQ(dollars(1234.5), "$1234.50");
+    EXPECT_EQ(dollars(0.1), "$0.1");
+    EXPECT_EQ(dollars(2.2199999999999993E-3), "$0.00222");
+    EXPECT_EQ(dollars(6.24e-6), "$0.0000062");
+    EXPECT_EQ(dollars(1.5e-7), "$0.00000015");
+}
+
 } // namespace
 } // namespace heddle::cli

@@ -212,7 +212,7 @@ TEST(counts, report_what_was_spent_and_what_is_not_known) {
         const std::string all = counts.summary();
         return all.substr(all.find(" out") + 4);
     };
-    EXPECT_EQ(add(0.00123), ", $0.001230");
+    EXPECT_EQ(add(0.00123), ", $0.00123");
     EXPECT_EQ(add(0.1), ", $0.1012");
     EXPECT_EQ(add(1234.5), ", $1234.60");
     EXPECT_EQ(add(std::nullopt), ", $1234.60 and 1 call of unknown cost");

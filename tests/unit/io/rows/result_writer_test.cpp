@@ -100,7 +100,7 @@ TEST_F(result_writing, csv_has_columns_for_members) {
         EXPECT_EQ(
             get("a.csv"),
             header +
-                "r1,1,done,\"{\"\"label\"\":\"\"a,b\"\",\"\"score\"\":0.5}\",\"a,b\",5E-1,,1,7,"
+                "r1,1,done,\"{\"\"label\"\":\"\"a,b\"\",\"\"score\"\":0.5}\",\"a,b\",0.5,,1,7,"
                 "4,0.00222,1,12,false\n"
                 "r2,2,failed,,,,\"HttpError: no, \"\"x\"\"\",1,7,4,0.00222,1,12,false\n"
                 "r3,3,done,\"two\nlines\",,,,1,7,4,0.00222,1,12,false\n");

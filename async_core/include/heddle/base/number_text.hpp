@@ -1,0 +1,15 @@
+// Numbers as people write them.
+#pragma once
+
+#include <string>
+
+namespace heddle {
+
+/// The shortest decimal digits that are read back as `number`, with an exponent only below 1e-6 and
+/// from 1e16: "0.00222", "3", "1e-07". "nan", "inf" and "-inf" for what is no number.
+[[nodiscard]] std::string number_text(double number);
+
+/// As number_text, rounded to `digits` significant digits (1 to 17): 1234.56 with 3 is "1230".
+[[nodiscard]] std::string rounded_text(double number, int digits);
+
+} // namespace heddle

@@ -1,0 +1,34 @@
+#include <heddle/base/number_text.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace heddle {
+namespace {
+
+TEST(number_text, has_plain_digits_where_people_write_them) {
+    EXPECT_EQ(number_text(0), "0");
+    EXPECT_EQ(number_text(3), "3");
+    EXPECT_EQ(number_text(0.00222), "0.00222");
+    EXPECT_EQ(number_text(6.2e-6), "0.0000062");
+    EXPECT_EQ(number_text(1e-6), "0.000001");
+    EXPECT_EQ(number_text(1e-7), "1e-07");
+    EXPECT_EQ(number_text(-1234567.25), "-1234567.25");
+    EXPECT_EQ(number_text(1e15), "1000000000000000");
+    EXPECT_EQ(number_text(1e16), "1e+16");
+    EXPECT_EQ(number_text(0.1 + 0.2), "0.30000000000000004");
+    EXPECT_EQ(number_text(std::numeric_limits<double>::infinity()), "inf");
+    EXPECT_EQ(number_text(1.2345678901234567e-6), "0.0000012345678901234567");
+}
+
+TEST(number_text, is_rounded_to_significant_digits) {
+    EXPECT_EQ(rounded_text(1234.56, 3), "1230");
+    EXPECT_EQ(rounded_text(0.0022199999999999, 4), "0.00222");
+    EXPECT_EQ(rounded_text(0.000015, 4), "0.000015");
+    EXPECT_EQ(rounded_text(10000, 3), "10000");
+    EXPECT_EQ(rounded_text(0, 3), "0");
+}
+
+} // namespace
+} // namespace heddle
