@@ -131,8 +131,13 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     contexts.roots = spellings_of(options.workspace);
     object->contexts_ = std::make_unique<tasks::context_builder>(sources, contexts);
 
-    auto models = set_up_models({options, object->settings_, variables, object->loop_,
-                                 *object->http_, *object->workers_, *object->log_, &consents});
+    if (!options.show_prompts.empty()) {
+        object->prompts_ =
+            std::make_unique<prompt_printer>(output, options.show_prompts, options.json);
+    }
+    auto models =
+        set_up_models({options, object->settings_, variables, object->loop_, *object->http_,
+                       *object->workers_, *object->log_, &consents, object->prompts_.get()});
     if (!models) return std::move(models).error();
     object->models_ = *std::move(models);
 

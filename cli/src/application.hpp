@@ -9,6 +9,7 @@
 #include "interrupts.hpp"
 #include "model_setup.hpp"
 #include "output_room.hpp"
+#include "prompt_printer.hpp"
 #include "terminal_questions.hpp"
 
 #include <heddle/base/log.hpp>
@@ -52,6 +53,7 @@ public:
     /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
+    [[nodiscard]] const ports::price_port& prices() const noexcept { return prices_; }
     /// As model_setup::finish_recording.
     [[nodiscard]] std::optional<error> finish_recording() { return models_->finish_recording(); }
     /// As model_setup::recording_failure.
@@ -91,6 +93,7 @@ private:
     std::unique_ptr<ports::worker_port> workers_;
     std::unique_ptr<memory::memory_system> memory_;
     std::unique_ptr<tasks::context_builder> contexts_;
+    std::unique_ptr<prompt_printer> prompts_; ///< null: requests are not shown
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<import_notes> import_notes_;

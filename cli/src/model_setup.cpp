@@ -151,9 +151,10 @@ private:
     }
 
     result<void> open_services() {
-        const service_parts shared{parts_.http,         parts_.loop,      parts_.log,
-                                   setup_->limiters_,   parts_.variables, parts_.settings,
-                                   parts_.options.seed, parts_.consents};
+        const service_parts shared{
+            parts_.http,         parts_.loop,      parts_.log,
+            setup_->limiters_,   parts_.variables, parts_.settings,
+            parts_.options.seed, parts_.consents,  parts_.options.without_keys};
         HEDDLE_CHECK(open_cache());
         setup_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared,
                                                 parts_.options.model);
@@ -183,8 +184,9 @@ private:
             }
             setup_->ports_.push_back(
                 std::make_unique<unavailable_provider>(each->name, *each->failure));
-            setup_->registry_.add(*setup_->ports_.back());
+            setup_->registry_.add(watched(*setup_->ports_.back(), parts_.options.watch));
         }
+        hide_keys();
         return {};
     }
 
@@ -255,10 +257,25 @@ private:
     /// requests. `service` distinguishes services in the cache; `defaults` may be null.
     void add_wrapped(ports::llm_port& inner, std::string service,
                      const tasks::request_parameters* defaults) {
-        if (!setup_->store_) return add_with_defaults(inner, defaults);
-        setup_->ports_.push_back(std::make_unique<providers::cached_provider>(
-            inner, *setup_->store_, parts_.log, std::move(service)));
-        add_with_defaults(*setup_->ports_.back(), defaults);
+        ports::llm_port* outer = &watched(inner, parts_.of_sent);
+        if (setup_->store_) {
+            setup_->ports_.push_back(std::make_unique<providers::cached_provider>(
+                *outer, *setup_->store_, parts_.log, std::move(service)));
+            outer = setup_->ports_.back().get();
+        }
+        add_with_defaults(watched(*outer, parts_.options.watch), defaults);
+    }
+
+    /// `inner`, or what shows its requests to `watch`.
+    [[nodiscard]] ports::llm_port& watched(ports::llm_port& inner, request_watch* watch) {
+        if (!watch) return inner;
+        setup_->ports_.push_back(std::make_unique<watched_provider>(inner, *watch));
+        return *setup_->ports_.back();
+    }
+
+    void hide_keys() {
+        for (request_watch* each : {parts_.of_sent, parts_.options.watch})
+            if (each) each->hide(known_keys());
     }
 
     /// Outside of the cache, whose key then holds what is really asked.
@@ -275,7 +292,8 @@ private:
     void add(std::unique_ptr<ports::llm_port> object) {
         ++setup_->usable_;
         setup_->ports_.push_back(std::move(object));
-        setup_->registry_.add(*setup_->ports_.back());
+        ports::llm_port& inner = watched(*setup_->ports_.back(), parts_.of_sent);
+        setup_->registry_.add(watched(inner, parts_.options.watch));
     }
 
     void add_known_models() {

@@ -5,6 +5,7 @@
 #include "config/configuration.hpp"
 #include "environment.hpp"
 #include "services/service_factory.hpp"
+#include "services/watched_provider.hpp"
 
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
@@ -45,6 +46,7 @@ struct model_parts {
     ports::worker_port& workers;
     log_port& log;
     const consent_store* consents = nullptr; ///< null: nothing is allowed
+    request_watch* of_sent = nullptr;        ///< sees what is sent; null: nobody
 };
 
 /// The providers of a run and the registry that names them.

@@ -68,6 +68,7 @@ row_outcome failed_outcome(const error& failure, const source_map& sources) {
 coro::task<row_outcome> attempt_row(row_session* with, const row_binding* binding,
                                     const row_job* job, host::run_options bounds) {
     host::session& session = with->get();
+    with->meter().begin_row(job->row.id);
     (void)with->meter().take();
     (void)with->meter().take_outage();
     auto arguments = binding->bind(session, with->main(), job->row.json);

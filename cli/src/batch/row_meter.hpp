@@ -5,6 +5,7 @@
 #include <heddle/tasks/call/task_observer.hpp>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace heddle::cli {
@@ -20,6 +21,10 @@ public:
     void on_task_finished(const tasks::task_finished& event) noexcept override;
     void on_budget_wait(bool waits) noexcept override { all_.on_budget_wait(waits); }
 
+    /// The session works on this row from now on.
+    void begin_row(std::string_view id) { work_.assign("row ").append(id); }
+    [[nodiscard]] std::string_view work() const noexcept override { return work_; }
+
     /// What was used since the last call of it.
     [[nodiscard]] ports::step_spending take() noexcept { return std::exchange(spent_, {}); }
     /// Whether a call has failed because its service was down, since the last call of it.
@@ -27,6 +32,7 @@ public:
 
 private:
     tasks::task_observer& all_;
+    std::string work_;
     ports::step_spending spent_;
     bool outage_ = false;
 };

@@ -144,6 +144,10 @@ option_ref option_list::flag(const std::string& names, std::optional<bool>& into
                              const std::string& help) {
     return option_ref(app_.add_flag(names, into, help)->default_str(""));
 }
+option_ref option_list::flag_or_value(const std::string& name, const std::string& usual,
+                                      std::string& into, const std::string& help) {
+    return option_ref(app_.add_flag(name + "{" + usual + "}", into, help)->default_str(""));
+}
 option_ref option_list::action(const std::string& names, std::function<void()> what,
                                const std::string& help) {
     return option_ref(app_.add_flag_callback(names, std::move(what), help));

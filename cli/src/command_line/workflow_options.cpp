@@ -150,6 +150,9 @@ option_ref workflow_option_reader::add_to(option_list& command, workflow_options
     const option_ref json = command.flag("--json", into.json, texts.json);
     command.flag("--stream", into.stream,
                  "Print the text of tasks on standard error as it arrives");
+    command.flag_or_value("--show-prompts", "*", into.show_prompts,
+                          "Print each request to a model on standard error as it is sent; "
+                          "--show-prompts=TASK: those of one task");
     verbosity_.add_to(command);
     command
         .option("--seed", into.seed, "Seed of random numbers and retry delays, for repeatable runs")

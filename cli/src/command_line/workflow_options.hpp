@@ -12,6 +12,8 @@
 
 namespace heddle::cli {
 
+class request_watch;
+
 /// The options that `run`, `eval`, `call` and `repl` share.
 struct workflow_options {
     std::optional<std::string> model; ///< PROVIDER:MODEL
@@ -42,6 +44,9 @@ struct workflow_options {
     std::vector<std::string> tasks;    ///< folders and files of task templates
     bool many_rows = false;            ///< a batch: nobody is asked, and calls of others go first
     bool prints_to_error = false;      ///< what the workflow prints goes to standard error
+    std::string show_prompts;          ///< whose requests are shown; "*": all; empty: none
+    request_watch* watch = nullptr;    ///< sees what tasks ask, before a cache does; null: nobody
+    bool without_keys = false;         ///< nothing is sent to services, which need no keys then
     std::string default_tasks; ///< the folder that is read if it exists and `tasks` is empty
 };
 

@@ -71,6 +71,10 @@ private:
 
     /// Before anything is read: whether the key may go there.
     result<void> find_key_for(const service_type& type) {
+        if (parts_.without_keys) {
+            key_ = secret("none"); // not sent: without any, services that need one are not made
+            return {};
+        }
         const trust_question question =
             judge_service(settings_, type, parts_.settings, parts_.variables, parts_.consents);
         if (question.verdict != trust_verdict::trusted) service_.withheld_key = question.key;

@@ -30,6 +30,7 @@ struct service_parts {
     const configuration& settings; ///< all of it, to judge the effect of a project's file
     std::uint64_t seed = 0;
     const consent_store* consents = nullptr; ///< null: nothing is allowed
+    bool without_keys = false; ///< nothing is sent to the services: no key is looked for
 };
 
 /// A service as it is configured, whether or not it can be used.

@@ -102,6 +102,12 @@ protected:
     ~limit_wait_listener() = default;
 };
 
+/// Whom a request is made for, where requests are shown to people.
+struct request_origin {
+    std::string_view task; ///< empty: unknown
+    std::string_view work; ///< what its session works on, such as a row of a batch; may be empty
+};
+
 struct chat_request {
     std::string model;
     std::vector<chat_message> messages;
@@ -129,6 +135,7 @@ struct chat_request {
     /// Asked before each request is sent (heddle/ports/send_gate.hpp); null: nobody is. Outlives
     /// the call; never sent.
     send_gate* sends = nullptr;
+    request_origin origin{}; ///< outlives the call; never sent
 };
 
 enum class finish_reason : std::uint8_t {

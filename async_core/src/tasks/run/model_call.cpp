@@ -12,11 +12,11 @@ using coro::task;
 
 model_call::model_call(task_runner& runner, const task_call& call, const call_choices& choices,
                        task_session& session, ports::chat_request& request)
-    : observer_(runner.parts().observer), choices_(choices), request_(request),
-      costs_(
-          call.task->declared.name,
-          {&call.scope->counted, runner.session_budget(), &runner.costs(), runner.parts().observer},
-          session, request),
+    : observer_(runner.parts().observer), task_(call.task->declared.name), choices_(choices),
+      request_(request), costs_(call.task->declared.name,
+                                {&call.scope->counted, runner.session_budget(), &runner.costs(),
+                                 runner.parts().observer},
+                                session, request),
       stream_(runner, call) {}
 
 bool model_call::must_reserve() {
@@ -40,6 +40,7 @@ coro::task<result<ports::chat_response>> model_call::ask(coro::call_context cont
             !costs_.reserve_beside(choices_.provider()->max_requests_at_once());
     request_.waits = observer_ ? this : nullptr;
     request_.sends = context.step || costs_.is_bounded() ? this : nullptr;
+    request_.origin = {task_, observer_ ? observer_->work() : std::string_view()};
     if (context.step) return ask_once(context);
     ports::llm_port& provider = *choices_.provider();
     if (stream_.is_open()) return stream_.ask(provider, request_, costs_, context);

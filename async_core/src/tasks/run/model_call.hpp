@@ -9,6 +9,7 @@
 #include <heddle/ports/send_gate.hpp>
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace heddle::tasks {
@@ -68,6 +69,7 @@ private:
         coro::call_context context) override;
 
     task_observer* observer_; ///< null: nobody listens
+    std::string_view task_;
     const call_choices& choices_;
     ports::chat_request& request_;
     task_costs costs_;

@@ -56,6 +56,9 @@ public:
     virtual void on_budget_wait(bool /*waits*/) noexcept {}
     /// The same for a limit of the service or account, which the limiter keeps.
     virtual void on_limit_wait(bool /*waits*/) noexcept {}
+    /// What the session works on, for those who show its requests: "row a1". Valid until the
+    /// session works on something else. Empty: not known.
+    [[nodiscard]] virtual std::string_view work() const noexcept { return {}; }
 };
 
 } // namespace heddle::tasks

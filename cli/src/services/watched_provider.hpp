@@ -1,0 +1,58 @@
+// A provider whose requests somebody looks at.
+#pragma once
+
+#include <heddle/base/secret.hpp>
+#include <heddle/ports/llm_port.hpp>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace heddle::cli {
+
+/// A request that is about to be sent.
+struct seen_request {
+    ports::llm_port& service; ///< who sends it
+    const ports::chat_request& request;
+    bool streams = false; ///< its response arrives in pieces
+};
+
+/// Sees the requests of watched_providers. Threads: the loop's.
+class request_watch {
+public:
+    virtual ~request_watch() = default;
+    /// An error takes the place of the response, and nothing is sent.
+    [[nodiscard]] virtual std::optional<error> on_request(const seen_request& seen) = 0;
+    /// The keys of the services, which it must not show.
+    virtual void hide(std::vector<secret> /*keys*/) {}
+};
+
+/// Shows every request to a watch before it is sent. Threads: its shard's only.
+class watched_provider final : public ports::llm_port {
+public:
+    /// Both outlive it.
+    watched_provider(ports::llm_port& inner, request_watch& watch) : inner_(inner), watch_(watch) {}
+
+    [[nodiscard]] std::string_view provider_name() const noexcept override {
+        return inner_.provider_name();
+    }
+    [[nodiscard]] bool keeps_responses() const noexcept override {
+        return inner_.keeps_responses();
+    }
+    [[nodiscard]] unsigned max_requests_at_once() const noexcept override {
+        return inner_.max_requests_at_once();
+    }
+    /// Errors: also that of the watch. Cancellation: as that of the inner provider.
+    [[nodiscard]] coro::task<result<ports::chat_response>> complete(
+        const ports::chat_request& request, coro::call_context context) override;
+    /// As complete.
+    [[nodiscard]] coro::task<result<ports::chat_response>> stream(
+        const ports::chat_request& request, ports::chat_delta_sink on_delta,
+        coro::call_context context) override;
+
+private:
+    ports::llm_port& inner_;
+    request_watch& watch_;
+};
+
+} // namespace heddle::cli
