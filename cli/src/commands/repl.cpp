@@ -44,6 +44,8 @@ static exit_code run_repl(const repl_request& asked, const environment& variable
     raise_open_file_limit();
     workflow_options options = asked.options;
     options.default_tasks = "tasks";
+    request_capture capture;
+    options.watch = &capture;
     auto tools = application::create("<repl>", options, variables, output);
     if (!tools) return tell_usage_error(tools.error(), false, output);
     auto session = (*tools)->engine().new_session();
@@ -56,6 +58,7 @@ static exit_code run_repl(const repl_request& asked, const environment& variable
                                           .session = session->get(),
                                           .runs = &runs,
                                           .output = &output,
+                                          .capture = &capture,
                                           .interactive = interactive});
     history_file history(history_path(variables));
 

@@ -6,6 +6,7 @@
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/help.hpp>
+#include <heddle/lang/machine.hpp>
 
 #include <array>
 #include <chrono>
@@ -32,11 +33,13 @@ struct repl_session::command {
 };
 
 std::span<const repl_session::command> repl_session::commands() noexcept {
-    static constexpr std::array<command, 6> rows{{
+    static constexpr std::array<command, 7> rows{{
         {":help", "", "this list", &repl_session::help},
         {":doc", "NAME", "the documentation of a name, as (help 'NAME)", &repl_session::doc},
         {":load", "FILE", "evaluate a file and show its last value", &repl_session::load_file},
         {":time", "EXPR", "evaluate, and show how long it took", &repl_session::time},
+        {":prompt", "CALL", "show the request of a call, such as judge \"text\", and send nothing",
+         &repl_session::prompt},
         {":last", "", "the last value, all of it", &repl_session::last},
         {":quit", "", "leave; Ctrl-D does the same", &repl_session::quit},
     }};
@@ -101,6 +104,28 @@ void repl_session::time(std::string_view expression) {
     std::string text = in_milliseconds(std::chrono::steady_clock::now() - began);
     if (requests != 0) text += ", " + counted(requests, "request");
     parts_.output->out(text + "\n");
+}
+
+/// A call with or without its brackets, or any expression: the first request that it makes.
+void repl_session::prompt(std::string_view call) {
+    if (!parts_.capture) return tell_mistake("this session shows no requests");
+    std::string text(call);
+    if (!text.starts_with('(')) text = "(" + text + ")";
+    lang::heap& memory = parts_.session->memory();
+    const std::uint32_t position = parts_.session->realm().sources().add(":prompt", text, 1);
+    auto forms = lang::read_all(memory, text, position);
+    if (!forms) return tell(std::move(forms).error());
+    parts_.capture->begin();
+    auto ended = parts_.runs->run(*std::move(forms));
+    const auto captured = parts_.capture->end();
+    if (captured) {
+        const request_estimate estimate = estimate_of(*captured, parts_.tools->prices());
+        parts_.output->out(captured_text(*captured, estimate, {}));
+    } else if (!ended) {
+        tell(std::move(ended).error());
+    } else {
+        tell_mistake("no model is asked by " + text);
+    }
 }
 
 void repl_session::last(std::string_view) {

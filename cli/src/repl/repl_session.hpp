@@ -7,6 +7,7 @@
 #include "exit_code.hpp"
 #include "repl/evaluator.hpp"
 #include "repl/line_reader.hpp"
+#include "request_capture.hpp"
 
 #include <heddle/host/session.hpp>
 
@@ -27,6 +28,7 @@ public:
         host::session* session = nullptr;
         evaluator* runs = nullptr;
         console* output = nullptr;
+        request_capture* capture = nullptr; ///< sees what tasks ask; null: :prompt shows nothing
         bool interactive = false;
     };
     explicit repl_session(parts given);
@@ -53,6 +55,7 @@ private:
     void load_file(std::string_view rest);
     void time(std::string_view rest);
     void last(std::string_view rest);
+    void prompt(std::string_view rest);
     void quit(std::string_view rest);
 
     enum class showing { all, last };

@@ -69,10 +69,21 @@ private:
         return responses();
     }
 
+    /// To be hidden where it is shown; files and commands are left alone.
+    [[nodiscard]] secret key_of_variables(const service_type& type) const {
+        std::vector<std::string> names = type.key_variables;
+        if (settings_.api_key_env) names.insert(names.begin(), *settings_.api_key_env);
+        for (const std::string& name : names) {
+            if (auto value = parts_.variables.variable(name)) return secret(*std::move(value));
+        }
+        return {};
+    }
+
     /// Before anything is read: whether the key may go there.
     result<void> find_key_for(const service_type& type) {
         if (parts_.without_keys) {
             key_ = secret("none"); // not sent: without any, services that need one are not made
+            service_.key = key_of_variables(type);
             return {};
         }
         const trust_question question =

@@ -316,6 +316,10 @@ task<result<chat_response>> http_chat_provider::stream(const chat_request& reque
     }
 }
 
+result<encoded_request> http_chat_provider::encode(const chat_request& request, answer_mode mode) {
+    return codec_->encode(request, mode);
+}
+
 task<result<std::vector<std::string>>> http_chat_provider::list_models(call_context context) {
     using models = result<std::vector<std::string>>;
     if (auto stop = context.stop_error()) co_return models(*std::move(stop));

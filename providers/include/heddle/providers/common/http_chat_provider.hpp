@@ -51,6 +51,10 @@ public:
         const ports::chat_request& request, ports::chat_delta_sink on_delta,
         coro::call_context context) override;
 
+    /// What would be sent for a request; nothing is. Errors: as chat_codec::encode.
+    [[nodiscard]] result<encoded_request> encode(const ports::chat_request& request,
+                                                 answer_mode mode);
+
     /// Requests the models of the service: one request, without retries and without the gate.
     /// Errors: as complete. Cancellation: as complete.
     [[nodiscard]] coro::task<result<std::vector<std::string>>> list_models(

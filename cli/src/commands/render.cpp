@@ -1,0 +1,331 @@
+// `heddle render`: the request of a task, without sending it.
+#include "application.hpp"
+#include "command_line/command.hpp"
+#include "command_line/workflow_options.hpp"
+#include "commands/evaluation.hpp"
+#include "display_text.hpp"
+#include "input_files.hpp"
+#include "inputs.hpp"
+#include "json_line.hpp"
+#include "request_capture.hpp"
+#include "task_files.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/machine.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/realm.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_result.hpp>
+#include <heddle/tasks/session/dispatch.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::cli {
+
+namespace {
+
+using lang::value;
+
+struct render_request {
+    workflow_options options;
+    std::string task;                      ///< by name or type:subtype, or a file of one template
+    std::string workflow;                  ///< the file that defines it; empty: templates do
+    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
+    std::optional<std::string> input_json; ///< text of a JSON object
+    std::vector<std::string> files;        ///< context of the task
+    bool wire = false;                     ///< the body as the service gets it
+};
+
+/// Names, functions, tasks: what a workflow begins with. Nothing else of it is run.
+bool is_definition(const value& form) {
+    static constexpr std::array<std::string_view, 5> heads{"define", "defmacro", "defatom",
+                                                           "deftool", "import"};
+    if (!form.is(lang::kind::list) || form.length() == 0) return false;
+    const value& head = lang::list_items(form)[0];
+    return head.is(lang::kind::symbol) &&
+           std::find(heads.begin(), heads.end(), lang::symbol_name(head)) != heads.end();
+}
+
+/// One rendering: the session that defines the task, and what came of it.
+struct rendering {
+    render_request asked;
+    std::string text; ///< of the workflow
+    std::unique_ptr<host::session> session;
+    request_capture capture;
+    result<value> ended = value();
+    exit_code on_failure = exit_code::failed;
+    std::optional<captured_request> captured;
+};
+
+/// The only template of a file joins the templates, and is the task.
+result<void> take_template_file(render_request& asked) {
+    if (!is_template_file(asked.task)) return {};
+    HEDDLE_TRY(const tasks::loaded_templates loaded, load_templates({asked.task}, {}));
+    asked.options.tasks.push_back(asked.task);
+    if (loaded.templates.size() == 1) {
+        asked.task = loaded.templates.front().name;
+        return {};
+    }
+    std::string names;
+    for (const auto& each : loaded.templates) names += (names.empty() ? "" : ", ") + each.name;
+    return error(errc::invalid_argument, asked.task + " holds " +
+                                             counted(loaded.templates.size(), "template") +
+                                             (names.empty() ? "" : ": " + names))
+        .with_hint("name one of them: heddle render NAME --tasks " + asked.task);
+}
+
+coro::task<result<void>> define_all(rendering* of, host::run_options options) {
+    host::session& session = *of->session;
+    const std::string& name = of->asked.workflow;
+    const std::uint32_t position = session.realm().sources().add(name, of->text, 1);
+    auto forms = lang::read_all(session.memory(), of->text, position);
+    if (!forms) co_return std::move(forms).error();
+    std::vector<lang::datum> definitions;
+    for (lang::datum& each : *forms) {
+        if (is_definition(each.content)) definitions.push_back(std::move(each));
+    }
+    if (definitions.empty()) co_return result<void>();
+    result<value> ended = co_await session.evaluate_forms(std::move(definitions), options);
+    if (!ended) co_return std::move(ended).error();
+    co_return result<void>();
+}
+
+result<tasks::dispatch_request> call_of(rendering& of, host::run_options options) {
+    host::session& session = *of.session;
+    lang::heap& memory = session.memory();
+    const auto* known = dynamic_cast<const tasks::session_tasks*>(session.operators());
+    const auto* task = known ? known->registry().find(of.asked.task) : nullptr;
+    if (!task) {
+        std::vector<std::string> names;
+        if (known) known->registry().collect_names(names);
+        const std::string near = lang::suggest_names(of.asked.task, names);
+        return error(errc::not_found, "there is no task '" + of.asked.task + "'")
+            .with_hint(near.empty() ? "--workflow FILE or --tasks DIR names where it is defined"
+                                    : near);
+    }
+    of.on_failure = exit_code::usage;
+    HEDDLE_TRY(named_inputs inputs, read_inputs(memory, of.asked.inputs, of.asked.input_json));
+    of.on_failure = exit_code::failed;
+    tasks::dispatch_request request;
+    request.identifier = task->task->declared.name;
+    request.options = options;
+    request.params = value::empty_map();
+    for (auto& [name, item] : inputs)
+        request.params = lang::map_put(memory, std::move(request.params), name, std::move(item));
+    if (!of.asked.files.empty()) {
+        value files = value::empty_list();
+        for (const std::string& file : of.asked.files)
+            files = lang::list_push_back(memory, std::move(files), lang::make_string(memory, file));
+        request.params =
+            lang::map_put(memory, std::move(request.params), "file_context", std::move(files));
+    }
+    return request;
+}
+
+coro::task<void> perform(rendering* of, application* tools) {
+    const host::run_options options = tools->bounds();
+    of->capture.begin(); // also what a definition asks is not sent
+    if (!of->asked.workflow.empty()) {
+        of->on_failure = exit_code::usage;
+        result<void> defined = co_await define_all(of, options);
+        if (of->capture.end()) {
+            defined = error(errc::invalid_argument, "a definition of " + of->asked.workflow +
+                                                        " asks a model, and nothing is sent here");
+        }
+        if (!defined) {
+            of->ended = std::move(defined).error();
+            co_return;
+        }
+        of->on_failure = exit_code::failed;
+    }
+    auto request = call_of(*of, options);
+    if (!request) {
+        of->ended = std::move(request).error();
+        co_return;
+    }
+    of->capture.begin();
+    result<value> ended = co_await tasks::dispatch(*of->session, *std::move(request));
+    of->ended = std::move(ended);
+    of->captured = of->capture.end();
+}
+
+coro::task<void> perform_and_close(rendering* of, application* tools) {
+    co_await perform(of, tools);
+    co_await tools->close();
+}
+
+/// Of the service; without what may hold a secret.
+std::string address_of(const application& tools, const std::string& service) {
+    for (const configured_service& each : tools.models().services()) {
+        if (each.name == service) return shown_address(each.base_url);
+    }
+    return {};
+}
+
+exit_code tell_no_request(rendering& of, console& output) {
+    const bool json = of.asked.options.json;
+    if (of.ended && tasks::is_failed_result(*of.ended)) {
+        of.ended = tasks::task_error_of(*of.ended);
+    } else if (of.ended) {
+        of.ended = error(errc::invalid_argument, "the task asks no model");
+    }
+    if (json || of.ended.error().code() == errc::invalid_argument)
+        return tell_error(of.ended.error(), of.on_failure, json, output);
+    output.err_styled(of.session->render(of.ended.error(), output.err_in_colour()));
+    return of.on_failure;
+}
+
+exit_code tell(rendering& of, const application& tools, console& output) {
+    const render_request& asked = of.asked;
+    if (!of.captured) return tell_no_request(of, output);
+    const captured_request& captured = *of.captured;
+    if (captured.task != asked.task && asked.options.verbosity >= 0 && !asked.options.json) {
+        output.err("heddle: the first request is that of the task " + captured.task + "\n");
+    }
+    if (asked.wire) {
+        if (!captured.wire) {
+            return tell_error(error(errc::invalid_argument,
+                                    "the service '" + captured.service + "' has no wire format"),
+                              exit_code::failed, asked.options.json, output);
+        }
+        const result<std::string>& body = *captured.wire;
+        if (!body) return tell_error(body.error(), exit_code::failed, asked.options.json, output);
+        output.out_data(json_line(*body));
+        return exit_code::done;
+    }
+    const request_estimate estimate = estimate_of(captured, tools.prices());
+    const std::string address = address_of(tools, captured.service);
+    if (asked.options.json) output.out_data(json_line(captured_json(captured, estimate, address)));
+    else output.out(captured_text(captured, estimate, address));
+    return exit_code::done;
+}
+
+exit_code render_task(render_request asked, const environment& variables, console& output) {
+    const bool json = asked.options.json;
+    if (auto taken = take_template_file(asked); !taken)
+        return tell_usage_error(taken.error(), json, output);
+    rendering work;
+    workflow_options& options = asked.options;
+    options.default_tasks = asked.workflow.empty() ? "tasks" : tasks_beside(asked.workflow);
+    options.watch = &work.capture;
+    options.without_keys = true;
+    options.cache = false; // a kept response would hide the request
+    options.prints_to_error = true;
+    options.many_rows = true; // nobody is asked
+    if (!asked.workflow.empty()) {
+        auto text = read_input_file(asked.workflow);
+        if (!text) return tell_usage_error(text.error(), json, output);
+        work.text = *std::move(text);
+    }
+    if (asked.input_json) {
+        auto text = read_input_file(*asked.input_json);
+        if (!text) return tell_usage_error(text.error(), json, output);
+        asked.input_json = *std::move(text);
+    }
+    const std::string name = asked.workflow.empty() ? "<render>" : asked.workflow;
+    auto tools = application::create(name, options, variables, output);
+    if (!tools) return tell_usage_error(tools.error(), json, output);
+    work.asked = std::move(asked);
+    auto session = (*tools)->engine().new_session();
+    if (!session) return tell_usage_error(session.error(), json, output);
+    work.session = *std::move(session);
+
+    coro::event_loop& loop = (*tools)->loop();
+    std::exception_ptr broken;
+    coro::spawn(loop, perform_and_close(&work, tools->get()), [&](std::exception_ptr thrown) {
+        broken = thrown;
+        loop.context().stop();
+    });
+    {
+        const console::loop_time looping(output);
+        loop.context().run();
+    }
+    if (broken) std::rethrow_exception(broken);
+    const exit_code code = tell(work, **tools, output);
+    work.ended = value();
+    work.session.reset(); // before the parts that it uses
+    return code;
+}
+
+class render_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        workflow_options& options = asked_.options;
+        to.argument("TASK", asked_.task,
+                    "Task by name or type:subtype, or a file with one template")
+            .required();
+        to.group("Input");
+        to.option("-i,--input", asked_.inputs,
+                  "Input of the task: NAME=TEXT, or NAME:=JSON for other values; repeatable")
+            .value("NAME=VALUE");
+        to.option("--input-json", asked_.input_json,
+                  "JSON object with inputs; - for standard input")
+            .value("FILE");
+        to.option("-f,--file", asked_.files, "File for the context of the task; repeatable")
+            .value("PATH");
+        to.group("Model");
+        to.option("-m,--model", options.model,
+                  "Model, unless the task names one [HEDDLE_MODEL]; it needs no key here")
+            .value("PROVIDER:MODEL");
+        to.option("--base-url", options.base_url,
+                  "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
+            .value("URL");
+        to.group("Files");
+        to.option("--workflow", asked_.workflow, "Workflow that defines the task").value("FILE");
+        add_tasks_option(to, options.tasks);
+        to.option("-w,--workspace", options.workspace, "Directory whose files a task may use")
+            .show_default()
+            .value("DIR");
+        add_config_option(to, options.config);
+        to.group("Output");
+        const option_ref wire =
+            to.flag("--wire", asked_.wire,
+                    "Print the body that the service would get, without its headers");
+        to.flag("--json", options.json,
+                "Print the request and its estimates as JSON on standard output")
+            .excludes(wire);
+        verbosity_.add_to(to);
+    }
+    std::optional<std::string> mistake() override {
+        if (auto wrong = verbosity_.mistake()) return wrong;
+        asked_.options.verbosity = verbosity_.verbosity();
+        if (asked_.task.starts_with("(")) return "TASK is the name of a task, not an expression";
+        return std::nullopt;
+    }
+    exit_code run(command_context context) override {
+        return render_task(asked_, context.variables, context.output);
+    }
+
+private:
+    verbosity_options verbosity_;
+    render_request asked_;
+};
+
+constexpr command_row rows[] = {{
+    .name = "render",
+    .summary = "Show the request of a task without sending it",
+    .details =
+        R"(Prints the first request that the task would send with these inputs: service, model, settings,
+system prompt, messages, tools and schema, with an estimate of its tokens and cost. No service is
+called, and no key is needed. Of a workflow only the definitions are evaluated.
+
+Examples:
+  heddle render summarise --input text="A long story." --model openai:gpt-4o-mini
+  heddle render judge --workflow classify.heddle -i text="I love it." -m anthropic:claude-haiku-4-5
+  heddle render tasks/review.xml --file src/main.cpp --json
+  heddle render summarise -i text=x -m openai:gpt-4o-mini --wire | jq .messages
+
+Exit codes: 0 success, 1 there is no such task or no request, 2 usage or syntax error.)",
+    .group = command_group::run,
+    .make = &make_command<render_work>,
+}};
+
+} // namespace
+
+std::span<const command_row> render_commands() noexcept { return rows; }
+
+} // namespace heddle::cli
