@@ -113,6 +113,7 @@ result<std::string_view> input_file::next() {
             const decompressor::step done = decompressor_->next(rest_);
             problem_ = done.problem;
             // What came out before the damage is good.
+            decompressed_ += done.out.size();
             if (!done.out.empty()) return done.out;
         }
         if (problem_)
@@ -128,6 +129,14 @@ result<std::string_view> input_file::next() {
         }
         HEDDLE_CHECK(fill());
     }
+}
+
+std::uint64_t input_file::unused(std::size_t left) const noexcept {
+    if (!decompressor_) return rest_.size() + left;
+    if (decompressed_ == 0) return rest_.size();
+    const double taken = static_cast<double>(position_ - rest_.size());
+    const double share = static_cast<double>(left) / static_cast<double>(decompressed_);
+    return rest_.size() + static_cast<std::uint64_t>(taken * share);
 }
 
 } // namespace heddle::rows

@@ -41,6 +41,9 @@ public:
     /// The next bytes, valid until the next call; none at the end. Errors: io_error (a read failed,
     /// damaged or truncated compression), cancelled.
     [[nodiscard]] result<std::string_view> next();
+    /// The bytes of the file itself that are read and of which nothing was used: of what next()
+    /// returned last, `left` bytes were not. Of compressed data by their mean ratio.
+    [[nodiscard]] std::uint64_t unused(std::size_t left) const noexcept;
 
 private:
     input_file(std::string file, int standard_input, const interruption& stop,
@@ -55,6 +58,7 @@ private:
     bool begun_ = false;
     bool ended_ = false;
     std::uint64_t position_ = 0;
+    std::uint64_t decompressed_ = 0; ///< bytes that came out so far
     const interruption* stop_;
     std::atomic<std::uint64_t>* bytes_read_;
     std::vector<char> buffer_;

@@ -30,6 +30,10 @@ public:
 
     /// As row_reader::next, but after an error it must not be called again.
     [[nodiscard]] result<std::optional<row_item>> next();
+    /// Bytes of the files that are read, and belong to further rows.
+    [[nodiscard]] std::uint64_t unused() const noexcept {
+        return file_ ? file_->unused(block_.size()) : 0;
+    }
 
 private:
     struct piece {

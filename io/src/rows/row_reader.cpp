@@ -35,6 +35,7 @@ struct row_reader::state {
     interruption stop;
     std::atomic<std::uint64_t> bytes{0};
     std::atomic<std::uint64_t> rows{0};
+    std::atomic<std::uint64_t> unused{0}; ///< of the bytes: they belong to further rows
     std::optional<std::uint64_t> total_bytes;
     row_pass pass;
     std::uint64_t taken = 0;
@@ -84,6 +85,7 @@ result<std::optional<row_item>> row_reader::state::next() {
     while (!input.limit || taken < *input.limit) {
         if (stop.requested()) return error::cancelled(cancel_reason::user);
         HEDDLE_TRY(std::optional<row_item> item, pass.next());
+        unused.store(pass.unused(), std::memory_order_relaxed);
         if (!item) return item;
         rows.fetch_add(1, std::memory_order_relaxed);
         HEDDLE_TRY(const bool wanted, takes(origin_of(*item)));
@@ -134,8 +136,11 @@ result<std::optional<row_item>> row_reader::next() {
 void row_reader::interrupt() noexcept { state_->stop.request(); }
 
 row_progress row_reader::progress() const noexcept {
-    return {state_->rows.load(std::memory_order_relaxed),
-            state_->bytes.load(std::memory_order_relaxed), state_->total_bytes};
+    // A block that was just read may not be counted among the unused yet.
+    const std::uint64_t unused = state_->unused.load(std::memory_order_relaxed);
+    const std::uint64_t bytes = state_->bytes.load(std::memory_order_relaxed);
+    return {state_->rows.load(std::memory_order_relaxed), bytes - std::min(bytes, unused),
+            state_->total_bytes};
 }
 
 } // namespace heddle::rows

@@ -126,6 +126,27 @@ TEST_F(row_reading, several_files_have_a_header_each_and_one_numbering) {
     EXPECT_EQ((*reader)->progress().rows, 6U);
 }
 
+/// A file is read in large blocks; how far one is must follow the rows, or totals that are
+/// estimated from it are far too low.
+TEST_F(row_reading, progress_follows_the_rows) {
+    std::string text;
+    for (int i = 0; i < 2000; ++i) text += "{\"a\": " + std::to_string(1000 + i) + "}\n";
+    row_input input;
+    for (const std::string& file : {put("a.jsonl", text), put("b.jsonl.gz", loopback::packed(text)),
+                                    put("c.jsonl.zst", zstd(text))}) {
+        input.files = {file};
+        auto reader = row_reader::open(input);
+        ASSERT_TRUE(reader);
+        for (int i = 1; i <= 2000; ++i) {
+            ASSERT_TRUE((*reader)->next());
+            const row_progress now = (*reader)->progress();
+            const double share =
+                static_cast<double>(now.bytes) / static_cast<double>(*now.total_bytes);
+            ASSERT_NEAR(share, i / 2000.0, 0.02) << file << ", row " << i;
+        }
+    }
+}
+
 TEST_F(row_reading, ids_come_from_a_field) {
     row_input input;
     input.id_field = "id";
