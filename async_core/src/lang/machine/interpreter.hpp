@@ -30,6 +30,8 @@ public:
 
     /// Splits the innermost inline branch off; its frames, permit and cleanups go with it.
     static std::unique_ptr<fiber> detach_branch(fiber& self);
+    /// Whether a branch around the innermost inline one is to end with it.
+    static bool ends_with_others(fiber& self) noexcept;
 
 private:
     /// What a slow operation asks of the dispatch loop.
@@ -153,6 +155,8 @@ private:
     void finish_fiber(outcome& out) noexcept;
     next stop(error failure);
     [[nodiscard]] error as_common_failure(error failure);
+    void fail_outermost(const error& failure) noexcept;
+    [[nodiscard]] bool ends_as_a_whole() noexcept;
 
     // extents and cleanups (interpreter_extents.cpp)
     void begin_cleanup(std::uint32_t target, bool forced, value extent);
@@ -186,7 +190,6 @@ private:
 
     // waiting and branches
     next suspend(waiting_for what);
-    [[nodiscard]] bool ends_as_a_whole() const noexcept;
     void begin_inline(inline_branch branch);
     static inline_branch take_inline(fiber& self) noexcept;
     void drop_grant() noexcept;

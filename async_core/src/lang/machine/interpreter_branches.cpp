@@ -168,38 +168,6 @@ std::optional<error> interpreter::limit_passed() {
     return std::nullopt;
 }
 
-/// Raises at a safe point. What the fiber waited for, or was about to start, is of no use any more.
-interpreter::next interpreter::stop(error failure) {
-    if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
-    forget_plans();
-    if (failure.is_cancelled()) return unwind(std::move(failure).with_span(here()));
-    if (f_.branches_.empty() && f_.group_.is_nil()) return raise(std::move(failure));
-    return unwind(as_common_failure(std::move(failure)));
-}
-
-/// The failure of a branch that has met a limit which others have met too, or will.
-error interpreter::as_common_failure(error failure) {
-    const value* mark = extent_of(failure);
-    const void* extent = mark ? host_of(*mark) : nullptr;
-    auto& common = f_.realm_->common;
-    if (common && common->extent == extent && common->failure.code() == failure.code() &&
-        passes_catches(common->failure) == passes_catches(failure))
-        return common->failure;
-    failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
-    add_trace(failure);
-    failure = made_complete(std::move(failure));
-    common = realm::common_failure{extent, failure};
-    return failure;
-}
-
-/// At the memory limit a branch that waits for the end of its own stays on its parent's stack, and
-/// the parent waits too: else thousands of levels would each become a fiber when there is room for
-/// none. What has been asked to end does so soon, so this holds nothing up for long.
-bool interpreter::ends_as_a_whole() const noexcept {
-    return f_.waits_ == waiting_for::children && memory_.over_limit() &&
-           static_cast<const join*>(host_of(f_.waits_on_))->stopping();
-}
-
 /// The fiber has to wait. On a parent's stack the branch moves to a fiber of its own, and the
 /// parent goes on.
 interpreter::next interpreter::suspend(waiting_for what) {
@@ -237,7 +205,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     parent.frames_.move_tail(first, child->frames_);
     // From here on nothing needs memory.
     inline_branch branch = take_inline(parent);
-    while (parent.opened_ && parent.opened_->opened_in(branch)) parent.opened_->opened_by(*child);
+    join::pass_opened(parent, branch, *child);
     // Relocated, not copied: the child owns the bits now and the parent's registers are nil.
     for (std::size_t k = from; k < to; ++k) child->stack_[k - from].swap(parent.stack_[k]);
     for (std::size_t k = 0; k < child->frames_.size(); ++k)
@@ -475,6 +443,7 @@ void machine::resume(fiber& self, result<value> answer) noexcept {
 std::unique_ptr<fiber> machine::split_running_branch(fiber& self) {
     if (self.branches_.empty() || self.waits_ != waiting_for::nothing) return nullptr;
     if (self.unwinding_) return nullptr;
+    if (interpreter::ends_with_others(self)) return nullptr;
     if (self.branches_.back().first_frame >= self.frames_.size()) return nullptr;
     return interpreter::detach_branch(self);
 }

@@ -201,6 +201,17 @@ void join::opened_by(fiber& self) noexcept {
     self.opened_ = this;
 }
 
+void join::pass_opened(fiber& parent, const inline_branch& branch, fiber& child) noexcept {
+    join* next = nullptr; // the one opened first
+    for (join* each = parent.opened_; each && each->opened_in(branch); each = each->opened_before_)
+        next = each;
+    while (next) {
+        join* const after = next->opened_after_;
+        next->opened_by(child);
+        next = after;
+    }
+}
+
 void join::not_opened() noexcept {
     if (!opener_) return;
     if (opened_before_) opened_before_->opened_after_ = opened_after_;
@@ -218,12 +229,25 @@ void join::ask_fibers(cancel_reason reason, double end, fiber*& waiting) noexcep
 }
 
 void join::ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept {
-    stopping_ = true;
+    const bool stops_now = !std::exchange(stopping_, true);
     note_stop();
     ask_fibers(reason, end, waiting);
+    if (stops_now) ask_below_inline(reason, end, waiting);
     // No branch is started any more, so nobody needs to wait for the right to.
     if (fiber* starter = std::exchange(starter_, nullptr); starter && starter->leave_wait()) {
         if (starter->driver) starter->driver->wake(*starter);
+    }
+}
+
+/// What a branch on the opener's stack has opened ends when that fiber is run next. The branches of
+/// these groups must not go on until then.
+void join::ask_below_inline(cancel_reason reason, double end, fiber*& waiting) noexcept {
+    if (of_futures() || !inline_on_ || inline_on_ != opener_) return;
+    if (opener_->cancellation_masked()) return; // a cleanup may have opened them
+    for (join* each = opened_after_; each; each = each->opened_after_) {
+        // What is below a branch that was asked before knows it.
+        if (each->stopping_ && each->inline_on_ == opener_) return;
+        each->ask_fibers(reason, end, waiting);
     }
 }
 

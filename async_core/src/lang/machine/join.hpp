@@ -101,6 +101,8 @@ public:
     [[nodiscard]] bool needs_all() const noexcept {
         return policy_ == join_policy::all || policy_ == join_policy::settled;
     }
+    /// The failure of one branch is its own.
+    [[nodiscard]] bool fails_with_one() const noexcept { return policy_ == join_policy::all; }
     /// Its branches are futures, for which what opened it need not wait.
     [[nodiscard]] bool of_futures() const noexcept { return policy_ == join_policy::futures; }
     void park(fiber& self) noexcept { parked_ = &self; }
@@ -116,8 +118,12 @@ public:
     void permit_awaited() noexcept { starter_ = nullptr; }
     /// A frame of `fiber` has opened it: an end of the fiber is one of its branches too.
     void opened_by(fiber& self) noexcept;
+    /// What that branch on the stack of `parent` has opened, it goes on with on the stack of
+    /// `child`.
+    static void pass_opened(fiber& parent, const inline_branch& branch, fiber& child) noexcept;
     /// Nothing opens it any more.
     void not_opened() noexcept;
+    [[nodiscard]] fiber* opener() const noexcept { return opener_; }
     /// The group that a frame of the same fiber opened before it.
     [[nodiscard]] join* opened_before() const noexcept { return opened_before_; }
     [[nodiscard]] bool opened_in(const inline_branch& branch) const noexcept {
@@ -153,6 +159,7 @@ public:
 
 private:
     void stop(cancel_reason reason, double end = cleanup_limits::never) noexcept;
+    void ask_below_inline(cancel_reason reason, double end, fiber*& waiting) noexcept;
     [[nodiscard]] bool wants_one() const noexcept {
         return policy_ == join_policy::first || policy_ == join_policy::hedge;
     }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <boost/asio/io_context.hpp>
 
 #include <algorithm>
@@ -29,6 +30,16 @@ constexpr int slower = 1;
 std::size_t allocated() {
     const struct mallinfo2 now = mallinfo2();
     return now.uordblks + now.hblkhd;
+}
+
+/// Processor time of this process.
+std::chrono::microseconds processor_time() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto of = [](const timeval& time) {
+        return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+    };
+    return of(used.ru_utime) + of(used.ru_stime);
 }
 
 /// Called back after each slice of a run, when its fibers are all there.
@@ -65,6 +76,23 @@ public:
 private:
     const lang::heap& memory_;
     std::size_t before_;
+};
+
+/// Cancels a run once so much memory is in use.
+class cancel_when final : public slice_observer {
+public:
+    cancel_when(const lang::heap& memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
+    void after_slice(std::uint64_t) noexcept override {
+        if (source.requested() || memory_.used() < bytes_) return;
+        at = processor_time();
+        source.request(cancel_reason::shutdown);
+    }
+    coro::cancel_source source;
+    std::chrono::microseconds at{}; ///< processor time then
+
+private:
+    const lang::heap& memory_;
+    std::size_t bytes_;
 };
 
 class branches_test : public ::testing::Test {
@@ -131,6 +159,40 @@ TEST_P(explosion_test, ends_at_its_memory) {
     if (counts_allocations) {
         EXPECT_LT(watch.taken, options.memory_limit + options.memory_limit / 2);
     }
+}
+
+// What the branches that had ended gave back, others took: it took 16 s, or minutes.
+TEST_P(explosion_test, ends_soon_at_the_usual_memory_limit) {
+    const std::string program = GetParam();
+    if (program.find("spawn (f)) (spawn") != std::string::npos) GTEST_SKIP() << "goes on for ever";
+    run_options options;
+    options.memory_limit = 256 * mebibyte;
+    options.until = coro::deadline(loop_.now() + milliseconds(120'000));
+    allocation_watch watch(session_->memory());
+    options.observer = &watch;
+    const auto before = processor_time();
+    const std::string ended = run(program, options);
+    const auto used = processor_time() - before;
+    EXPECT_TRUE(ended.starts_with("LimitError: the memory limit of this run (256 MiB) is used up"))
+        << program << "\n"
+        << ended;
+    EXPECT_LT(used, slower * milliseconds(6000)) << program; // without optimization
+    EXPECT_LT(watch.peak_charged, options.memory_limit + options.memory_limit / 4);
+}
+
+// Branches of what had been cancelled were parted from it, and began others.
+TEST_P(explosion_test, ends_soon_when_it_is_cancelled_at_its_memory_limit) {
+    const std::string program = GetParam();
+    run_options options;
+    options.memory_limit = 256 * mebibyte;
+    // No limit that the program meets ends it: it begins anew.
+    const std::string again =
+        "(letrec ((again (lambda () (try " + program + " (catch e nil)) (again)))) (again))";
+    cancel_when cancel(session_->memory(), options.memory_limit - 16 * mebibyte);
+    options.observer = &cancel;
+    options.cancel = &cancel.source;
+    EXPECT_EQ(run(again, options).find("CancelledError"), 0U) << program;
+    EXPECT_LT(processor_time() - cancel.at, slower * milliseconds(4000)) << program;
 }
 
 std::string name_of(const ::testing::TestParamInfo<const char*>& shape) {

@@ -1,0 +1,124 @@
+// Ends that whole parts of the program come to: limits, cancellation.
+#include "extents.hpp"
+#include "interpreter.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/sandbox_policy.hpp>
+
+namespace heddle::lang {
+
+namespace {
+
+/// Whether a `catch` of that frame, where it is now, takes an error.
+[[nodiscard]] bool catches(const frame& at) noexcept {
+    const auto position = static_cast<std::uint32_t>(at.at - at.code->code.data() - 1);
+    for (const handler& h : at.code->handlers) {
+        if (!h.cleanup && position >= h.begin && position < h.end) return true;
+    }
+    return false;
+}
+
+} // namespace
+
+/// Raises at a safe point. What the fiber waited for, or was about to start, is of no use any more.
+interpreter::next interpreter::stop(error failure) {
+    if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
+    forget_plans();
+    if (failure.is_cancelled()) return unwind(std::move(failure).with_span(here()));
+    if (f_.branches_.empty() && f_.group_.is_nil()) return raise(std::move(failure));
+    failure = as_common_failure(std::move(failure));
+    if (!f_.cleans_up()) {
+        note_leaf_branch();
+        // If each group were ended by its own branches only, from the innermost outwards, the
+        // others would take what those give back, and the end would never get ahead of them.
+        fail_outermost(failure);
+        if (f_.cancel_requested() || some_branch_is_stopping(f_))
+            return unwind(error::cancelled(cancel_reason::sibling).with_span(here()));
+    }
+    return unwind(std::move(failure));
+}
+
+/// Ends the outermost group that the failure of the running branch is certain to end: on the way
+/// there are no `catch` that takes it, no future, no group that goes on without the branch, no
+/// cleanup and no border of a sandbox. Cost: linear in the frames and branches that end with it.
+void interpreter::fail_outermost(const error& failure) noexcept {
+    const bool passes = passes_catches(failure);
+    const value* const extent = extent_of(failure);
+    if (extent && !host_as<sandbox_extent>(*extent)) return; // each sees for itself what time it is
+    const auto& sandbox = f_.scope_->sandbox;
+    join* found = nullptr;
+    std::uint32_t found_slot = 0;
+    const auto end_it = [&] {
+        if (found) found->fail_all(found_slot, failure);
+    };
+    const fiber* at = &f_;
+    std::size_t frames = f_.frames_.size(); // from here inwards they end
+    std::size_t branches = f_.branches_.size();
+    const auto is_caught = [&] {
+        const std::size_t floor = branches == 0 ? 0 : at->branches_[branches - 1].first_frame;
+        for (; frames > floor; --frames) {
+            if (!passes && catches(at->frames_[frames - 1])) return true;
+        }
+        return false;
+    };
+    for (;;) {
+        if (at->cleans_up() || is_caught()) return end_it();
+        const bool on_own_stack = branches == 0;
+        const inline_branch* inner = on_own_stack ? nullptr : &at->branches_[--branches];
+        auto* group = static_cast<join*>(host_of(inner ? inner->group : at->group_));
+        const std::uint32_t slot = inner ? inner->slot : at->slot_;
+        if (!group || group->of_futures() || group->stopping()) return end_it();
+        if (!passes && !group->fails_with_one()) return end_it();
+        if (on_own_stack) {
+            at = group->opener();
+            if (!at) return end_it();
+            frames = at->frames_.size();
+            branches = at->branches_.size();
+            // What opened it may run another one of its branches meanwhile.
+            for (std::size_t k = branches; k != 0 && !inner; --k) {
+                const inline_branch& each = at->branches_[k - 1];
+                if (host_of(each.group) == group) inner = &each;
+                else if (group->opened_in(each)) break;
+                if (inner) branches = k - 1;
+            }
+            if (inner) frames = inner->first_frame;
+            else if (branches != 0 && !group->opened_in(at->branches_.back())) return end_it();
+        }
+        if (!((inner ? inner->scope : at->scope_)->sandbox == sandbox)) return end_it();
+        found = group;
+        found_slot = slot;
+    }
+}
+
+/// The failure of a branch that has met a limit which others have met too, or will.
+error interpreter::as_common_failure(error failure) {
+    const value* mark = extent_of(failure);
+    const void* extent = mark ? host_of(*mark) : nullptr;
+    auto& common = f_.realm_->common;
+    if (common && common->extent == extent && common->failure.code() == failure.code() &&
+        passes_catches(common->failure) == passes_catches(failure))
+        return common->failure;
+    failure = std::move(failure).with_span(here()).with_origin(error_origin::script);
+    add_trace(failure);
+    failure = made_complete(std::move(failure));
+    common = realm::common_failure{extent, failure};
+    return failure;
+}
+
+/// On a stack of its own it would go on, and begin others, until its turn comes.
+bool interpreter::ends_with_others(fiber& self) noexcept {
+    return self.cancel_requested() ||
+           (some_branch_is_stopping(self) && self.stopping_at_ + 1 < self.branches_.size());
+}
+
+/// A branch that waits for the end of its own stays on its parent's stack, and the parent waits
+/// too, where that has to end as well, and at the memory limit: else thousands of levels would each
+/// become a fiber. What has been asked to end does so soon, so this holds nothing up for long.
+bool interpreter::ends_as_a_whole() noexcept {
+    if (f_.waits_ != waiting_for::children) return false;
+    if (!static_cast<const join*>(host_of(f_.waits_on_))->stopping()) return false;
+    if (memory_.over_limit() || f_.cancel_requested()) return true;
+    return some_branch_is_stopping(f_) && f_.stopping_at_ == 0 && f_.branches_[0].future.is_nil();
+}
+
+} // namespace heddle::lang
