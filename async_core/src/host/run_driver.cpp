@@ -10,6 +10,7 @@
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <new>
 #include <utility>
@@ -117,6 +118,9 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
                                                std::to_string(session::max_nested) +
                                                " levels deep");
     }
+    // The deadlines of the run and of the scope end the caller too.
+    const auto around = options_.until.earlier(deadline_at(scope->deadline));
+    if (context.until < around) scope = lang::with_call_ended_alone(owner_.realm(), scope);
     scope = scope.open(owner_.memory(), [&](lang::dynamic_scope& inner) {
         ++inner.call_depth;
         if (!in_sandbox) inner.sandbox = {}; // its limits stay: code inside chooses the inputs
@@ -418,15 +422,20 @@ coro::call_context run_driver::context_of(lang::fiber& fiber, fiber_state& state
     return {&loop_, &state.cancel, options_.until.earlier(own)};
 }
 
-/// When what the fiber waits for is cut.
-coro::deadline run_driver::deadline_of(const lang::fiber& fiber) const {
-    const auto at = fiber.deadline();
-    if (!at) return {};
-    if (row_) return row_->real_time(*at);
-    const std::chrono::duration<double> seconds(*at);
+/// Of a time on the clock that programs go by, in seconds, or infinity.
+coro::deadline run_driver::deadline_at(double at) const {
+    if (std::isinf(at)) return {};
+    if (row_) return row_->real_time(at);
+    const std::chrono::duration<double> seconds(at);
     // Rounded up: when the timer fires, the machine must agree that the time is over.
     return coro::deadline(
         coro::clock::time_point(std::chrono::ceil<coro::clock::duration>(seconds)));
+}
+
+/// When what the fiber waits for is cut.
+coro::deadline run_driver::deadline_of(const lang::fiber& fiber) const {
+    const auto at = fiber.deadline();
+    return at ? deadline_at(*at) : coro::deadline();
 }
 
 /// An effect that ended because its time was over: a deadline of the run cancels the run, one of

@@ -73,6 +73,7 @@ private:
     [[nodiscard]] effect_handler* handler_of(const lang::effect_request& request) const;
     bool deadline_or_error(lang::fiber& fiber, result<lang::value>& answered, coro::deadline until,
                            source_span where);
+    [[nodiscard]] coro::deadline deadline_at(double at) const;
     [[nodiscard]] coro::deadline deadline_of(const lang::fiber& fiber) const;
     [[nodiscard]] bool split_branches(lang::fiber& fiber) noexcept;
     void lose(error failure) noexcept;

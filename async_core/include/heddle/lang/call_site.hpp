@@ -6,12 +6,18 @@
 
 namespace heddle::lang {
 
+class realm;
+
 /// Part of the scope of a called tool or task: its fiber belongs to no group, although the branch
 /// that called it waits for its end. Threads: the session's only.
 class call_site final : public host_object {
 public:
     call_site(branch_place caller, const dynamic_scope& scope)
         : place(std::move(caller)), spawned(scope.spawned), outer(scope.called_by) {}
+    /// The same call, which a deadline ends alone.
+    struct ended_alone {};
+    call_site(const call_site& other, ended_alone)
+        : place(other.place), spawned(other.spawned), outer(other.outer), ends_alone(true) {}
     [[nodiscard]] std::string_view type_name() const noexcept override { return "call"; }
     void visit_values(value_visitor& visitor) const override {
         for (const value* held : {&place.group, &spawned.as_value(), &outer.as_value()})
@@ -21,10 +27,13 @@ public:
     const branch_place place;
     const host_ref<future> spawned;  ///< the future that the caller is part of, or null
     const host_ref<call_site> outer; ///< of the caller, or null
+    const bool ends_alone = false;   ///< a deadline ends the call and not what the caller waits for
 };
 
-/// The scope for the call of a tool or task that `caller` waits for. It has a call_site only if
-/// programs have created semaphores, to save memory of calls in flight.
+/// The scope for the call of a tool or task that `caller` waits for. It has a call_site only in
+/// futures and if programs have created semaphores, to save memory of calls in flight.
 [[nodiscard]] scope_ref scope_of_call(const fiber& caller);
+/// That scope for a call that a deadline of its own ends, such as the time of a task.
+[[nodiscard]] scope_ref with_call_ended_alone(realm& realm, const scope_ref& scope);
 
 } // namespace heddle::lang

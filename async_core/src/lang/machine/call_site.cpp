@@ -9,11 +9,21 @@ namespace heddle::lang {
 
 scope_ref scope_of_call(const fiber& caller) {
     const scope_ref& scope = caller.scope();
-    if (!caller.realm().has_semaphores) return scope;
+    // A circle of awaits goes through a call only where a future makes it.
+    if (!caller.realm().has_semaphores && !scope->spawned) return scope;
     heap& memory = caller.realm().memory();
     return scope.open(memory, [&](dynamic_scope& inner) {
         inner.called_by = host_ref<call_site>::make(
             memory, std::make_unique<call_site>(place_of(caller), *scope));
+    });
+}
+
+scope_ref with_call_ended_alone(realm& realm, const scope_ref& scope) {
+    if (!scope->called_by) return scope;
+    return scope.open(realm.memory(), [&](dynamic_scope& inner) {
+        const call_site& site = *scope->called_by;
+        inner.called_by = host_ref<call_site>::make(
+            realm.memory(), std::make_unique<call_site>(site, call_site::ended_alone{}));
     });
 }
 

@@ -111,8 +111,9 @@ bool future::is_around(const dynamic_scope& scope) const noexcept {
     return at == this;
 }
 
-bool future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope) {
-    if (!scope.spawned) return false;
+future::need future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope) {
+    if (!scope.spawned) return need::none;
+    need found = need::none;
     std::vector<fiber*> work = fibers;
     for (std::size_t looked_at = 0; !work.empty() && looked_at < max_visited; ++looked_at) {
         fiber* next = work.back();
@@ -120,18 +121,23 @@ bool future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope
         if (!next) continue;
         if (next->waits_ == waiting_for::future) {
             const auto* awaited = static_cast<const future*>(host_of(next->waits_on_));
-            if (awaited->is_around(scope)) return true;
+            if (awaited->is_around(scope)) return need::certain;
             work.push_back(awaited->own_fiber());
         } else if (next->waits_ == waiting_for::children) {
-            // Of a race one branch is enough, so no single one is needed.
             const auto* group = static_cast<const join*>(host_of(next->waits_on_));
-            if (!group->needs_all()) continue;
+            // Of a race one branch is enough, so no single one is needed.
+            if (!group->needs_all()) {
+                found = need::maybe;
+                continue;
+            }
             const std::vector<fiber*>& more = group->children(); // of which the last are looked at
             const std::size_t count = std::min(more.size(), max_visited - looked_at);
             work.insert(work.end(), more.end() - static_cast<std::ptrdiff_t>(count), more.end());
+        } else if (next->waits_ == waiting_for::effect && next->request_ && !next->request_->row) {
+            found = need::maybe; // a tool's code runs in a fiber of its own
         }
     }
-    return false;
+    return found;
 }
 
 } // namespace heddle::lang

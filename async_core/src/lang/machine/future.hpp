@@ -71,9 +71,15 @@ public:
     void forget(fiber& self) noexcept;
     [[nodiscard]] const std::vector<fiber*>& waiters() const noexcept { return waiters_; }
 
-    /// Whether an end of one of `fibers` needs the end of a future that code in `scope` is part of:
-    /// to wait for it would be to wait for oneself.
-    [[nodiscard]] static bool needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope);
+    /// How the end of a fiber needs the end of a future that some code is part of: if it does, to
+    /// wait for the fiber would be to wait for oneself.
+    enum class need : std::uint8_t {
+        none,
+        maybe, ///< it waits for a race, or for a tool or task
+        certain
+    };
+    /// Of one of `fibers`, for code in `scope`.
+    [[nodiscard]] static need needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope);
 
 private:
     enum class state : std::uint8_t { running, done, failed, cancelled };

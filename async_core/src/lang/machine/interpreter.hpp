@@ -184,7 +184,8 @@ private:
     static void end_wait(fiber& waiting, error failure) noexcept;
     std::optional<error> end_waits(const std::vector<permit_verdict>& found);
     [[nodiscard]] std::optional<error> await_for_ever(future& awaited);
-    [[nodiscard]] std::vector<permit_verdict> waits_below_race(const join& race);
+    void end_waits_below_race(const join& race);
+    [[nodiscard]] bool awaits_itself(const future& awaited) const;
     next take_permit(std::size_t base, instruction i);
     void release_permit(std::size_t base, instruction i) noexcept;
 

@@ -363,12 +363,13 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
     permit& own = current_permit();
     if (i.x == 1) group->cancel(cancel_reason::sibling);
     if (group->living() != 0) {
-        if (i.x == 0 && group->needs_all() && future::needs(group->children(), *f_.scope_)) {
+        if (i.x == 0 && group->needs_all() &&
+            future::needs(group->children(), *f_.scope_) == future::need::certain) {
             return raise(error(errc::evaluation,
                                "await: a branch awaits the future that it is "
                                "needed for; this would wait for ever"));
         }
-        if (i.x == 0 && !group->needs_all()) end_waits(waits_below_race(*group));
+        if (i.x == 0 && !group->needs_all()) end_waits_below_race(*group);
         --top().at; // looked at again when the last child has ended
         if (own.held && own.scope == group->scope()) {
             own.held = false;

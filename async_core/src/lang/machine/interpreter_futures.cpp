@@ -105,10 +105,26 @@ std::optional<error> interpreter::await_for_ever(future& awaited) {
     return end_waits(found);
 }
 
-/// The same of a race whose branches have all begun, when what opened it waits for them.
-std::vector<permit_verdict> interpreter::waits_below_race(const join& race) {
-    if (f_.realm_->permits_held == 0 || race.stopping() || race.of_futures()) return {};
-    return permit_waits::below(f_, race);
+/// Whether an `await` of that future here would wait for the end of itself.
+bool interpreter::awaits_itself(const future& awaited) const {
+    if (awaited.is_around(*f_.scope_)) return true;
+    const future::need found = future::needs({awaited.own_fiber()}, *f_.scope_);
+    return found == future::need::certain ||
+           (found == future::need::maybe && permit_waits::needed_by(f_, awaited));
+}
+
+/// The same of a race whose branches have all begun, when what opened it waits for them. When all
+/// of them wait for what needs the end of the race, one of their awaits ends too: what that branch
+/// does then may be the result.
+void interpreter::end_waits_below_race(const join& race) {
+    if (race.stopping() || race.of_futures()) return;
+    if (f_.realm_->permits_held != 0) end_waits(permit_waits::below(f_, race));
+    if (future::needs(race.children(), *f_.scope_) == future::need::none) return;
+    if (fiber* stuck = permit_waits::stuck_await(f_, race)) {
+        end_wait(*stuck, error(errc::evaluation,
+                               "await: this would wait for ever, because the future needs the end "
+                               "of the race that this is a branch of"));
+    }
 }
 
 /// (await f)
@@ -122,7 +138,7 @@ interpreter::next interpreter::control_await(std::size_t at, std::size_t count, 
         if (!ended) return raise(std::move(ended).error());
         return control_value(at, count, *std::move(ended));
     }
-    if (awaited->is_around(*f_.scope_) || future::needs({awaited->own_fiber()}, *f_.scope_)) {
+    if (awaits_itself(*awaited)) {
         return raise(error(errc::evaluation,
                            "await: this would wait for ever, because the future "
                            "itself waits for what awaits it"));

@@ -182,8 +182,10 @@ void join::remove(fiber& child) {
     children_[child.child_index_] = children_.back();
     children_[child.child_index_]->child_index_ = child.child_index_;
     children_.pop_back();
-    // What is left of a race may need a permit that is held around it: its opener looks again.
-    const bool looks_again = wants_one() && !stopping_ && realm_.permits_held != 0;
+    // What is left of a race may need a permit that is held around it, or the end of the future
+    // that it is part of: its opener looks again.
+    const bool looks_again = wants_one() && !stopping_ && parked_ &&
+                             (realm_.permits_held != 0 || parked_->scope_->spawned);
     if (!parked_ || (!children_.empty() && !looks_again)) return;
     fiber* waiting = std::exchange(parked_, nullptr);
     waiting->waits_ = waiting_for::nothing;

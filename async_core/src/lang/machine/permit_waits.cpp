@@ -55,7 +55,7 @@ void permit_waits::each_permit_wait(std::vector<fiber*> work, std::size_t& left,
 /// From a branch upwards: what cannot end before it.
 class permit_waits::search {
 public:
-    /// `left`: branches to look at. `parking`: a race whose opener is about to wait for it, or
+    /// `left`: branches to look at. `parking`: a race whose opener waits for it or is about to, or
     /// null.
     search(std::size_t& left, const join* parking) noexcept : left_(left), parking_(parking) {}
 
@@ -71,8 +71,25 @@ public:
     }
     /// Finds all that may be unable to end before `self`.
     void reach(const fiber& self) {
+        exact_ = false;
         add(self, nullptr, true);
         climb_all();
+    }
+    /// Whether the end of that future needs that of `self`, or of what awaits the future already.
+    [[nodiscard]] bool reaches(const fiber& self, const future& awaited) {
+        target_ = &awaited;
+        until_ = deadline_of(self);
+        add(self, nullptr, false);
+        add_waiters(awaited);
+        climb_all();
+        return target_reached_;
+    }
+    /// The `await` by which the last branch of the race was found that cannot end before `self`.
+    [[nodiscard]] fiber* stuck_await_of(const fiber& self) {
+        until_ = deadline_of(self);
+        add(self, nullptr, false);
+        climb_all();
+        return stuck_await_;
     }
     [[nodiscard]] bool reaches_holder(const semaphore& wanted) const noexcept {
         return wanted.is_held_by_any(known_);
@@ -100,7 +117,7 @@ private:
     }
 
     void climb_all() {
-        for (std::size_t k = 0; k < waiting_.size() && left_ != 0; ++k) {
+        for (std::size_t k = 0; k < waiting_.size() && left_ != 0 && !target_reached_; ++k) {
             const node at = waiting_[k];
             climb(at);
         }
@@ -110,12 +127,13 @@ private:
         const auto* group = static_cast<const join*>(host_of(at.place.group));
         if (!group) {
             const call_site* site = at.called_by;
-            if (!site) return;
+            if (!site || (exact_ && !at.own && site->ends_alone)) return;
             add({site->place, site->spawned.get(), site->outer.get(), at.awaiter, at.own,
                  at.needed});
         } else if (group->of_futures()) {
             climb_future(at, *group);
-        } else if (group->needs_all() || !wanted_ || at.own || ends_never(*group)) {
+        } else if (group->needs_all() || !exact_ || at.own || ends_never(*group)) {
+            if (group == parking_) stuck_await_ = at.awaiter;
             // The end of a race ends the branch itself, but not a future that a branch awaits.
             node outer = at;
             outer.place = group->outer();
@@ -127,6 +145,7 @@ private:
     /// To what awaits the future and, where the function that spawned it is left, to that.
     void climb_future(const node& at, const join& group) {
         if (!at.spawned) return;
+        target_reached_ = target_reached_ || at.spawned == target_;
         if (group.stopping()) {
             node outer = at;
             outer.place = group.outer();
@@ -134,9 +153,13 @@ private:
             add(std::move(outer));
         }
         if (!at.needed) of_race_ = true;
-        for (fiber* each : at.spawned->waiters()) {
+        add_waiters(*at.spawned);
+    }
+
+    void add_waiters(const future& awaited) {
+        for (fiber* each : awaited.waiters()) {
             if (left_ == 0) return;
-            if (!wanted_ || deadline_of(*each) == until_) add(*each, each, false);
+            if (!exact_ || deadline_of(*each) == until_) add(*each, each, false);
             else --left_;
         }
     }
@@ -146,7 +169,7 @@ private:
         if (race.stopping() || !(race.parked() || &race == parking_)) return false;
         const std::size_t found = ++stuck_[&race];
         if (found == race.living()) return true;
-        if (found == 1) look_below(race);
+        if (found == 1 && wanted_) look_below(race);
         return false;
     }
 
@@ -177,7 +200,11 @@ private:
 
     std::size_t& left_;
     const join* parking_;
-    const semaphore* wanted_ = nullptr; ///< null: races and deadlines do not count
+    const semaphore* wanted_ = nullptr;
+    const future* target_ = nullptr;
+    bool target_reached_ = false;
+    fiber* stuck_await_ = nullptr; ///< see stuck_await_of
+    bool exact_ = true;            ///< races and deadlines count
     double until_ = 0;
     bool of_race_ = false; ///< the branch is a part of one, inside of its future
     std::vector<node> waiting_;
@@ -188,6 +215,16 @@ private:
 permit_verdict permit_waits::of(fiber& self, const semaphore& wanted) {
     std::size_t left = max_visited;
     return search(left, nullptr).run(self, wanted);
+}
+
+bool permit_waits::needed_by(const fiber& self, const future& awaited) {
+    std::size_t left = max_visited;
+    return search(left, nullptr).reaches(self, awaited);
+}
+
+fiber* permit_waits::stuck_await(const fiber& self, const join& race) {
+    std::size_t left = max_visited;
+    return search(left, &race).stuck_await_of(self);
 }
 
 std::vector<permit_verdict> permit_waits::below(const fiber& self, const future& awaited) {

@@ -1,4 +1,4 @@
-// Who waits for whom, where permits of semaphores are waited for.
+// Who waits for whom: waits for permits and futures that cannot end.
 #pragma once
 
 #include <heddle/lang/fiber.hpp>
@@ -22,9 +22,11 @@ struct permit_verdict {
     const semaphore* wanted = nullptr;
 };
 
-/// Finds permits that no one can give back, because all holders wait for what waits for them.
+/// Finds permits that no one can give back, because all holders wait for what waits for them, and
+/// futures that cannot end, because they wait for what awaits them.
 /// Follows waits that have to end: of a group for all its branches, of a race none of whose
-/// branches can end, and of `await` for its future where no deadline ends one of the two alone.
+/// branches can end, of a caller for its tool, and of `await` for its future where no deadline ends
+/// one of the two alone.
 /// Threads: the session's only. Cost: bounded, see max_visited.
 class permit_waits {
 public:
@@ -36,6 +38,13 @@ public:
                                                            const future& awaited);
     /// The same of a wait for a race, all of whose branches have begun.
     [[nodiscard]] static std::vector<permit_verdict> below(const fiber& self, const join& race);
+
+    /// Whether the future cannot end before code in `self`, which is about to await it, through
+    /// whatever the future waits for.
+    [[nodiscard]] static bool needed_by(const fiber& self, const future& awaited);
+    /// Of that race, which `self` has opened and waits for: a fiber in one of its branches whose
+    /// `await` cannot end because no branch of the race can; null when the race may end.
+    [[nodiscard]] static fiber* stuck_await(const fiber& self, const join& race);
 
 private:
     class search;

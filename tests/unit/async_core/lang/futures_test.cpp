@@ -132,6 +132,65 @@ TEST(futures, catch_does_not_hold_a_cancelled_one) {
         "\"await: the future was cancelled\"");
 }
 
+TEST(futures, waiting_in_a_circle_through_a_race_is_an_error) {
+    const std::string shown = " (try (await g) (catch (e) (get e 'message)))";
+    const std::string never =
+        "\"await: this would wait for ever, because the future itself waits for what awaits it\"";
+    const std::string awaits_f = " (set! g (spawn (progn (pause 2) (await f))))";
+    for (const std::string race : {
+             "(race (progn (pause 1) (await g)) (progn (pause 1) (await g)))",
+             "(hedge 0.5 (progn (pause 1) (await g)))",
+             "(race (progn (pause 1) (await g)) (map (lambda (x) (pause 1) (await g)) '(1 2)))",
+             "(race (progn (pause 1) (race (await g) (await g))) (progn (pause 1) (await g)))",
+             "(first (map (lambda (x) (race (progn (pause 1) (await g)))) '(1)))",
+         }) {
+        const std::string begun = "(define g nil) (define f (spawn " + race + "))" + awaits_f;
+        expect_everywhere(begun + shown, never);
+    }
+    // Through a second future, awaited before that awaits the first.
+    expect_everywhere(
+        "(define g nil) (define h nil) (define f (spawn (race (progn (pause 2) (await "
+        "g)) (progn (pause 2) (await h)))))"
+        "(set! h (spawn (progn (pause 1) (await g))))"
+        "(set! g (spawn (progn (pause 3) (await f))))" +
+            shown,
+        never);
+    expect_everywhere(
+        "(define g nil) (define k nil) (define f (spawn (race (progn (pause 2) (await "
+        "g)) (progn (pause 2) (await k)))))"
+        "(set! k (spawn (progn (pause 3) (await f))))"
+        "(set! g (spawn (progn (pause 4) (await f))))" +
+            shown,
+        never);
+}
+
+TEST(futures, race_that_may_end_is_no_circle) {
+    const auto run = [](const std::string& race, const std::string& shown) {
+        expect_everywhere("(define g nil) (define f (spawn " + race +
+                              ")) (set! g (spawn (progn (pause 2) (await f)))) (await g)",
+                          shown);
+    };
+    run("(race (progn (pause 1) (await g)) (pause 9))", "9");
+    run("(race (progn (pause 1) (await g)) (progn (pause 9) (race (pause 3) (pause 4))))", "3");
+    // A deadline ends one of the waits.
+    run("(race (progn (pause 1) (timeout 9 (await g) 'late)) (progn (pause 1) (await g)))", "late");
+    run("(timeout 9 (race (progn (pause 1) (await g)) (progn (pause 1) (await g))) 'late)", "late");
+}
+
+TEST(futures, branch_left_alone_in_a_circle_stops_waiting) {
+    const auto run = [](const std::string& branches, const std::string& shown) {
+        expect_everywhere("(define g nil) (define f (spawn (race " + branches +
+                              "))) (set! g (spawn (progn (pause 2) (await f)))) (try (await g) "
+                              "(catch (e) (get e 'message)))",
+                          shown);
+    };
+    run("(progn (pause 1) (await g)) (progn (pause 4) (error \"no\"))",
+        "\"await: this would wait for ever, because the future needs the end of the race that this "
+        "is a branch of\"");
+    run("(try (progn (pause 1) (await g)) (catch (e) 'alone)) (progn (pause 4) (error \"no\"))",
+        "alone");
+}
+
 TEST(futures, waiting_in_a_circle_is_an_error) {
     const std::string never =
         "await: this would wait for ever, because the future itself waits for "

@@ -100,6 +100,28 @@ TEST(deftool, endless_nesting_is_a_limit) {
     EXPECT_EQ(w.json("(try (again) (catch (e) 'caught))"), R"("caught")");
 }
 
+TEST(deftool, body_that_waits_for_its_caller_in_a_circle_is_an_error) {
+    host::run_options options;
+    options.until = loopback::runner::in(std::chrono::seconds(20));
+    const auto run = [&](const std::string& call) {
+        harness w;
+        return w.json(
+            "(bind g nil)"
+            "(deftool ask (params) (description \"d\") (await g))"
+            "(bind f (spawn " +
+                call +
+                "))"
+                "(set! g (spawn (progn (sleep 0.05) (await f))))"
+                "(await g)",
+            options);
+    };
+    EXPECT_THAT(run("(progn (sleep 0.01) (ask))"), HasSubstr("await: this would wait for ever"));
+    EXPECT_THAT(run("(race (progn (sleep 0.01) (ask)) (progn (sleep 0.01) (await g)))"),
+                HasSubstr("await: this would wait for ever"));
+    EXPECT_EQ(run("(race (progn (sleep 0.01) (ask)) (progn (sleep 0.1) 'other))"), R"("other")");
+    EXPECT_EQ(run("(progn (sleep 0.01) (timeout 0.1 (ask) 'late))"), R"("late")");
+}
+
 TEST(deftool, endless_body_is_stopped) {
     harness w;
     w.json("(deftool spin (params) (description \"d\") (while true 1))");
