@@ -87,9 +87,19 @@ void execution_report::finished(task_outcome outcome, std::string_view reason) n
     of_.observer->on_task_finished(event);
 }
 
+lang::value execution_report::pass_on(lang::value of_subtask) {
+    take_warnings();
+    return notes_.with_warnings(std::move(of_subtask));
+}
+
+/// What the session has noted since, for itself and for its subtasks.
+void execution_report::take_warnings() {
+    for (std::string& each : of_.chain.session->take_warnings()) notes_.warn(std::move(each));
+}
+
 task_ending execution_report::ending(std::string_view content) {
     task_session& session = *of_.chain.session;
-    for (std::string& each : session.take_warnings()) notes_.warn(std::move(each));
+    take_warnings();
     task_ending end;
     end.task = of_.call.task.get();
     end.content = content;

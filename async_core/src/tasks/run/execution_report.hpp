@@ -48,6 +48,8 @@ public:
     /// The COMPLETE result; complete() reports that it is the end.
     [[nodiscard]] lang::value build(task_ending end);
     void complete() noexcept { finished(task_outcome::complete, {}); }
+    /// The result of a subtask, in place of that of the task: with the warnings of both.
+    [[nodiscard]] lang::value pass_on(lang::value of_subtask);
     /// The FAILED result, or where failures are raised the TaskError.
     [[nodiscard]] result<lang::value> fail(task_ending end, const task_failure& failure);
     /// A limit of the task would be passed. `content`: what the model has written; empty: nothing.
@@ -64,6 +66,7 @@ public:
     [[nodiscard]] error placed(error failure) const;
 
 private:
+    void take_warnings();
     [[nodiscard]] lang::value extra_notes(const task_ending& end);
     void finished(task_outcome outcome, std::string_view reason) noexcept;
 

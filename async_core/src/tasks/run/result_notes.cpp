@@ -46,6 +46,28 @@ void result_notes::describe(task_ending& end) const {
     end.warnings = &warnings_;
 }
 
+lang::value result_notes::with_warnings(lang::value result) const {
+    const lang::value* notes =
+        result.is(lang::kind::map) ? lang::map_find(result, "notes") : nullptr;
+    if (warnings_.empty() || !notes || !notes->is(lang::kind::map)) return result;
+    lang::value list = lang::value::empty_list();
+    const auto add = [&](lang::value text) {
+        list = lang::list_push_back(memory_, std::move(list), std::move(text));
+    };
+    for (const std::string& each : warnings_) add(lang::make_string(memory_, each));
+    const lang::value* own = lang::map_find(*notes, "warnings");
+    if (own && own->is(lang::kind::list)) {
+        for (const lang::value& each : lang::list_items(*own)) {
+            const bool known = each.is(lang::kind::string) &&
+                               std::find(warnings_.begin(), warnings_.end(),
+                                         lang::string_bytes(each)) != warnings_.end();
+            if (!known) add(each);
+        }
+    }
+    lang::value extended = lang::map_put(memory_, *notes, "warnings", std::move(list));
+    return lang::map_put(memory_, std::move(result), "notes", std::move(extended));
+}
+
 lang::value result_notes::further() const {
     if (tools_.is_nil()) return further_;
     lang::value entries = further_.is_nil() ? lang::value::empty_map() : further_;

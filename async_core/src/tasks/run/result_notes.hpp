@@ -34,6 +34,9 @@ public:
     /// What only some tasks have, as task_ending::extra_notes.
     [[nodiscard]] lang::value further() const;
 
+    /// That result, a map with notes, with these warnings before its own; each once.
+    [[nodiscard]] lang::value with_warnings(lang::value result) const;
+
 private:
     lang::heap& memory_;
     result_builder& results_;

@@ -383,8 +383,9 @@ coro::task<result<lang::value>> task_execution::continue_with(lang::value contin
                               said.is_nil() ? std::string_view() : lang::string_bytes(said));
     }
     if (!outcome->failed) {
-        end_.complete_with(outcome->result);
-        co_return outcome->result;
+        lang::value passed = report_.pass_on(std::move(outcome->result));
+        end_.complete_with(passed);
+        co_return passed;
     }
     const lang::value partial = partial_output(continued, *outcome);
     const task_failure what{std::string(to_string(task_failure_reason::subtask_failure)),

@@ -231,6 +231,29 @@ TEST(subtasks, a_continuation_is_run_and_its_result_returned) {
     EXPECT_EQ(w.observer.finished, 2);
 }
 
+TEST(subtasks, their_result_has_the_warnings_of_the_task_that_it_stands_for) {
+    harness w;
+    w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response response;
+        response.text = continuation(
+            R"({"type":"atomic","description":"d","inputs":{"topic":"x"},"name":"child"})");
+        response.usage = ports::token_usage{50, 850, 0, 0};
+        response.warnings = {"fake: seed is not sent", "fake: said by both"};
+        return response;
+    });
+    w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response response;
+        response.text = "fine";
+        response.warnings = {"fake: said by both", "fake: said by the child"};
+        return response;
+    });
+    EXPECT_THAT(
+        w.json(parent("(resource_limits ((max_tokens_total 1000)))") +
+               "(let ((r (parent))) (list (content r) (get-in r '(notes warnings))))"),
+        ::testing::MatchesRegex(R"(\["fine",\["fake: seed is not sent","fake: said by both",)"
+                                R"("tokens: 9.* of 1000 used","fake: said by the child"\]\])"));
+}
+
 TEST(subtasks, templates_are_chosen_by_kind_hint_and_description) {
     for (const std::string choice :
          {R"("subtype":"subtask")", R"("template_hints":["child"])", R"("max_depth":2)"}) {
