@@ -2,15 +2,13 @@
 int first_strand = 1; // expect: words
 boost::asio::strand<executor> queue_of_asio;
 const char* said = "the join hears of it"; // expect: words
-int made = 0;                              // expect: words
+int made = 0; // expect: words
 int made_up = 0;
 int most_calls = 0; // expect: words
 int utmost_calls = 0;
 void draw_the_world(); // expect: words
-int long_enough =
-    1; // A comment that goes on for more than a hundred columns is too wide. expect: columns
-const char* text =
-    "A literal may be as wide as it likes: it is not broken in mid-phrase, which would hide it.";
+int long_enough = 1; // A comment that goes on for more than a hundred columns is too wide. expect: columns
+const char* text = "A literal may be as wide as it likes: it is not broken in mid-phrase, which would hide it.";
 // A header tells nothing. expect: words
 // The call gives up after a minute, and gives the rest. expect: words
 // It gives up after a minute.
