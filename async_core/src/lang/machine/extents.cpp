@@ -29,11 +29,20 @@ scope_ref without_deadline(heap& memory, const scope_ref& scope) {
     });
 }
 
+namespace {
+
+constexpr const char* time_is_over = "the time given by 'with' or 'timeout' is over";
+
+} // namespace
+
+error end_of_time(const time_extent& ended) {
+    return {errc::timeout,
+            time_is_over + (" (" + print_value(value::real(ended.seconds())) + " s)")};
+}
+
 error deadline_error(const dynamic_scope& scope) {
-    std::string message = "the time given by 'with' or 'timeout' is over";
-    if (!scope.time) return error(errc::timeout, std::move(message));
-    message += " (" + print_value(value::real(scope.time->seconds())) + " s)";
-    return with_extent(error(errc::timeout, std::move(message)), scope.time.as_value());
+    if (!scope.time) return error(errc::timeout, time_is_over);
+    return with_extent(end_of_time(*scope.time), scope.time.as_value());
 }
 
 } // namespace heddle::lang

@@ -34,6 +34,8 @@ void set_deadline(heap& memory, dynamic_scope& scope, double now, double seconds
                   bool of_sandbox = false);
 /// The scope of cleanup code, which the deadline around it does not cut.
 [[nodiscard]] scope_ref without_deadline(heap& memory, const scope_ref& scope);
+/// The TimeoutError of an extent of time, without its mark.
+[[nodiscard]] error end_of_time(const time_extent& ended);
 /// The TimeoutError that leaves the extent of the deadline in force.
 [[nodiscard]] error deadline_error(const dynamic_scope& scope);
 

@@ -97,11 +97,22 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
     bool timed_out = false;
     if (const value* mark = extent_of(caught->failure);
         mark && inner->is_inside(*mark) && !f_.scope_->is_inside(*mark)) {
-        timed_out = caught->failure.code() == errc::timeout;
-        if (auto& common = f_.realm_->common; common && common->extent == host_of(*mark))
+        const value extent = *mark;
+        if (auto& common = f_.realm_->common; common && common->extent == host_of(extent))
             common.reset();
-        caught->failure = with_extent(std::move(caught->failure), {});
+        error failure = with_extent(std::move(caught->failure), {});
+        // Whatever its cleanups did, this is the end of its time.
+        if (const auto* time = host_as<time_extent>(extent);
+            time && failure.code() != errc::timeout) {
+            const source_span span = failure.info().span;
+            failure = end_of_time(*time).with_cause(std::move(failure)).with_span(span);
+            failure = std::move(failure).with_origin(error_origin::script);
+        }
+        timed_out = failure.code() == errc::timeout;
+        caught->failure = kept_apart(std::move(failure));
         if (f_.cleanups_.empty()) forget_cleanups();
+        const value* overlong = f_.overlong_ ? extent_of(*f_.overlong_) : nullptr;
+        if (overlong && overlong->identical(extent)) f_.overlong_.reset();
     }
     R[i.c] = value::boolean(timed_out);
 }

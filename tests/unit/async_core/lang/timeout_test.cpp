@@ -63,16 +63,38 @@ TEST(timeout, hostile_recursion_ends_promptly) {
                       how),
         "(ticked late)");
     EXPECT_EQ(harness.shown("(define (g) (try (g) (finally (g)))) (timeout 0 (g) 'late)", how),
-              "LimitError: the memory limit of this run is used up inside 'finally'");
+              "late");
     EXPECT_EQ(
         harness.shown("(timeout 0 (try (let loop () (loop)) (finally (try (let loop () (loop)) "
                       "(catch (e) (let loop () (loop)))))) 'late)",
                       how),
-        "LimitError: a 'finally' took too many steps while something waited for its end");
+        "late");
     EXPECT_EQ(harness.shown("(define (h) (try (h) (finally (try (h) (catch (e) (h)))))) "
                             "(try (timeout 0 (h)) (catch (e) (get e 'kind)))",
                             how),
-              "\"LimitError\"");
+              "\"TimeoutError\"");
+}
+
+TEST(timeout, however_its_cleanups_end_the_form_takes_its_fallback) {
+    const std::string held_up =
+        "(try (try (try (pause 9) (finally (pause 3))) (finally (pause 3))) (finally (pause 3)))";
+    expect_everywhere("(timeout 1 " + held_up + " 'late)", "late");
+    expect_everywhere("(try (timeout 1 " + held_up +
+                          ") (catch (e) (list (get e 'kind) (get (first (get e 'causes)) 'kind))))",
+                      "(\"TimeoutError\" \"LimitError\")");
+    expect_everywhere("(timeout 1 (first (map (lambda (x) " + held_up + ") '(1))) 'late)", "late");
+    expect_everywhere(
+        "(try (sandbox ((allow (pause)) (timeout 1)) " + held_up + ") (catch (e) (get e 'kind)))",
+        "\"TimeoutError\"");
+}
+
+TEST(timeout, inside_a_cleanup_takes_its_fallback_and_the_cleanup_goes_on) {
+    lang_harness harness;
+    EXPECT_EQ(harness.shown("(try (try (error \"no\") (finally (note (timeout 1 (try (pause 9)"
+                            "  (finally (let loop () (loop)))) 'late))))"
+                            "  (catch (e) (get e 'message)))"),
+              "\"no\"");
+    EXPECT_EQ(harness.notes, std::vector<std::string>{"late"});
 }
 
 TEST(timeout, the_inner_one_cannot_outlast_the_outer) {
