@@ -94,6 +94,8 @@ public:
     void spend(std::uint64_t steps) noexcept;
     /// The heap may grow up to here; SIZE_MAX: no bound.
     [[nodiscard]] std::size_t memory_end() const noexcept;
+    /// The bytes that the sandbox which ends there was given; SIZE_MAX: no bound.
+    [[nodiscard]] std::size_t memory_given() const noexcept;
     /// The shortest time limit of the sandboxes that do not bind `caller`; empty: none of them has
     /// one.
     [[nodiscard]] std::optional<double> seconds(const sandbox_policy* caller) const noexcept;

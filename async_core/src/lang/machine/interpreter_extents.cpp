@@ -15,7 +15,8 @@ namespace heddle::lang {
 namespace {
 
 constexpr std::uint64_t max_cleanup_steps = 10'000'000;
-constexpr std::uint64_t steps_of_an_effect = 10'000; ///< what it counts in a cleanup
+constexpr std::size_t min_cleanup_memory = 64 * 1024; ///< in a sandbox, beyond its limit
+constexpr std::uint64_t steps_of_an_effect = 10'000;  ///< what it counts in a cleanup
 
 } // namespace
 
@@ -172,14 +173,20 @@ std::optional<error> interpreter::overlong_cleanup() {
     const bool time = held && now >= held->end;
     const bool steps = held && (f_.cleanup_steps_ > max_cleanup_steps ||
                                 (budget_.run_ends() && budget_.cleanup_steps == 0));
-    const bool memory =
-        !f_.cleanups_.empty() && memory_.over_limit() &&
-        memory_.used() > std::max(memory_.limit(), f_.cleanups_[0].memory) + memory_.limit() / 4 &&
-        memory_.limit_used_up();
+    const sandbox_policy* const bounds = limits();
+    const bool of_sandbox = bounds && bounds->memory_end() < run_limit_;
+    const std::size_t slack =
+        of_sandbox ? std::max(bounds->memory_given() / 4, min_cleanup_memory) : run_limit_ / 4;
+    const bool memory = !f_.cleanups_.empty() && memory_.over_limit() &&
+                        memory_.used() - memory_.limit() > slack &&
+                        memory_.used() > f_.cleanups_[0].memory &&
+                        memory_.used() - f_.cleanups_[0].memory > slack && memory_.limit_used_up();
     if (!time && !steps && !memory) return std::nullopt;
     // From here on every step is looked at, so that what unwinds does not begin anew.
     given_ = fuel_ = 1;
-    error failure(errc::limit, memory ? "the memory limit of this run is used up inside 'finally'"
+    error failure(errc::limit, memory && of_sandbox
+                                   ? "the memory limit of this sandbox is used up inside 'finally'"
+                               : memory ? "the memory limit of this run is used up inside 'finally'"
                                : time
                                    ? "a 'finally' took too long while something waited for its end"
                                    : "a 'finally' took too many steps while something waited for "

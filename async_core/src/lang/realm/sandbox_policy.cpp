@@ -179,6 +179,13 @@ std::size_t sandbox_policy::memory_end() const noexcept {
     return least;
 }
 
+std::size_t sandbox_policy::memory_given() const noexcept {
+    const auto first = std::min_element(
+        extents_.begin(), extents_.end(),
+        [](const auto& a, const auto& b) { return a->memory_end_ < b->memory_end_; });
+    return first == extents_.end() ? SIZE_MAX : (*first)->memory_;
+}
+
 std::optional<double> sandbox_policy::seconds(const sandbox_policy* caller) const noexcept {
     std::optional<double> least;
     for (const auto& each : extents_) {
