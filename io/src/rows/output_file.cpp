@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace heddle::rows {
@@ -26,6 +28,7 @@ std::string hint_for(int why) {
     case EISDIR: return "name a file in that folder";
     case ENOENT: return "its folder must exist";
     case EPIPE: return "the program that reads the output has ended";
+    case ENXIO: return "start the program that reads the pipe first, or at once";
     default: return {};
     }
 }
@@ -46,6 +49,22 @@ result<std::string> read_at(int number, std::uint64_t offset, std::size_t bytes)
     return read;
 }
 
+/// Opens a pipe to write to it only: to a process that could read it as well, the end of its
+/// readers would not show. Waits for the first of them for a moment.
+int open_pipe(const std::string& file) {
+    constexpr int tries = 100;
+    for (int i = 0;; ++i) {
+        const int number = ::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (number >= 0 || errno != ENXIO || i == tries) return number;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
+bool is_pipe(const std::string& file) {
+    struct stat about {};
+    return ::stat(file.c_str(), &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
 } // namespace
 
 std::string output_file::name() const {
@@ -64,11 +83,15 @@ result<output_file> output_file::open(const output_target& target, std::string b
     output_file opened(target);
     if (target.file == "-") {
         opened.number_ = target.standard_output;
+    } else if (is_pipe(target.file)) {
+        opened.own_ = fs::descriptor(open_pipe(target.file));
+        if (!opened.own_.open()) return opened.failed(errno);
+        opened.number_ = opened.own_.get();
     } else {
         opened.own_ = fs::descriptor(
             ::open(target.file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
         if (!opened.own_.open() && (errno == EACCES || errno == EINVAL || errno == ENXIO))
-            opened.own_ = fs::descriptor( // a device or a pipe that can only be written
+            opened.own_ = fs::descriptor( // a device that can only be written
                 ::open(target.file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
         if (!opened.own_.open()) return opened.failed(errno);
         opened.number_ = opened.own_.get();
@@ -89,7 +112,8 @@ result<void> output_file::begin(const std::string& beginning, std::uint64_t byte
                 .with_hint("wait until it has ended, or choose another file");
         switch (target_.start) {
         case output_start::fresh:
-            if (bytes != 0 && !target_.force)
+            // A start that was killed leaves the header of its columns.
+            if (bytes != 0 && !target_.force && !is_only(beginning, bytes))
                 return refused("the file exists and does not belong to this run")
                     .with_hint("choose another file, or replace it with --force");
             HEDDLE_CHECK(cut(0));
@@ -129,6 +153,12 @@ result<void> output_file::check_beginning(const std::string& beginning, std::uin
     if (std::string_view(beginning).starts_with(*there)) return {};
     return refused("the file does not begin as one of this run does")
         .with_hint("it holds something else or has other columns; choose another file");
+}
+
+bool output_file::is_only(const std::string& beginning, std::uint64_t bytes) {
+    if (bytes > beginning.size() || !beginning.ends_with('\n')) return false;
+    const auto there = read_at(number_, 0, static_cast<std::size_t>(bytes));
+    return there && std::string_view(beginning).starts_with(*there);
 }
 
 result<std::uint64_t> output_file::end_of_lines(std::uint64_t bytes) {

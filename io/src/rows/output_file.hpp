@@ -30,6 +30,8 @@ private:
     explicit output_file(const output_target& target) : target_(target) {}
     [[nodiscard]] result<void> begin(const std::string& beginning, std::uint64_t bytes);
     [[nodiscard]] result<void> check_beginning(const std::string& beginning, std::uint64_t bytes);
+    /// Whether the file has nothing but the header of its columns, or a part of it.
+    [[nodiscard]] bool is_only(const std::string& beginning, std::uint64_t bytes);
     [[nodiscard]] result<std::uint64_t> end_of_lines(std::uint64_t bytes);
     [[nodiscard]] result<void> cut(std::uint64_t size);
     [[nodiscard]] result<void> check_name() const;

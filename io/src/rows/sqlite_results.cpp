@@ -1,10 +1,15 @@
 #include "rows/sqlite_results.hpp"
 
+#include "fs/descriptor.hpp"
 #include "rows/text_results.hpp"
 #include "store/sqlite_database.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,9 +37,11 @@ constexpr const char* layout = R"(
         attempts INTEGER NOT NULL,
         duration_ms INTEGER NOT NULL,
         maybe_paid INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS run (id TEXT NOT NULL);
 )";
 
-// Empty texts are no value; the cost has come as text, which the column makes a number.
+// Empty texts are no value; the cost has come as text, which the column makes a number. A row
+// without a result never replaces one that has a value: it may be another one of that id.
 constexpr std::string_view upsert = R"(
     INSERT INTO results VALUES
         (?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?, ?)
@@ -43,12 +50,13 @@ constexpr std::string_view upsert = R"(
         error = excluded.error, requests = excluded.requests,
         input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
         cost_usd = excluded.cost_usd, attempts = excluded.attempts,
-        duration_ms = excluded.duration_ms, maybe_paid = excluded.maybe_paid)";
+        duration_ms = excluded.duration_ms, maybe_paid = excluded.maybe_paid
+    WHERE excluded.status = 'done' OR results.status <> 'done')";
 
 class sqlite_results final : public result_writer {
 public:
-    sqlite_results(std::string file, sqlite_database database)
-        : file_(std::move(file)), database_(std::move(database)) {}
+    sqlite_results(std::string file, fs::descriptor lock, sqlite_database database)
+        : file_(std::move(file)), lock_(std::move(lock)), database_(std::move(database)) {}
 
     result<void> prepare() {
         HEDDLE_TRY(insert_, database_.prepare(upsert));
@@ -114,6 +122,7 @@ private:
     }
 
     std::string file_;
+    fs::descriptor lock_; ///< released after the database: closing it ends the locks of SQLite
     sqlite_database database_;
     sqlite_statement insert_;
     std::uint64_t size_ = 0;
@@ -124,6 +133,23 @@ result<std::int64_t> number_of(sqlite_database& database, std::string_view quest
     HEDDLE_TRY(sqlite_statement asked, database.prepare(question));
     HEDDLE_TRY([[maybe_unused]] const bool there, asked.step());
     return asked.number(0);
+}
+
+/// Notes whose results the table has; refuses one of another run.
+result<void> set_run(sqlite_database& database, const output_target& target) {
+    if (target.start == output_start::at_size && !target.run.empty()) {
+        HEDDLE_TRY(sqlite_statement asked, database.prepare("SELECT id FROM run"));
+        HEDDLE_TRY(const bool there, asked.step());
+        if (there && asked.bytes(0) != target.run)
+            return error(errc::invalid_argument, "the results are those of another run")
+                .with_hint("put the file of this run back, or start a new run");
+        if (there) return {};
+    }
+    HEDDLE_CHECK(database.run("DELETE FROM run"));
+    if (target.run.empty()) return {};
+    HEDDLE_TRY(sqlite_statement noted, database.prepare("INSERT INTO run (id) VALUES (?)"));
+    HEDDLE_TRY([[maybe_unused]] const bool more, noted.begin().bind_text(target.run).step());
+    return {};
 }
 
 result<void> set_up(sqlite_database& database, const output_target& target) {
@@ -145,7 +171,22 @@ result<void> set_up(sqlite_database& database, const output_target& target) {
     HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
     HEDDLE_CHECK(database.run(layout));
     HEDDLE_CHECK(database.run(mark.c_str()));
+    HEDDLE_CHECK(set_run(database, target));
     return database.run("COMMIT");
+}
+
+/// Two processes that write one table would each drop what the other has written.
+result<fs::descriptor> locked(const std::string& file) {
+    fs::descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
+    if (!lock.open()) {
+        return error(errc::io_error, file + ": " + std::strerror(errno))
+            .with_hint("the file and its folder must be writable");
+    }
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return error(errc::io_error, file + ": another process writes this file")
+            .with_hint("wait until it has ended, or choose another file");
+    }
+    return lock;
 }
 
 } // namespace
@@ -164,11 +205,12 @@ result<std::unique_ptr<result_writer>> open_sqlite_results(const result_output& 
         return error(errc::io_error, file + ": the results of this run are not there any more")
             .with_hint("put the file back, or start a new run");
     }
+    HEDDLE_TRY(fs::descriptor lock, locked(file));
     auto opened = sqlite_database::open(file);
     if (!opened) return sqlite_results::in_file(file, opened.error());
     if (auto done = set_up(*opened, target); !done)
         return sqlite_results::in_file(file, done.error());
-    auto results = std::make_unique<sqlite_results>(file, std::move(*opened));
+    auto results = std::make_unique<sqlite_results>(file, std::move(lock), std::move(*opened));
     if (auto done = results->prepare(); !done) return sqlite_results::in_file(file, done.error());
     if (target.start == output_start::at_size && results->size() < target.size)
         return error(errc::invalid_argument,

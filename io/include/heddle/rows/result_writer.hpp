@@ -33,7 +33,9 @@ struct row_result {
 };
 
 enum class output_start : std::uint8_t {
-    fresh,          ///< a new file; one that has bytes is refused, or emptied with `force`
+    /// A new file; one that has more than the header of these columns is refused, or emptied with
+    /// `force`.
+    fresh,
     at_size,        ///< goes on at `size`; what comes after it is cut off
     after_last_line ///< goes on behind the last whole line; a missing file is made
 };
@@ -45,6 +47,8 @@ struct output_target {
     std::uint64_t size = 0;  ///< of at_size: as result_writer::size returned it
     bool force = false;      ///< of fresh: replaces what a file has
     int standard_output = 1; ///< the descriptor that "-" means
+    /// Of SQLite: names the run. At_size refuses a table of another one.
+    std::string run = {};
 };
 
 struct result_output {
@@ -64,7 +68,7 @@ struct result_output {
 /// output_tokens, cost_usd, attempts, duration_ms, maybe_paid. A string is written as it is,
 /// another value as JSON; an error as "kind: message".
 /// SQLite: table `results` with those columns (without `columns`; value and error as JSON), whose
-/// key is id: a result replaces an earlier one of its row.
+/// key is id: a result replaces an earlier one of its row, unless only the earlier one is done.
 ///
 /// After a crash a text file has whole lines only, except for the last, which at_size and
 /// after_last_line cut off: a batch is one write. A batch of SQLite is one transaction.

@@ -5,7 +5,9 @@
 #include <heddle/rows/dead_letters.hpp>
 #include <heddle/rows/result_writer.hpp>
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -277,6 +279,74 @@ TEST_F(result_writing, a_table_keeps_the_last_result_of_an_id) {
     const auto refused = open("b.sqlite", output_start::fresh, 0, true);
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message().find("a database of something else"), std::string::npos);
+}
+
+TEST_F(result_writing, a_table_has_one_writer_at_a_time) {
+    const auto first = open("a.sqlite").value();
+    const auto second = open("a.sqlite");
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().message().find("another process writes"), std::string::npos);
+    ASSERT_TRUE(write(*first, done(1, "1")));
+    EXPECT_EQ(first->size(), 1U);
+}
+
+TEST_F(result_writing, a_table_belongs_to_a_run) {
+    result_output output;
+    output.target.file = path("a.sqlite");
+    output.target.run = "one";
+    ASSERT_TRUE(write(*result_writer::open(output).value(), done(1, "1")));
+    result_output other = output;
+    other.target.run = "two";
+    other.target.start = output_start::at_size;
+    const auto refused = result_writer::open(other);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("of another run"), std::string::npos);
+    output.target.start = output_start::at_size;
+    output.target.size = 1;
+    EXPECT_TRUE(result_writer::open(output));
+    other.target.start = output_start::fresh;
+    other.target.force = true;
+    ASSERT_TRUE(write(*result_writer::open(other).value(), done(1, "1")));
+    EXPECT_FALSE(result_writer::open(output)) << "it was replaced";
+}
+
+TEST_F(result_writing, a_row_without_a_value_replaces_none_that_has_one) {
+    auto to = open("a.sqlite").value();
+    row_result rejected = done(1, "");
+    rejected.end.status = ports::row_status::rejected;
+    rejected.end.error_json = "{}";
+    const std::array batch{done(1, "1"), rejected, rejected};
+    ASSERT_TRUE(to->write(batch));
+    auto database = store::sqlite_database::open(path("a.sqlite")).value();
+    auto asked = database.prepare("SELECT status || value FROM results").value();
+    ASSERT_TRUE(asked.step().value());
+    EXPECT_EQ(asked.bytes(0), "done1");
+}
+
+TEST_F(result_writing, a_header_alone_is_no_result) {
+    result_output output;
+    output.target.file = path("a.csv");
+    ASSERT_TRUE(result_writer::open(output)); // and the process was killed
+    const std::string header = get("a.csv");
+    EXPECT_TRUE(result_writer::open(output));
+    EXPECT_EQ(get("a.csv"), header);
+    put("a.csv", header + "x");
+    EXPECT_FALSE(result_writer::open(output));
+}
+
+TEST_F(result_writing, a_pipe_without_readers_is_an_error) {
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    EXPECT_FALSE(open("pipe")) << "nobody reads it";
+    const int reader = ::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    auto to = open("pipe");
+    ASSERT_TRUE(to) << to.error().message();
+    ASSERT_TRUE(write(**to, done(1, "1")));
+    ::close(reader);
+    const auto failed = write(**to, done(2, "2"));
+    std::signal(SIGPIPE, before);
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().info().hint.find("has ended"), std::string::npos);
 }
 
 TEST_F(result_writing, dead_letters_hold_the_row_or_its_bytes) {
