@@ -3,13 +3,19 @@
 #include <boost/json/parse.hpp>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace heddle::cli {
@@ -20,13 +26,35 @@ error failed(const std::string& file) {
     return error(errc::io_error, file + ": " + std::strerror(errno));
 }
 
+/// As dead_letter_writer has written it, however deep the row is.
+std::optional<std::uint64_t> row_as_written(std::string_view line) {
+    constexpr std::string_view beginning = "{\"id\":\"";
+    constexpr std::string_view next = ",\"row\":";
+    if (!line.starts_with(beginning)) return std::nullopt;
+    std::size_t at = beginning.size();
+    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
+    if (at >= line.size()) return std::nullopt;
+    line.remove_prefix(at + 1);
+    if (!line.starts_with(next)) return std::nullopt;
+    line.remove_prefix(next.size());
+    std::uint64_t number = 0;
+    const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), number);
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    if (failed != std::errc() || !line.starts_with(",\"file\":") || !line.ends_with('}'))
+        return std::nullopt;
+    return number;
+}
+
 /// The number of the row of a letter; nothing for a line that is none.
 std::optional<std::uint64_t> row_of(const std::string& line) {
+    if (const auto row = row_as_written(line)) return row;
     boost::system::error_code wrong;
-    const boost::json::value letter = boost::json::parse(line, wrong);
+    boost::json::parse_options bounds;
+    bounds.max_depth = 200;
+    const boost::json::value letter = boost::json::parse(line, wrong, {}, bounds);
     if (wrong || !letter.is_object()) return std::nullopt;
     const boost::json::value* row = letter.get_object().if_contains("row");
-    if (!row) return std::nullopt;
+    if (!row || !letter.get_object().if_contains("error")) return std::nullopt;
     const auto number = row->to_number<std::uint64_t>(wrong);
     if (wrong) return std::nullopt;
     return number;
@@ -43,51 +71,104 @@ bool for_each_line(std::ifstream& in, See see) {
     return true;
 }
 
-[[nodiscard]] result<void> flush_to_disk(const std::string& file) {
-    const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (opened < 0) return failed(file);
-    const bool flushed = ::fsync(opened) == 0;
-    ::close(opened);
-    if (!flushed) return failed(file);
-    return {};
-}
+/// The file that takes the place of another one; deleted unless it does.
+class replacement {
+public:
+    explicit replacement(std::string file) : file_(std::move(file)), fresh_(file_ + ".XXXXXX") {}
+    ~replacement() {
+        if (number_ < 0) return;
+        ::close(number_);
+        ::unlink(fresh_.c_str());
+    }
+    replacement(const replacement&) = delete;
+    replacement& operator=(const replacement&) = delete;
+
+    /// With a name that nobody else has, so that no link that waits there is followed.
+    [[nodiscard]] result<void> make(mode_t permissions) {
+        number_ = ::mkostemp(fresh_.data(), O_CLOEXEC);
+        if (number_ < 0 || ::fchmod(number_, permissions) != 0) return failed(fresh_);
+        return {};
+    }
+    void add(const std::string& line) {
+        text_ += line;
+        text_ += '\n';
+        if (text_.size() >= 65'536) write();
+    }
+    [[nodiscard]] result<void> take_place() {
+        write();
+        if (!whole_ || ::fsync(number_) != 0) return failed(fresh_);
+        if (std::rename(fresh_.c_str(), file_.c_str()) != 0) return failed(file_);
+        ::close(std::exchange(number_, -1));
+        return {};
+    }
+
+private:
+    void write() {
+        for (std::string_view rest = text_; whole_ && !rest.empty();) {
+            const ssize_t written = ::write(number_, rest.data(), rest.size());
+            if (written < 0 && errno == EINTR) continue;
+            whole_ = written >= 0;
+            if (whole_) rest.remove_prefix(static_cast<std::size_t>(written));
+        }
+        text_.clear();
+    }
+
+    std::string file_;
+    std::string fresh_;
+    int number_ = -1;
+    bool whole_ = true;
+    std::string text_;
+};
 
 } // namespace
 
 result<void> tidy_dead_letters(const std::string& file,
                                const std::function<bool(std::uint64_t)>& keep) {
-    if (file.empty() || ::access(file.c_str(), F_OK) != 0) return {};
+    struct stat about {};
+    if (file.empty() || ::stat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return {};
     std::unordered_map<std::uint64_t, std::uint64_t> last_of; // row: line
-    std::uint64_t lines = 0;
+    bool changes = false;
     std::ifstream first(file, std::ios::binary);
     if (!first) return failed(file);
     const bool whole = for_each_line(first, [&](std::uint64_t number, const std::string& line) {
-        ++lines;
-        if (const auto row = row_of(line); row && keep(*row)) last_of[*row] = number;
+        const auto row = row_of(line);
+        if (!row) return;
+        if (!keep(*row) || last_of.contains(*row)) changes = true;
+        if (keep(*row)) last_of[*row] = number;
     });
-    if (whole && last_of.size() == lines) return {};
+    if (whole && !changes) return {};
 
-    const std::string fresh = file + ".new";
-    {
-        std::ifstream second(file, std::ios::binary);
-        std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-        if (!second || !out) return failed(fresh);
-        for_each_line(second, [&](std::uint64_t number, const std::string& line) {
-            const auto row = row_of(line);
-            if (!row) return;
-            const auto last = last_of.find(*row);
-            if (last != last_of.end() && last->second == number) out << line << '\n';
-        });
-        out.flush();
-        if (!out) {
-            const error lost = failed(fresh);
-            std::remove(fresh.c_str());
-            return lost;
-        }
+    std::error_code unresolved;
+    replacement fresh(std::filesystem::canonical(file, unresolved).string());
+    if (unresolved) return error(errc::io_error, file + ": " + unresolved.message());
+    HEDDLE_CHECK(fresh.make(about.st_mode & 07777));
+    std::ifstream second(file, std::ios::binary);
+    if (!second) return failed(file);
+    for_each_line(second, [&](std::uint64_t number, const std::string& line) {
+        const auto row = row_of(line);
+        const auto last = row ? last_of.find(*row) : last_of.end();
+        if (!row || (last != last_of.end() && last->second == number)) fresh.add(line);
+    });
+    return fresh.take_place();
+}
+
+result<std::unique_ptr<rows::dead_letter_writer>> open_dead_letters(
+    const std::string& file, bool is_own, bool force,
+    const std::function<bool(std::uint64_t)>& keep) {
+    if (is_own) HEDDLE_CHECK(tidy_dead_letters(file, keep));
+    struct stat about {};
+    const bool has_bytes =
+        ::stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size != 0;
+    if (!is_own && has_bytes && !force) {
+        return error(errc::invalid_argument, file + " is there already, and not of this run")
+            .with_hint(
+                "remove it, name another file with --dead-letters, or replace both with --force");
     }
-    HEDDLE_CHECK(flush_to_disk(fresh));
-    if (std::rename(fresh.c_str(), file.c_str()) != 0) return failed(file);
-    return {};
+    rows::output_target target;
+    target.file = file;
+    target.force = force;
+    target.start = is_own ? rows::output_start::after_last_line : rows::output_start::fresh;
+    return rows::dead_letter_writer::open(std::move(target));
 }
 
 } // namespace heddle::cli
