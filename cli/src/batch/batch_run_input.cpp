@@ -89,12 +89,16 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
         // A row that was mended in its file is another one.
         const bool mended =
             status == ports::row_status::rejected && found.known->content != origin.content;
-        const bool again = asked || mended;
+        const bool again = !found.duplicate && (asked || mended);
         if (again && !of_.asked.retry_failed) { // it counted as finished
             --counted_.kept;
             --(status == ports::row_status::failed ? counted_.failed : counted_.rejected);
         }
         if (!again) {
+            if (of_.asked.retry_failed && !has_result) { // it did not count as finished
+                ++counted_.kept;
+                ++(status == ports::row_status::failed ? counted_.failed : counted_.rejected);
+            }
             if (found.known->content != origin.content) ++counted_.changed;
             result<void> done = co_await emit_kept(*found.known, std::move(item), position);
             if (!done) co_return std::move(done).error();
@@ -164,10 +168,10 @@ coro::task<result<void>> batch_run::emit_kept(const ports::known_row& known, row
         if (!ends) co_return std::move(ends).error();
         for (ports::row_end& each : *ends) kept_ends_.push_back(std::move(each));
     }
-    const auto found =
-        std::find_if(kept_ends_.begin(), kept_ends_.end(),
-                     [&](const ports::row_end& end) { return end.row == known.row; });
-    if (found == kept_ends_.end()) {
+    const auto found = std::lower_bound(
+        kept_ends_.begin(), kept_ends_.end(), known.row,
+        [](const ports::row_end& end, std::uint64_t wanted) { return end.row < wanted; });
+    if (found == kept_ends_.end() || found->row != known.row) {
         of_.emitter.pass(position);
         co_return result<void>();
     }

@@ -26,8 +26,12 @@ public:
         const ports::known_row* known = nullptr; ///< null: it is new. Valid as long as the table
         bool duplicate = false;                  ///< an earlier row of the input has its id
     };
-    /// The next row of the input. Each row is looked up once.
+    /// The next row of the input. Each row is looked up once. The first row of an id is the one
+    /// that has a result; one that could not be read is known by its content, or by its place if it
+    /// was mended there.
     [[nodiscard]] match look_up(const rows::row_origin& row);
+    /// Whether the input of this process has had the row at that index of rows().
+    [[nodiscard]] bool was_seen(std::size_t index) const { return seen_[index]; }
 
     [[nodiscard]] const std::vector<ports::known_row>& rows() const noexcept { return rows_; }
 
@@ -38,7 +42,10 @@ private:
             return static_cast<std::size_t>(digest.low);
         }
     };
-    [[nodiscard]] std::optional<std::size_t> find(const rows::row_origin& row);
+    [[nodiscard]] std::optional<std::size_t> find_first(const rows::row_origin& row);
+    [[nodiscard]] std::optional<std::size_t> find_duplicate(const rows::row_origin& row);
+    [[nodiscard]] std::optional<std::size_t> rejected_at(std::optional<std::size_t> place) const;
+    void make_index();
     [[nodiscard]] std::optional<std::size_t> at_number(std::uint64_t number) const;
 
     std::vector<ports::known_row> rows_;
@@ -46,7 +53,10 @@ private:
     bool ids_are_given_;
     bool indexed_ = false;
     boost::unordered_flat_map<ports::digest128, std::size_t, digest_hash> by_id_;
-    boost::unordered_flat_set<ports::digest128, digest_hash> new_ids_;
+    using indexes = std::vector<std::size_t>;
+    boost::unordered_flat_map<ports::digest128, indexes, digest_hash> further_;  ///< of those ids
+    boost::unordered_flat_map<ports::digest128, indexes, digest_hash> rejected_; ///< by content
+    boost::unordered_flat_set<ports::digest128, digest_hash> ids_; ///< of the input so far
     std::uint64_t next_free_ = 0; ///< number of a row whose own is taken
 };
 
