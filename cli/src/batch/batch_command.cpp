@@ -1,14 +1,17 @@
 #include "batch/batch_command.hpp"
 
 #include "application.hpp"
+#include "batch/batch_files.hpp"
 #include "batch/batch_progress.hpp"
 #include "batch/batch_run.hpp"
 #include "batch/batch_summary.hpp"
 #include "batch/dead_letter_file.hpp"
 #include "batch/dry_run.hpp"
 #include "batch/run_control.hpp"
+#include "batch/run_identity.hpp"
 #include "batch/run_manifest.hpp"
 #include "batch/run_store_access.hpp"
+#include "batch/unseen_results.hpp"
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
 #include "failure_hints.hpp"
@@ -45,19 +48,6 @@ std::string hex_of(const ports::digest128& digest) {
     std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(digest.high),
                   static_cast<unsigned long long>(digest.low));
     return text;
-}
-
-bool is_same_file(const std::string& one, const std::string& other) {
-    std::error_code failed;
-    return one == other || std::filesystem::weakly_canonical(one, failed) ==
-                               std::filesystem::weakly_canonical(other, failed);
-}
-
-/// For a process that is started elsewhere.
-std::string absolute(const std::string& file) {
-    std::error_code failed;
-    if (file.empty() || file == "-") return file;
-    return std::filesystem::absolute(file, failed).lexically_normal().string();
 }
 
 /// One start of the command.
@@ -148,6 +138,7 @@ private:
             co_return std::move(first).error();
         }
         sessions_->put_back(*std::move(first), 1);
+        if (auto checked = check_files(); !checked) co_return std::move(checked).error();
         if (asked_.dry_run) {
             result<void> looked = co_await look_only(**reader);
             co_return looked;
@@ -159,6 +150,8 @@ private:
             result<std::vector<ports::known_row>> rows = co_await journal_->known_rows(context());
             if (!rows) co_return std::move(rows).error();
             known = *std::move(rows);
+            result<void> matched = co_await match_files(known);
+            if (!matched) co_return std::move(matched).error();
             if (auto noted = note_program(known); !noted) co_return std::move(noted).error();
         }
         if (auto opened = open_outputs(known); !opened) co_return std::move(opened).error();
@@ -172,6 +165,16 @@ private:
         if (!feed) co_return std::move(feed).error();
         feed_ = *std::move(feed);
         co_return result<void>();
+    }
+
+    coro::task<result<void>> match_files(std::vector<ports::known_row>& known) {
+        const opened_files files{*journal_, manifest_, asked_, continues_};
+        result<void> matched = co_await match_journal(files, known, context());
+        if (matched) matched = check_retried_ids(asked_.retry_ids, known);
+        if (!matched || !writes_output_again(files, known)) co_return matched;
+        result<void> forgotten = co_await journal_->forget_output(context());
+        for (ports::known_row& each : known) each.emitted = false;
+        co_return forgotten;
     }
 
     coro::task<result<void>> look_only(rows::row_reader& reader) {
@@ -201,15 +204,38 @@ private:
         co_return ended;
     }
 
+    [[nodiscard]] std::vector<std::string> own_templates() const {
+        std::vector<std::string> folders = asked_.options.tasks;
+        if (folders.empty() && has_templates(asked_.options.default_tasks))
+            folders.push_back(asked_.options.default_tasks);
+        auto files = template_files(folders);
+        return files ? *std::move(files) : std::vector<std::string>();
+    }
+
+    [[nodiscard]] result<void> check_files() {
+        std::vector<named_file> read{{"the workflow", asked_.file}};
+        for (const std::string& each : asked_.rows.files) read.push_back({"a file of rows", each});
+        for (const auto& [name, text] : tools_->imported().texts())
+            read.push_back({"a part of the workflow", name});
+        for (const std::string& each : own_templates()) read.push_back({"a template", each});
+        if (const std::string folder = asked_.run_folder(); !folder.empty()) {
+            for (const char* name : {"/run.db", "/run.json", "/lock"})
+                read.push_back({"a file of the run itself", folder + name});
+        }
+        return check_written_files({{"the file of results", asked_.out.target.file},
+                                    {"the file of dead letters", asked_.dead_letter_file()}},
+                                   read);
+    }
+
     [[nodiscard]] result<void> open_run() {
         const std::string folder = asked_.run_folder();
         HEDDLE_CHECK(make_run_folder(folder));
-        HEDDLE_TRY(journal_, open_journal(*store_workers_, folder, asked_.durability));
         std::error_code failed;
         continues_ = std::filesystem::exists(manifest_file(folder), failed);
+        HEDDLE_TRY(journal_, open_journal(*store_workers_, folder, asked_.durability, !continues_));
         if (continues_) {
             HEDDLE_TRY(manifest_, read_manifest(folder));
-            if (!is_same_file(manifest_.output, asked_.out.target.file)) {
+            if (!is_same_path(manifest_.output, asked_.out.target.file)) {
                 return error(errc::invalid_argument, "the run in " + folder + " writes to " +
                                                          manifest_.output + ", not to " +
                                                          asked_.out.target.file)
@@ -225,8 +251,8 @@ private:
             return {};
         }
         manifest_.program = asked_.file;
-        manifest_.output = absolute(asked_.out.target.file);
-        manifest_.dead_letters = absolute(asked_.dead_letter_file());
+        manifest_.output = absolute_path(asked_.out.target.file);
+        manifest_.dead_letters = absolute_path(asked_.dead_letter_file());
         manifest_.id_field = asked_.rows.id_field;
         manifest_.seed =
             asked_.options.seed != 0 ? asked_.options.seed : std::random_device{}() + 1ULL;
@@ -240,13 +266,8 @@ private:
         for (const auto& [name, text] : tools_->imported().texts())
             all += '\0' + name + '\0' + text;
         tools_->imported().close();
-        std::vector<std::string> folders = asked_.options.tasks;
-        if (folders.empty() && has_templates(asked_.options.default_tasks))
-            folders.push_back(asked_.options.default_tasks);
-        if (const auto files = template_files(folders)) {
-            for (const std::string& file : *files) {
-                if (const auto text = read_input_file(file)) all += '\0' + file + '\0' + *text;
-            }
+        for (const std::string& file : own_templates()) {
+            if (const auto text = read_input_file(file)) all += '\0' + file + '\0' + *text;
         }
         for (const std::string& each : asked_.inputs) all += '\0' + each;
         all += '\0' + asked_.options.model.value_or("");
@@ -270,7 +291,7 @@ private:
                 "; another --run folder runs all rows anew\n");
         }
         manifest_.program_digest = digest;
-        manifest_.arguments = arguments_;
+        manifest_.arguments = without_retries(arguments_);
         std::error_code failed;
         manifest_.directory = std::filesystem::current_path(failed).string();
         manifest_.heddle_version = HEDDLE_VERSION;
@@ -279,6 +300,7 @@ private:
 
     [[nodiscard]] result<void> open_outputs(const std::vector<ports::known_row>& known) {
         rows::result_output out = asked_.out;
+        out.target.run = manifest_.run_id;
         if (continues_ && !asked_.writes_to_standard_output()) {
             out.target.start = rows::output_start::at_size;
             out.target.size = journal_->emitted_size();
@@ -286,22 +308,11 @@ private:
         HEDDLE_TRY(results_, rows::result_writer::open(std::move(out)));
         const std::string letters = asked_.dead_letter_file();
         if (letters.empty()) return {};
-        std::error_code failed;
-        if (continues_) {
-            HEDDLE_CHECK(tidy_dead_letters(letters, without_result(known)));
-        } else if (std::filesystem::exists(letters, failed) &&
-                   std::filesystem::file_size(letters, failed) != 0 && !asked_.out.target.force) {
-            return error(errc::invalid_argument, letters + " is there already, and not of this run")
-                .with_hint(
-                    "remove it, name another file with --dead-letters, or replace both "
-                    "with --force");
-        } else {
-            std::filesystem::remove(letters, failed);
-        }
-        rows::output_target target;
-        target.file = letters;
-        target.start = rows::output_start::after_last_line;
-        HEDDLE_TRY(letters_, rows::dead_letter_writer::open(std::move(target)));
+        const bool is_own = continues_ && is_same_path(manifest_.dead_letters, letters);
+        HEDDLE_TRY(letters_, open_dead_letters(letters, is_own, asked_.out.target.force,
+                                               without_result(known)));
+        had_letters_ = letters_->size() != 0;
+        manifest_.dead_letters = absolute_path(letters);
         return {};
     }
 
@@ -348,6 +359,11 @@ private:
         coro::nursery writing(context());
         writing.start(emitter_->run(context()));
         result<void> ended = co_await batch_->run();
+        const bool complete = !batch_->has_rows_left();
+        if (ended && journal_ && (complete || !asked_.ordered)) {
+            ended = co_await emit_unseen(
+                {*journal_, *known_, *emitter_, batch_->rows_taken(), complete}, context());
+        }
         emitter_->close();
         result<void> written = co_await writing.join();
         results_.reset();
@@ -356,7 +372,7 @@ private:
             result<void> kept = co_await journal_->flush(context());
             if (ended && !kept) ended = std::move(kept);
         }
-        if ((asked_.retry_failed || !asked_.retry_ids.empty()) && journal_ && letters_ && ended) {
+        if (had_letters_ && journal_ && ended) { // of rows that are done now
             letters_.reset();
             result<std::vector<ports::known_row>> known = co_await journal_->known_rows(context());
             if (known) ended = tidy_dead_letters(asked_.dead_letter_file(), without_result(*known));
@@ -448,6 +464,7 @@ private:
     bool program_changed_ = false;
     std::unique_ptr<rows::result_writer> results_;
     std::unique_ptr<rows::dead_letter_writer> letters_;
+    bool had_letters_ = false; ///< of earlier processes
     std::optional<known_table> known_;
     std::unique_ptr<rows::row_feed> feed_;
     std::optional<result_emitter> emitter_;

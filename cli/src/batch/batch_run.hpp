@@ -75,6 +75,8 @@ public:
     }
     /// Whether rows of the input are not done.
     [[nodiscard]] bool has_rows_left() const noexcept;
+    /// How many rows of the input were taken.
+    [[nodiscard]] std::uint64_t rows_taken() const noexcept { return positions_; }
 
 private:
     struct held_job {

@@ -36,6 +36,7 @@ std::string text_in(const json::object& members, std::string_view name) {
 std::string run_manifest::to_json() const {
     json::array given(arguments.begin(), arguments.end());
     return json_line(json::object{{"version", current_version},
+                                  {"run_id", run_id},
                                   {"program", program},
                                   {"program_digest", program_digest},
                                   {"output", output},
@@ -61,6 +62,7 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
                                  std::to_string(current_version));
     }
     run_manifest content;
+    content.run_id = text_in(members, "run_id");
     content.program = text_in(members, "program");
     content.program_digest = text_in(members, "program_digest");
     content.output = text_in(members, "output");
@@ -126,13 +128,20 @@ result<void> make_run_folder(const std::string& folder) {
         return failure;
     }
     std::error_code failed;
-    if (!paths::is_directory(folder, failed))
+    struct stat about {};
+    if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
         return error(errc::invalid_argument, "--run: " + folder + " is not a directory");
     // A journal alone is left by a start that met a mistake before the first row.
-    for (const std::string& ours : {manifest_file(folder), folder + "/run.db"}) {
-        if (paths::exists(ours, failed)) return {};
+    bool is_ours = paths::is_empty(folder, failed);
+    for (const std::string& ours : {manifest_file(folder), folder + "/run.db"})
+        is_ours = is_ours || paths::exists(ours, failed);
+    if (is_ours) {
+        // What the rows hold is nobody else's business, and what steers the run neither.
+        const bool is_open = (about.st_mode & 077) != 0;
+        if (!is_open || ::chmod(folder.c_str(), about.st_mode & 0700) == 0) return {};
+        return error(errc::io_error, "--run: " + folder + " can be used by others")
+            .with_hint("name a directory of your own");
     }
-    if (paths::is_empty(folder, failed)) return {};
     return error(errc::invalid_argument,
                  "--run: " + folder + " holds files and is not the folder of a run")
         .with_hint("name a new or an empty directory");

@@ -13,6 +13,7 @@ namespace heddle::cli {
 struct run_manifest {
     static constexpr std::int64_t current_version = 1;
 
+    std::string run_id;         ///< the journal has it, too; empty: of an earlier version
     std::string program;        ///< the workflow as it was named
     std::string program_digest; ///< of it, what it imports and the templates, as 32 hex digits
     std::string output;         ///< the file of results; "-": standard output
@@ -41,7 +42,7 @@ struct run_manifest {
 [[nodiscard]] result<std::string> find_run(const std::string& name);
 /// The folders of runs directly below one, sorted, itself included. Errors: not_found.
 [[nodiscard]] result<std::vector<std::string>> runs_below(const std::string& folder);
-/// Makes the folder, readable by its owner only, unless it is there. Errors: io_error naming it,
+/// Makes the folder unless it is there, and lets only its owner use it. Errors: io_error naming it,
 /// invalid_argument for a folder that holds something else.
 [[nodiscard]] result<void> make_run_folder(const std::string& folder);
 

@@ -4,9 +4,10 @@ namespace heddle::cli {
 
 result<std::unique_ptr<store::run_store>> open_journal(ports::worker_port& workers,
                                                        const std::string& folder,
-                                                       journal_durability durability) {
+                                                       journal_durability durability, bool is_new) {
     store::run_store_options options;
     options.folder = folder;
+    options.opening = is_new ? store::run_opening::create_or_resume : store::run_opening::resume;
     switch (durability) {
     case journal_durability::fsync: options.durability = store::run_durability::fsync; break;
     case journal_durability::group: options.durability = store::run_durability::group; break;

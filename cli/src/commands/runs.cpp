@@ -12,6 +12,7 @@
 #include <boost/json/parse.hpp>
 
 #include <charconv>
+#include <cmath>
 
 #include <unistd.h>
 
@@ -183,7 +184,9 @@ public:
             const auto [end, failed] =
                 std::from_chars(text.data(), text.data() + text.size(), number);
             const bool whole = failed == std::errc() && end == text.data() + text.size();
-            if (name == "concurrency" && whole && number >= 1 && number <= 1e6)
+            const bool is_count =
+                whole && number >= 1 && number <= 1e6 && std::trunc(number) == number;
+            if (name == "concurrency" && is_count)
                 request_["concurrency"] = static_cast<std::int64_t>(number);
             else if (name == "budget-usd" && whole && number >= 0) request_["budget_usd"] = number;
             else return "a setting is concurrency=N or budget-usd=X, not '" + each + "'";

@@ -108,17 +108,24 @@ error no_run() {
         .with_hint("look whether the folder is the right one");
 }
 
+error no_journal() {
+    return error(errc::io_error, "the journal is missing or empty")
+        .with_hint(
+            "the run cannot continue without it: restore it from a copy; to run all rows anew, "
+            "name another folder and another output");
+}
+
 result<sqlite_database> opened_to_write(const run_store_options& options) {
     const std::string file = file_of_run(options.folder);
     const bool there = exists(file);
-    if (!there && options.opening == run_opening::resume) return no_run();
+    if (!there && options.opening == run_opening::resume) return no_journal();
     HEDDLE_TRY(sqlite_database database, sqlite_database::open(file));
     HEDDLE_TRY(const bool empty, is_empty(database));
     if (!empty && options.opening == run_opening::create) {
         return error(errc::io_error, "there is a run already")
             .with_hint("resume it, or name another folder");
     }
-    if (empty && options.opening == run_opening::resume) return no_run();
+    if (empty && options.opening == run_opening::resume) return no_journal();
     const char* settings = options.durability == run_durability::off
                                ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF"
                                : "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL";

@@ -44,6 +44,7 @@ struct step_appended {
 struct rows_emitted {
     std::vector<std::uint64_t> rows;
     std::uint64_t size = 0;
+    bool alone = false; ///< no others are
 };
 struct manifest_set {
     std::vector<manifest_entry> entries;

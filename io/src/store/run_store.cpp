@@ -45,6 +45,10 @@ public:
         emitted_size_ = size;
         return queue(rows_emitted{std::move(rows), size});
     }
+    coro::task<result<void>> forget_output(coro::call_context context) override {
+        emitted_size_ = 0;
+        return write(rows_emitted{{}, 0, true}, context, need::all_kept);
+    }
     std::uint64_t emitted_size() const noexcept override { return emitted_size_; }
     ports::run_totals totals() const noexcept override {
         return writer_ ? writer_->totals() : read_totals_;

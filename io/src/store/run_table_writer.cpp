@@ -176,6 +176,7 @@ result<void> run_table_writer::apply(const ports::row_end& change) {
 
 result<void> run_table_writer::apply(const rows_emitted& change) {
     sums_.emitted_size = change.size;
+    if (change.alone) HEDDLE_CHECK(database_.run("UPDATE rows SET emitted = 0 WHERE emitted <> 0"));
     for (const std::uint64_t row : change.rows)
         HEDDLE_CHECK(done(on_.emit.begin().bind(key_of(row))));
     return {};

@@ -1,0 +1,45 @@
+// Whether the files of a run belong together, and what is done to them before it goes on.
+#pragma once
+
+#include "batch/batch_request.hpp"
+#include "batch/run_manifest.hpp"
+
+#include <heddle/base/error.hpp>
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
+#include <heddle/ports/run_journal.hpp>
+#include <heddle/store/run_store.hpp>
+
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// What is looked at; all of it outlives the calls.
+struct opened_files {
+    store::run_store& journal;
+    run_manifest& manifest;
+    const batch_request& asked;
+    bool continues = false; ///< there was a manifest
+};
+
+/// Makes sure that journal and manifest are those of one run; the id of a new run goes to both.
+/// `known`: the rows of the journal. Errors: as run_store; invalid_argument when a part of the run
+/// is missing or that of another one.
+[[nodiscard]] coro::task<result<void>> match_journal(opened_files files,
+                                                     std::vector<ports::known_row> known,
+                                                     coro::call_context context);
+
+/// Whether all results are to be written again: the file is gone, or it has errors of rows that run
+/// again, which would be in it twice.
+[[nodiscard]] bool writes_output_again(const opened_files& files,
+                                       const std::vector<ports::known_row>& known);
+
+/// Errors: not_found for an id of --retry-row that no row of the run has.
+[[nodiscard]] result<void> check_retried_ids(const std::vector<std::string>& ids,
+                                             const std::vector<ports::known_row>& known);
+
+/// The arguments of a command for `runs retry`, which has rows of its own to run again.
+[[nodiscard]] std::vector<std::string> without_retries(const std::vector<std::string>& arguments);
+
+} // namespace heddle::cli
