@@ -12,7 +12,7 @@ class heap;
 struct object;
 struct builtin;
 
-/// What a value or an object is. `unbound` and `cell` never reach a program, and no value is `code`.
+/// What a value or an object is. `unbound` and `cell` never reach a program; no value is `code`.
 enum class kind : std::uint8_t {
     unbound = 0,
     nil,

@@ -101,7 +101,7 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
         const value extent = *mark;
         if (auto& common = f_.realm_->common; common && common->extent == host_of(extent))
             common.reset();
-        error failure = with_extent(std::move(caught->failure), {});
+        error failure = with_extent(caught->failure, {}); // which stays whole without memory
         // Whatever its cleanups did, this is the end of its time.
         if (const auto* time = host_as<time_extent>(extent);
             time && failure.code() != errc::timeout) {
