@@ -69,9 +69,8 @@ TEST(depth, cancellation_reaches_the_innermost_of_nested_futures) {
 TEST(depth, cleanups_of_nested_branches_are_held_to_their_time) {
     EXPECT_EQ(run_deep("(define (down n) (if (= n 0) (pause 60) (map down (list (- n 1))))) "
                        "(timeout 1 (try (pause 9) (finally (down " +
-                       std::to_string(deep / 4) + "))) 'late)")
-                  .substr(0, 10),
-              "LimitError");
+                       std::to_string(deep / 4) + "))) 'late)"),
+              "late");
 }
 
 TEST(depth, an_error_comes_out_of_nested_maps_with_a_bounded_trace) {
