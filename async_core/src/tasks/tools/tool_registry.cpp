@@ -138,6 +138,15 @@ namespace json = boost::json;
 
 } // namespace
 
+std::size_t footprint(const registered_tool& one) noexcept {
+    // Measured: each property becomes a schema of its own, with its tables.
+    constexpr std::size_t of_a_tool = 3072;
+    constexpr std::size_t of_a_property = 2048;
+    const tool& declared = one.declared;
+    return of_a_tool + 2 * (declared.name.size() + declared.description.size()) +
+           8 * declared.input_schema.size() + of_a_property * one.clauses.size();
+}
+
 result<void> tool_registry::add(lang::heap& memory, tool declared) {
     if (declared.name.empty()) {
         return error(heddle::errc::invalid_argument, "a tool has no name");
@@ -146,7 +155,8 @@ result<void> tool_registry::add(lang::heap& memory, tool declared) {
     auto object = std::make_shared<registered_tool>();
     object->declared = std::move(declared);
     HEDDLE_CHECK(read_clauses(*object));
-    const lang::value callable = lang::make_host(memory, std::make_unique<tool_callable>(object));
+    const lang::value callable =
+        lang::make_host(memory, std::make_unique<tool_callable>(memory, object));
     for (const std::string& alias : object->declared.aliases) {
         by_name_.insert_or_assign(alias, callable);
     }

@@ -76,6 +76,19 @@ TEST(deftool, calls_itself_and_is_called_before_its_definition) {
               "10");
 }
 
+TEST(deftool, counts_towards_the_memory) {
+    harness w;
+    lang::heap& memory = w.session->memory();
+    const auto used_for = [&](const std::string& params) {
+        const std::size_t before = memory.used();
+        w.json("(define kept (map (lambda (i) (deftool t (params " + params +
+               ") (description \"d\") i) t) (range 100)))");
+        return memory.used() - before;
+    };
+    EXPECT_GE(used_for("(a string)"), 100U * 4000U);
+    EXPECT_GE(used_for("(a string) (b string) (c string) (d string)"), 100U * 5000U);
+}
+
 TEST(deftool, in_sight_of_its_own_body_is_freed) {
     harness w;
     const std::string define =

@@ -50,10 +50,16 @@ struct registered_tool {
     output_schema schema;
 };
 
-/// A tool as a value of the language.
+/// Approximate size of a tool in bytes: its definition and its compiled schema.
+[[nodiscard]] std::size_t footprint(const registered_tool& one) noexcept;
+
+/// A tool as a value of the language. Counts towards the memory of its heap.
 class tool_callable final : public lang::host_object {
 public:
-    explicit tool_callable(std::shared_ptr<const registered_tool> tool) : tool_(std::move(tool)) {}
+    tool_callable(lang::heap& memory, std::shared_ptr<const registered_tool> tool)
+        : tool_(std::move(tool)) {
+        charge_.set(memory, footprint(*tool_));
+    }
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "tool"; }
     [[nodiscard]] std::string describe() const override { return "tool " + tool_->declared.name; }
@@ -69,6 +75,7 @@ public:
 
 private:
     std::shared_ptr<const registered_tool> tool_;
+    lang::heap_charge charge_;
 };
 
 /// The tools of one session. Threads: the session's only.
