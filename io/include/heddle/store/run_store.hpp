@@ -70,8 +70,8 @@ public:
     [[nodiscard]] virtual coro::task<result<std::vector<manifest_entry>>> manifest(
         coro::call_context context) = 0;
 
-    /// Notes that no result is in the output file any more: all are written again. Returns once that
-    /// is durable.
+    /// Notes that no result is in the output file any more: all are written again. Returns once
+    /// that is durable.
     [[nodiscard]] virtual coro::task<result<void>> forget_output(coro::call_context context) = 0;
 
     /// Rows by number from `first` on, at most `count`, of one status or all.

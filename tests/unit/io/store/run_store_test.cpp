@@ -118,6 +118,9 @@ TEST_F(run_store_test, knows_what_is_not_in_the_output_yet) {
     const auto rest = loop.run(store->ends_to_emit(5, 10, loop.context())).value();
     ASSERT_EQ(rest.size(), 1U);
     EXPECT_EQ(rest[0].row, 5U);
+    ASSERT_TRUE(loop.run(store->forget_output(loop.context())));
+    EXPECT_EQ(store->emitted_size(), 0U);
+    EXPECT_EQ(loop.run(store->ends_to_emit(0, 10, loop.context())).value().size(), 5U);
 }
 
 TEST_F(run_store_test, finds_answers_by_their_content) {
