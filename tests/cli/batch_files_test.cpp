@@ -48,7 +48,7 @@ TEST_F(files_of_batches, that_are_not_of_the_run_get_no_dead_letters) {
     EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 1U);
 }
 
-TEST_F(files_of_batches, that_are_read_are_not_written_whatever_force_says) {
+TEST_F(files_of_batches, that_are_read_are_not_written_with_force_either) {
     rows_file(3);
     std::filesystem::create_hard_link(path("rows.jsonl"), path("link.jsonl"));
     for (const char* name : {"rows.jsonl", "link.jsonl"}) {

@@ -139,7 +139,7 @@ TEST_F(render, hides_keys) {
     }
 }
 
-TEST_F(render, says_what_is_wrong) {
+TEST_F(render, names_what_is_wrong) {
     const auto unknown = run_heddle({"render", "jugde", "--workflow", file, "--model", model});
     EXPECT_EQ(unknown.code, 1);
     EXPECT_THAT(unknown.err, AllOf(HasSubstr("there is no task 'jugde'"), HasSubstr("'judge'")));

@@ -9,7 +9,7 @@ using coro::task;
 using ports::chat_request;
 using ports::chat_response;
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port says so
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in the port
 task<result<chat_response>> watched_provider::complete(const chat_request& request,
                                                        call_context context) {
     if (auto refused = watch_.on_request({inner_, request, false})) co_return *std::move(refused);

@@ -30,7 +30,7 @@ using failure_reader = std::function<std::optional<std::string>(const ports::ste
 ///
 /// - If the attempt ended with the failure of a step, that step is repeated. If it ended with
 ///   another error, all steps that failed are, or, if none did, the last one that was paid for.
-///   If it ran out of time, the steps under way are; the record says so (without_failed_step).
+///   If it ran out of time, the steps under way are; its record is marked (without_failed_step).
 /// - Records up to there are replayed. Of what comes later, the responses of models are kept: a
 ///   step that makes the same request again is given them (ports::step_memory).
 /// - Of a repeated step they are kept if it failed because of a request that has none. Otherwise

@@ -39,8 +39,8 @@ result<cost_estimate> task_costs::first_estimate() const {
     least.input = session_.estimate(request_);
     ports::token_usage most = least;
     most.output = std::min(request_.max_output_tokens.value_or(first_output), first_output);
-    const auto input = price.most_of(least);
-    const auto both = price.most_of(most);
+    const auto input = price.max_of(least);
+    const auto both = price.max_of(most);
     if (!input || !both) {
         return task_failed(task_failure_reason::configuration_error,
                            "a budget in dollars cannot be held: the price of the model '" +

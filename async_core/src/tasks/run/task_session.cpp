@@ -401,7 +401,7 @@ std::optional<double> model_price::of(const ports::token_usage& usage) const {
     return prices ? prices->cost_usd(provider, model, usage) : std::nullopt;
 }
 
-std::optional<double> model_price::most_of(const ports::token_usage& usage) const {
+std::optional<double> model_price::max_of(const ports::token_usage& usage) const {
     std::optional<double> most = of(usage);
     if (!most) return most;
     for (const route_model& each : route_models) {

@@ -38,7 +38,7 @@ struct model_price {
     std::span<const route_model> route_models{}; ///< where else a request may go
     [[nodiscard]] std::optional<double> of(const ports::token_usage& usage) const;
     /// At the dearest of the models that are known to have a price.
-    [[nodiscard]] std::optional<double> most_of(const ports::token_usage& usage) const;
+    [[nodiscard]] std::optional<double> max_of(const ports::token_usage& usage) const;
 };
 
 /// Tokens of one request.

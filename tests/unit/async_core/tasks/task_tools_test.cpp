@@ -231,7 +231,7 @@ TEST(subtasks, a_continuation_is_run_and_its_result_returned) {
     EXPECT_EQ(w.observer.finished, 2);
 }
 
-TEST(subtasks, their_result_has_the_warnings_of_the_task_that_it_stands_for) {
+TEST(subtasks, their_result_has_the_warnings_of_the_task_that_it_replaces) {
     harness w;
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;
