@@ -145,7 +145,7 @@ TEST_F(paid_batches, count_what_a_task_under_way_has_paid_for) {
     rows_file(1);
     scratch.file("w.heddle",
                  "(defatom ask (params q) (instructions \"{{q}}\")\n"
-                 "  (output_format (type json) (schema object)) (retries 3))\n"
+                 "  (output_format ((type \"json\") (schema \"object\"))) (retries 3))\n"
                  "(define (main text) (get (ask text) 'parsedContent))\n");
     {
         model_thread model(R"({"rules": [

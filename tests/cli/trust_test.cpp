@@ -262,8 +262,10 @@ TEST_F(trust, the_official_address_is_asked_for_where_the_user_names_another) {
                  "model = \"fast\"\n[aliases]\nfast = \"gw:gpt\"\n"
                  "[providers.gw]\ntype = \"openai\"\nbase_url = \"http://gateway.test/v1\"\n");
     expect_asked("model = \"openai:gpt-4o\"\n");
-    expect_asked("[aliases]\nfast = \"openai:gpt-4o\"\n");
-    expect_asked("[aliases]\nfast = \"safe\"\n[routes.safe]\nmodels = [\"openai:gpt-4o\"]\n");
+    expect_asked("model = \"quick\"\n[aliases]\nquick = \"openai:gpt-4o\"\n");
+    expect_asked(
+        "model = \"quick\"\n[aliases]\nquick = \"safe\"\n"
+        "[routes.safe]\nmodels = [\"openai:gpt-4o\"]\n");
     EXPECT_THAT(seen(), IsEmpty());
     project("[aliases]\nquick = \"gw:mini\"\n");
     EXPECT_EQ(heddle({"trust"}).code, 0);

@@ -17,7 +17,7 @@ std::string number_text(double number) {
     char* const first = buffer.data();
     const auto end =
         plain ? std::to_chars(first, first + buffer.size(), number, std::chars_format::fixed)
-              : std::to_chars(first, first + buffer.size(), number);
+              : std::to_chars(first, first + buffer.size(), number, std::chars_format::scientific);
     return {first, end.ptr};
 }
 

@@ -187,7 +187,7 @@ TEST_P(explosion_test, ends_soon_when_it_is_cancelled_at_its_memory_limit) {
     options.memory_limit = 256 * mebibyte;
     // No limit that the program meets ends it: it begins anew.
     const std::string again =
-        "(letrec ((again (lambda () (try " + program + " (catch e nil)) (again)))) (again))";
+        "(letrec ((again (lambda () (try " + program + " (catch (e) nil)) (again)))) (again))";
     cancel_when cancel(session_->memory(), options.memory_limit - 16 * mebibyte);
     options.observer = &cancel;
     options.cancel = &cancel.source;

@@ -82,7 +82,7 @@ TEST(deftool, counts_towards_the_memory) {
     const auto used_for = [&](const std::string& params) {
         const std::size_t before = memory.used();
         w.json("(define kept (map (lambda (i) (deftool t (params " + params +
-               ") (description \"d\") i) t) (range 100)))");
+               ") (description \"d\") i) t) (range 100))) nil");
         return memory.used() - before;
     };
     EXPECT_GE(used_for("(a string)"), 100U * 4000U);

@@ -70,7 +70,7 @@ TEST(route_budgets, set_aside_what_the_dearest_model_costs) {
     w.models.add_route("cheap", route, {{"llm", "low"}, {"llm", "unknown"}});
     w.models.add_route("mixed", route, {{"llm", "low"}, {"llm", "dear"}});
     // The input alone costs more than this budget at the dear model.
-    const std::string call = "(with ((budget-usd 0.05)) (get (t (model \"";
+    const std::string call = "(with ((budget-usd 0.02)) (get (t (model \"";
     EXPECT_EQ(w.json(call + "cheap\")) 'status))"), "\"COMPLETE\"");
     EXPECT_EQ(route.asked.size(), 1U);
     EXPECT_EQ(w.json(call + "mixed\")) 'status))"), "\"FAILED\"");

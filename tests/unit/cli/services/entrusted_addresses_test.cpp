@@ -138,9 +138,13 @@ TEST_F(entrusted_addresses, an_alias_of_the_project_cannot_lead_a_run_elsewhere)
         "model = \"fast\"\n[providers.gate]\ntype = \"openai\"\n"
         "base_url = \"http://gateway.test/v1\"\n[aliases]\nfast = \"gate:gpt\"\n");
     EXPECT_EQ(set_up({}), "");
+    // What the user calls fast stays that; a name of its own asks first.
     project("[aliases]\nfast = \"openai:gpt-4o\"\n");
+    EXPECT_EQ(set_up({}), "");
+    expect_sent("gate", "http://gateway.test/v1", users_key);
+    project("model = \"quick\"\n[aliases]\nquick = \"openai:gpt-4o\"\n");
     EXPECT_THAT(set_up({}),
-                AllOf(HasSubstr(project_file() + ":2: provider 'openai'"),
+                AllOf(HasSubstr(project_file() + ":3: provider 'openai'"),
                       HasSubstr("OPENAI_API_KEY and prompts sent to https://api.openai.com:443")));
 }
 
