@@ -63,18 +63,20 @@ TEST(route_budgets, set_aside_what_the_dearest_model_costs) {
     static const prices_of_two prices;
     task_system_parts parts;
     parts.prices = &prices;
-    harness w({bounded()}, std::move(parts));
+    task_template declared = bounded();
+    declared.instructions = std::string(800, 'p'); // some hundred tokens
+    harness w({declared}, std::move(parts));
     testing::scripted_llm route;
     route.name = "route";
     route.say("x");
     w.models.add_route("cheap", route, {{"llm", "low"}, {"llm", "unknown"}});
     w.models.add_route("mixed", route, {{"llm", "low"}, {"llm", "dear"}});
     // The input alone costs more than this budget at the dear model.
-    const std::string call = "(with ((budget-usd 0.02)) (get (t (model \"";
+    const std::string call = "(with ((budget-usd 0.9)) (get (t (model \"";
+    EXPECT_EQ(w.json(call + "mixed\")) 'status))"), "\"FAILED\"");
+    EXPECT_EQ(route.asked.size(), 0U) << "nothing was sent";
     EXPECT_EQ(w.json(call + "cheap\")) 'status))"), "\"COMPLETE\"");
     EXPECT_EQ(route.asked.size(), 1U);
-    EXPECT_EQ(w.json(call + "mixed\")) 'status))"), "\"FAILED\"");
-    EXPECT_EQ(route.asked.size(), 1U) << "nothing was sent";
 }
 
 } // namespace
