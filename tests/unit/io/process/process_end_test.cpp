@@ -69,7 +69,10 @@ TEST_F(process_end, run_timeout_is_a_result_with_what_was_written) {
     const auto ended = run(request);
     ASSERT_TRUE(ended) << ended.error().message();
     EXPECT_TRUE(ended->timed_out);
-    EXPECT_EQ(ended->out, exists("ready") ? "began\nasked\n" : ended->out);
+    // The group is asked: a shell that forks at that moment may run the trap in both processes.
+    if (exists("ready")) {
+        EXPECT_EQ(ended->out.substr(0, 12), "began\nasked\n");
+    }
     EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
