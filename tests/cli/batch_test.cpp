@@ -193,6 +193,24 @@ TEST_F(batches, run_failed_rows_again_when_asked) {
     EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
 }
 
+TEST_F(batches, run_one_failed_row_again_when_asked) {
+    rows_file(8);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread refusing(
+        R"({"rules": [{"match": "t[35]", "error": {"status": 400, "message": "no"}},
+                                        {"match": ".*", "text": "x"}]})");
+    ASSERT_EQ(batch({"--model", "openai:gpt-4o", "--base-url", refusing.url()}).code, 3);
+    ASSERT_EQ(ids_in("out.jsonl.failed.jsonl"), (std::map<std::string, int>{{"r3", 1}, {"r5", 1}}));
+    model_thread model(always_answering("y"));
+    const auto ended =
+        batch({"--model", "openai:gpt-4o", "--base-url", model.url(), "--retry-row", "r3"});
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_EQ(model.counters().requests, 1U);
+    EXPECT_EQ(ids_in("out.jsonl").size(), 7U);
+    EXPECT_EQ(ids_in("out.jsonl").at("r3"), 1);
+    EXPECT_EQ(ids_in("out.jsonl.failed.jsonl"), (std::map<std::string, int>{{"r5", 1}}));
+}
+
 TEST_F(batches, see_nothing_of_the_rows_before) {
     rows_file(50);
     scratch.file("w.heddle",

@@ -20,6 +20,10 @@ using ports::digest128;
 using ports::step_kind;
 using ports::step_record;
 
+[[nodiscard]] bool is_spare(step_kind kind) noexcept {
+    return kind == step_kind::spare || kind == step_kind::due;
+}
+
 } // namespace
 
 durable_row::durable_row(step_log& log, coro::event_loop& loop)
@@ -27,11 +31,21 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
     std::vector<step_record> all = log.take_earlier();
     std::map<ports::digest128, ports::step_spending> spent_by_parts;
     for (step_record& each : all) {
-        if (each.kind >= step_kind::sent) continue;
+        if (each.kind == step_kind::past || each.kind == step_kind::sent ||
+            each.kind == step_kind::lost || each.kind == step_kind::failed) {
+            continue;
+        }
+        if (is_spare(each.kind)) {
+            const bool counted = each.kind == step_kind::spare;
+            spares_.emplace(each.content, spare{each.path, {std::move(each.body), counted}});
+            continue;
+        }
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
-        if (each.kind == step_kind::request) {
-            const bool is_counted = each.is_counted || each.spent.requests != 0;
-            spent_by_parts[each.path] += each.spent;
+        if (each.kind == step_kind::request || each.kind == step_kind::reused) {
+            // A response of an earlier program has cost this one nothing.
+            const bool is_reused = each.kind == step_kind::reused;
+            const bool is_counted = each.is_counted || is_reused || each.spent.requests != 0;
+            if (!is_reused) spent_by_parts[each.path] += each.spent;
             parts_[each.path].emplace(each.content,
                                       ports::kept_part{std::move(each.body), is_counted});
         } else if (each.kind == step_kind::clock) {
@@ -166,12 +180,26 @@ result<const step_record*> durable_row::recorded(const digest128& path, std::str
 std::optional<ports::kept_part> durable_row::take_part(const digest128& step,
                                                        const digest128& content) {
     const auto kept = parts_.find(step);
-    if (kept == parts_.end()) return std::nullopt;
+    if (kept == parts_.end()) return take_spare(step, content);
     const auto found = kept->second.lower_bound(content);
-    if (found == kept->second.end() || found->first != content) return std::nullopt;
+    if (found == kept->second.end() || found->first != content) return take_spare(step, content);
     ports::kept_part part = std::move(found->second);
     kept->second.erase(found);
     return part;
+}
+
+/// The step's own if it asked that under the earlier version of the program, too.
+std::optional<ports::kept_part> durable_row::take_spare(const digest128& step,
+                                                        const digest128& content) {
+    const auto [first, last] = spares_.equal_range(content);
+    if (first == last) return std::nullopt;
+    const auto own =
+        std::find_if(first, last, [&](const auto& each) { return each.second.path == step; });
+    const auto found = own != last ? own : first;
+    spare taken = std::move(found->second);
+    spares_.erase(found);
+    log_.use_spare({content, taken.path, step, std::max(clock_, real_clock())});
+    return std::move(taken.part);
 }
 
 coro::task<result<void>> durable_row::keep_part(step_record record) {

@@ -84,7 +84,7 @@ public:
     [[nodiscard]] coro::task<result<void>> keep_part(ports::step_record record);
     [[nodiscard]] step_log& log() noexcept { return log_; }
 
-    /// What an earlier execution of the step kept of its parts.
+    /// What an earlier execution of the step kept of its parts; else a spare of the row.
     [[nodiscard]] std::optional<ports::kept_part> take_part(const ports::digest128& step,
                                                             const ports::digest128& content);
 
@@ -106,6 +106,13 @@ private:
         coro::wait_point turn;
     };
     [[nodiscard]] ports::digest128 way_to(const lang::branch_place& branch) const;
+    /// A response that no step of this version of the program has used yet.
+    struct spare {
+        ports::digest128 path; ///< of the step that it was given to
+        ports::kept_part part;
+    };
+    [[nodiscard]] std::optional<ports::kept_part> take_spare(const ports::digest128& step,
+                                                             const ports::digest128& content);
     [[nodiscard]] bool replays() const noexcept { return next_ < earlier_.size(); }
     [[nodiscard]] double real_clock() const;
     void go_on() noexcept;
@@ -122,6 +129,7 @@ private:
     std::map<ports::digest128, std::size_t> by_path_; ///< of earlier_
     std::deque<ports::step_record> clocks_;           ///< by the number of slices
     std::map<ports::digest128, std::multimap<ports::digest128, ports::kept_part>> parts_;
+    std::multimap<ports::digest128, spare> spares_; ///< by the content of the request
     std::list<arrival*> arrivals_;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
     std::list<branch_wait*> parked_;

@@ -15,7 +15,15 @@ ports::digest128 durable_step::next_nested() noexcept {
 std::uint64_t durable_step::seed() const noexcept { return row_.log().seed() ^ path_.low; }
 
 std::optional<ports::kept_part> durable_step::take(const ports::digest128& content) {
-    return row_.take_part(path_, content);
+    auto part = row_.take_part(path_, content);
+    remembers_ = remembers_ || part;
+    return part;
+}
+
+bool durable_step::may_ask() noexcept {
+    if (!row_.log().plan()) return true;
+    refused_ = true;
+    return false;
 }
 
 coro::task<result<void>> durable_step::keep(ports::digest128 content, std::string name,

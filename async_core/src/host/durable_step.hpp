@@ -20,10 +20,15 @@ public:
     [[nodiscard]] bool composed() const noexcept { return nested_ != 0; }
     /// What it has paid for, but for what the records of its requests have counted.
     [[nodiscard]] ports::step_spending spent() const noexcept;
+    /// A part of it was kept by an earlier execution.
+    [[nodiscard]] bool remembers() const noexcept { return remembers_; }
+    /// It was not allowed to ask the world.
+    [[nodiscard]] bool refused() const noexcept { return refused_; }
     /// A seed that no other step of the row has, and that each execution of it has.
     [[nodiscard]] std::uint64_t seed() const noexcept;
 
     [[nodiscard]] std::optional<ports::kept_part> take(const ports::digest128& content) override;
+    [[nodiscard]] bool may_ask() noexcept override;
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;
@@ -36,6 +41,8 @@ private:
     durable_row& row_;
     ports::digest128 path_;
     std::uint32_t nested_ = 0;
+    bool remembers_ = false;
+    bool refused_ = false;
     ports::step_spending spent_;
     ports::step_spending counted_; ///< by the records of requests of this execution
 };

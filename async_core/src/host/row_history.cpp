@@ -19,6 +19,10 @@ using ports::step_record;
     return record.kind == step_kind::answer || record.kind == step_kind::composed;
 }
 
+[[nodiscard]] bool is_response(const step_record& record) noexcept {
+    return record.kind == step_kind::request || record.kind == step_kind::reused;
+}
+
 /// The requests of a row that were sent and have no response.
 class open_requests {
 public:
@@ -106,7 +110,7 @@ std::vector<replayed_records::step_end> replayed_records::ends() const {
 
 bool replayed_records::has_paid_request(const digest128& path) const {
     return std::any_of(all_.begin(), all_.end(), [&](const step_record& each) {
-        return each.kind == step_kind::request && each.path == path && each.spent.requests != 0;
+        return is_response(each) && each.path == path && each.spent.requests != 0;
     });
 }
 
@@ -135,10 +139,12 @@ void replayed_records::end_attempt(const step_record& failed) {
 
 /// Nothing was paid for.
 void replayed_records::start_over() {
-    all_.erase(
-        std::remove_if(all_.begin(), all_.end(),
-                       [](const step_record& each) { return each.kind != step_kind::request; }),
-        all_.end());
+    all_.erase(std::remove_if(all_.begin(), all_.end(),
+                              [](const step_record& each) {
+                                  return !is_response(each) &&
+                                         !ports::is_of_earlier_program(each.kind);
+                              }),
+               all_.end());
     for (step_record& each : all_) each.at = 0;
 }
 
@@ -173,10 +179,10 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::vector<step_record> kept;
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
-        const bool is_response = each.kind == step_kind::request;
-        if (is_response && sent_anew.count(each.path) != 0) continue;
-        if (is_response && dropped.count(each.path) != 0) each.is_counted = true;
-        if (i >= cut && !is_response) continue;
+        const bool is_answer = is_response(each);
+        if (is_answer && sent_anew.count(each.path) != 0) continue;
+        if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;
+        if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
         each.at = std::min(each.at, clock); // the time after the cut has not passed
         kept.push_back(std::move(each));
     }
@@ -197,6 +203,9 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
             ++found.lost;
             open.settle(each);
             replayed.lose(each.path);
+            break;
+        case step_kind::past:
+            if (!each.content.is_zero()) ++found.lost;
             break;
         case step_kind::failed: replayed.end_attempt(each); break;
         case step_kind::request:

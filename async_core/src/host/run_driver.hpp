@@ -14,6 +14,7 @@
 namespace heddle::host {
 
 struct durable_effect;
+class step_plan;
 
 /// Lives for one evaluation. Answers the machine: effects are awaited, split-off branches get a
 /// coroutine in the nursery, parked fibers wait until they are woken, long computations yield.
@@ -65,6 +66,8 @@ private:
                                                       const ports::step_record& record);
     [[nodiscard]] coro::task<result<void>> end_step(lang::fiber& fiber, durable_effect& step,
                                                     std::optional<result<lang::value>>& answered);
+    void end_planned(const lang::fiber& fiber, const durable_effect& step, step_plan& plan,
+                     std::optional<result<lang::value>>& answered);
     [[nodiscard]] coro::task<coro::wake> park_durably(lang::fiber& fiber, fiber_state& state,
                                                       coro::deadline until);
     [[nodiscard]] bool ordered() const noexcept { return order_ != 0 || row_; }

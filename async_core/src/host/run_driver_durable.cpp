@@ -1,4 +1,5 @@
 // The part of the driver that durable rows need.
+#include "another_value.hpp"
 #include "durable_effect.hpp"
 #include "run_driver.hpp"
 
@@ -49,6 +50,11 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
             owner_.operators()->note_replayed(lang::scope_of_call(fiber), step->recorded->spent);
         }
     }
+    if (row_->log().plan() && handler && !handler->only_reads() &&
+        step->how != replay_class::redo) {
+        if (step->how == replay_class::answer) (void)step->self.may_ask();
+        answered.emplace(lang::value());
+    }
     step->works = again;
     row_->begin_work(); // until its turn is asked for
     row_->branch_waits();
@@ -75,6 +81,7 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
         const result<void> turn = co_await row_->replay_turn(step.self.path());
         co_return turn;
     }
+    if (step_plan* plan = row_->log().plan()) end_planned(fiber, step, *plan, answered);
     // What ends because the row is ended from outside has not happened.
     const bool ended_from_outside =
         row_->closed() && (step.was_closed || (!*answered && answered->error().is_cancelled()));
@@ -103,6 +110,29 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
     const result<void> turn =
         co_await row_->record_turn(std::move(record), step.how != replay_class::output);
     co_return turn;
+}
+
+/// A step that would have asked has the substitute as its answer.
+void run_driver::end_planned(const lang::fiber& fiber, const durable_effect& step, step_plan& plan,
+                             std::optional<result<lang::value>>& answered) {
+    if (!step.self.refused()) {
+        if (step.self.remembers()) plan.note_known(step.self.path(), step.name);
+        return;
+    }
+    const bool is_effect =
+        static_cast<bool>(*answered); // which has nil where nothing is known of it
+    const std::optional<std::string> body = plan.stand_in(step.self.path(), step.name);
+    if (!body || body->empty()) {
+        if (is_effect) return;
+        plan.note_lost();
+        lose(error::cancelled(cancel_reason::shutdown));
+        return;
+    }
+    ports::step_record record;
+    record.body = *body;
+    result<lang::value> before = recorded_answer(fiber, record);
+    if (before && plan.alters()) before = another_value(owner_.memory(), *before);
+    answered.emplace(std::move(before));
 }
 
 coro::task<coro::wake> run_driver::park_durably(lang::fiber& fiber, fiber_state& state,

@@ -116,6 +116,9 @@ public:
 
 /// Base of what needs the file port and a path first.
 class file_effect : public world_effect {
+public:
+    bool only_reads() const noexcept override { return row().name != "write-file"; }
+
 protected:
     using world_effect::world_effect;
 
@@ -248,6 +251,7 @@ public:
                         "An environment variable that the host allows, or nil when it is not set.",
                         "",
                         ""}) {}
+    bool only_reads() const noexcept override { return true; }
     coro::task<result<value>> run(effect_call call) override {
         const value& name = call.request.arguments[0];
         if (!name.is(kind::string)) co_return type_error(call.owner, 1, "a string", name);
@@ -275,6 +279,7 @@ public:
                         "Seconds since 1970-01-01 00:00 UTC, as a float.",
                         "",
                         ""}) {}
+    bool only_reads() const noexcept override { return true; }
     coro::task<result<value>> run(effect_call call) override {
         const auto since = call.context.loop->time_of_day().time_since_epoch();
         co_return value::real(std::chrono::duration<double>(since).count());

@@ -2,10 +2,11 @@
 
 #include "application.hpp"
 #include "batch/batch_files.hpp"
+#include "batch/batch_outputs.hpp"
+#include "batch/batch_plan.hpp"
 #include "batch/batch_progress.hpp"
 #include "batch/batch_run.hpp"
 #include "batch/batch_summary.hpp"
-#include "batch/dead_letter_file.hpp"
 #include "batch/dry_run.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_identity.hpp"
@@ -40,13 +41,6 @@ std::string now_text() {
     ::gmtime_r(&seconds, &parts);
     char text[32];
     std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
-
-std::string hex_of(const ports::digest128& digest) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(digest.high),
-                  static_cast<unsigned long long>(digest.low));
     return text;
 }
 
@@ -103,7 +97,7 @@ private:
         workers_.reset();
         if (broken) std::rethrow_exception(broken);
         if (signals.came()) output_.wait_at_most(time_for_readers);
-        if (asked_.dry_run && !early_) {
+        if (only_looks() && !early_) {
             if (asked_.options.json) output_.out_data(dry_text_);
             else output_.out(dry_text_);
             return exit_code::done;
@@ -114,7 +108,7 @@ private:
 
     coro::task<void> perform() {
         result<void> ready = co_await prepare();
-        if (ready && asked_.dry_run) {
+        if (ready && only_looks()) {
             // Everything was looked at.
         } else if (ready) {
             started_ = true;
@@ -124,6 +118,9 @@ private:
         }
         co_await tools_->close();
     }
+
+    /// Nothing is run for its result, or written.
+    [[nodiscard]] bool only_looks() const noexcept { return asked_.dry_run || asked_.plan; }
 
     [[nodiscard]] coro::call_context context() noexcept { return {&tools_->loop(), nullptr, {}}; }
 
@@ -139,7 +136,7 @@ private:
         }
         sessions_->put_back(*std::move(first), 1);
         if (auto checked = check_files(); !checked) co_return std::move(checked).error();
-        if (asked_.dry_run) {
+        if (only_looks()) {
             result<void> looked = co_await look_only(**reader);
             co_return looked;
         }
@@ -150,11 +147,15 @@ private:
             result<std::vector<ports::known_row>> rows = co_await journal_->known_rows(context());
             if (!rows) co_return std::move(rows).error();
             known = *std::move(rows);
-            result<void> matched = co_await match_files(known);
+            result<void> matched = co_await match_journal(opened(), known, context());
+            if (matched) matched = check_retried_ids(asked_.retry_ids, known);
             if (!matched) co_return std::move(matched).error();
-            if (auto noted = note_program(known); !noted) co_return std::move(noted).error();
+            result<void> noted = co_await note_program(known);
+            if (noted) noted = co_await restore_output(known);
+            if (!noted) co_return std::move(noted).error();
         }
-        if (auto opened = open_outputs(known); !opened) co_return std::move(opened).error();
+        if (auto opened = outputs_.open(journal_.get(), manifest_, continues_, known); !opened)
+            co_return std::move(opened).error();
         // Not before: what is in the output belongs to the run from then on.
         if (keeps) {
             if (auto wrote = write_manifest(asked_.run_folder(), manifest_); !wrote)
@@ -167,11 +168,11 @@ private:
         co_return result<void>();
     }
 
-    coro::task<result<void>> match_files(std::vector<ports::known_row>& known) {
-        const opened_files files{*journal_, manifest_, asked_, continues_};
-        result<void> matched = co_await match_journal(files, known, context());
-        if (matched) matched = check_retried_ids(asked_.retry_ids, known);
-        if (!matched || !writes_output_again(files, known)) co_return matched;
+    [[nodiscard]] opened_files opened() { return {*journal_, manifest_, asked_, continues_}; }
+
+    /// All results are written again where the file that they are in is not as it is to be.
+    coro::task<result<void>> restore_output(std::vector<ports::known_row>& known) {
+        if (!writes_output_again(opened(), outputs_.result_file(), known)) co_return result<void>();
         result<void> forgotten = co_await journal_->forget_output(context());
         for (ports::known_row& each : known) each.emitted = false;
         co_return forgotten;
@@ -180,6 +181,7 @@ private:
     coro::task<result<void>> look_only(rows::row_reader& reader) {
         std::vector<ports::known_row> rows;
         ports::run_totals earlier;
+        bool changed = false;
         std::error_code failed;
         const std::string folder = asked_.run_folder();
         if (!folder.empty() && std::filesystem::exists(manifest_file(folder), failed)) {
@@ -190,15 +192,30 @@ private:
             if (!found) co_return std::move(found).error();
             rows = *std::move(found);
             earlier = journal_->totals();
+            auto about = read_manifest(folder);
+            if (!about) co_return std::move(about).error();
+            manifest_ = *std::move(about);
+            changed = manifest_.program_digest != program_digest();
         }
+        for (ports::known_row& each : rows) each.outdated = each.outdated || changed;
         known_.emplace(std::move(rows), !asked_.rows.id_field.empty());
+        const unsigned columns = output_.traits().out_is_terminal ? output_.columns() : 0;
+        if (asked_.plan) {
+            batch_plan plan({*tools_, asked_, binding_, *sessions_, reader, *known_, journal_.get(),
+                             manifest_.seed});
+            result<void> ended = co_await plan.run(context().with_cancel(loading_));
+            if (!ended) co_return ended;
+            dry_text_ = asked_.options.json
+                            ? plan.json()
+                            : "nothing is asked or written (--plan)\n" + plan.text(columns);
+            co_return ended;
+        }
         dry_run looked({*tools_, asked_, binding_, *sessions_, reader, *known_, earlier});
         result<void> ended = co_await looked.run(context().with_cancel(loading_));
         if (!ended) co_return ended;
         if (asked_.options.json) {
             dry_text_ = looked.json();
         } else {
-            const unsigned columns = output_.traits().out_is_terminal ? output_.columns() : 0;
             dry_text_ = "nothing is run or written (--dry-run)\n" + looked.text(columns);
         }
         co_return ended;
@@ -213,7 +230,8 @@ private:
     }
 
     [[nodiscard]] result<void> check_files() {
-        std::vector<named_file> read{{"the workflow", asked_.file}};
+        std::vector<named_file>& read = reads_;
+        read.push_back({"the workflow", asked_.file});
         for (const std::string& each : asked_.rows.files) read.push_back({"a file of rows", each});
         for (const auto& [name, text] : tools_->imported().texts())
             read.push_back({"a part of the workflow", name});
@@ -274,64 +292,37 @@ private:
         return hex_of(rows::digest_of_content(all));
     }
 
-    [[nodiscard]] result<void> note_program(const std::vector<ports::known_row>& known) {
+    /// Outdates the rows of an earlier version of the program.
+    coro::task<result<void>> note_program(std::vector<ports::known_row>& known) {
         const std::string digest = program_digest();
-        program_changed_ = continues_ && manifest_.program_digest != digest;
-        if (program_changed_ && asked_.options.verbosity >= 0) {
-            std::uint64_t begun = 0;
-            std::uint64_t finished = 0;
-            for (const ports::known_row& row : known)
-                ++(row.status == ports::row_status::begun ? begun : finished);
-            output_.err(
-                "heddle: the program, its templates, inputs or model have changed since "
-                "the run began: " +
-                counted(finished, "finished row") + " stay" + (finished == 1 ? "s" : "") +
-                " as they are" +
-                (begun == 0 ? "" : ", " + counted(begun, "unfinished row") + " start over") +
-                "; another --run folder runs all rows anew\n");
+        const bool changed = continues_ && manifest_.program_digest != digest && !known.empty();
+        if (auto ready = outputs_.prepare(*journal_, changed, reads_); !ready) co_return ready;
+        if (changed) {
+            result<void> outdated = co_await journal_->outdate_rows(context());
+            if (!outdated) co_return outdated;
+            result<std::vector<ports::known_row>> rows = co_await journal_->known_rows(context());
+            if (!rows) co_return std::move(rows).error();
+            known = *std::move(rows);
+            if (asked_.options.verbosity >= 0 && !asked_.options.json) {
+                output_.err(
+                    "heddle: the program, its templates, inputs or model have changed since the "
+                    "run began: " +
+                    counted(known.size(), "row") + (known.size() == 1 ? " runs" : " run") +
+                    " again; responses to requests that are the same as before are used again\n");
+            }
         }
         manifest_.program_digest = digest;
         manifest_.arguments = without_retries(arguments_);
         std::error_code failed;
         manifest_.directory = std::filesystem::current_path(failed).string();
         manifest_.heddle_version = HEDDLE_VERSION;
-        return {};
-    }
-
-    [[nodiscard]] result<void> open_outputs(const std::vector<ports::known_row>& known) {
-        rows::result_output out = asked_.out;
-        out.target.run = manifest_.run_id;
-        if (continues_ && !asked_.writes_to_standard_output()) {
-            out.target.start = rows::output_start::at_size;
-            out.target.size = journal_->emitted_size();
-        }
-        HEDDLE_TRY(results_, rows::result_writer::open(std::move(out)));
-        const std::string letters = asked_.dead_letter_file();
-        if (letters.empty()) return {};
-        const bool is_own = continues_ && is_same_path(manifest_.dead_letters, letters);
-        HEDDLE_TRY(letters_, open_dead_letters(letters, is_own, asked_.out.target.force,
-                                               without_result(known)));
-        had_letters_ = letters_->size() != 0;
-        manifest_.dead_letters = absolute_path(letters);
-        return {};
-    }
-
-    /// Whether the journal has the row as one whose letter is in the file.
-    [[nodiscard]] static std::function<bool(std::uint64_t)> without_result(
-        const std::vector<ports::known_row>& known) {
-        return [&known](std::uint64_t number) {
-            const auto found = std::lower_bound(
-                known.begin(), known.end(), number,
-                [](const ports::known_row& row, std::uint64_t wanted) { return row.row < wanted; });
-            if (found == known.end() || found->row != number || !found->emitted) return false;
-            return found->status == ports::row_status::failed ||
-                   found->status == ports::row_status::rejected;
-        };
+        co_return result<void>();
     }
 
     coro::task<void> work() {
         began_ = tools_->loop().now();
-        result_emitter::parts to{*workers_, journal_.get(), *results_, letters_.get(), output_, {}};
+        result_emitter::parts to{*workers_,          journal_.get(), outputs_.results(),
+                                 outputs_.letters(), output_,        {}};
         to.holds_status = asked_.writes_to_standard_output() && output_.traits().out_is_terminal;
         to.ordered = asked_.ordered;
         to.errors_in_output = asked_.errors_in_output;
@@ -342,7 +333,6 @@ private:
         batch_run::parts of{*tools_,        asked_,  binding_,  *sessions_, *feed_,
                             journal_.get(), *known_, *emitter_, {}};
         of.seed = journal_ ? manifest_.seed : asked_.options.seed;
-        of.program_changed = program_changed_;
         of.say = [this](const std::string& line) { output_.err("heddle: " + line + "\n"); };
         batch_.emplace(std::move(of));
         tell_begin();
@@ -366,18 +356,13 @@ private:
         }
         emitter_->close();
         result<void> written = co_await writing.join();
-        results_.reset();
+        outputs_.close_results();
         if (ended && !written) ended = std::move(written);
         if (journal_) {
             result<void> kept = co_await journal_->flush(context());
             if (ended && !kept) ended = std::move(kept);
         }
-        if (had_letters_ && journal_ && ended) { // of rows that are done now
-            letters_.reset();
-            result<std::vector<ports::known_row>> known = co_await journal_->known_rows(context());
-            if (known) ended = tidy_dead_letters(asked_.dead_letter_file(), without_result(*known));
-            else ended = std::move(known).error();
-        }
+        if (journal_ && ended) ended = co_await finish_outputs();
         end_.counts = batch_->counts();
         end_.cause = batch_->gate().cause();
         // The last results are written when all rows have ended.
@@ -390,7 +375,30 @@ private:
             end_.failure = with_model_hint(lang::task_error("configuration_error", *why),
                                            tools_->has_services());
         }
+        end_.results = outputs_.result_file();
+        end_.dead_letters = outputs_.letter_file();
         failures_ = batch_->failures();
+    }
+
+    /// The files as they are to be at the end.
+    coro::task<result<void>> finish_outputs() {
+        const bool tidies = outputs_.had_letters(); // of rows that are done now
+        if (!tidies && !outputs_.are_beside()) co_return result<void>();
+        result<std::vector<ports::known_row>> known = co_await journal_->known_rows(context());
+        if (!known) co_return std::move(known).error();
+        if (tidies) {
+            if (auto tidied = outputs_.tidy(*known); !tidied) co_return tidied;
+        }
+        if (!outputs_.are_beside()) co_return result<void>();
+        end_.outdated = static_cast<std::uint64_t>(
+            std::count_if(known->begin(), known->end(),
+                          [](const ports::known_row& row) { return row.outdated; }));
+        const bool whole_input = !asked_.rows.limit && !asked_.rows.sample;
+        const bool complete =
+            !batch_->has_rows_left() && !emitter_->failure() && (whole_input || end_.outdated == 0);
+        if (!complete) co_return result<void>();
+        result<void> replaced = co_await outputs_.replace(context());
+        co_return replaced;
     }
 
     void tell_begin() {
@@ -461,10 +469,8 @@ private:
     std::unique_ptr<store::run_store> journal_; ///< null: nothing is kept
     run_manifest manifest_;
     bool continues_ = false;
-    bool program_changed_ = false;
-    std::unique_ptr<rows::result_writer> results_;
-    std::unique_ptr<rows::dead_letter_writer> letters_;
-    bool had_letters_ = false; ///< of earlier processes
+    std::vector<named_file> reads_; ///< what nothing may be written to
+    batch_outputs outputs_{asked_};
     std::optional<known_table> known_;
     std::unique_ptr<rows::row_feed> feed_;
     std::optional<result_emitter> emitter_;

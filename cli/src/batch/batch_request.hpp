@@ -49,6 +49,7 @@ struct batch_request {
     std::optional<std::chrono::milliseconds> row_timeout;
     std::chrono::milliseconds grace{30'000};
     bool dry_run = false;
+    bool plan = false;             ///< only say what would be asked again
     std::uint64_t sample_rows = 0; ///< of a dry run: rows that are run for their price
     progress_style progress = progress_style::automatic;
 

@@ -1,6 +1,5 @@
 #include "batch/batch_run.hpp"
 
-#include "batch/row_failures.hpp"
 #include "batch/row_log.hpp"
 
 #include <heddle/host/row_history.hpp>
@@ -50,7 +49,7 @@ batch_run::batch_run(parts of)
           of_.journal ? earlier_rows(of_.journal->totals()) : earlier_rows{}) {
     for (const ports::known_row& row : of_.known.rows()) {
         const bool again = of_.asked.retry_failed && row.status != ports::row_status::done;
-        if (again || !is_finished(row.status)) continue;
+        if (again || row.outdated || !is_finished(row.status)) continue;
         ++counted_.kept;
         if (row.status == ports::row_status::done) ++counted_.done;
         else if (row.status == ports::row_status::failed) ++counted_.failed;
@@ -217,6 +216,12 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
 
 coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     ++job.attempts;
+    std::vector<ports::step_record> earlier;
+    if (std::exchange(job.is_revised, false)) {
+        result<std::vector<ports::step_record>> left = co_await revise(job);
+        if (!left) co_return std::move(left).error();
+        earlier = *std::move(left);
+    }
     if (of_.journal && !std::exchange(job.has_begun, true)) {
         const ports::known_row begun{job.number, job.row.id_digest, job.row.content,
                                      ports::row_status::begun, false};
@@ -233,7 +238,6 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         }
         co_return std::move(taken).error();
     }
-    std::vector<ports::step_record> earlier;
     if (std::exchange(job.has_records, false)) {
         result<std::vector<ports::step_record>> found =
             co_await read_records(job, taken->get()->get().memory());
@@ -274,37 +278,6 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         if (!kept) co_return std::move(kept).error();
     }
     co_return outcome;
-}
-
-coro::task<result<std::vector<ports::step_record>>> batch_run::read_records(
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
-    row_job& job, lang::heap& memory) {
-    const bool is_first = !job.has_run;
-    if (!is_first) { // what was noted is to be read
-        result<void> kept = co_await of_.journal->flush(context());
-        if (!kept) co_return std::move(kept).error();
-    }
-    result<std::vector<ports::step_record>> found =
-        co_await of_.journal->records_of(job.number, context());
-    if (!found) co_return std::move(found).error();
-    if (job.has_ended && is_first &&
-        (found->empty() || found->back().kind != ports::step_kind::failed)) {
-        found->emplace_back().kind = ports::step_kind::failed;
-    }
-    host::row_history history = host::read_history(
-        *std::move(found),
-        [&memory](const ports::step_record& step) { return failure_of_step(memory, step); });
-    if (is_first) {
-        job.spent += history.spent;
-        job.lost += history.lost;
-    }
-    for (ports::step_record& each : history.newly_lost) {
-        job.spent += each.spent;
-        ++job.lost;
-        gate_.add_earlier(each.spent);
-        of_.journal->note(job.number, std::move(each));
-    }
-    co_return std::move(history.replayed);
 }
 
 coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_outcome outcome) {

@@ -43,7 +43,6 @@ public:
         result_emitter& emitter;
         std::function<void(std::string)> say; ///< a line for people
         std::uint64_t seed = 0;               ///< of the run
-        bool program_changed = false;         ///< rows that have begun start over
     };
     explicit batch_run(parts of);
 
@@ -101,6 +100,10 @@ private:
     /// What is replayed of the earlier executions of a row.
     [[nodiscard]] coro::task<result<std::vector<ports::step_record>>> read_records(
         row_job& job, lang::heap& memory);
+    /// What is left of them under the program, or the text of the row, as it is now.
+    [[nodiscard]] coro::task<result<std::vector<ports::step_record>>> revise(row_job& job);
+    /// A request that was under way when an earlier process ended.
+    void note_found_lost(row_job& job, ports::step_record record);
     [[nodiscard]] coro::task<result<void>> settle(std::unique_ptr<row_job> job,
                                                   row_outcome outcome);
     [[nodiscard]] coro::task<result<void>> end(std::unique_ptr<row_job> job, row_outcome outcome);

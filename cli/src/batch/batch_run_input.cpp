@@ -82,7 +82,7 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
     const std::uint64_t position = positions_++;
     const rows::row_origin& origin = rows::origin_of(item);
     const known_table::match found = of_.known.look_up(origin);
-    if (found.known && is_finished(found.known->status)) {
+    if (found.known && !found.known->outdated && is_finished(found.known->status)) {
         const ports::row_status status = found.known->status;
         const bool has_result = status == ports::row_status::done;
         const bool asked = !has_result && of_.asked.retries(origin.id);
@@ -136,21 +136,25 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
 
 result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     if (!of_.journal) return {};
-    if (known && known->status == ports::row_status::begun && !of_.program_changed &&
-        known->content == job.row.content) {
+    if (!known) return {};
+    const bool begun = known->status == ports::row_status::begun;
+    if (begun && !known->outdated && known->content == job.row.content) {
         job.has_records = true;
         job.has_begun = true;
         ++counted_.continued;
         return {};
     }
-    if (!known) return {};
-    const bool keeps = known->status == ports::row_status::failed && !of_.program_changed &&
-                       known->content == job.row.content;
-    if (!keeps) return of_.journal->restart_row(known->row);
-    HEDDLE_CHECK(of_.journal->retry_row(known->row));
-    job.has_records = true;
-    job.has_ended = true;
-    job.has_begun = true;
+    if (known->status == ports::row_status::failed && !known->outdated &&
+        known->content == job.row.content) {
+        HEDDLE_CHECK(of_.journal->retry_row(known->row));
+        job.has_records = true;
+        job.has_ended = true;
+        job.has_begun = true;
+        return {};
+    }
+    // Another program or text: what it asks as before is answered as before.
+    job.is_revised = true;
+    if (begun || known->outdated) ++counted_.continued;
     return {};
 }
 

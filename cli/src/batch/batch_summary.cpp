@@ -56,6 +56,18 @@ std::string rows_line(const batch_summary& end) {
     return text + "\n";
 }
 
+/// Where the results of a changed program are, or whose are not among them.
+std::string results_line(const batch_summary& end, const batch_request& asked) {
+    const std::string& file = asked.out.target.file;
+    if (end.results != file) {
+        return "results of the changed program: " + end.results + "; " + file +
+               " keeps those of the earlier one until all rows have run again\n";
+    }
+    if (end.outdated == 0) return {};
+    return counted(end.outdated, "row") + " of the run " + (end.outdated == 1 ? "is" : "are") +
+           " not in the input any more; 'heddle runs export' has the earlier results\n";
+}
+
 /// Why rows are left, and what continues the run.
 std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     const bool kept = !asked.run_folder().empty();
@@ -126,13 +138,14 @@ std::string summary_text(const batch_summary& end, const failure_table& failures
         text += counted(end.counts.changed, "finished row") +
                 " of the input changed since and kept the earlier result\n";
     }
-    const std::string letters = asked.dead_letter_file();
+    const std::string& letters = end.dead_letters;
     if (end.counts.failed + end.counts.rejected != 0 && !letters.empty()) {
         text += "rows without a result: " + letters;
         if (end.counts.failed != 0 && !asked.run_folder().empty())
             text += "; --retry-failed runs the failed ones again";
         text += "\n";
     }
+    text += results_line(end, asked);
     if (end.rows_left || end.failure || end.cause == stop_cause::interrupted ||
         end.cause == stop_cause::bad_row) {
         const std::string next = how_to_go_on(end, asked);
@@ -172,8 +185,8 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
                                 {"spent_now", json_of(counts.spent_now)},
                                 {"seconds", std::round(end.seconds * 1000) / 1000},
                                 {"failures", std::move(reasons)},
-                                {"results", asked.out.target.file},
-                                {"dead_letters", asked.dead_letter_file()},
+                                {"results", end.results},
+                                {"dead_letters", end.dead_letters},
                                 {"run", nullptr}};
     if (end.cause != stop_cause::none) members["stopped_by"] = to_string(end.cause);
     if (const std::string run = asked.run_folder(); !run.empty()) members["run"] = run;

@@ -21,6 +21,9 @@ struct batch_summary {
     bool has_started = true;      ///< a row, or one was rejected
     std::optional<error> failure; ///< that ended the batch: of its input, journal or output
     double seconds = 0;
+    std::string results;        ///< the file that they are in
+    std::string dead_letters;   ///< empty: there is none
+    std::uint64_t outdated = 0; ///< rows that have not run under the program as it is now
 
     [[nodiscard]] exit_code code() const noexcept;
 };

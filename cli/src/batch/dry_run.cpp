@@ -31,7 +31,8 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
         if (++total_ % 256 == 0) co_await coro::yield_now(*context.loop);
         const rows::row_origin& origin = rows::origin_of(**item);
         const known_table::match found = of_.known.look_up(origin);
-        if (found.known && found.known->status != ports::row_status::begun) {
+        if (found.known && !found.known->outdated &&
+            found.known->status != ports::row_status::begun) {
             const bool again =
                 found.known->status != ports::row_status::done && of_.asked.retries(origin.id);
             if (!again) {

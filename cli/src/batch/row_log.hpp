@@ -42,6 +42,7 @@ public:
         }
         return static_cast<std::uint32_t>(all.size());
     }
+    void use_spare(const ports::spare_use& use) override { journal_.use_spare(row_, use); }
     /// Records of this execution.
     [[nodiscard]] std::uint64_t appended() const noexcept { return appended_; }
     [[nodiscard]] std::uint64_t seed() const noexcept override { return seed_; }

@@ -17,9 +17,8 @@ constexpr const char* id_entry = "run"; ///< of the journal's manifest
 
 std::string new_id() {
     std::random_device source;
-    char text[40];
-    std::snprintf(text, sizeof text, "%08x%08x%08x%08x", source(), source(), source(), source());
-    return text;
+    const auto half = [&source] { return std::uint64_t{source()} << 32U | source(); };
+    return hex_of({half(), half()});
 }
 
 [[nodiscard]] bool is_done(const ports::known_row& row) noexcept {
@@ -27,6 +26,13 @@ std::string new_id() {
 }
 
 } // namespace
+
+std::string hex_of(const ports::digest128& digest) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(digest.high),
+                  static_cast<unsigned long long>(digest.low));
+    return text;
+}
 
 coro::task<result<void>> match_journal(opened_files files, std::vector<ports::known_row> known,
                                        coro::call_context context) {
@@ -58,13 +64,14 @@ coro::task<result<void>> match_journal(opened_files files, std::vector<ports::kn
     co_return kept;
 }
 
-bool writes_output_again(const opened_files& files, const std::vector<ports::known_row>& known) {
+bool writes_output_again(const opened_files& files, const std::string& output,
+                         const std::vector<ports::known_row>& known) {
     if (!files.continues || files.asked.writes_to_standard_output() ||
         files.journal.emitted_size() == 0) {
         return false;
     }
     std::error_code failed;
-    const auto about = std::filesystem::status(files.asked.out.target.file, failed);
+    const auto about = std::filesystem::status(output, failed);
     if (about.type() == std::filesystem::file_type::not_found) return true;
     const bool retries = files.asked.retry_failed || !files.asked.retry_ids.empty();
     if (!files.asked.errors_in_output || !retries || !std::filesystem::is_regular_file(about))

@@ -15,6 +15,9 @@
 
 namespace heddle::cli {
 
+/// 32 hexadecimal digits.
+[[nodiscard]] std::string hex_of(const ports::digest128& digest);
+
 /// What is looked at; all of it outlives the calls.
 struct opened_files {
     store::run_store& journal;
@@ -30,9 +33,9 @@ struct opened_files {
                                                      std::vector<ports::known_row> known,
                                                      coro::call_context context);
 
-/// Whether all results are to be written again: the file is gone, or it has errors of rows that run
-/// again, which would be in it twice.
-[[nodiscard]] bool writes_output_again(const opened_files& files,
+/// Whether all results are to be written again: the file of them, `output`, is gone, or it has
+/// errors of rows that run again, which would be in it twice.
+[[nodiscard]] bool writes_output_again(const opened_files& files, const std::string& output,
                                        const std::vector<ports::known_row>& known);
 
 /// Errors: not_found for an id of --retry-row that no row of the run has.

@@ -1,6 +1,7 @@
 #include "batch/run_reports.hpp"
 
 #include "batch/batch_counts.hpp"
+#include "batch/batch_outputs.hpp"
 #include "batch/failure_table.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_manifest.hpp"
@@ -203,6 +204,8 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
                 " under way when a process ended; the cost is an estimate\n";
     }
     text += "results: " + run->about.output + "\n";
+    if (run->store->phase() == store::output_phase::beside && run->about.output != "-")
+        text += "results of the changed program so far: " + file_beside(run->about.output) + "\n";
     if (totals.failed + totals.rejected != 0)
         text += "rows without a result: " + run->about.dead_letters + "\n";
     if (going) {

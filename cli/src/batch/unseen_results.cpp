@@ -30,7 +30,7 @@ coro::task<result<void>> emit_unseen(unseen_results from, coro::call_context con
         const ports::row_status status = rows[i].status;
         const bool wanted = status == ports::row_status::done ||
                             (from.complete && status != ports::row_status::begun);
-        if (!wanted || rows[i].emitted || from.known.was_seen(i)) continue;
+        if (!wanted || rows[i].emitted || rows[i].outdated || from.known.was_seen(i)) continue;
         while (!from.emitter.failure() && !from.emitter.has_room(from.position, any_distance))
             (void)co_await coro::sleep_until(context,
                                              context.loop->now() + std::chrono::milliseconds(5));

@@ -22,7 +22,8 @@ struct unseen_results {
     bool complete = false;      ///< no row of the input is left, otherwise only done rows are taken
 };
 
-/// Hands the emitter what these rows ended with, if it is not in the output: it was paid for. The
+/// Hands the emitter what these rows ended with under the program as it is now, if it is not in the
+/// output: it was paid for. The
 /// letter of such a row names no place in a file. Ends early when the output has failed. Errors: as
 /// run_store.
 [[nodiscard]] coro::task<result<void>> emit_unseen(unseen_results from, coro::call_context context);

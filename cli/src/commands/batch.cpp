@@ -58,6 +58,8 @@ public:
         if (asked_.options.stream) return "--stream cannot be used with many rows";
         if (asked_.rows.files.empty()) return "--rows FILE is required; - is standard input";
         if (asked_.sample_rows != 0 && !asked_.dry_run) return "--sample-rows needs --dry-run";
+        if (asked_.plan && asked_.dry_run) return "--plan and --dry-run exclude each other";
+        if (asked_.plan && asked_.run_folder().empty()) return "--plan needs the journal of a run";
         if (asked_.journal && !asked_.dry_run && asked_.run_folder().empty())
             return "--run DIR is required where the results go to standard output or a device: it "
                    "holds the state of the run; --no-journal keeps none";
@@ -173,6 +175,9 @@ private:
             .value("S");
         to.flag("--dry-run", asked_.dry_run,
                 "Only read and check the rows, and report what would run and its estimated cost");
+        to.flag("--plan", asked_.plan,
+                "Only report what an edit of the program would make the batch ask again, per task, "
+                "and its estimated cost");
         to.option("--sample-rows", asked_.sample_rows,
                   "With --dry-run, run this many rows to measure the cost of a row; their results "
                   "are discarded")
@@ -268,7 +273,9 @@ and a parameter named row alone takes the whole row as a map. The value of main 
 the row.
 
 The directory of the run holds the state of its rows: after Ctrl-C, a crash or an exhausted budget,
-the same command continues the run, and no finished row runs again. Each row is in the results once.
+the same command continues the run, and no finished row runs again. After an edit of the program all
+rows run again, but a request that is the same as before has the response that it had, without a
+call; --plan reports beforehand what will be asked again. Each row is in the results once.
 Rows that fail or cannot be read are in FILE.failed.jsonl, each with its error.
 
 Examples:
@@ -276,6 +283,7 @@ Examples:
   heddle batch classify.heddle --rows reviews.csv.gz --out results.csv --limit 10
   heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --budget-usd 2 -c 200
   heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --retry-failed
+  heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --plan
   heddle runs show results.jsonl
 
 The first Ctrl-C lets rows in progress finish, the second stops them, the third ends the program at

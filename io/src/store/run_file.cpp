@@ -7,7 +7,9 @@ namespace heddle::store {
 namespace {
 
 constexpr std::int64_t our_application = 0x68646c72; // "hdlr"
-constexpr std::int64_t layout_version = 1;
+/// 2: rows.emitted may be `outdated`, records have further kinds, and meta has output_phase.
+constexpr std::int64_t layout_version = 2;
+constexpr std::int64_t oldest_version = 1; ///< that this code reads as it is
 
 // Rows are narrow, so that a million of them are read at once when a run begins again; what is
 // long about them has tables of its own.
@@ -20,7 +22,7 @@ constexpr const char* layout = R"(
     CREATE TABLE rows (
         row INTEGER PRIMARY KEY,
         status INTEGER NOT NULL,
-        emitted INTEGER NOT NULL,
+        emitted INTEGER NOT NULL, -- 1: its result is in the output; 2: the row is outdated
         id_digest BLOB NOT NULL,
         content_digest BLOB NOT NULL);
     CREATE INDEX rows_to_emit ON rows (row) WHERE status > 1 AND emitted = 0;
@@ -70,7 +72,7 @@ result<bool> is_empty(sqlite_database& database) {
     HEDDLE_TRY(const std::int64_t owner, number_of(database, "PRAGMA application_id"));
     HEDDLE_TRY(const std::int64_t version, number_of(database, "PRAGMA user_version"));
     if (owner == our_application) {
-        if (version == layout_version) return false;
+        if (version >= oldest_version && version <= layout_version) return false;
         if (version > layout_version) {
             return error(errc::io_error, "it was made by a newer version of heddle (layout " +
                                              std::to_string(version) + ")")
@@ -137,7 +139,12 @@ result<sqlite_database> opened_to_write(const run_store_options& options) {
         const std::string limit = "PRAGMA max_page_count = " + std::to_string(options.max_pages);
         HEDDLE_CHECK(database.run(limit.c_str()));
     }
-    if (empty) HEDDLE_CHECK(make_tables(database));
+    if (empty) {
+        HEDDLE_CHECK(make_tables(database));
+    } else {
+        const std::string version = "PRAGMA user_version = " + std::to_string(layout_version);
+        HEDDLE_CHECK(database.run(version.c_str()));
+    }
     return database;
 }
 
@@ -197,6 +204,7 @@ result<run_sums> load_sums(sqlite_database& database) {
         else if (name == "unpriced") totals.spent.unpriced = static_cast<std::uint32_t>(number);
         else if (name == "estimated") totals.spent.estimated = number != 0;
         else if (name == "emitted_size") sums.emitted_size = number;
+        else if (name == "output_phase") sums.phase = static_cast<output_phase>(number);
     }
 }
 

@@ -27,6 +27,7 @@ namespace heddle::store {
 struct run_sums {
     ports::run_totals totals;
     std::uint64_t emitted_size = 0;
+    output_phase phase = output_phase::in_place;
 };
 [[nodiscard]] result<run_sums> load_sums(sqlite_database& database);
 

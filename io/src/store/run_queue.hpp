@@ -37,6 +37,17 @@ struct row_restarted {
 struct row_retried {
     std::uint64_t row = 0;
 };
+struct row_revised {
+    std::uint64_t row = 0;
+};
+struct rows_outdated {};
+struct spare_used {
+    std::uint64_t row = 0;
+    ports::spare_use use;
+};
+struct phase_set {
+    output_phase phase = output_phase::in_place;
+};
 struct step_appended {
     std::uint64_t row = 0;
     ports::step_record record;
@@ -54,7 +65,8 @@ struct nothing_written {}; ///< for who waits for all that comes before
 
 using write_change =
     std::variant<nothing_written, row_begun, row_restarted, row_retried, step_appended,
-                 ports::row_end, rows_emitted, manifest_set, contents_indexed>;
+                 ports::row_end, rows_emitted, manifest_set, contents_indexed, row_revised,
+                 rows_outdated, spare_used, phase_set>;
 
 struct queued_write {
     write_change change;

@@ -51,7 +51,8 @@ ports::known_row known_in(const sqlite_statement& asked) {
     ports::known_row known;
     known.row = static_cast<std::uint64_t>(asked.number(0));
     known.status = static_cast<ports::row_status>(asked.number(1));
-    known.emitted = asked.number(2) != 0;
+    known.emitted = asked.number(2) == 1;
+    known.outdated = asked.number(2) == 2;
     known.id = digest_in(asked.bytes(3));
     known.content = digest_in(asked.bytes(4));
     return known;

@@ -23,13 +23,27 @@ public:
                      std::unique_ptr<run_reader> reader, const run_sums& sums)
         : workers_(workers), options_(std::move(options)), lock_(std::move(lock)),
           writer_(std::move(writer)), reader_(std::move(reader)), read_totals_(sums.totals),
-          emitted_size_(sums.emitted_size) {}
+          emitted_size_(sums.emitted_size), phase_(sums.phase) {}
 
     result<void> begin_row(const ports::known_row& row, std::string id, std::string text) override {
         return queue(row_begun{row, std::move(id), std::move(text)});
     }
     result<void> restart_row(std::uint64_t row) override { return queue(row_restarted{row}); }
     result<void> retry_row(std::uint64_t row) override { return queue(row_retried{row}); }
+    coro::task<result<void>> outdate_rows(coro::call_context context) override {
+        emitted_size_ = 0;
+        phase_ = output_phase::beside;
+        return write(rows_outdated{}, context, need::all_kept);
+    }
+    result<void> revise_row(std::uint64_t row) override { return queue(row_revised{row}); }
+    void use_spare(std::uint64_t row, const ports::spare_use& use) override {
+        (void)queue(spare_used{row, use});
+    }
+    output_phase phase() const noexcept override { return phase_; }
+    result<void> set_phase(output_phase phase) override {
+        phase_ = phase;
+        return queue(phase_set{phase});
+    }
     void note(std::uint64_t row, ports::step_record record) override {
         // Shows in the next call that waits.
         (void)queue(step_appended{row, std::move(record)});
@@ -158,6 +172,7 @@ private:
     std::shared_ptr<run_reader> reader_;
     ports::run_totals read_totals_;
     std::atomic<std::uint64_t> emitted_size_;
+    std::atomic<output_phase> phase_;
 };
 
 result<void> make_folder(const run_store_options& options) {

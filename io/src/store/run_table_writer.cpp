@@ -30,7 +30,19 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
              "content_digest = excluded.content_digest"},
             {&on.text, "INSERT OR REPLACE INTO texts (row, id, text) VALUES (?, ?, ?)"},
             {&on.restart, "DELETE FROM ends WHERE row = ?"},
-            {&on.drop, "DELETE FROM records WHERE row = ?"},
+            // Spares were paid for, whatever becomes of the row.
+            {&on.drop, "DELETE FROM records WHERE row = ? AND kind NOT IN (10, 11, 13)"},
+            {&on.to_due,
+             "UPDATE records SET kind = 13 WHERE row = ? AND kind = 2 AND requests = 0 AND "
+             "path NOT IN (SELECT path FROM records WHERE row = ? AND kind IN (1, 6))"},
+            {&on.to_spares, "UPDATE records SET kind = 10 WHERE row = ? AND kind IN (2, 12)"},
+            {&on.to_past,
+             "UPDATE records SET kind = 11, body = ?, "
+             "content = CASE kind WHEN 8 THEN content END WHERE row = ? AND kind IN (1, 6, 8)"},
+            {&on.use,
+             "UPDATE records SET kind = CASE kind WHEN 13 THEN 2 ELSE 12 END, path = ?, at = ? "
+             "WHERE row = ? AND seq = (SELECT min(seq) FROM records WHERE row = ? AND "
+             "kind IN (10, 13) AND content = ? AND path = ?)"},
             {&on.next, "SELECT max(seq) FROM records WHERE row = ?"},
             {&on.append,
              "INSERT INTO records (row, seq, kind, path, content, at, name, requests, "
@@ -133,6 +145,37 @@ result<void> run_table_writer::apply(const row_retried& change) {
     return set_status(change.row, ports::row_status::begun, {});
 }
 
+result<void> run_table_writer::apply(const row_revised& change) {
+    const std::int64_t row = key_of(change.row);
+    HEDDLE_CHECK(done(on_.to_due.begin().bind(row).bind(row)));
+    HEDDLE_CHECK(done(on_.to_spares.begin().bind(row)));
+    const std::string nothing(packer_.pack({}));
+    HEDDLE_CHECK(done(on_.to_past.begin().bind(std::string_view(nothing)).bind(row)));
+    return apply(row_restarted{change.row});
+}
+
+result<void> run_table_writer::apply(const rows_outdated&) {
+    HEDDLE_CHECK(database_.run("UPDATE rows SET emitted = 2 WHERE emitted <> 2"));
+    sums_.emitted_size = 0;
+    sums_.phase = output_phase::beside;
+    return {};
+}
+
+result<void> run_table_writer::apply(const spare_used& change) {
+    const std::int64_t row = key_of(change.row);
+    on_.use.begin();
+    bind_digest(on_.use, change.use.to, digest_buffers_[0]);
+    on_.use.bind_real(change.use.at).bind(row).bind(row);
+    bind_digest(on_.use, change.use.content, digest_buffers_[1]);
+    bind_digest(on_.use, change.use.from, digest_buffers_[2]);
+    return done(on_.use);
+}
+
+result<void> run_table_writer::apply(const phase_set& change) {
+    sums_.phase = change.phase;
+    return {};
+}
+
 result<std::int64_t> run_table_writer::next_of(std::uint64_t row) {
     if (const auto found = next_.find(row); found != next_.end()) return found->second++;
     HEDDLE_TRY(const bool there, on_.next.begin().bind(key_of(row)).step());
@@ -176,7 +219,7 @@ result<void> run_table_writer::apply(const ports::row_end& change) {
 
 result<void> run_table_writer::apply(const rows_emitted& change) {
     sums_.emitted_size = change.size;
-    if (change.alone) HEDDLE_CHECK(database_.run("UPDATE rows SET emitted = 0 WHERE emitted <> 0"));
+    if (change.alone) HEDDLE_CHECK(database_.run("UPDATE rows SET emitted = 0 WHERE emitted = 1"));
     for (const std::uint64_t row : change.rows)
         HEDDLE_CHECK(done(on_.emit.begin().bind(key_of(row))));
     return {};
@@ -216,6 +259,7 @@ result<void> run_table_writer::write_sums() {
         {"unpriced", totals.spent.unpriced},
         {"estimated", totals.spent.estimated},
         {"emitted_size", static_cast<std::int64_t>(sums_.emitted_size)},
+        {"output_phase", static_cast<std::int64_t>(sums_.phase)},
     };
     for (const auto& [name, number] : all) HEDDLE_CHECK(set_sum(name, number));
     return done(on_.sum.begin().bind_text("cost").bind_real(totals.spent.cost_usd));

@@ -27,7 +27,7 @@ public:
 private:
     struct statements {
         sqlite_statement status, begin_row, text, restart, drop, next, append, end_row, end, emit,
-            sum, source;
+            sum, source, to_due, to_spares, to_past, use;
     };
     run_table_writer(std::string folder, sqlite_database database, statements prepared,
                      run_sums sums)
@@ -43,6 +43,10 @@ private:
     [[nodiscard]] result<void> apply(const rows_emitted& change);
     [[nodiscard]] result<void> apply(const manifest_set& change);
     [[nodiscard]] result<void> apply(const contents_indexed& change);
+    [[nodiscard]] result<void> apply(const row_revised& change);
+    [[nodiscard]] result<void> apply(const rows_outdated& change);
+    [[nodiscard]] result<void> apply(const spare_used& change);
+    [[nodiscard]] result<void> apply(const phase_set& change);
 
     /// Sets the status of a row, and counts it. Its digests become those of `known`, unless it is a
     /// row already and these are zero.
@@ -59,7 +63,7 @@ private:
     run_sums sums_;
     std::unordered_map<std::uint64_t, std::int64_t> next_; ///< record of rows that go on
     text_packer packer_;
-    std::string digest_buffers_[2];
+    std::string digest_buffers_[3];
 };
 
 } // namespace heddle::store

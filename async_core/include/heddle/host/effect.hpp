@@ -37,6 +37,9 @@ public:
     [[nodiscard]] virtual const lang::builtin& row() const noexcept = 0;
     /// What becomes of it when a durable row is executed again.
     [[nodiscard]] virtual replay_class replays() const noexcept { return replay_class::answer; }
+    /// Whether it leaves the world as it is, so that it is performed also in a row that is only
+    /// planned.
+    [[nodiscard]] virtual bool only_reads() const noexcept { return false; }
     [[nodiscard]] virtual coro::task<result<lang::value>> run(effect_call call) = 0;
 };
 

@@ -7,6 +7,9 @@
 #include <heddle/ports/run_journal.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::host {
@@ -17,6 +20,23 @@ enum class replay_class : std::uint8_t {
     redo,   ///< performed again, and not recorded: definitions, imports
     output, ///< as answer, but the row does not wait until it is durable: printing, logging
     derived ///< performed again, and not recorded: it depends on nothing but the row
+};
+
+/// A row that is executed to see what it would ask: nothing outside is asked or changed, and the
+/// answers of an earlier execution stand in. Threads: the session's only.
+class step_plan {
+public:
+    virtual ~step_plan() = default;
+    /// A step has all its answers from earlier executions.
+    virtual void note_known(const ports::digest128& path, std::string_view name) = 0;
+    /// A step would ask. Result: the encoded answer to use instead; nothing: none is known, and the
+    /// row ends here.
+    [[nodiscard]] virtual std::optional<std::string> stand_in(const ports::digest128& path,
+                                                              std::string_view name) = 0;
+    /// Nothing was known in place of the answer of a task or tool: the row ends.
+    virtual void note_lost() = 0;
+    /// Whether stand-ins are altered, so that what depends on them asks something else.
+    [[nodiscard]] virtual bool alters() const noexcept = 0;
 };
 
 /// Records of one execution of a row. Outlives the evaluation. Threads: the session's only.
@@ -31,6 +51,11 @@ public:
                                                           coro::call_context context) = 0;
     /// As append, without waiting: the record is durable before any that is appended later.
     virtual void note(ports::step_record record) = 0;
+    /// A step uses a spare response of an earlier version of the program: no other step is to.
+    virtual void use_spare(const ports::spare_use& /*use*/) {}
+    /// Null: the row is executed in earnest. Otherwise there are no earlier records but spares, and
+    /// what is appended is of no importance.
+    [[nodiscard]] virtual step_plan* plan() noexcept { return nullptr; }
     /// Seed of the row's random numbers.
     [[nodiscard]] virtual std::uint64_t seed() const noexcept = 0;
 };

@@ -43,7 +43,12 @@ enum class step_kind : std::uint8_t {
     // Of requests and attempts. They are kept for a further execution, and no part of a replay.
     sent = 7, ///< a request is about to be sent; `spent`: the least that it costs, not counted yet
     lost = 8, ///< the response of a request that was sent did not arrive: it may have been paid for
-    failed = 9 ///< an attempt at the row ended with an error, whose message is the body
+    failed = 9,  ///< an attempt at the row ended with an error, whose message is the body
+    spare = 10,  ///< a request of an earlier version of the program, whose response may be used
+    past = 11,   ///< of an earlier version of the program: what a step cost, without its answer;
+                 ///< with a content: a request that was lost
+    reused = 12, ///< as request: a spare that was used; its cost was counted then
+    due = 13     ///< as spare, of a request that has not counted its cost, nor has its step
 };
 
 /// One record of a row. Records of a row are kept in the order in which they were appended, which
@@ -60,6 +65,16 @@ struct step_record {
     /// cost. Not kept.
     bool is_counted = false;
 };
+
+/// Whether records of that kind are no part of a replay: they belong to an earlier version of the
+/// program.
+[[nodiscard]] constexpr bool is_of_earlier_program(step_kind kind) noexcept {
+    return kind == step_kind::spare || kind == step_kind::past || kind == step_kind::due;
+}
+
+/// What run_journal::revise_row() leaves of the records of a row. A request that was sent and has
+/// no response is to be noted as lost before: what is left of it otherwise is nothing.
+[[nodiscard]] std::vector<step_record> revised(std::vector<step_record> records);
 
 enum class row_status : std::uint8_t {
     begun = 1,   ///< not finished: it continues when the run does
@@ -87,6 +102,16 @@ struct known_row {
     digest128 content; ///< of the row's text
     row_status status = row_status::begun;
     bool emitted = false; ///< its result is in the output file
+    /// It began or ended under an earlier version of the program, and has not run under this one.
+    bool outdated = false;
+};
+
+/// A spare response of a row that a step uses.
+struct spare_use {
+    digest128 content; ///< of the request
+    digest128 from;    ///< the step that the spare was kept by
+    digest128 to;      ///< the step that uses it
+    double at = 0;     ///< seconds of the row's clock
 };
 
 /// Sums over all processes that worked on the run.
@@ -119,6 +144,14 @@ public:
     virtual result<void> restart_row(std::uint64_t row) = 0;
     /// Opens a row that has ended for a further attempt, which its records are kept for.
     virtual result<void> retry_row(std::uint64_t row) = 0;
+    /// The program has changed: all rows are outdated, and so is the output; emitted_size() is 0
+    /// from now on. Rows that are outdated already stay so.
+    [[nodiscard]] virtual coro::task<result<void>> outdate_rows(coro::call_context context) = 0;
+    /// An outdated row begins under the program as it is now, or a row that has begun with another
+    /// text: the responses of its records become spares, and the rest is dropped but for its cost.
+    virtual result<void> revise_row(std::uint64_t row) = 0;
+    /// Notes that a step uses a spare of its row, so that no other step does. As note().
+    virtual void use_spare(std::uint64_t row, const spare_use& use) = 0;
 
     /// Appends a record; returns once it is as durable as the run asks. Cancellation: the record
     /// stays appended, only the wait ends.

@@ -23,9 +23,13 @@ struct kept_part {
 class step_memory {
 public:
     virtual ~step_memory() = default;
-    /// What an earlier execution of the step kept under `content`. Each is handed out once, in the
-    /// order in which they were kept: equal requests get the responses that they had.
+    /// What an earlier execution of the step kept under `content`, or else what any step of the row
+    /// was answered to that under an earlier version of the program. Each is handed out once, in
+    /// the order in which they were kept: equal requests get the responses that they had.
     [[nodiscard]] virtual std::optional<kept_part> take(const digest128& content) = 0;
+    /// Whether the world may be asked for what was not kept: not in a row that is only planned,
+    /// whose step ends with a cancelled error then.
+    [[nodiscard]] virtual bool may_ask() noexcept { return true; }
     /// Keeps a part; returns once it is as durable as the run asks. `name`: of the model or tool,
     /// for listings. Errors: io_error. Cancellation: it is kept, only the wait ends.
     [[nodiscard]] virtual coro::task<result<void>> keep(digest128 content, std::string name,

@@ -18,11 +18,16 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
     model_ = request.model;
     noted_ = false;
     const std::optional<ports::kept_part> part = step_.take(asked_);
-    if (!part) return std::nullopt;
+    if (!part) {
+        if (step_.may_ask()) return std::nullopt;
+        return result<chat_response>(error::cancelled(cancel_reason::user));
+    }
     result<chat_response> response = ports::decode_response(part->body);
     if (response && part->is_counted) { // it costs as much as one out of a cache
         response->attempts = 0;
         response->lost.clear();
+        response->usage = ports::token_usage{};
+        response->usage->of_cache = true;
     }
     return response;
 }

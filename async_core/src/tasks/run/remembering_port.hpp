@@ -12,7 +12,8 @@ namespace heddle::tasks {
 class task_costs;
 
 /// Sends the requests that an earlier execution of the step did not get a response to; the others
-/// have the response that they had then. Each response is kept before it is used, so that no
+/// have the response that they had then. A response of an earlier version of the program counts as
+/// one out of a cache. Each response is kept before it is used, so that no
 /// request is paid for twice. Lives for one call; what it is given outlives it.
 class remembering_port final : public ports::llm_port {
 public:

@@ -9,6 +9,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/sandbox_policy.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/ports/step_memory.hpp>
 #include <heddle/tasks/output/task_error.hpp>
 #include <heddle/tasks/output/task_failure_reason.hpp>
 #include <heddle/tasks/output/task_result.hpp>
@@ -154,6 +155,8 @@ coro::task<result<lang::value>> run_tool(task_runner& runner,
     lang::scope_ref scope = call.scope;
     const source_span span = call.request.span;
     const coro::call_context context = call.context;
+    if (context.step && !one->declared.body && !context.step->may_ask())
+        co_return error::cancelled(cancel_reason::user);
     result<lang::value> ended = co_await call_tool(std::move(one), std::move(call));
     if (!ended) co_return ended;
     const lang::value* found = continuation_of(*ended);

@@ -60,6 +60,13 @@ struct content_answer {
     ports::step_record record;
 };
 
+/// Where the results of a run are written after its program has changed.
+enum class output_phase : std::uint8_t {
+    in_place, ///< to the output file
+    beside,   ///< to a file beside it, which holds the results of the program as it is now
+    replacing ///< that file is complete and takes the place of the output file
+};
+
 /// A run_journal in `run.db` of a folder (SQLite). Totals: spending is that of the records, those
 /// of restarted rows included; all of them as of the last write to the disk. Destroying it writes
 /// what waits. Calls may come from the loops of several threads, which outlive it.
@@ -70,6 +77,9 @@ public:
     [[nodiscard]] virtual coro::task<result<std::vector<manifest_entry>>> manifest(
         coro::call_context context) = 0;
 
+    /// Changed by outdate_rows() to `beside`, and here; the latter returns before it is durable.
+    [[nodiscard]] virtual output_phase phase() const noexcept = 0;
+    virtual result<void> set_phase(output_phase phase) = 0;
     /// Notes that no result is in the output file any more: all are written again. Returns once
     /// that is durable.
     [[nodiscard]] virtual coro::task<result<void>> forget_output(coro::call_context context) = 0;

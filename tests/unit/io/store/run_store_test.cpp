@@ -138,6 +138,159 @@ TEST_F(run_store_test, finds_answers_by_their_content) {
     EXPECT_TRUE(loop.run(store->answers_of({5, 3}, loop.context())).value().empty());
 }
 
+/// A row whose program has changed keeps what was paid for, and nothing else.
+TEST_F(run_store_test, keeps_responses_of_an_earlier_program) {
+    const auto request = [](std::uint64_t path, std::uint64_t content, std::string body) {
+        ports::step_record record;
+        record.kind = ports::step_kind::request;
+        record.path = {path, 1};
+        record.content = {5, content};
+        record.name = "model";
+        record.body = std::move(body);
+        return record;
+    };
+    using ports::step_kind;
+    const auto kinds = [&](run_store& store) {
+        std::vector<step_kind> all;
+        for (const auto& each : records(store, 3)) all.push_back(each.kind);
+        return all;
+    };
+    {
+        const auto store = open();
+        ASSERT_TRUE(store->begin_row(row_of(3), "i", "{}"));
+        ASSERT_TRUE(append(*store, 3, request(1, 7, "one")));
+        ASSERT_TRUE(append(*store, 3, request(1, 7, "two")));
+        ASSERT_TRUE(append(*store, 3, record_of(1)));
+        ASSERT_TRUE(append(*store, 3, request(2, 8, "of a step that did not end")));
+        ASSERT_TRUE(end(*store, 3));
+        ASSERT_TRUE(store->note_emitted({3}, 77));
+        ASSERT_TRUE(loop.run(store->outdate_rows(loop.context())));
+        EXPECT_EQ(store->emitted_size(), 0U);
+        ASSERT_TRUE(loop.run(store->forget_output(loop.context()))); // the row stays outdated
+    }
+    const auto store = open(run_opening::resume);
+    EXPECT_EQ(store->phase(), output_phase::beside);
+    EXPECT_EQ(store->emitted_size(), 0U);
+    auto known = loop.run(store->known_rows(loop.context())).value();
+    ASSERT_EQ(known.size(), 1U);
+    EXPECT_TRUE(known[0].outdated);
+    EXPECT_FALSE(known[0].emitted);
+    EXPECT_TRUE(loop.run(store->ends_to_emit(0, 9, loop.context())).value().empty());
+
+    const auto expected = ports::revised(records(*store, 3));
+    ASSERT_TRUE(store->revise_row(3));
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    EXPECT_EQ(kinds(*store), (std::vector<step_kind>{step_kind::spare, step_kind::spare,
+                                                     step_kind::past, step_kind::due}));
+    known = loop.run(store->known_rows(loop.context())).value();
+    EXPECT_FALSE(known[0].outdated);
+    EXPECT_EQ(known[0].status, row_status::begun);
+    const auto revised = records(*store, 3);
+    EXPECT_EQ(revised[2].body, "");
+    EXPECT_EQ(revised[2].spent.requests, 1U);
+    ASSERT_EQ(expected.size(), revised.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(expected[i].kind, revised[i].kind) << i;
+        EXPECT_EQ(expected[i].path, revised[i].path) << i;
+        EXPECT_EQ(expected[i].content, revised[i].content) << i;
+        EXPECT_EQ(expected[i].body, revised[i].body) << i;
+    }
+
+    store->use_spare(3, {{5, 7}, {1, 1}, {9, 9}, 2.5});
+    store->use_spare(3, {{5, 8}, {2, 1}, {9, 8}, 3});
+    ASSERT_TRUE(store->restart_row(3));
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    EXPECT_EQ(kinds(*store), (std::vector<step_kind>{step_kind::spare, step_kind::past}));
+    EXPECT_EQ(records(*store, 3)[0].body, "two");
+    EXPECT_EQ(store->totals().spent.requests, 1U);
+}
+
+/// What a request has counted is not counted again by the step that uses its response, and what was
+/// lost stays counted.
+TEST_F(run_store_test, keeps_what_requests_of_an_earlier_program_have_counted) {
+    const auto of_kind = [](ports::step_kind kind, std::uint64_t name) {
+        ports::step_record record = record_of(name);
+        record.kind = kind;
+        return record;
+    };
+    using ports::step_kind;
+    const auto store = open();
+    ASSERT_TRUE(store->begin_row(row_of(3), "i", "{}"));
+    ASSERT_TRUE(append(*store, 3, of_kind(step_kind::sent, 1)));
+    ASSERT_TRUE(append(*store, 3, of_kind(step_kind::request, 1))); // its step has not ended
+    ASSERT_TRUE(append(*store, 3, of_kind(step_kind::sent, 2)));
+    ASSERT_TRUE(append(*store, 3, of_kind(step_kind::lost, 2)));
+    ASSERT_TRUE(append(*store, 3, of_kind(step_kind::failed, 3)));
+    const double spent = store->totals().spent.cost_usd;
+    const auto expected = ports::revised(records(*store, 3));
+    ASSERT_TRUE(store->revise_row(3));
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    const auto revised = records(*store, 3);
+    ASSERT_EQ(revised.size(), 2U);
+    EXPECT_EQ(revised[0].kind, step_kind::spare);
+    EXPECT_EQ(revised[0].spent.cost_usd, record_of(1).spent.cost_usd);
+    EXPECT_EQ(revised[1].kind, step_kind::past);
+    EXPECT_EQ(revised[1].content, record_of(2).content);
+    EXPECT_EQ(revised[1].spent.cost_usd, record_of(2).spent.cost_usd);
+    ASSERT_EQ(expected.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(expected[i].kind, revised[i].kind) << i;
+        EXPECT_EQ(expected[i].content, revised[i].content) << i;
+        EXPECT_EQ(expected[i].spent.cost_usd, revised[i].spent.cost_usd) << i;
+    }
+    EXPECT_EQ(store->totals().spent.cost_usd, spent);
+    EXPECT_EQ(store->totals().maybe_paid, 1U);
+}
+
+TEST_F(run_store_test, hands_a_spare_to_the_step_that_uses_it) {
+    const auto store = open();
+    ASSERT_TRUE(store->begin_row(row_of(3), "i", "{}"));
+    ports::step_record part = record_of(7, "said");
+    part.kind = ports::step_kind::request;
+    part.spent = {};
+    ASSERT_TRUE(append(*store, 3, part));
+    ASSERT_TRUE(append(*store, 3, record_of(7)));
+    ASSERT_TRUE(store->revise_row(3));
+    store->use_spare(3, {part.content, part.path, {9, 9}, 2.5});
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    const auto all = records(*store, 3);
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].kind, ports::step_kind::reused);
+    EXPECT_EQ(all[0].path, (ports::digest128{9, 9}));
+    EXPECT_EQ(all[0].at, 2.5);
+    EXPECT_EQ(all[0].body, "said");
+    // A further edit makes it a spare again.
+    ASSERT_TRUE(store->revise_row(3));
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    EXPECT_EQ(records(*store, 3)[0].kind, ports::step_kind::spare);
+}
+
+/// Runs of the layout before this one are taken over as they are.
+TEST_F(run_store_test, goes_on_with_a_run_of_the_earlier_layout) {
+    {
+        const auto store = open();
+        ASSERT_TRUE(store->begin_row(row_of(3), "i", "{}"));
+        ASSERT_TRUE(append(*store, 3, record_of(1)));
+    }
+    {
+        auto database = sqlite_database::open(folder + "/run.db").value();
+        ASSERT_TRUE(
+            database.run("DELETE FROM meta WHERE name = 'output_phase';"
+                         "PRAGMA user_version = 1"));
+    }
+    { EXPECT_EQ(records(*open(run_opening::read), 3).size(), 1U); }
+    {
+        const auto store = open(run_opening::resume);
+        EXPECT_EQ(store->phase(), output_phase::in_place);
+        ASSERT_TRUE(append(*store, 3, record_of(2)));
+        EXPECT_EQ(records(*store, 3).size(), 2U);
+    }
+    auto database = sqlite_database::open(folder + "/run.db").value();
+    auto asked = database.prepare("PRAGMA user_version").value();
+    ASSERT_TRUE(asked.step().value());
+    EXPECT_EQ(asked.number(0), 2); // an earlier heddle refuses it from now on
+}
+
 TEST_F(run_store_test, is_read_while_it_is_written) {
     const auto store = open();
     ASSERT_TRUE(store->begin_row(row_of(1), "i", "{}"));

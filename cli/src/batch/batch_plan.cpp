@@ -1,0 +1,264 @@
+#include "batch/batch_plan.hpp"
+
+#include "batch/batch_counts.hpp"
+#include "batch/row_attempt.hpp"
+#include "display_text.hpp"
+#include "json_line.hpp"
+#include "table.hpp"
+
+#include <heddle/lang/realm.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::string_view task_prefix = "task ";
+constexpr std::string_view tool_prefix = "tool ";
+
+std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+
+/// Whether a step is one of those that a plan lists.
+bool is_call(std::string_view name) noexcept {
+    return name.starts_with(task_prefix) || name.starts_with(tool_prefix);
+}
+
+std::string shown_name(const std::string& name) {
+    return name.starts_with(task_prefix) ? name.substr(task_prefix.size()) : name;
+}
+
+std::string amount(double cost) { return cost > 0 ? dollars(cost) : "$0"; }
+
+std::string range_text(double least, double most) {
+    return most > least ? amount(least) + " to " + amount(most) : amount(least);
+}
+
+} // namespace
+
+coro::task<result<void>> batch_plan::run(coro::call_context context) {
+    result<std::unique_ptr<row_session>> session = co_await of_.sessions.take(context);
+    if (!session) co_return std::move(session).error();
+    for (;;) {
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        auto item = of_.reader.next();
+        if (!item) co_return std::move(item).error();
+        if (!*item) break;
+        if (++total_ % 64 == 0) co_await coro::yield_now(*context.loop);
+        const rows::row_origin& origin = rows::origin_of(**item);
+        const known_table::match found = of_.known.look_up(origin);
+        const bool outdated = found.known && found.known->outdated;
+        const bool ended = found.known && found.known->status != ports::row_status::begun;
+        const bool failed = ended && found.known->status != ports::row_status::done;
+        if (ended && !outdated && !(failed && of_.asked.retries(origin.id))) {
+            ++finished_;
+        } else if (std::holds_alternative<rows::bad_row>(**item) || found.duplicate) {
+            ++rejected_;
+        } else if (!outdated) {
+            ++(found.known ? begun_ : fresh_);
+        } else {
+            const rows::row row = std::get<rows::row>(**item);
+            result<void> looked = co_await look_at(row, found.number, session->get(), context);
+            if (!looked) co_return looked;
+            of_.sessions.put_back(*std::move(session), 1);
+            session = co_await of_.sessions.take(context);
+            if (!session) co_return std::move(session).error();
+        }
+    }
+    of_.sessions.put_back(*std::move(session), 1);
+    co_return result<void>();
+}
+
+coro::task<row_outcome> batch_plan::execute(const rows::row& row, std::uint64_t number,
+                                            row_session* with, plan_log* log,
+                                            coro::call_context context) {
+    row_job job;
+    job.row = row;
+    job.number = number;
+    host::run_options bounds = of_.tools.bounds();
+    bounds.cancel = context.cancel;
+    bounds.steps = log;
+    row_outcome outcome = co_await attempt_row(with, &of_.binding, &job, bounds);
+    co_return outcome;
+}
+
+coro::task<result<void>> batch_plan::look_at(const rows::row& row, std::uint64_t number,
+                                             row_session* with, coro::call_context context) {
+    result<std::vector<ports::step_record>> records =
+        co_await of_.journal->records_of(number, context);
+    if (!records) co_return std::move(records).error();
+    count_costs(*records);
+    const std::string name = std::to_string(of_.seed) + ":" + std::to_string(number);
+    const std::uint64_t seed = rows::digest_of_id(name).low;
+    plan_log first(*records, seed, false);
+    const row_outcome outcome = co_await execute(row, number, with, &first, context);
+    if (outcome.what == row_outcome::kind::rejected) {
+        ++rejected_;
+        co_return result<void>();
+    }
+    const auto calls = [](const plan_log::steps& steps) {
+        return std::any_of(steps.begin(), steps.end(),
+                           [](const auto& each) { return is_call(each.second); });
+    };
+    const bool asks = calls(first.asked());
+    if (first.was_lost()) ++open_ended_;
+    plan_log second(asks ? *std::move(records) : std::vector<ports::step_record>(), seed, true);
+    if (asks && calls(first.known())) co_await execute(row, number, with, &second, context);
+    std::set<std::string> of_row;
+    for (const auto& [path, step] : first.asked()) {
+        if (!is_call(step)) continue;
+        ++tasks_[step].again;
+        of_row.insert(step);
+    }
+    for (const auto& [path, step] : first.known()) {
+        if (!is_call(step)) continue;
+        task_plan& task = tasks_[step];
+        ++(asks && !second.known().contains(path) ? task.depends : task.kept);
+        of_row.insert(step);
+    }
+    for (const std::string& each : of_row) ++tasks_[each].rows;
+    ++(asks ? again_ : unchanged_);
+    co_return result<void>();
+}
+
+void batch_plan::count_costs(const std::vector<ports::step_record>& records) {
+    // A step has paid what its requests have counted, and what its end has counted besides.
+    struct paid_step {
+        ports::step_spending spent;
+        std::uint64_t payments = 0;
+        std::uint64_t ends = 0;
+        std::string_view name; ///< empty: it has not ended, or is no call
+    };
+    std::map<ports::digest128, paid_step> steps;
+    for (const ports::step_record& each : records) {
+        const bool was_lost = each.kind == ports::step_kind::past && !each.content.is_zero();
+        if (was_lost || each.kind == ports::step_kind::sent || each.kind == ports::step_kind::lost)
+            continue;
+        paid_step& step = steps[each.path];
+        step.spent += each.spent;
+        if (each.spent.requests != 0) ++step.payments;
+        if (!is_call(each.name)) continue;
+        step.name = each.name;
+        ++step.ends;
+    }
+    for (const auto& [path, step] : steps) {
+        if (step.payments == 0 || step.spent.unpriced != 0 || step.name.empty()) continue;
+        task_plan& task = tasks_[std::string(step.name)];
+        task.priced += std::min(step.payments, step.ends); // an end may follow a reused response
+        task.cost_usd += step.spent.cost_usd;
+    }
+}
+
+std::optional<batch_plan::cost_range> batch_plan::cost_of(const task_plan& task) {
+    if (task.again + task.depends == 0) return cost_range{};
+    if (task.priced == 0) return std::nullopt;
+    const double mean = task.cost_usd / static_cast<double>(task.priced);
+    return cost_range{mean * static_cast<double>(task.again),
+                      mean * static_cast<double>(task.again + task.depends)};
+}
+
+std::optional<batch_plan::cost_range> batch_plan::cost_of_tasks() const {
+    cost_range sum;
+    for (const auto& [name, task] : tasks_) {
+        if (name.starts_with(tool_prefix)) continue;
+        const auto cost = cost_of(task);
+        if (!cost) return std::nullopt;
+        sum.least += cost->least;
+        sum.most += cost->most;
+    }
+    return sum;
+}
+
+std::optional<double> batch_plan::mean_cost() const {
+    if (!of_.journal) return std::nullopt;
+    const ports::run_totals totals = of_.journal->totals();
+    const std::uint64_t ended = totals.done + totals.failed;
+    if (ended == 0 || totals.spent.unpriced != 0) return std::nullopt;
+    return totals.spent.cost_usd / static_cast<double>(ended);
+}
+
+std::string batch_plan::text(unsigned columns) const {
+    std::string text = counted(total_, "row") + ":";
+    std::string rows;
+    const auto add = [&](std::uint64_t count, const std::string& what) {
+        if (count != 0) rows += (rows.empty() ? " " : ", ") + number(count) + " " + what;
+    };
+    add(again_, "would call models or tools again");
+    add(unchanged_, "would run again without a call");
+    add(finished_, "finished");
+    add(begun_, "would go on");
+    add(fresh_, "new");
+    add(rejected_, "would be rejected");
+    text += rows + "\n";
+    table lines;
+    for (const char* heading : {"task", "rows", "again", "if answers differ", "kept", "cost"})
+        lines.column(heading);
+    bool listed = false;
+    for (const auto& [name, task] : tasks_) {
+        if (task.rows == 0) continue;
+        listed = true;
+        const auto cost = cost_of(task);
+        std::string price = cost ? range_text(cost->least, cost->most) : "unknown";
+        if (name.starts_with(tool_prefix)) price.clear();
+        lines.add({shown_name(name), number(task.rows), number(task.again), number(task.depends),
+                   number(task.kept), std::move(price)});
+    }
+    if (listed) text += lines.text(columns);
+    if (open_ended_ != 0) {
+        text += "at least: " + counted(open_ended_, "row") +
+                " would ask what was never answered, and what follows is not known\n";
+    }
+    if (fresh_ + begun_ != 0) {
+        const auto mean = mean_cost();
+        text += counted(fresh_ + begun_, "row") + " to run: " +
+                (mean ? "about " + amount(*mean * static_cast<double>(fresh_ + begun_)) +
+                            ", as the rows before"
+                      : std::string("cost unknown; --dry-run --sample-rows 20 finds out")) +
+                "\n";
+    }
+    const auto cost = cost_of_tasks();
+    if (again_ + unchanged_ != 0) {
+        text += "cost of running again: " +
+                (cost ? (open_ended_ != 0 ? "at least "
+                         : cost->most > 0 ? "about "
+                                          : "") +
+                            range_text(cost->least, cost->most)
+                      : std::string("unknown")) +
+                "\n";
+    }
+    return text;
+}
+
+std::string batch_plan::json() const {
+    boost::json::array tasks;
+    for (const auto& [name, task] : tasks_) {
+        if (task.rows == 0) continue;
+        boost::json::object one{{"name", shown_name(name)}, {"rows", task.rows},
+                                {"again", task.again},      {"depends", task.depends},
+                                {"kept", task.kept},        {"cost_usd", nullptr},
+                                {"max_cost_usd", nullptr}};
+        if (const auto cost = cost_of(task)) {
+            one["cost_usd"] = cost->least;
+            one["max_cost_usd"] = cost->most;
+        }
+        tasks.push_back(std::move(one));
+    }
+    boost::json::object members{
+        {"rows", total_},        {"again", again_},           {"unchanged", unchanged_},
+        {"finished", finished_}, {"begun", begun_},           {"new", fresh_},
+        {"rejected", rejected_}, {"open_ended", open_ended_}, {"tasks", std::move(tasks)},
+        {"cost_usd", nullptr},   {"max_cost_usd", nullptr},   {"new_cost_usd", nullptr}};
+    if (const auto cost = cost_of_tasks()) {
+        members["cost_usd"] = cost->least;
+        members["max_cost_usd"] = cost->most;
+    }
+    if (const auto mean = mean_cost())
+        members["new_cost_usd"] = *mean * static_cast<double>(fresh_ + begun_);
+    return json_line(members);
+}
+
+} // namespace heddle::cli

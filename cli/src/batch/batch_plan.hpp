@@ -1,0 +1,87 @@
+// What a batch would ask again after an edit, without asking.
+#pragma once
+
+#include "application.hpp"
+#include "batch/batch_request.hpp"
+#include "batch/known_table.hpp"
+#include "batch/plan_log.hpp"
+#include "batch/row_binding.hpp"
+#include "batch/row_job.hpp"
+#include "batch/session_pool.hpp"
+
+#include <heddle/rows/row_reader.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Executes each outdated row with the answers that are recorded, calls nothing and keeps nothing.
+/// A step whose request is not recorded runs again; its earlier answer is used for what it will
+/// be answered, so that the row goes on. In a second execution the answers that stand in are
+/// altered: a step that asks something else then, or is not reached, depends on them.
+class batch_plan {
+public:
+    /// All of it outlives the object.
+    struct parts {
+        application& tools;
+        const batch_request& asked;
+        const row_binding& binding;
+        session_pool& sessions;
+        rows::row_reader& reader;
+        known_table& known;
+        ports::run_journal* journal = nullptr; ///< null: there is no run yet
+        std::uint64_t seed = 0;                ///< of the run
+    };
+    explicit batch_plan(const parts& of) : of_(of) {}
+
+    /// Errors: of the input, the program and the journal. Cancellation: by `context`.
+    [[nodiscard]] coro::task<result<void>> run(coro::call_context context);
+    /// What was found, for people.
+    [[nodiscard]] std::string text(unsigned columns) const;
+    /// The same as one JSON object in a line.
+    [[nodiscard]] std::string json() const;
+
+private:
+    struct task_plan {
+        std::uint64_t rows = 0;    ///< with a call of any kind
+        std::uint64_t again = 0;   ///< its request has changed
+        std::uint64_t depends = 0; ///< its request changes if what is answered again differs
+        std::uint64_t kept = 0;
+        std::uint64_t priced = 0; ///< calls before whose cost is known
+        double cost_usd = 0;      ///< of those
+    };
+    /// Lowest and highest cost in US dollars.
+    struct cost_range {
+        double least = 0;
+        double most = 0;
+    };
+
+    [[nodiscard]] coro::task<result<void>> look_at(const rows::row& row, std::uint64_t number,
+                                                   row_session* with, coro::call_context context);
+    [[nodiscard]] coro::task<row_outcome> execute(const rows::row& row, std::uint64_t number,
+                                                  row_session* with, plan_log* log,
+                                                  coro::call_context context);
+    void count_costs(const std::vector<ports::step_record>& records);
+    /// Nothing: the cost of a call of the task is unknown.
+    [[nodiscard]] static std::optional<cost_range> cost_of(const task_plan& task);
+    [[nodiscard]] std::optional<cost_range> cost_of_tasks() const;
+    /// Of a row that has not run; nothing: unknown.
+    [[nodiscard]] std::optional<double> mean_cost() const;
+
+    parts of_;
+    std::map<std::string, task_plan> tasks_;
+    std::uint64_t total_ = 0;
+    std::uint64_t again_ = 0;     ///< rows that call something again
+    std::uint64_t unchanged_ = 0; ///< rows that run again without a call
+    std::uint64_t finished_ = 0;
+    std::uint64_t begun_ = 0; ///< rows that go on
+    std::uint64_t fresh_ = 0; ///< rows that have not run yet
+    std::uint64_t rejected_ = 0;
+    std::uint64_t open_ended_ = 0; ///< rows of which not everything is known
+};
+
+} // namespace heddle::cli

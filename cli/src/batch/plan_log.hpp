@@ -1,0 +1,62 @@
+// A row of a run that is executed to see what it would ask.
+#pragma once
+
+#include <heddle/host/step_log.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Holds the records of one row, has its steps take what they know of it, and keeps nothing.
+/// Threads: the loop's.
+class plan_log final : public host::step_log, public host::step_plan {
+public:
+    /// `records`: of earlier executions. `alters`: the substitutes differ from what was answered.
+    plan_log(std::vector<ports::step_record> records, std::uint64_t seed, bool alters);
+
+    [[nodiscard]] std::vector<ports::step_record> take_earlier() override {
+        return std::exchange(spares_, {});
+    }
+    [[nodiscard]] coro::task<result<void>> append(ports::step_record, coro::call_context) override {
+        co_return result<void>();
+    }
+    void note(ports::step_record) override {}
+    [[nodiscard]] std::uint64_t seed() const noexcept override { return seed_; }
+    [[nodiscard]] host::step_plan* plan() noexcept override { return this; }
+
+    void note_known(const ports::digest128& path, std::string_view name) override {
+        known_.emplace(path, name);
+    }
+    [[nodiscard]] std::optional<std::string> stand_in(const ports::digest128& path,
+                                                      std::string_view name) override;
+    void note_lost() override { lost_ = true; }
+    [[nodiscard]] bool alters() const noexcept override { return alters_; }
+
+    using steps = std::map<ports::digest128, std::string>; ///< names by paths
+    /// Steps with nothing to ask, and those that would ask.
+    [[nodiscard]] const steps& known() const noexcept { return known_; }
+    [[nodiscard]] const steps& asked() const noexcept { return asked_; }
+    /// Whether a call had no earlier answer to stand in: the row ended there.
+    [[nodiscard]] bool was_lost() const noexcept { return lost_; }
+
+private:
+    struct answer {
+        ports::digest128 path;
+        std::string name;
+        std::string body;
+        bool used = false;
+    };
+    std::vector<ports::step_record> spares_;
+    std::vector<answer> answers_;
+    steps known_;
+    steps asked_;
+    std::uint64_t seed_;
+    bool alters_;
+    bool lost_ = false;
+};
+
+} // namespace heddle::cli
