@@ -17,7 +17,7 @@ using ::testing::Not;
 
 /// Answers with the prompt, so that an edited prompt has another answer; each costs 0.0075 dollars.
 constexpr const char* echoing = R"json({"rules": [
-    {"match": "(?s)(?P<all>.*)", "template": "<{{all}}>",
+    {"match": "(?s)(?P<asked>.*)", "template": "<{{asked}}>",
      "usage": {"input": 1000, "output": 500}}]})json";
 
 class edited_batches : public batch_fixture {
@@ -102,6 +102,71 @@ TEST_F(edited_batches, know_the_answers_of_every_earlier_version) {
         expect_values(5, version);
     }
     EXPECT_EQ(requests(), 35U);
+}
+
+/// A program that was mended for the rows that failed.
+TEST_F(edited_batches, that_are_retried_keep_the_results_that_are_there) {
+    rows_file(4);
+    const auto deciding = [&](const std::string& first, const std::string& wanted) {
+        scratch.file("w.heddle", "(defatom topic (params q) (instructions \"" + first +
+                                     "{{q}}\"))\n"
+                                     "(define (main text)\n"
+                                     "  (if (equal? text \"t2\") (" +
+                                     wanted + ")\n      (get (topic text) 'content)))\n");
+    };
+    deciding("first ", "error \"no\"");
+    ASSERT_EQ(run_heddle(asking()).code, 3);
+    ASSERT_EQ(requests(), 3U);
+    deciding("edited ", "begin (get (topic text) 'content)");
+    const auto retried = run_heddle(asking({"--retry-failed"}));
+    EXPECT_EQ(retried.code, 0) << retried.err;
+    EXPECT_THAT(retried.err, HasSubstr("3 rows keep their results"));
+    EXPECT_EQ(requests(), 4U);
+    expect_each_row_once(4);
+    EXPECT_THAT(scratch.text_of("out.jsonl"),
+                AllOf(HasSubstr("<first t0>"), HasSubstr("<edited t2>")));
+    const auto all = run_heddle(asking());
+    EXPECT_EQ(all.code, 0) << all.err;
+    EXPECT_EQ(requests(), 7U);
+    expect_each_row_once(4);
+    EXPECT_THAT(scratch.text_of("out.jsonl"),
+                AllOf(Not(HasSubstr("<first")), HasSubstr("<edited t2>")));
+}
+
+/// A response that made a row fail is no answer to a retry, whatever has been edited besides.
+TEST_F(edited_batches, that_are_retried_ask_anew_for_what_failed) {
+    rows_file(3);
+    const auto checking = [&](const std::string& more) {
+        scratch.file("w.heddle",
+                     "(defatom topic (params q) (instructions \"say {{q}}\"))\n"
+                     "(define (main text)\n"
+                     "  (let ((said (get (topic text) 'content)))\n"
+                     "    (if (equal? text \"t1\") (error \"not usable\") said)))" +
+                         more + "\n");
+    };
+    checking("");
+    ASSERT_EQ(run_heddle(asking()).code, 3);
+    ASSERT_EQ(requests(), 3U);
+    checking("\n(define edited #t)");
+    EXPECT_EQ(run_heddle(asking({"--retry-failed"})).code, 3);
+    EXPECT_EQ(requests(), 4U);
+}
+
+TEST_F(edited_batches, replace_files_behind_links_with_their_permissions) {
+    rows_file(3);
+    std::filesystem::create_directory(path("elsewhere"));
+    scratch.file("elsewhere/real.jsonl", "");
+    std::filesystem::create_symlink("elsewhere/real.jsonl", path("out.jsonl"));
+    write_workflow("first ");
+    ASSERT_EQ(run_heddle(asking()).code, 0);
+    std::filesystem::permissions(path("elsewhere/real.jsonl"), std::filesystem::perms(0640));
+    write_workflow("edited ");
+    const auto ended = run_heddle(asking());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_values(3, "edited ");
+    EXPECT_TRUE(std::filesystem::is_symlink(path("out.jsonl")));
+    EXPECT_EQ(std::filesystem::status(path("elsewhere/real.jsonl")).permissions(),
+              std::filesystem::perms(0640));
 }
 
 /// Equal requests of a row are different votes: each answer is used once.

@@ -195,7 +195,7 @@ private:
             auto about = read_manifest(folder);
             if (!about) co_return std::move(about).error();
             manifest_ = *std::move(about);
-            changed = manifest_.program_digest != program_digest();
+            changed = manifest_.program_digest != program_digest() && !asked_.is_retry();
         }
         for (ports::known_row& each : rows) each.outdated = each.outdated || changed;
         known_.emplace(std::move(rows), !asked_.rows.id_field.empty());
@@ -292,10 +292,15 @@ private:
         return hex_of(rows::digest_of_content(all));
     }
 
-    /// Outdates the rows of an earlier version of the program.
+    /// Outdates the rows of an earlier version of the program. Where rows are to be retried, only
+    /// those that run follow the program as it is now.
     coro::task<result<void>> note_program(std::vector<ports::known_row>& known) {
         const std::string digest = program_digest();
-        const bool changed = continues_ && manifest_.program_digest != digest && !known.empty();
+        const bool differs = continues_ && manifest_.program_digest != digest && !known.empty();
+        const bool changed = differs && !asked_.is_retry();
+        const std::string& begun =
+            manifest_.begun_digest.empty() ? manifest_.program_digest : manifest_.begun_digest;
+        program_differs_ = continues_ && begun != digest;
         if (auto ready = outputs_.prepare(*journal_, changed, reads_); !ready) co_return ready;
         if (changed) {
             result<void> outdated = co_await journal_->outdate_rows(context());
@@ -303,20 +308,38 @@ private:
             result<std::vector<ports::known_row>> rows = co_await journal_->known_rows(context());
             if (!rows) co_return std::move(rows).error();
             known = *std::move(rows);
-            if (asked_.options.verbosity >= 0 && !asked_.options.json) {
-                output_.err(
-                    "heddle: the program, its templates, inputs or model have changed since the "
-                    "run began: " +
-                    counted(known.size(), "row") + (known.size() == 1 ? " runs" : " run") +
-                    " again; responses to requests that are the same as before are used again\n");
-            }
         }
-        manifest_.program_digest = digest;
+        if (differs && asked_.options.verbosity >= 0 && !asked_.options.json) tell_change(known);
+        if (!continues_ || changed || known.empty()) manifest_.program_digest = digest;
+        manifest_.begun_digest = digest;
         manifest_.arguments = without_retries(arguments_);
         std::error_code failed;
         manifest_.directory = std::filesystem::current_path(failed).string();
         manifest_.heddle_version = HEDDLE_VERSION;
         co_return result<void>();
+    }
+
+    /// The program is not the one that the rows have run under.
+    void tell_change(const std::vector<ports::known_row>& known) {
+        std::string text =
+            "heddle: the program, its templates, inputs or model have changed since the run began: ";
+        const auto say_run = [](std::size_t rows) {
+            return counted(rows, "row") + (rows == 1 ? " runs" : " run");
+        };
+        if (asked_.is_retry()) {
+            const auto kept = static_cast<std::size_t>(
+                std::count_if(known.begin(), known.end(), [](const ports::known_row& row) {
+                    return row.status == ports::row_status::done && !row.outdated;
+                }));
+            text += counted(kept, "row") +
+                    (kept == 1 ? " keeps its result" : " keep their results") +
+                    ", since only rows without one are retried; without --retry-failed and "
+                    "--retry-row all rows run again";
+        } else {
+            text += say_run(known.size()) +
+                    " again; responses to requests that are the same as before are used again";
+        }
+        output_.err(text + "\n");
     }
 
     coro::task<void> work() {
@@ -332,6 +355,7 @@ private:
         emitter_.emplace(std::move(to));
         batch_run::parts of{*tools_,        asked_,  binding_,  *sessions_, *feed_,
                             journal_.get(), *known_, *emitter_, {}};
+        of.program_differs = program_differs_;
         of.seed = journal_ ? manifest_.seed : asked_.options.seed;
         of.say = [this](const std::string& line) { output_.err("heddle: " + line + "\n"); };
         batch_.emplace(std::move(of));
@@ -469,6 +493,7 @@ private:
     std::unique_ptr<store::run_store> journal_; ///< null: nothing is kept
     run_manifest manifest_;
     bool continues_ = false;
+    bool program_differs_ = false;  ///< from the one that rows have begun under
     std::vector<named_file> reads_; ///< what nothing may be written to
     batch_outputs outputs_{asked_};
     std::optional<known_table> known_;

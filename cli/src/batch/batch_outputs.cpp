@@ -33,7 +33,24 @@ bool has_bytes(const std::string& file) {
     return paths::exists(file, failed) && paths::file_size(file, failed) != 0;
 }
 
-result<void> rename_over(const std::string& fresh, const std::string& file) {
+/// The file that a name leads to through symbolic links.
+paths::path behind_links(const std::string& file) {
+    std::error_code failed;
+    if (!paths::is_symlink(file, failed)) return file;
+    paths::path real = paths::canonical(file, failed);
+    return failed ? paths::path(file) : real;
+}
+
+/// Sets the permissions of a file that replaces another one.
+void copy_permissions(const std::string& file, const std::string& fresh) {
+    std::error_code failed;
+    const auto about = paths::status(file, failed);
+    if (paths::is_regular_file(about)) paths::permissions(fresh, about.permissions(), failed);
+}
+
+result<void> rename_over(const std::string& fresh, const std::string& name) {
+    const std::string file = behind_links(name).string();
+    copy_permissions(file, fresh);
     if (std::rename(fresh.c_str(), file.c_str()) == 0 || errno == ENOENT) return {};
     return error(errc::io_error, file + ": " + std::strerror(errno))
         .with_hint("the results are in " + fresh + "; the same command puts them in their place");
@@ -42,7 +59,7 @@ result<void> rename_over(const std::string& fresh, const std::string& file) {
 } // namespace
 
 std::string file_beside(const std::string& file) {
-    const paths::path whole(file);
+    const paths::path whole = behind_links(file);
     paths::path beside = whole;
     beside.replace_filename(whole.stem().string() + ".new" + whole.extension().string());
     return beside.string();
@@ -118,11 +135,13 @@ result<void> batch_outputs::open(store::run_store* journal, run_manifest& manife
         out.target.size = journal_->emitted_size();
     }
     HEDDLE_TRY(results_, rows::result_writer::open(std::move(out)));
+    if (are_beside()) copy_permissions(asked_.out.target.file, result_file());
     if (letters.empty()) return {};
     const std::string lasting = asked_.dead_letter_file(); // where they are in the end
     const bool is_own = continues && is_same_path(manifest.dead_letters, lasting);
     HEDDLE_TRY(letters_,
                open_dead_letters(letters, is_own, asked_.out.target.force, without_result(known)));
+    if (are_beside()) copy_permissions(lasting, letters);
     had_letters_ = letters_->size() != 0;
     manifest.dead_letters = absolute_path(lasting);
     return {};

@@ -53,6 +53,8 @@ struct batch_request {
     std::uint64_t sample_rows = 0; ///< of a dry run: rows that are run for their price
     progress_style progress = progress_style::automatic;
 
+    /// Whether rows that failed earlier run again.
+    [[nodiscard]] bool is_retry() const noexcept;
     /// Whether a row that failed earlier runs again.
     [[nodiscard]] bool retries(const std::string& id) const;
     /// The folder of the run; empty: there is none.

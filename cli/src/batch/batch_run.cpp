@@ -216,18 +216,6 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
 
 coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     ++job.attempts;
-    std::vector<ports::step_record> earlier;
-    if (std::exchange(job.is_revised, false)) {
-        result<std::vector<ports::step_record>> left = co_await revise(job);
-        if (!left) co_return std::move(left).error();
-        earlier = *std::move(left);
-    }
-    if (of_.journal && !std::exchange(job.has_begun, true)) {
-        const ports::known_row begun{job.number, job.row.id_digest, job.row.content,
-                                     ports::row_status::begun, false};
-        if (auto noted = of_.journal->begin_row(begun, job.row.id, job.row.json); !noted)
-            co_return std::move(noted).error();
-    }
     result<std::unique_ptr<row_session>> taken =
         co_await of_.sessions.take(context().with_cancel(rows_));
     if (!taken) {
@@ -238,9 +226,21 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         }
         co_return std::move(taken).error();
     }
+    lang::heap& memory = taken->get()->get().memory();
+    std::vector<ports::step_record> earlier;
+    if (std::exchange(job.is_revised, false)) {
+        result<std::vector<ports::step_record>> left = co_await revise(job, memory);
+        if (!left) co_return std::move(left).error();
+        earlier = *std::move(left);
+    }
+    if (of_.journal && !std::exchange(job.has_begun, true)) {
+        const ports::known_row begun{job.number, job.row.id_digest, job.row.content,
+                                     ports::row_status::begun, false};
+        if (auto noted = of_.journal->begin_row(begun, job.row.id, job.row.json); !noted)
+            co_return std::move(noted).error();
+    }
     if (std::exchange(job.has_records, false)) {
-        result<std::vector<ports::step_record>> found =
-            co_await read_records(job, taken->get()->get().memory());
+        result<std::vector<ports::step_record>> found = co_await read_records(job, memory);
         if (!found) co_return std::move(found).error();
         earlier = *std::move(found);
     }

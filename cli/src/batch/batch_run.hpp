@@ -43,6 +43,8 @@ public:
         result_emitter& emitter;
         std::function<void(std::string)> say; ///< a line for people
         std::uint64_t seed = 0;               ///< of the run
+        /// Rows that have begun, or failed, did so under another program than this one.
+        bool program_differs = false;
     };
     explicit batch_run(parts of);
 
@@ -101,7 +103,8 @@ private:
     [[nodiscard]] coro::task<result<std::vector<ports::step_record>>> read_records(
         row_job& job, lang::heap& memory);
     /// What is left of them under the program, or the text of the row, as it is now.
-    [[nodiscard]] coro::task<result<std::vector<ports::step_record>>> revise(row_job& job);
+    [[nodiscard]] coro::task<result<std::vector<ports::step_record>>> revise(row_job& job,
+                                                                             lang::heap& memory);
     /// A request that was under way when an earlier process ended.
     void note_found_lost(row_job& job, ports::step_record record);
     [[nodiscard]] coro::task<result<void>> settle(std::unique_ptr<row_job> job,

@@ -138,14 +138,16 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     if (!of_.journal) return {};
     if (!known) return {};
     const bool begun = known->status == ports::row_status::begun;
-    if (begun && !known->outdated && known->content == job.row.content) {
+    const bool is_same =
+        !known->outdated && known->content == job.row.content && !of_.program_differs;
+    if (begun && is_same) {
         job.has_records = true;
         job.has_begun = true;
         ++counted_.continued;
         return {};
     }
-    if (known->status == ports::row_status::failed && !known->outdated &&
-        known->content == job.row.content) {
+    const bool has_failed = known->status == ports::row_status::failed;
+    if (has_failed && is_same) {
         HEDDLE_CHECK(of_.journal->retry_row(known->row));
         job.has_records = true;
         job.has_ended = true;
@@ -154,6 +156,7 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     }
     // Another program or text: what it asks as before is answered as before.
     job.is_revised = true;
+    job.asks_anew = has_failed && of_.asked.retries(job.row.id);
     if (begun || known->outdated) ++counted_.continued;
     return {};
 }

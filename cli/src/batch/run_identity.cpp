@@ -73,8 +73,8 @@ bool writes_output_again(const opened_files& files, const std::string& output,
     std::error_code failed;
     const auto about = std::filesystem::status(output, failed);
     if (about.type() == std::filesystem::file_type::not_found) return true;
-    const bool retries = files.asked.retry_failed || !files.asked.retry_ids.empty();
-    if (!files.asked.errors_in_output || !retries || !std::filesystem::is_regular_file(about))
+    if (!files.asked.errors_in_output || !files.asked.is_retry() ||
+        !std::filesystem::is_regular_file(about))
         return false;
     return std::any_of(known.begin(), known.end(), [](const ports::known_row& row) {
         return row.emitted && row.status != ports::row_status::begun && !is_done(row);

@@ -39,6 +39,7 @@ std::string run_manifest::to_json() const {
                                   {"run_id", run_id},
                                   {"program", program},
                                   {"program_digest", program_digest},
+                                  {"begun_digest", begun_digest},
                                   {"output", output},
                                   {"dead_letters", dead_letters},
                                   {"id_field", id_field},
@@ -65,6 +66,7 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     content.run_id = text_in(members, "run_id");
     content.program = text_in(members, "program");
     content.program_digest = text_in(members, "program_digest");
+    content.begun_digest = text_in(members, "begun_digest");
     content.output = text_in(members, "output");
     content.dead_letters = text_in(members, "dead_letters");
     content.id_field = text_in(members, "id_field");

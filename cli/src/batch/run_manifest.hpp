@@ -16,6 +16,7 @@ struct run_manifest {
     std::string run_id;         ///< the journal has it, too; empty: of an earlier version
     std::string program;        ///< the workflow as it was named
     std::string program_digest; ///< of it, what it imports and the templates, as 32 hex digits
+    std::string begun_digest;   ///< of the last process, which differs where one retried rows only
     std::string output;         ///< the file of results; "-": standard output
     std::string dead_letters;
     std::string id_field;

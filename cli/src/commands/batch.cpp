@@ -65,7 +65,7 @@ public:
                    "holds the state of the run; --no-journal keeps none";
         if (!asked_.journal && !asked_.run.empty())
             return "--run and --no-journal exclude each other";
-        if (!asked_.journal && (asked_.retry_failed || !asked_.retry_ids.empty()))
+        if (!asked_.journal && asked_.is_retry())
             return "--retry-failed and --retry-row need the journal of a run";
         return std::nullopt;
     }
