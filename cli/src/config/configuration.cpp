@@ -63,6 +63,16 @@ void lay_over_by_name(std::vector<Item>& stronger, std::vector<Item>& weaker, Me
     }
 }
 
+/// Removes the entries whose names others have.
+template <class entry, class other>
+void drop_named_in(std::vector<entry>& entries, const std::vector<other>& others) {
+    const auto is_taken = [&others](const entry& each) {
+        return std::any_of(others.begin(), others.end(),
+                           [&each](const other& one) { return one.name == each.name; });
+    };
+    entries.erase(std::remove_if(entries.begin(), entries.end(), is_taken), entries.end());
+}
+
 } // namespace
 
 const provider_config* configuration::provider(std::string_view name) const noexcept {
@@ -85,6 +95,9 @@ void lay_over(configuration& stronger, configuration weaker) {
     lay_over_by_name(stronger.providers, weaker.providers,
                      [](provider_config& same, provider_config& other) { lay_over(same, other); });
     // Who has given a name a meaning asks for that meaning by it, wherever they are.
+    // An alias and a route are found by the same names.
+    drop_named_in(stronger.aliases, weaker.routes);
+    drop_named_in(stronger.routes, weaker.aliases);
     const auto keep_own = [](auto& same, auto& other) { same = std::move(other); };
     lay_over_by_name(stronger.aliases, weaker.aliases, keep_own);
     lay_over_by_name(stronger.routes, weaker.routes, keep_own);

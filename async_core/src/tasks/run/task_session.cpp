@@ -25,6 +25,17 @@ constexpr std::array<std::string_view, 5> names{"turns", "context", "output", "t
                 rounded_text(limit, 6) + " " + std::string(unit)};
 }
 
+/// What all models that a request may reach can give, as far as that is known.
+[[nodiscard]] std::optional<std::int64_t> output_of_models(
+    std::string_view model, std::span<const route_model> others) noexcept {
+    std::optional<std::int64_t> least = output_of_model(model);
+    for (const route_model& each : others) {
+        const auto most = output_of_model(each.model);
+        if (most) least = std::min(least.value_or(*most), *most);
+    }
+    return least;
+}
+
 } // namespace
 
 std::int64_t estimated_tokens(const ports::chat_request& request) noexcept {
@@ -127,10 +138,9 @@ std::optional<exhausted_resource> task_session::check_cost(double limit, wanted_
     const model_price& price = wanted.by.price_;
     ports::token_usage asked;
     asked.input = wanted.input;
-    const auto input = price.of(asked);
-    asked.output = priced_tokens;
-    const auto both = price.of(asked);
-    const bool known = input && both;
+    const auto input = price.max_of(asked);
+    const auto output = price.max_of_output(asked);
+    const bool known = input && output;
     if (!known) {
         if (!std::exchange(unpriced_, true)) {
             warnings_.push_back("max_cost_usd: the price of the model '" +
@@ -139,17 +149,18 @@ std::optional<exhausted_resource> task_session::check_cost(double limit, wanted_
         if (total_cost_ < limit) return std::nullopt;
     }
     const double used = total_cost_ + input.value_or(0);
-    const double per_token = known ? (*both - *input) / priced_tokens : 0;
+    const double per_token = output.value_or(0);
     const auto tokens_for = [&](double usd) {
         return per_token > 0 ? std::floor(usd / per_token) : 0;
     };
     if (used > limit || total_cost_ >= limit || (per_token > 0 && tokens_for(limit - used) < 1)) {
         // A model that costs nothing is never too dear.
-        if (known && *both == 0) return std::nullopt;
+        if (known && *input == 0 && per_token == 0) return std::nullopt;
         return reached(name_of(resource::cost), used, limit, "USD");
     }
     warn(resource::cost, used, limit);
-    if (known && *both == 0) return std::nullopt; // nothing of it can be held by others
+    if (known && *input == 0 && per_token == 0)
+        return std::nullopt; // nothing of it can be held by others
     const double rest = limit - used - room_->held().usd;
     const double most = static_cast<double>(wanted.max_output()) * per_token;
     if (waits_here(wanted, rest >= most)) {
@@ -184,7 +195,7 @@ void task_session::set_aside(std::int64_t input, std::int64_t output, std::int64
     most.input = input;
     most.output = output;
     set_aside_ = request_share{at_once * (most.input + most.output),
-                               static_cast<double>(at_once) * price_.of(most).value_or(0)};
+                               static_cast<double>(at_once) * price_.max_of(most).value_or(0)};
     room_->take(*set_aside_);
 }
 
@@ -214,7 +225,7 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
             return reached(name_of(resource::context), used, limit, "tokens of context");
         warn(resource::context, used, limit);
     }
-    const auto max_of_model = output_of_model(request.model);
+    const auto max_of_model = output_of_models(request.model, price_.route_models);
     wanted_request wanted{*this,
                           next,
                           request.max_output_tokens.value_or(max_of_model.value_or(ample_output)),
@@ -261,11 +272,8 @@ std::optional<exhausted_resource> task_session::check_again(
     const std::int64_t input = estimate(asked_bytes_);
     ports::token_usage asked;
     asked.input = input;
-    const auto input_usd = price_.of(asked);
-    asked.output = priced_tokens;
-    const auto both_usd = price_.of(asked);
-    const double per_token =
-        input_usd && both_usd ? (*both_usd - *input_usd) / static_cast<double>(priced_tokens) : 0;
+    const auto input_usd = price_.max_of(asked);
+    const double per_token = price_.max_of_output(asked).value_or(0);
     request_share own = set_aside_.value_or(request_share{});
     own.tokens /= at_once_; // what was set aside for hedges, they may use
     own.usd /= static_cast<double>(at_once_);
@@ -399,6 +407,23 @@ void task_session::count_failed(std::uint32_t attempts, const counted_use* use,
 
 std::optional<double> model_price::of(const ports::token_usage& usage) const {
     return prices ? prices->cost_usd(provider, model, usage) : std::nullopt;
+}
+
+std::optional<double> model_price::max_of_output(const ports::token_usage& input) const {
+    ports::token_usage both = input;
+    both.output += priced_tokens;
+    const auto of_a_token = [&](std::string_view by, std::string_view of) -> std::optional<double> {
+        const auto without = prices->cost_usd(by, of, input);
+        const auto with = prices->cost_usd(by, of, both);
+        if (!without || !with) return std::nullopt;
+        return (*with - *without) / static_cast<double>(priced_tokens);
+    };
+    if (!prices) return std::nullopt;
+    std::optional<double> most = of_a_token(provider, model);
+    if (!most) return most;
+    for (const route_model& each : route_models)
+        most = std::max(*most, of_a_token(each.provider, each.model).value_or(0));
+    return most;
 }
 
 std::optional<double> model_price::max_of(const ports::token_usage& usage) const {

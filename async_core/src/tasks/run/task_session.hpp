@@ -39,6 +39,8 @@ struct model_price {
     [[nodiscard]] std::optional<double> of(const ports::token_usage& usage) const;
     /// At the dearest of the models that are known to have a price.
     [[nodiscard]] std::optional<double> max_of(const ports::token_usage& usage) const;
+    /// Of one token of output after that input, likewise.
+    [[nodiscard]] std::optional<double> max_of_output(const ports::token_usage& input) const;
 };
 
 /// Tokens of one request.

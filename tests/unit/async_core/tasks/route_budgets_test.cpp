@@ -79,5 +79,44 @@ TEST(route_budgets, set_aside_what_the_dearest_model_costs) {
     EXPECT_EQ(route.asked.size(), 1U);
 }
 
+/// The limits of a task bind before a request is sent, wherever the route sends it.
+TEST(route_budgets, of_tasks_bound_the_output_of_the_dearest_model) {
+    static const prices_of_two prices;
+    task_system_parts parts;
+    parts.prices = &prices;
+    task_template declared = bounded();
+    declared.max_tokens.reset();
+    declared.limits.max_cost_usd = 5;
+    harness w({declared}, std::move(parts));
+    testing::scripted_llm route;
+    route.name = "route";
+    route.say("x");
+    w.models.add_route("cheap", route, {{"llm", "low"}, {"llm", "unknown"}});
+    w.models.add_route("mixed", route, {{"llm", "low"}, {"llm", "dear"}});
+    EXPECT_EQ(w.json("(get (t (model \"mixed\")) 'status)"), "\"COMPLETE\"");
+    ASSERT_EQ(route.asked.size(), 1U);
+    ASSERT_TRUE(route.asked.back().max_output_tokens);
+    EXPECT_LE(*route.asked.back().max_output_tokens, 500) << "a cent each at the dear model";
+    EXPECT_GT(*route.asked.back().max_output_tokens, 400);
+    EXPECT_EQ(w.json("(get (t (model \"cheap\")) 'status)"), "\"COMPLETE\"");
+    ASSERT_TRUE(route.asked.back().max_output_tokens);
+    EXPECT_GT(*route.asked.back().max_output_tokens, 4000);
+}
+
+/// A service refuses a limit that its model does not have.
+TEST(route_budgets, of_tasks_fit_the_output_of_every_model) {
+    task_template declared = bounded();
+    declared.max_tokens.reset();
+    declared.limits.max_tokens_total = 20000;
+    harness w({declared});
+    testing::scripted_llm route;
+    route.name = "route";
+    route.say("x");
+    w.models.add_route("two", route, {{"llm", "gpt-4.1"}, {"llm", "gpt-4o"}});
+    EXPECT_EQ(w.json("(get (t (model \"two\")) 'status)"), "\"COMPLETE\"");
+    ASSERT_EQ(route.asked.size(), 1U);
+    EXPECT_LE(route.asked.back().max_output_tokens.value_or(0), 16384);
+}
+
 } // namespace
 } // namespace heddle::tasks

@@ -361,6 +361,21 @@ TEST_F(config_folders, names_that_the_user_has_given_keep_their_meaning) {
     EXPECT_EQ(found.routes[0].models.front(), "b:1");
 }
 
+TEST_F(config_folders, a_route_of_the_user_is_no_alias_of_a_project) {
+    const std::string services = "[providers.a]\n[providers.b]\n";
+    write("project/heddle.toml", services +
+                                     "[aliases]\nsafe = \"a:dear\"\n[routes.fast]\n"
+                                     "models = [\"a:1\", \"a:2\"]\n");
+    write("user/heddle/heddle.toml", services +
+                                         "[aliases]\nfast = \"b:cheap\"\n[routes.safe]\n"
+                                         "models = [\"b:1\", \"b:2\"]\n");
+    const auto found = find().value();
+    ASSERT_EQ(found.aliases.size(), 1U);
+    EXPECT_EQ(found.aliases[0].model, "b:cheap");
+    ASSERT_EQ(found.routes.size(), 1U);
+    EXPECT_EQ(found.routes[0].models.front(), "b:1");
+}
+
 TEST_F(config_folders, aliases_of_two_files_may_not_lead_in_a_circle) {
     write("project/heddle.toml", "[aliases]\nx = \"y\"\n");
     write("user/heddle/heddle.toml", "[aliases]\ny = \"x\"\n");
