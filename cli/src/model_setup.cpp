@@ -236,8 +236,7 @@ private:
         scripted_model_ = (*rules)->models().front();
         scripted::provider_options wanted;
         wanted.retry.seed = parts_.options.seed;
-        setup_->ports_.push_back(
-            scripted::make_provider(*rules, std::move(wanted), parts_.loop, parts_.log));
+        setup_->ports_.push_back(scripted::make_provider(*rules, std::move(wanted), parts_.log));
         // The answers are those of the rules, wherever they are.
         add_wrapped(*setup_->ports_.back(), "rules " + text, nullptr);
         return {};

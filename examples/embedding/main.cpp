@@ -75,7 +75,7 @@ int main() {
     heddle::coro::event_loop loop(context);
 
     auto parsed = heddle::scripted::engine::parse(rules, "rules").value();
-    auto model = heddle::scripted::make_provider(parsed, {}, loop, heddle::null_log());
+    auto model = heddle::scripted::make_provider(parsed, {}, heddle::null_log());
     heddle::tasks::model_registry models;
     models.add(*model);
     if (!models.set_default("scripted:any")) return 1;

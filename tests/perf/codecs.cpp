@@ -126,7 +126,7 @@ void measure_provider(int rounds, bool streamed) {
     bench_http http(std::move(answer));
     providers::openai::options options;
     options.api_key = secret("sk-bench");
-    auto port = providers::make_openai_provider(http, std::move(options), loop, null_log()).value();
+    auto port = providers::make_openai_provider(http, std::move(options), null_log()).value();
     const ports::chat_request request = bench::request_of(100, "some-model");
     const coro::call_context context{&loop, nullptr, {}};
     const double cost = bench::best_nanoseconds(1, [&] {

@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
     providers::openai::options options;
     options.base_url = std::string(argv[1]) + "/v1";
     options.api_key = secret("sk-mock");
-    auto provider = providers::make_openai_provider(*client, std::move(options), loop, null_log());
+    auto provider = providers::make_openai_provider(*client, std::move(options), null_log());
     if (!provider) {
         std::fprintf(stderr, "%s\n", provider.error().message().c_str());
         return 2;

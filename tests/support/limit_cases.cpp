@@ -101,7 +101,7 @@ providers::limiter_settings settings_of(const limit_case& of) {
 std::unique_ptr<ports::llm_port> make_case_provider(const limit_case& of, ports::http_port& http,
                                                     std::string base_url,
                                                     std::shared_ptr<providers::limiter_gate> gate,
-                                                    coro::event_loop& loop, std::uint64_t seed) {
+                                                    std::uint64_t seed) {
     const auto fill = [&](auto options) {
         options.base_url = base_url;
         options.gate = gate;
@@ -111,11 +111,9 @@ std::unique_ptr<ports::llm_port> make_case_provider(const limit_case& of, ports:
     if (speaks_anthropic(of)) {
         auto options = fill(providers::anthropic::options{});
         options.api_key = secret("k-0123456789");
-        return providers::make_anthropic_provider(http, std::move(options), loop, null_log())
-            .value();
+        return providers::make_anthropic_provider(http, std::move(options), null_log()).value();
     }
-    return providers::make_openai_provider(http, fill(providers::openai::options{}), loop,
-                                           null_log())
+    return providers::make_openai_provider(http, fill(providers::openai::options{}), null_log())
         .value();
 }
 
@@ -207,7 +205,7 @@ limit_case_figures simulate_case(const limit_case& of, std::uint64_t seed, limit
     auto settings = settings_of(of);
     settings.options.seed = seed;
     const auto gate = std::make_shared<providers::limiter_gate>(loop, std::move(settings));
-    const auto provider = make_case_provider(of, http, "https://rig.example", gate, loop, seed);
+    const auto provider = make_case_provider(of, http, "https://rig.example", gate, seed);
     const auto began = loop.now();
     case_load load(loop, *provider, of);
     load.start();

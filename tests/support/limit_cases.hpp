@@ -81,7 +81,7 @@ struct limit_case_figures {
 /// A provider that speaks the format of the case over `http` to `base_url`, behind `gate`.
 [[nodiscard]] std::unique_ptr<ports::llm_port> make_case_provider(
     const limit_case& of, ports::http_port& http, std::string base_url,
-    std::shared_ptr<providers::limiter_gate> gate, coro::event_loop& loop, std::uint64_t seed);
+    std::shared_ptr<providers::limiter_gate> gate, std::uint64_t seed);
 [[nodiscard]] providers::limiter_settings settings_of(const limit_case& of);
 
 /// Calls until all of the case are done. `provider` outlives it.

@@ -177,7 +177,7 @@ struct socket_run {
                coro::event_loop& loop)
         : url(std::move(base_url)),
           gate(std::make_shared<providers::limiter_gate>(loop, settings_of(of))),
-          provider(make_case_provider(of, http, url, gate, loop, 0)), load(loop, *provider, of),
+          provider(make_case_provider(of, http, url, gate, 0)), load(loop, *provider, of),
           began(loop.now()) {}
 
     std::string url;

@@ -199,8 +199,7 @@ private:
         if (preset.name == "openai") options.dialect.reset();
         options.organization = settings_.organization.value_or("");
         options.project = settings_.project.value_or("");
-        return shared(providers::make_openai_provider(parts_.http, std::move(options), parts_.loop,
-                                                      parts_.log));
+        return shared(providers::make_openai_provider(parts_.http, std::move(options), parts_.log));
     }
 
     made_provider responses() {
@@ -209,8 +208,8 @@ private:
         fill(options);
         options.organization = settings_.organization.value_or("");
         options.project = settings_.project.value_or("");
-        return shared(providers::make_responses_provider(parts_.http, std::move(options),
-                                                         parts_.loop, parts_.log));
+        return shared(
+            providers::make_responses_provider(parts_.http, std::move(options), parts_.log));
     }
 
     made_provider anthropic() {
@@ -226,8 +225,8 @@ private:
                                      "\"2023-06-01\"");
             }
         }
-        return shared(providers::make_anthropic_provider(parts_.http, std::move(options),
-                                                         parts_.loop, parts_.log));
+        return shared(
+            providers::make_anthropic_provider(parts_.http, std::move(options), parts_.log));
     }
 
     made_provider gemini() {
@@ -241,8 +240,7 @@ private:
                 return wrong_setting(settings_, "api_version must be \"v1\" or \"v1beta\"");
             }
         }
-        return shared(providers::make_gemini_provider(parts_.http, std::move(options), parts_.loop,
-                                                      parts_.log));
+        return shared(providers::make_gemini_provider(parts_.http, std::move(options), parts_.log));
     }
 
     made_provider ollama() {
@@ -250,8 +248,7 @@ private:
         HEDDLE_CHECK(no_organization());
         providers::ollama::options options;
         fill(options);
-        return shared(providers::make_ollama_provider(parts_.http, std::move(options), parts_.loop,
-                                                      parts_.log));
+        return shared(providers::make_ollama_provider(parts_.http, std::move(options), parts_.log));
     }
 
     const provider_config& settings_;

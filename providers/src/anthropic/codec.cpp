@@ -213,7 +213,6 @@ result<std::unique_ptr<chat_codec>> make_anthropic_codec(anthropic::options opti
 
 result<std::unique_ptr<http_chat_provider>> make_anthropic_provider(ports::http_port& http,
                                                                     anthropic::options options,
-                                                                    coro::event_loop&,
                                                                     log_port& log) {
     HEDDLE_TRY(const base_url url,
                check_address(options.name, options.base_url, options.api_key, log));

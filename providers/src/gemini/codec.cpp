@@ -135,7 +135,7 @@ result<std::unique_ptr<chat_codec>> make_gemini_codec(gemini::options options) {
 
 result<std::unique_ptr<http_chat_provider>> make_gemini_provider(ports::http_port& http,
                                                                  gemini::options options,
-                                                                 coro::event_loop&, log_port& log) {
+                                                                 log_port& log) {
     HEDDLE_TRY(const base_url url,
                check_address(options.name, options.base_url, options.api_key, log));
     if (url.host == "generativelanguage.googleapis.com" && options.api_key.empty()) {

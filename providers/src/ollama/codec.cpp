@@ -129,7 +129,7 @@ result<std::unique_ptr<chat_codec>> make_ollama_codec(ollama::options options) {
 
 result<std::unique_ptr<http_chat_provider>> make_ollama_provider(ports::http_port& http,
                                                                  ollama::options options,
-                                                                 coro::event_loop&, log_port& log) {
+                                                                 log_port& log) {
     options.base_url = ollama::complete_address(std::move(options.base_url));
     HEDDLE_TRY(const base_url url,
                check_address(options.name, options.base_url, options.api_key, log));

@@ -86,7 +86,7 @@ result<std::unique_ptr<chat_codec>> make_openai_codec(openai::options options) {
 
 result<std::unique_ptr<http_chat_provider>> make_openai_provider(ports::http_port& http,
                                                                  openai::options options,
-                                                                 coro::event_loop&, log_port& log) {
+                                                                 log_port& log) {
     HEDDLE_TRY(const base_url url,
                openai::check_service(options.name, options.base_url, options.api_key,
                                      options.organization, options.project, log));

@@ -84,7 +84,6 @@ result<std::unique_ptr<chat_codec>> make_responses_codec(responses::options opti
 
 result<std::unique_ptr<http_chat_provider>> make_responses_provider(ports::http_port& http,
                                                                     responses::options options,
-                                                                    coro::event_loop&,
                                                                     log_port& log) {
     HEDDLE_TRY(const base_url url,
                openai::check_service(options.name, options.base_url, options.api_key,

@@ -155,8 +155,7 @@ private:
 } // namespace
 
 std::unique_ptr<ports::llm_port> make_provider(std::shared_ptr<engine> rules,
-                                               provider_options options, coro::event_loop&,
-                                               log_port& log) {
+                                               provider_options options, log_port& log) {
     return std::make_unique<provider>(std::move(rules), std::move(options), log);
 }
 

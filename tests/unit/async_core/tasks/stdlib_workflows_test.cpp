@@ -28,7 +28,7 @@ public:
         if (!parsed) throw std::runtime_error(parsed.error().message());
         scripted::provider_options options;
         options.retry.max_retries = options.retry.max_rate_limit_retries = 0;
-        llm = scripted::make_provider(*parsed, options, runner.loop, log);
+        llm = scripted::make_provider(*parsed, options, log);
         models.add(*llm);
         EXPECT_TRUE(models.set_default("scripted"));
         task_system_parts tasks;

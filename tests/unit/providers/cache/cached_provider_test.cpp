@@ -433,7 +433,7 @@ TEST_F(cached_provider_test, a_refusal_of_the_limiter_for_want_of_time_is_of_one
         options.api_key = secret("sk-0123456789abcdef");
         options.retry.first_wait = std::chrono::milliseconds(1);
         options.gate = std::make_shared<limiter_gate>(loop.loop, bounds);
-        const auto service = make_openai_provider(http, options, loop.loop, log).value();
+        const auto service = make_openai_provider(http, options, log).value();
         cached_provider kept(*service, store, log, "https://api.example/v1");
         if (!after_429) { // the request of this minute
             http.reply(200, R"({"model":"m","choices":[{"message":{"content":"fine"},)"

@@ -421,13 +421,13 @@ TEST(anthropic_codec, hostile_answers_are_bounded) {
 TEST(anthropic_provider, a_missing_key_is_reported_for_the_official_address_only) {
     test_loop on;
     fake_http http;
-    const auto result = providers::make_anthropic_provider(http, {}, on.loop, null_log());
+    const auto result = providers::make_anthropic_provider(http, {}, null_log());
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code(), make_error_code(llm_errc::configuration));
     EXPECT_NE(result.error().info().hint.find("ANTHROPIC_API_KEY"), std::string::npos);
     providers::anthropic::options elsewhere;
     elsewhere.base_url = "http://127.0.0.1:8080";
-    EXPECT_TRUE(providers::make_anthropic_provider(http, elsewhere, on.loop, null_log()));
+    EXPECT_TRUE(providers::make_anthropic_provider(http, elsewhere, null_log()));
 }
 
 } // namespace

@@ -97,8 +97,7 @@ TEST(ollama_codec, addresses_as_ollama_host_has_them) {
         fake_http http;
         providers::ollama::options options;
         options.base_url = base;
-        auto result =
-            providers::make_ollama_provider(http, std::move(options), on.loop, null_log());
+        auto result = providers::make_ollama_provider(http, std::move(options), null_log());
         if (!result) return result.error().message();
         http.reply(200, R"({"models":[]})");
         EXPECT_TRUE(on.run((*result)->list_models(on.context())));

@@ -29,7 +29,7 @@ struct service {
         options.base_url = "http://127.0.0.1/v1";
         options.api_key = secret(with_key);
         options.retry.max_retries = 0;
-        port = providers::make_openai_provider(http, options, on.loop, log).value();
+        port = providers::make_openai_provider(http, options, log).value();
     }
     result<chat_response> complete() { return on.run(port->complete(request, on.context())); }
     result<chat_response> stream() {

@@ -24,7 +24,7 @@ struct cut_responses : ::testing::Test {
         options.retry.first_wait = 1ms;
         options.retry.max_retries = 2;
         options.retry.seed = 1;
-        auto port = providers::make_openai_provider(http, options, on.loop, log).value();
+        auto port = providers::make_openai_provider(http, options, log).value();
         return on.run(port->complete(user_request("hello"), on.context()));
     }
     static std::vector<std::size_t> received(const std::vector<ports::lost_request>& lost) {

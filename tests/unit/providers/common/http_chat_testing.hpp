@@ -114,7 +114,7 @@ struct fixture {
     }
     providers::http_chat_provider& provider() {
         if (!port) {
-            port = providers::make_openai_provider(http, options, on.loop, log).value();
+            port = providers::make_openai_provider(http, options, log).value();
         }
         return *port;
     }

@@ -71,8 +71,7 @@ struct stand {
         options.base_url = server.url();
         options.limits.idle = 400ms;
         options.retry.max_retries = 0;
-        port =
-            providers::make_openai_provider(*http, std::move(options), on.loop, null_log()).value();
+        port = providers::make_openai_provider(*http, std::move(options), null_log()).value();
         request.gate = &buffer;
     }
     ~stand() { on.run(http->close()); }
@@ -151,7 +150,7 @@ TEST(stream_back_pressure, is_asked_for_by_streams_only) {
     options.api_key = secret("sk-0123456789abcdef");
     options.retry.max_retries = 1;
     options.retry.first_wait = 1ms;
-    const auto port = providers::make_openai_provider(http, options, on.loop, log).value();
+    const auto port = providers::make_openai_provider(http, options, log).value();
     full_buffer buffer;
     ports::chat_request request = user_request("x");
     request.gate = &buffer;

@@ -38,8 +38,7 @@ providers::retry_options retries_of(unsigned retries) {
 class scripted_run final : public adapter_run {
 public:
     scripted_run(std::string_view rules, unsigned retries)
-        : port_(
-              scripted::make_provider(load(rules), {"model", retries_of(retries)}, on.loop, log)) {}
+        : port_(scripted::make_provider(load(rules), {"model", retries_of(retries)}, log)) {}
     ports::llm_port& port() override { return *port_; }
     void finish() override {}
 
@@ -56,7 +55,7 @@ std::unique_ptr<ports::llm_port> connect(ports::http_port& http, std::string bas
     options.base_url = std::move(base_url);
     options.api_key = secret(std::move(key));
     options.retry = retries_of(retries);
-    auto port = make(http, std::move(options), run.on.loop, run.log);
+    auto port = make(http, std::move(options), run.log);
     if (!port) throw std::runtime_error(port.error().message());
     return *std::move(port);
 }

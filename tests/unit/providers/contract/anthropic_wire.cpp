@@ -77,9 +77,8 @@ std::map<std::string, wire_case> cases() {
 wire_adapter for_version(api_version version) {
     wire_adapter adapter;
     adapter.origin = "https://api.anthropic.com";
-    adapter.make_provider = [version](ports::http_port& http, test_loop& on, log_port& log,
-                                      std::string_view) {
-        return providers::make_anthropic_provider(http, options_for(version), on.loop, log).value();
+    adapter.make_provider = [version](ports::http_port& http, log_port& log, std::string_view) {
+        return providers::make_anthropic_provider(http, options_for(version), log).value();
     };
     adapter.make_codec = [version] {
         return providers::make_anthropic_codec(options_for(version)).value();

@@ -72,9 +72,8 @@ wire_adapter gemini_wire() {
     adapter.name = "gemini";
     adapter.requests = adapter.answers = "gemini";
     adapter.origin = "https://generativelanguage.googleapis.com";
-    adapter.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
-                               std::string_view) {
-        return providers::make_gemini_provider(http, wire_options(), on.loop, log).value();
+    adapter.make_provider = [](ports::http_port& http, log_port& log, std::string_view) {
+        return providers::make_gemini_provider(http, wire_options(), log).value();
     };
     adapter.make_codec = [] { return providers::make_gemini_codec(wire_options()).value(); };
     adapter.cases = cases();

@@ -57,9 +57,8 @@ wire_adapter ollama_wire() {
     adapter.name = "ollama";
     adapter.requests = adapter.answers = "ollama";
     adapter.origin = "http://127.0.0.1:11434";
-    adapter.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
-                               std::string_view) {
-        return providers::make_ollama_provider(http, wire_options(), on.loop, log).value();
+    adapter.make_provider = [](ports::http_port& http, log_port& log, std::string_view) {
+        return providers::make_ollama_provider(http, wire_options(), log).value();
     };
     // With a key, which the recorded requests have not: nothing may show it.
     adapter.make_codec = [] {

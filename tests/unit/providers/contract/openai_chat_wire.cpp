@@ -85,9 +85,8 @@ wire_adapter openai_chat_wire() {
     adapter.name = "openai_chat";
     adapter.requests = adapter.answers = "openai-chat";
     adapter.origin = "https://api.openai.com";
-    adapter.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
-                               std::string_view case_name) {
-        return providers::make_openai_provider(http, options_for(case_name), on.loop, log).value();
+    adapter.make_provider = [](ports::http_port& http, log_port& log, std::string_view case_name) {
+        return providers::make_openai_provider(http, options_for(case_name), log).value();
     };
     adapter.make_codec = [] { return providers::make_openai_codec(options_for("")).value(); };
     adapter.cases = cases();

@@ -60,10 +60,8 @@ wire_adapter openai_responses_wire() {
     adapter.name = "openai_responses";
     adapter.requests = adapter.answers = "openai-responses";
     adapter.origin = "https://api.openai.com";
-    adapter.make_provider = [](ports::http_port& http, test_loop& on, log_port& log,
-                               std::string_view case_name) {
-        return providers::make_responses_provider(http, options_for(case_name), on.loop, log)
-            .value();
+    adapter.make_provider = [](ports::http_port& http, log_port& log, std::string_view case_name) {
+        return providers::make_responses_provider(http, options_for(case_name), log).value();
     };
     adapter.make_codec = [] { return providers::make_responses_codec(options_for("")).value(); };
     adapter.cases = cases();

@@ -42,7 +42,7 @@ TEST(silence_in_a_stream, ends_it_by_the_idle_limit_and_keeps_the_text) {
     options.base_url = (*server)->base_url();
     options.limits.idle = 100ms;
     options.retry.first_wait = 1ms;
-    auto port = providers::make_openai_provider(*http, std::move(options), on.loop, null_log());
+    auto port = providers::make_openai_provider(*http, std::move(options), null_log());
     ASSERT_TRUE(port);
     std::string handed_out;
     const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {

@@ -32,7 +32,7 @@ struct wire_adapter {
     std::string origin;   ///< where requests go, as http_origin::name
     /// A provider as a program makes it, with wire_key, no retry but one, for this case.
     std::function<std::unique_ptr<providers::http_chat_provider>(
-        ports::http_port& http, test_loop& on, log_port& log, std::string_view case_name)>
+        ports::http_port& http, log_port& log, std::string_view case_name)>
         make_provider;
     /// The codec alone, with wire_key.
     std::function<std::unique_ptr<providers::chat_codec>()> make_codec;

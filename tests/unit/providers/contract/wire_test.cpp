@@ -61,7 +61,7 @@ ports::http_request sent_for(const wire_adapter& adapter, const std::string& nam
                              const wire_case& wanted) {
     test_loop on;
     fake_http http;
-    auto provider = adapter.make_provider(http, on, null_log(), name);
+    auto provider = adapter.make_provider(http, null_log(), name);
     for (std::uint32_t attempt = 1; attempt <= wanted.attempt; ++attempt) {
         fake_http::answer broken;
         broken.ends_with = error(make_error_code(ports::http_errc::connection_reset), "reset")
@@ -190,7 +190,7 @@ TEST_P(wire_contract, the_provider_passes_every_documented_answer_on) {
             test_loop on;
             fake_http http;
             recording_log log;
-            auto provider = adapter.make_provider(http, on, log, "");
+            auto provider = adapter.make_provider(http, log, "");
             for (int attempt = 0; attempt < 2; ++attempt) {
                 fake_http::answer next;
                 next.head_and_body = sample.answer;

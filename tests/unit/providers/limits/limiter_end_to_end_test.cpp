@@ -46,7 +46,7 @@ struct real_setup {
         options.gate = gate;
         options.retry.seed = 1;
         options.retry.first_wait = 1ms;
-        provider = providers::make_openai_provider(*http, std::move(options), at.loop, log).value();
+        provider = providers::make_openai_provider(*http, std::move(options), log).value();
     }
     ~real_setup() { at.run(http->close()); }
 

@@ -40,7 +40,7 @@ TEST(openai_presets, every_one_makes_a_provider) {
         openai::options options = openai::options_of(one);
         if (!one.local) options.api_key = secret("a-key-for-tests");
         recording_log log;
-        const auto opened = providers::make_openai_provider(http, std::move(options), on.loop, log);
+        const auto opened = providers::make_openai_provider(http, std::move(options), log);
         ASSERT_TRUE(opened) << opened.error().message();
         EXPECT_EQ((*opened)->provider_name(), one.name);
         EXPECT_EQ(log.text, "");
@@ -66,7 +66,7 @@ TEST(openai_presets, mistral_speaks_a_dialect_of_its_own) {
     openai::options options = openai::options_of(*openai::find_preset("mistral"));
     options.api_key = secret("a-key-for-tests");
     const auto opened =
-        providers::make_openai_provider(http, std::move(options), on.loop, null_log()).value();
+        providers::make_openai_provider(http, std::move(options), null_log()).value();
     ports::chat_request request = user_request("x");
     request.seed = 7;
     request.max_output_tokens = 9;

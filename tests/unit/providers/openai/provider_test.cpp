@@ -28,12 +28,12 @@ struct fixture {
     recording_log log;
 
     std::unique_ptr<ports::llm_port> make(openai::options options) {
-        auto opened = providers::make_openai_provider(http, std::move(options), on.loop, log);
+        auto opened = providers::make_openai_provider(http, std::move(options), log);
         if (!opened) throw std::runtime_error(opened.error().message());
         return *std::move(opened);
     }
     error refused(openai::options options) {
-        auto opened = providers::make_openai_provider(http, std::move(options), on.loop, log);
+        auto opened = providers::make_openai_provider(http, std::move(options), log);
         EXPECT_FALSE(opened);
         return opened ? error(errc::internal, "made") : std::move(opened).error();
     }

@@ -338,10 +338,10 @@ TEST(responses_wire, an_error_of_a_tool_of_the_service_is_not_one_of_the_respons
 TEST(responses_provider, a_key_is_needed_for_the_service_itself) {
     test_loop on;
     fake_http http;
-    EXPECT_FALSE(providers::make_responses_provider(http, {}, on.loop, null_log()));
+    EXPECT_FALSE(providers::make_responses_provider(http, {}, null_log()));
     responses::options local;
     local.base_url = "http://127.0.0.1:8000/v1";
-    const auto result = providers::make_responses_provider(http, local, on.loop, null_log());
+    const auto result = providers::make_responses_provider(http, local, null_log());
     ASSERT_TRUE(result);
     EXPECT_EQ((*result)->provider_name(), "openai-responses");
     EXPECT_FALSE((*result)->caches_prompts());

@@ -3,7 +3,6 @@
 
 #include <heddle/base/log.hpp>
 #include <heddle/base/secret.hpp>
-#include <heddle/coro/event_loop.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/providers/common/chat_codec.hpp>
 #include <heddle/providers/common/http_chat_provider.hpp>
@@ -45,11 +44,11 @@ struct options : call_options {
 [[nodiscard]] result<std::unique_ptr<chat_codec>> make_anthropic_codec(anthropic::options options);
 
 /// Creates a provider over `http`. Does not connect.
-/// `http`, `loop` and `log` outlive it.
+/// `http` and `log` outlive it.
 /// Errors: llm_errc::configuration for an invalid base URL, a key that a header cannot contain, and
 /// a missing key for api.anthropic.com. No error shows the key.
-/// Threads: the result belongs to the shard of `loop`.
+/// Threads: the result belongs to the shard of `http`.
 [[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_anthropic_provider(
-    ports::http_port& http, anthropic::options options, coro::event_loop& loop, log_port& log);
+    ports::http_port& http, anthropic::options options, log_port& log);
 
 } // namespace heddle::providers

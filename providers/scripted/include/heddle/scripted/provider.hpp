@@ -2,7 +2,6 @@
 #pragma once
 
 #include <heddle/base/log.hpp>
-#include <heddle/coro/event_loop.hpp>
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/providers/common/retry.hpp>
 #include <heddle/scripted/engine.hpp>
@@ -20,10 +19,10 @@ struct provider_options {
 /// Creates a model from rules. Delays use the time of the loop and can be cancelled; faults become
 /// the same errors as responses of a real service with the same status, and are retried in the same
 /// way.
-/// `loop` and `log` outlive it. `rules` is never null and may be shared by providers and servers of
-/// one shard. Threads: the shard's only.
+/// `log` outlives it. `rules` is never null and may be shared by providers and servers of one
+/// shard. Threads: the shard's only.
 [[nodiscard]] std::unique_ptr<ports::llm_port> make_provider(std::shared_ptr<engine> rules,
                                                              provider_options options,
-                                                             coro::event_loop& loop, log_port& log);
+                                                             log_port& log);
 
 } // namespace heddle::scripted
