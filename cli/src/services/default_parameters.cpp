@@ -10,11 +10,7 @@ using ports::chat_request;
 using ports::chat_response;
 
 default_parameters::default_parameters(ports::llm_port& inner, tasks::request_parameters parameters)
-    : inner_(inner), parameters_(std::move(parameters)) {}
-
-std::string_view default_parameters::provider_name() const noexcept {
-    return inner_.provider_name();
-}
+    : forwarding_llm_port(inner), parameters_(std::move(parameters)) {}
 
 // `request` by reference: the port requires that it outlives the call.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)

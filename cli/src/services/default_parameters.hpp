@@ -1,25 +1,18 @@
 // Default parameters of the requests of a service, from heddle.toml.
 #pragma once
 
-#include <heddle/ports/llm_port.hpp>
+#include <heddle/ports/forwarding_llm_port.hpp>
 #include <heddle/tasks/definition/request_parameters.hpp>
 
 namespace heddle::cli {
 
 /// A provider whose requests get the settings of `[providers.NAME.request]` that they do not set
 /// themselves. Threads: its shard's only.
-class default_parameters final : public ports::llm_port {
+class default_parameters final : public ports::forwarding_llm_port {
 public:
     /// `inner` outlives it.
     default_parameters(ports::llm_port& inner, tasks::request_parameters parameters);
 
-    [[nodiscard]] std::string_view provider_name() const noexcept override;
-    [[nodiscard]] bool keeps_responses() const noexcept override {
-        return inner_.keeps_responses();
-    }
-    [[nodiscard]] unsigned max_requests_at_once() const noexcept override {
-        return inner_.max_requests_at_once();
-    }
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(
@@ -27,7 +20,6 @@ public:
         coro::call_context context) override;
 
 private:
-    ports::llm_port& inner_;
     tasks::request_parameters parameters_;
 };
 

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <heddle/base/secret.hpp>
-#include <heddle/ports/llm_port.hpp>
+#include <heddle/ports/forwarding_llm_port.hpp>
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
@@ -28,20 +27,12 @@ public:
 };
 
 /// Shows every request to a watch before it is sent. Threads: its shard's only.
-class watched_provider final : public ports::llm_port {
+class watched_provider final : public ports::forwarding_llm_port {
 public:
     /// Both outlive it.
-    watched_provider(ports::llm_port& inner, request_watch& watch) : inner_(inner), watch_(watch) {}
+    watched_provider(ports::llm_port& inner, request_watch& watch)
+        : forwarding_llm_port(inner), watch_(watch) {}
 
-    [[nodiscard]] std::string_view provider_name() const noexcept override {
-        return inner_.provider_name();
-    }
-    [[nodiscard]] bool keeps_responses() const noexcept override {
-        return inner_.keeps_responses();
-    }
-    [[nodiscard]] unsigned max_requests_at_once() const noexcept override {
-        return inner_.max_requests_at_once();
-    }
     /// Errors: also that of the watch. Cancellation: as that of the inner provider.
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
@@ -51,7 +42,6 @@ public:
         coro::call_context context) override;
 
 private:
-    ports::llm_port& inner_;
     request_watch& watch_;
 };
 

@@ -106,12 +106,10 @@ bool can_be_kept(const chat_response& answer) noexcept {
 
 cached_provider::cached_provider(ports::llm_port& inner, ports::response_store& store,
                                  log_port& log, std::string service)
-    : inner_(inner), store_(store), log_(log), service_(std::move(service)),
+    : forwarding_llm_port(inner), store_(store), log_(log), service_(std::move(service)),
       flights_(std::make_unique<flights>()) {}
 
 cached_provider::~cached_provider() = default;
-
-std::string_view cached_provider::provider_name() const noexcept { return inner_.provider_name(); }
 
 // `request` by reference: the port requires that it outlives the call.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)

@@ -2,6 +2,8 @@
 
 #include "cassette/cassette_line.hpp"
 
+#include <heddle/ports/forwarding_llm_port.hpp>
+
 namespace heddle::providers {
 
 using coro::call_context;
@@ -9,16 +11,10 @@ using coro::task;
 using ports::chat_request;
 using ports::chat_response;
 
-class recording_provider final : public ports::llm_port {
+class recording_provider final : public ports::forwarding_llm_port {
 public:
     recording_provider(cassette_recorder& recorder, ports::llm_port& inner)
-        : recorder_(recorder), inner_(inner) {}
-
-    std::string_view provider_name() const noexcept override { return inner_.provider_name(); }
-    bool keeps_responses() const noexcept override { return inner_.keeps_responses(); }
-    unsigned max_requests_at_once() const noexcept override {
-        return inner_.max_requests_at_once();
-    }
+        : forwarding_llm_port(inner), recorder_(recorder) {}
 
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port requires it
     task<result<chat_response>> complete(const chat_request& request,
@@ -52,7 +48,6 @@ private:
     }
 
     cassette_recorder& recorder_;
-    ports::llm_port& inner_;
 };
 
 cassette_recorder::cassette_recorder(sink lines, std::string_view default_model,

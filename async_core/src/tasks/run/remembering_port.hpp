@@ -1,7 +1,7 @@
 // A model whose responses are kept for the step of a durable run that asks.
 #pragma once
 
-#include <heddle/ports/llm_port.hpp>
+#include <heddle/ports/forwarding_llm_port.hpp>
 #include <heddle/ports/step_memory.hpp>
 
 #include <optional>
@@ -15,21 +15,12 @@ class task_costs;
 /// have the response that they had then. A response of an earlier version of the program counts as
 /// one out of a cache. Each response is kept before it is used, so that no
 /// request is paid for twice. Lives for one call; what it is given outlives it.
-class remembering_port final : public ports::llm_port {
+class remembering_port final : public ports::forwarding_llm_port {
 public:
     /// `costs` knows what a response has cost.
     remembering_port(ports::llm_port& inner, ports::step_memory& step, const task_costs& costs)
-        : inner_(inner), step_(step), costs_(costs) {}
+        : forwarding_llm_port(inner), step_(step), costs_(costs) {}
 
-    [[nodiscard]] std::string_view provider_name() const noexcept override {
-        return inner_.provider_name();
-    }
-    [[nodiscard]] bool keeps_responses() const noexcept override {
-        return inner_.keeps_responses();
-    }
-    [[nodiscard]] unsigned max_requests_at_once() const noexcept override {
-        return inner_.max_requests_at_once();
-    }
     /// Notes that the request of the call is about to be sent; further ones of the call need no
     /// note. `least`: what it costs at least. Errors: io_error when that cannot be kept.
     [[nodiscard]] coro::task<result<void>> note_sent(ports::step_spending least,
@@ -48,7 +39,6 @@ private:
     [[nodiscard]] coro::task<result<ports::chat_response>> keep(result<ports::chat_response> ended,
                                                                 coro::call_context context);
 
-    ports::llm_port& inner_;
     ports::step_memory& step_;
     const task_costs& costs_;
     ports::digest128 asked_; ///< of the request under way

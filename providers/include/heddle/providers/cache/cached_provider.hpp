@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/base/log.hpp>
-#include <heddle/ports/llm_port.hpp>
+#include <heddle/ports/forwarding_llm_port.hpp>
 #include <heddle/ports/response_store.hpp>
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct cache_counters {
 ///
 /// A response from the cache has `attempts` 0 and no tokens: nothing was charged. A streamed call
 /// receives its text in one piece. A failing store is logged once, and the call is made.
-class cached_provider final : public ports::llm_port {
+class cached_provider final : public ports::forwarding_llm_port {
 public:
     /// `service` distinguishes services of the same name: address, account, and everything else
     /// besides the request on which responses depend. `inner`, `store` and `log` outlive this.
@@ -37,11 +37,7 @@ public:
     cached_provider(const cached_provider&) = delete;
     cached_provider& operator=(const cached_provider&) = delete;
 
-    [[nodiscard]] std::string_view provider_name() const noexcept override;
     [[nodiscard]] bool keeps_responses() const noexcept override { return true; }
-    [[nodiscard]] unsigned max_requests_at_once() const noexcept override {
-        return inner_.max_requests_at_once();
-    }
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(
@@ -76,7 +72,6 @@ private:
                                         coro::call_context context);
     void tell(const error& failure);
 
-    ports::llm_port& inner_;
     ports::response_store& store_;
     log_port& log_;
     std::string service_;
