@@ -102,9 +102,13 @@ public:
     }
     /// Null before the head has come.
     const http_response* head() const noexcept { return whole_.status != 0 ? &whole_ : nullptr; }
-    /// The receiver ended the call: nothing may be tried again, whatever its error looks like.
+    /// The receiver ended the call.
     bool refused() const noexcept { return refused_; }
-    bool handed_out() const noexcept { return events_ && events_->started(); }
+    /// Whether nothing may be tried again, whatever the error looks like: what has been handed out
+    /// cannot be taken back, unless the caller asked for that.
+    bool is_final(bool may_retry_after_text) const noexcept {
+        return refused_ || (handed_out() && !may_retry_after_text);
+    }
     error with_so_far(error failure) const {
         if (!events_ || failure.info().payload) return failure;
         if (!handed_out() && !events_->so_far().usage) return failure;
@@ -113,6 +117,7 @@ public:
     }
 
 private:
+    bool handed_out() const noexcept { return events_ && events_->started(); }
     result<void> hand_out(std::string_view text) {
         if (text.empty()) return {};
         result<void> taken = receiver_(text);
@@ -158,162 +163,120 @@ std::string_view http_chat_provider::provider_name() const noexcept {
 
 bool http_chat_provider::caches_prompts() const noexcept { return codec_->caches_prompts(); }
 
-// The loop of attempts is in each of the two calls, and not in one coroutine of its own below
-// them: that would cost every call a frame and a resumption.
+/// What a call carries from one attempt to the next.
+struct http_chat_provider::attempts {
+    explicit attempts(const retry_state& of) : tries(of) {}
+
+    /// Number of requests, with the one under way.
+    std::uint32_t count() const noexcept { return tries.attempts() + resent; }
+    /// Ends the call between two requests: `why`, with what was sent before.
+    error ended_by(error why) {
+        return ports::between_attempts(std::move(why), std::move(lost), count() - 1);
+    }
+
+    retry_state tries;
+    std::optional<error> failed;           // the attempt before
+    std::uint32_t resent = 0;              // by the HTTP client itself
+    std::vector<ports::lost_request> lost; // of the attempts before
+    std::vector<std::string> warnings;
+};
+
+// Both return the coroutine that does the work: awaiting it in one of their own would cost every
+// call a frame and a resumption.
 //
 // `request` by reference: the port requires that it outlives the call.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> http_chat_provider::complete(const chat_request& request,
                                                          call_context context) {
-    if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
-    retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
-    std::optional<error> failed;           // the attempt before
-    std::uint32_t resent = 0;              // by the HTTP client itself
-    std::vector<ports::lost_request> lost; // of the attempts before
-    std::vector<std::string> warnings;
-    for (;;) {
-        call_permit permit;
-        if (options_.gate) {
-            const call_demand demand = demand_of(request, tries.attempts());
-            permit = options_.gate->try_acquire(demand);
-            if (!permit) {
-                result<call_permit> granted = co_await options_.gate->acquire(demand, context);
-                if (!granted) {
-                    co_return not_admitted(std::move(granted).error(), failed,
-                                           tries.attempts() - 1 + resent, std::move(lost));
-                }
-                permit = *std::move(granted);
-            }
-        }
-        std::unique_ptr<const chat_request> bounded; // in place of the request
-        if (request.sends) {
-            auto admitted = co_await admit(request, failed, lost, context);
-            if (!admitted) {
-                co_return not_admitted(std::move(admitted).error(), failed,
-                                       tries.attempts() - 1 + resent, std::move(lost));
-            }
-            bounded = *std::move(admitted);
-        }
-        if (failed) ports::add_lost(lost, *failed);
-        auto prepared =
-            prepare(bounded ? *bounded : request, answer_mode::whole, tries.attempts(), warnings);
-        if (!prepared) {
-            co_return ports::between_attempts(std::move(prepared).error(), std::move(lost),
-                                              tries.attempts() - 1 + resent);
-        }
-        prepared->resent = &resent;
-        sent_notice gone(permit);
-        prepared->sent = &gone;
-        std::size_t received = 0;
-        prepared->received = &received;
-        result<http_response> answer = co_await http_.exchange(*std::move(prepared), context);
-        const auto time_of_day = context.loop->time_of_day();
-        result<chat_response> read = read_answer(answer, time_of_day);
-        if (!read) read = ports::with_received(std::move(read).error(), received);
-        if (!answer && !gone.went()) read = ports::with_nothing_sent(std::move(read).error());
-        if (permit) settle(permit, answer ? &*answer : nullptr, read, time_of_day);
-        if (read) {
-            read->attempts = tries.attempts() + resent;
-            read->lost = std::move(lost);
-            read->warnings = std::move(warnings);
-            co_return read;
-        }
-        failed = std::move(read).error().with_attempts(tries.attempts() + resent);
-        const retry_decision decision = decide(tries, *failed, context);
-        if (!decision.again) co_return ports::with_lost(*std::move(failed), std::move(lost));
-        if (decision.at <= context.loop->now()) continue;
-        result<void> waited = co_await coro::sleep_until(context, decision.at);
-        if (!waited) {
-            ports::add_lost(lost, *failed);
-            co_return ports::between_attempts(std::move(waited).error(), std::move(lost),
-                                              tries.attempts() - 1 + resent);
-        }
-    }
+    return call(request, answer_mode::whole, {}, context);
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
 task<result<chat_response>> http_chat_provider::stream(const chat_request& request,
                                                        chat_delta_sink on_delta,
                                                        call_context context) {
+    return call(request, answer_mode::stream, std::move(on_delta), context);
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
+task<result<chat_response>> http_chat_provider::call(const chat_request& request, answer_mode mode,
+                                                     chat_delta_sink on_delta,
+                                                     call_context context) {
     if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
-    retry_state tries(options_.retry, jitter_, start_of(context), options_.gate != nullptr);
-    std::optional<error> failed;           // the attempt before
-    std::uint32_t resent = 0;              // by the HTTP client itself
-    std::vector<ports::lost_request> lost; // of the attempts before
-    std::vector<std::string> warnings;
+    attempts so_far(
+        retry_state(options_.retry, jitter_, start_of(context), options_.gate != nullptr));
     for (;;) {
         call_permit permit;
         if (options_.gate) {
-            const call_demand demand = demand_of(request, tries.attempts());
+            const call_demand demand = demand_of(request, so_far.tries.attempts());
             permit = options_.gate->try_acquire(demand);
             if (!permit) {
                 result<call_permit> granted = co_await options_.gate->acquire(demand, context);
-                if (!granted) {
-                    co_return not_admitted(std::move(granted).error(), failed,
-                                           tries.attempts() - 1 + resent, std::move(lost));
-                }
+                if (!granted) co_return not_admitted(std::move(granted).error(), so_far);
                 permit = *std::move(granted);
             }
         }
         std::unique_ptr<const chat_request> bounded; // in place of the request
         if (request.sends) {
-            auto admitted = co_await admit(request, failed, lost, context);
-            if (!admitted) {
-                co_return not_admitted(std::move(admitted).error(), failed,
-                                       tries.attempts() - 1 + resent, std::move(lost));
-            }
+            auto admitted = co_await admit(request, so_far.failed, so_far.lost, context);
+            if (!admitted) co_return not_admitted(std::move(admitted).error(), so_far);
             bounded = *std::move(admitted);
         }
-        if (failed) ports::add_lost(lost, *failed);
-        auto prepared =
-            prepare(bounded ? *bounded : request, answer_mode::stream, tries.attempts(), warnings);
-        if (!prepared) {
-            co_return ports::between_attempts(std::move(prepared).error(), std::move(lost),
-                                              tries.attempts() - 1 + resent);
-        }
-        prepared->gate = request.gate;
-        prepared->resent = &resent;
+        if (so_far.failed) ports::add_lost(so_far.lost, *so_far.failed);
+        auto prepared = prepare(bounded ? *bounded : request, mode, so_far);
+        if (!prepared) co_return so_far.ended_by(std::move(prepared).error());
         sent_notice gone(permit);
         prepared->sent = &gone;
-        streamed_answer receiving(*codec_, secrets_, on_delta, permit,
-                                  options_.limits.max_body_bytes);
-        // Both refer to `receiving`, which stays until the call below has ended.
-        ports::http_head_sink on_head = [&receiving](const http_response& head) {
-            return receiving.begin(head);
-        };
-        ports::http_body_sink on_piece = [&receiving](std::string_view piece) {
-            return receiving.take(piece);
-        };
-        result<http_response> answer = co_await http_.stream(
-            *std::move(prepared), std::move(on_head), std::move(on_piece), context);
+        std::size_t received = 0;
+        std::unique_ptr<streamed_answer> receiving; // null: the response comes whole
+        if (mode == answer_mode::stream) {
+            receiving = std::make_unique<streamed_answer>(*codec_, secrets_, on_delta, permit,
+                                                          options_.limits.max_body_bytes);
+            prepared->gate = request.gate;
+        } else {
+            prepared->received = &received;
+        }
+        task<result<http_response>> sending = send(*std::move(prepared), receiving.get(), context);
+        result<http_response> answer = co_await std::move(sending);
         const auto time_of_day = context.loop->time_of_day();
-        result<chat_response> read = read_streamed(receiving, answer, time_of_day);
-        if (!answer && !gone.went() && receiving.head() == nullptr)
+        result<chat_response> read = receiving ? read_streamed(*receiving, answer, time_of_day)
+                                               : read_answer(answer, received, time_of_day);
+        const http_response* head = answer ? &*answer : nullptr;
+        if (receiving) head = receiving->head();
+        if (!answer && !head && !gone.went())
             read = ports::with_nothing_sent(std::move(read).error());
-        if (permit) settle(permit, receiving.head(), read, time_of_day);
+        if (permit) settle(permit, head, read, time_of_day);
         if (read) {
-            read->attempts = tries.attempts() + resent;
-            read->lost = std::move(lost);
-            read->warnings = std::move(warnings);
+            read->attempts = so_far.count();
+            read->lost = std::move(so_far.lost);
+            read->warnings = std::move(so_far.warnings);
             co_return read;
         }
-        // What has been handed out cannot be taken back: no second try after it, unless asked for.
-        const bool too_late = receiving.handed_out() && !request.scheduling.retry_after_text;
-        if (receiving.refused() || too_late) {
-            error ended = std::move(read).error().with_attempts(tries.attempts() + resent);
-            co_return ports::with_lost(std::move(ended), std::move(lost));
+        so_far.failed = std::move(read).error().with_attempts(so_far.count());
+        const retry_decision decision =
+            receiving && receiving->is_final(request.scheduling.retry_after_text)
+                ? retry_decision{}
+                : decide(so_far.tries, *so_far.failed, context);
+        if (!decision.again) {
+            co_return ports::with_lost(*std::move(so_far.failed), std::move(so_far.lost));
         }
-        failed = std::move(read).error().with_attempts(tries.attempts() + resent);
-        const retry_decision decision = decide(tries, *failed, context);
-        if (!decision.again) co_return ports::with_lost(*std::move(failed), std::move(lost));
         if (decision.at <= context.loop->now()) continue;
         result<void> waited = co_await coro::sleep_until(context, decision.at);
         if (!waited) {
-            ports::add_lost(lost, *failed);
-            co_return ports::between_attempts(std::move(waited).error(), std::move(lost),
-                                              tries.attempts() - 1 + resent);
+            ports::add_lost(so_far.lost, *so_far.failed);
+            co_return so_far.ended_by(std::move(waited).error());
         }
     }
+}
+
+task<result<http_response>> http_chat_provider::send(http_request prepared,
+                                                     streamed_answer* receiving,
+                                                     call_context context) {
+    if (!receiving) return http_.exchange(std::move(prepared), context);
+    return http_.stream(
+        std::move(prepared),
+        [receiving](const http_response& head) { return receiving->begin(head); },
+        [receiving](std::string_view piece) { return receiving->take(piece); }, context);
 }
 
 result<encoded_request> http_chat_provider::encode(const chat_request& request, answer_mode mode) {
@@ -364,8 +327,7 @@ call_demand http_chat_provider::demand_of(const chat_request& request,
 }
 
 result<http_request> http_chat_provider::prepare(const chat_request& request, answer_mode mode,
-                                                 std::uint32_t attempt,
-                                                 std::vector<std::string>& warnings) {
+                                                 attempts& so_far) {
     result<encoded_request> outcome = codec_->encode(request, mode);
     if (!outcome) {
         const error_info& why = outcome.error().info();
@@ -374,12 +336,15 @@ result<http_request> http_chat_provider::prepare(const chat_request& request, an
             .with_retryable(false);
     }
     encoded_request encoded = *std::move(outcome);
-    if (warnings.empty()) warn_of(encoded.left_out, warnings);
+    if (so_far.warnings.empty()) warn_of(encoded.left_out, so_far.warnings);
+    const std::uint32_t attempt = so_far.tries.attempts();
     if (attempt > 1 && !options_.retry_count_header.empty()) {
         encoded.headers.push_back(
             {options_.retry_count_header, std::to_string(attempt - 1), false});
     }
-    return prepare(std::move(encoded));
+    http_request prepared = prepare(std::move(encoded));
+    prepared.resent = &so_far.resent;
+    return prepared;
 }
 
 /// The caller is notified each time, the log once: a run makes many calls.
@@ -407,9 +372,12 @@ http_request http_chat_provider::prepare(encoded_request encoded) const {
 }
 
 result<chat_response> http_chat_provider::read_answer(result<http_response>& answer,
-                                                      wall_time time_of_day) {
-    if (!answer) return from_http_error(std::move(answer).error(), codec_->provider_name());
-    return without_secrets(codec_->decode(*answer, time_of_day));
+                                                      std::size_t received, wall_time time_of_day) {
+    result<chat_response> read =
+        answer ? without_secrets(codec_->decode(*answer, time_of_day))
+               : from_http_error(std::move(answer).error(), codec_->provider_name());
+    if (!read) return ports::with_received(std::move(read).error(), received);
+    return read;
 }
 
 result<chat_response> http_chat_provider::read_streamed(streamed_answer& receiving,
@@ -452,12 +420,11 @@ void http_chat_provider::settle(call_permit& permit, const http_response* head,
 }
 
 /// The gate lets no attempt pass: what the service itself reported last counts for more, if it did.
-error http_chat_provider::not_admitted(error refused, const std::optional<error>& failed,
-                                       std::uint32_t requests,
-                                       std::vector<ports::lost_request> lost) const {
+error http_chat_provider::not_admitted(error refused, attempts& so_far) const {
+    std::optional<error>& failed = so_far.failed;
     if (refused.is_cancelled()) {
-        if (failed) ports::add_lost(lost, *failed);
-        return ports::between_attempts(std::move(refused), std::move(lost), requests);
+        if (failed) ports::add_lost(so_far.lost, *failed);
+        return so_far.ended_by(std::move(refused));
     }
     const error_info& why = refused.info();
     error failure =
@@ -467,8 +434,8 @@ error http_chat_provider::not_admitted(error refused, const std::optional<error>
     if (failure.info().hint.empty()) failure = std::move(failure).with_hint(why.hint);
     // Whether it was for want of this call's time.
     if (why.cause) failure = std::move(failure).with_last_cause(*why.cause);
-    return ports::with_lost(std::move(failure).with_retryable(false).with_attempts(requests),
-                            std::move(lost));
+    failure = std::move(failure).with_retryable(false).with_attempts(so_far.count() - 1);
+    return ports::with_lost(std::move(failure), std::move(so_far.lost));
 }
 
 retry_decision http_chat_provider::decide(retry_state& tries, const error& failure,

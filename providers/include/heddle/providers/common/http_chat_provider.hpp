@@ -65,20 +65,30 @@ public:
 
 private:
     class streamed_answer;
+    struct attempts;
     struct parts;
     using wall_time = std::chrono::system_clock::time_point;
     explicit http_chat_provider(parts result);
 
+    [[nodiscard]] coro::task<result<ports::chat_response>> call(const ports::chat_request& request,
+                                                                answer_mode mode,
+                                                                ports::chat_delta_sink on_delta,
+                                                                coro::call_context context);
+    /// Null `receiving`: the response comes whole.
+    [[nodiscard]] coro::task<result<ports::http_response>> send(ports::http_request prepared,
+                                                                streamed_answer* receiving,
+                                                                coro::call_context context);
     [[nodiscard]] static call_demand demand_of(const ports::chat_request& request,
                                                std::uint32_t attempt) noexcept;
     [[nodiscard]] coro::clock::time_point start_of(const coro::call_context& context) const;
-    /// `warnings` receives a line for each setting that the service does not have.
+    /// `so_far` receives a warning for each setting that the service does not have.
     [[nodiscard]] result<ports::http_request> prepare(const ports::chat_request& request,
-                                                      answer_mode mode, std::uint32_t attempt,
-                                                      std::vector<std::string>& warnings);
+                                                      answer_mode mode, attempts& so_far);
     void warn_of(const std::vector<left_out_setting>& left_out, std::vector<std::string>& warnings);
     [[nodiscard]] ports::http_request prepare(encoded_request encoded) const;
+    /// `received`: bytes of the body, also of one that was cut off.
     [[nodiscard]] result<ports::chat_response> read_answer(result<ports::http_response>& answer,
+                                                           std::size_t received,
                                                            wall_time time_of_day);
     [[nodiscard]] result<ports::chat_response> read_streamed(streamed_answer& receiving,
                                                              result<ports::http_response>& answer,
@@ -87,9 +97,7 @@ private:
         result<ports::chat_response> read) const;
     void settle(call_permit& permit, const ports::http_response* head,
                 const result<ports::chat_response>& read, wall_time time_of_day) const;
-    [[nodiscard]] error not_admitted(error refused, const std::optional<error>& failed,
-                                     std::uint32_t requests,
-                                     std::vector<ports::lost_request> lost) const;
+    [[nodiscard]] error not_admitted(error refused, attempts& so_far) const;
     [[nodiscard]] retry_decision decide(retry_state& tries, const error& failure,
                                         const coro::call_context& context);
 
