@@ -35,9 +35,7 @@ protected:
                                      more + ")))\n");
     }
     [[nodiscard]] std::vector<std::string> asking(std::vector<std::string> more = {}) const {
-        std::vector<std::string> all{"--model", "openai:gpt-4o", "--base-url", url};
-        all.insert(all.end(), more.begin(), more.end());
-        return command(all);
+        return batch_fixture::asking(url, std::move(more));
     }
     [[nodiscard]] std::uint64_t requests() { return model.counters().requests; }
     /// Every row has the answers to prompts that begin so.

@@ -15,6 +15,9 @@
 
 namespace heddle::cli_test {
 
+/// Settings of a provider that retries no request.
+inline constexpr const char* no_retries = "[providers.openai]\nmax_retries = 0\n";
+
 class batch_fixture : public testing::Test {
 protected:
     /// Objects {"id": "r0", "text": "t0"} and so on.
@@ -35,6 +38,19 @@ protected:
                                          "--out", path("out.jsonl"), "--id",   "id"};
         strings.insert(strings.end(), more.begin(), more.end());
         return strings;
+    }
+    /// As `command`, with gpt-4o of the service at `url` as the model.
+    [[nodiscard]] std::vector<std::string> asking(const std::string& url,
+                                                  std::vector<std::string> more = {}) const {
+        std::vector<std::string> all{"--model", "openai:gpt-4o", "--base-url", url};
+        all.insert(all.end(), more.begin(), more.end());
+        return command(std::move(all));
+    }
+    /// As `asking`, with a provider that retries nothing.
+    [[nodiscard]] std::vector<std::string> asking_once(const std::string& url,
+                                                       std::vector<std::string> more = {}) const {
+        more.insert(more.end(), {"--config", scratch.file("no_retries.toml", no_retries)});
+        return asking(url, std::move(more));
     }
     [[nodiscard]] child_result batch(std::vector<std::string> more = {}) const {
         return run_heddle(command(std::move(more)));

@@ -20,13 +20,7 @@ class paid_batches : public batch_fixture {
 protected:
     [[nodiscard]] std::vector<std::string> asking(const model_thread& model,
                                                   std::vector<std::string> more = {}) const {
-        const std::string config = scratch.file("no_retries.toml", R"([providers.openai]
-max_retries = 0
-)");
-        std::vector<std::string> all{"--model",   "openai:gpt-4o", "--base-url",
-                                     model.url(), "--config",      config};
-        all.insert(all.end(), more.begin(), more.end());
-        return command(all);
+        return asking_once(model.url(), std::move(more));
     }
     /// The summary as JSON.
     [[nodiscard]] static boost::json::object summary_of(const child_result& ended) {

@@ -18,13 +18,7 @@ protected:
     [[nodiscard]] std::vector<std::string> asking(const model_thread& model,
                                                   std::vector<std::string> more = {}) const {
         scratch.file("w.heddle", asking_workflow);
-        const std::string config = scratch.file("no_retries.toml", R"([providers.openai]
-max_retries = 0
-)");
-        std::vector<std::string> all{"--model",   "openai:gpt-4o", "--base-url",
-                                     model.url(), "--config",      config};
-        all.insert(all.end(), more.begin(), more.end());
-        return command(all);
+        return asking_once(model.url(), std::move(more));
     }
     /// The first `times` requests fail as those of a service that is down.
     [[nodiscard]] static std::string down_for(int times) {

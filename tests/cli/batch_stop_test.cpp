@@ -19,9 +19,7 @@ protected:
     [[nodiscard]] std::vector<std::string> asking(const std::string& url,
                                                   std::vector<std::string> more = {}) const {
         scratch.file("w.heddle", asking_workflow);
-        std::vector<std::string> all{"--model", "openai:gpt-4o", "--base-url", url};
-        all.insert(all.end(), more.begin(), more.end());
-        return command(all);
+        return batch_fixture::asking(url, std::move(more));
     }
 };
 
@@ -124,10 +122,8 @@ TEST_F(stopped_batches, wait_while_a_service_is_down) {
     // When the fifth row has failed, three others are under way, which fail as well.
     model_thread model(R"({"rules": [{"match": ".*", "text": "x",
         "error": {"status": 503, "message": "down", "times": 8}}]})");
-    const std::string config = scratch.file("no_retries.toml", R"([providers.openai]
-max_retries = 0
-)");
-    const auto ended = run_heddle(asking(model.url(), {"-c", "4", "--config", config}));
+    scratch.file("w.heddle", asking_workflow);
+    const auto ended = run_heddle(asking_once(model.url(), {"-c", "4"}));
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_THAT(ended.err,
                 AllOf(HasSubstr("paused: 5 rows in a row failed"), HasSubstr("going on")));
