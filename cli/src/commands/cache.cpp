@@ -5,9 +5,9 @@
 #include "config/config_file.hpp"
 #include "display_text.hpp"
 #include "json_line.hpp"
+#include "run_to_end.hpp"
 #include "services/cache_file.hpp"
 
-#include <heddle/coro/spawn.hpp>
 #include <heddle/fs/local_tree.hpp>
 
 #include <boost/json/object.hpp>
@@ -111,14 +111,7 @@ exit_code manage_cache(const cache_request& asked, const environment& variables,
         const auto workers = fs::make_worker_pool(loop, 1);
         const auto store = store::make_response_store(*workers, *std::move(place));
         const coro::call_context context{&loop, nullptr, {}};
-        std::exception_ptr broken;
-        coro::spawn(loop, perform(&asked, store.get(), context, &found),
-                    [&](std::exception_ptr thrown) {
-                        broken = thrown;
-                        io.stop();
-                    });
-        io.run();
-        if (broken) std::rethrow_exception(broken);
+        run_to_end(loop, perform(&asked, store.get(), context, &found));
     } else {
         found.stats->max_bytes = place->max_bytes;
     }

@@ -8,10 +8,10 @@
 #include "json_line.hpp"
 #include "progress.hpp"
 #include "render.hpp"
+#include "run_to_end.hpp"
 
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/base/utf8.hpp>
-#include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -410,22 +410,14 @@ exit_code evaluate_program(program source, const workflow_options& options,
     host::run_options bounds = (*tools)->bounds();
     bounds.cancel = &run.cancel;
     if (options.timeout) bounds.until = coro::deadline(loop.now() + *options.timeout);
-    std::exception_ptr broken;
-    coro::spawn(loop, perform_and_close(&run, bounds, tools->get()),
-                [&](std::exception_ptr thrown) {
-                    broken = thrown;
-                    status.reset();
-                    signals.stop();
-                    // All work has been joined and every socket is closed; what may be left is the
-                    // wheel's next look at deadlines that are nobody's any more.
-                    loop.context().stop();
-                });
     {
         const loss_watch watched{output};
         const console::loop_time looping(output);
-        loop.context().run();
+        run_to_end(loop, perform_and_close(&run, bounds, tools->get()), [&] {
+            status.reset();
+            signals.stop();
+        });
     }
-    if (broken) std::rethrow_exception(broken);
     // Who wants the run to end gets an end, whether or not somebody reads.
     const bool timed_out = !run.ended && bounds.until.passed(loop.now());
     if (signals.came() || timed_out) output.wait_at_most(time_for_readers);

@@ -6,9 +6,9 @@
 #include "interrupts.hpp"
 #include "json_line.hpp"
 #include "logging.hpp"
+#include "run_to_end.hpp"
 #include "table.hpp"
 
-#include <heddle/coro/spawn.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/memory/memory_system.hpp>
 
@@ -166,14 +166,7 @@ coro::task<void> perform(index_run* run) {
 static exit_code index_folder(const index_request& asked, console& output) {
     index_run run(asked, output);
     interrupts signals(run.context, [&] { run.cancel.request(cancel_reason::user); });
-    std::exception_ptr broken;
-    coro::spawn(run.loop, perform(&run), [&](std::exception_ptr thrown) {
-        broken = thrown;
-        signals.stop();
-        run.context.stop();
-    });
-    run.context.run();
-    if (broken) std::rethrow_exception(broken);
+    run_to_end(run.loop, perform(&run), [&] { signals.stop(); });
     if (!run.ended) {
         output.clear_status();
         return tell_error(run.ended.error(),

@@ -7,8 +7,8 @@
 #include "interrupts.hpp"
 #include "json_line.hpp"
 #include "logging.hpp"
+#include "run_to_end.hpp"
 
-#include <heddle/coro/spawn.hpp>
 #include <heddle/scripted/server.hpp>
 
 #include <boost/json/object.hpp>
@@ -93,19 +93,11 @@ static exit_code serve_model(const serve_request& asked, console& output) {
     }
 
     result<void> ended;
-    std::exception_ptr broken;
     const coro::call_context until_cancelled{&loop, &cancel, {}};
-    coro::spawn(loop, serve(listening->get(), until_cancelled, &ended),
-                [&](std::exception_ptr thrown) {
-                    broken = thrown;
-                    signals.stop();
-                    context.stop(); // serve() has ended: every socket is closed
-                });
     {
         const console::loop_time looping(output);
-        context.run();
+        run_to_end(loop, serve(listening->get(), until_cancelled, &ended), [&] { signals.stop(); });
     }
-    if (broken) std::rethrow_exception(broken);
     if (!ended) return tell_error(ended.error(), exit_code::failed, asked.json, output);
     if (asked.verbosity >= 0) {
         const auto counters = (*listening)->counters();

@@ -8,12 +8,12 @@
 #include "json_line.hpp"
 #include "logging.hpp"
 #include "model_setup.hpp"
+#include "run_to_end.hpp"
 #include "services/client_options.hpp"
 #include "table.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
-#include <heddle/coro/spawn.hpp>
 #include <heddle/http/client.hpp>
 
 #include <boost/json/array.hpp>
@@ -203,14 +203,7 @@ static exit_code list_models(const models_request& asked, const environment& var
     models_run run(asked, variables, *std::move(settings), consents, output);
     if (asked.ping) {
         interrupts signals(run.context, [&] { run.cancel.request(cancel_reason::user); });
-        std::exception_ptr broken;
-        coro::spawn(run.loop, ping_all(&run), [&](std::exception_ptr thrown) {
-            broken = thrown;
-            signals.stop();
-            run.context.stop();
-        });
-        run.context.run();
-        if (broken) std::rethrow_exception(broken);
+        run_to_end(run.loop, ping_all(&run), [&] { signals.stop(); });
         if (signals.came()) {
             return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
                               asked.json, output);

@@ -8,9 +8,9 @@
 #include "inputs.hpp"
 #include "json_line.hpp"
 #include "request_capture.hpp"
+#include "run_to_end.hpp"
 #include "task_files.hpp"
 
-#include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/machine.hpp>
@@ -234,17 +234,10 @@ exit_code render_task(render_request asked, const environment& variables, consol
     if (!session) return tell_usage_error(session.error(), json, output);
     work.session = *std::move(session);
 
-    coro::event_loop& loop = (*tools)->loop();
-    std::exception_ptr broken;
-    coro::spawn(loop, perform_and_close(&work, tools->get()), [&](std::exception_ptr thrown) {
-        broken = thrown;
-        loop.context().stop();
-    });
     {
         const console::loop_time looping(output);
-        loop.context().run();
+        run_to_end((*tools)->loop(), perform_and_close(&work, tools->get()));
     }
-    if (broken) std::rethrow_exception(broken);
     const exit_code code = tell(work, **tools, output);
     work.ended = value();
     work.session.reset(); // before the parts that it uses

@@ -1,8 +1,7 @@
 #include "repl/evaluator.hpp"
 
 #include "progress.hpp"
-
-#include <heddle/coro/spawn.hpp>
+#include "run_to_end.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 
@@ -59,20 +58,11 @@ coro::task<void> evaluator::evaluate(std::vector<lang::datum> forms, host::run_o
 void evaluator::run_loop(coro::task<void> work) {
     coro::event_loop& loop = tools_.loop();
     loop.context().restart();
-    std::exception_ptr broken;
     std::optional<progress> status;
     if (options_.verbosity >= 0) status.emplace(loop, output_, tools_.counts());
-    {
-        watch signals(*this);
-        coro::spawn(loop, std::move(work), [&](std::exception_ptr thrown) {
-            broken = thrown;
-            status.reset();
-            loop.context().stop();
-        });
-        const console::loop_time looping(output_);
-        loop.context().run();
-    }
-    if (broken) std::rethrow_exception(broken);
+    watch signals(*this);
+    const console::loop_time looping(output_);
+    run_to_end(loop, std::move(work), [&] { status.reset(); });
 }
 
 result<lang::value> evaluator::run(std::vector<lang::datum> forms) {
