@@ -37,10 +37,7 @@ void add_model_options(option_list& command, workflow_options& options) {
                 "Model for tasks that name none: openai:NAME, anthropic:NAME, an alias, "
                 "scripted:RULES.json, ... [HEDDLE_MODEL]")
         .value("PROVIDER:MODEL");
-    command
-        .option("--base-url", options.base_url,
-                "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
-        .value("URL");
+    add_base_url_option(command, options.base_url);
     command.flag("--match-with-model", options.match_with_model,
                  "Let a model choose among the files that a look-up finds");
 }
@@ -177,6 +174,11 @@ std::optional<std::string> workflow_option_reader::finish(workflow_options& into
         if (!into.memory_limit) return "--memory-limit must be a size, such as 500MB or 1GiB";
     }
     return std::nullopt;
+}
+
+void add_base_url_option(option_list& command, std::optional<std::string>& into) {
+    command.option("--base-url", into, "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
+        .value("URL");
 }
 
 void add_config_option(option_list& command, std::optional<std::string>& into) {

@@ -91,6 +91,8 @@ private:
     std::optional<std::string> memory_limit_;
 };
 
+/// Adds --base-url.
+void add_base_url_option(option_list& command, std::optional<std::string>& into);
 /// Adds --config.
 void add_config_option(option_list& command, std::optional<std::string>& into);
 /// Adds --tasks, which may be repeated.

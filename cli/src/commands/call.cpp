@@ -1,8 +1,8 @@
 // `heddle call`
 #include "command_line/command.hpp"
+#include "command_line/input_options.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "input_files.hpp"
 
 namespace heddle::cli {
 
@@ -12,9 +12,8 @@ namespace {
 struct call_request {
     workflow_options options;
     std::string identifier;
-    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
-    std::optional<std::string> input_json; ///< a file with an object, "-": standard input
-    std::vector<std::string> files;        ///< context of a template
+    input_options inputs;
+    std::vector<std::string> files; ///< context of a template
 };
 
 } // namespace
@@ -25,13 +24,11 @@ static exit_code call_by_name(const call_request& asked, const environment& vari
     source.name = "<call>";
     source.text = asked.identifier;
     source.dispatches = true;
-    source.inputs = asked.inputs;
+    source.inputs = asked.inputs.pairs;
     source.files = asked.files;
-    if (asked.input_json) {
-        auto inputs = read_input_file(*asked.input_json);
-        if (!inputs) return tell_usage_error(inputs.error(), asked.options.json, output);
-        source.input_json = *std::move(inputs);
-    }
+    auto object = read_input_json(asked.inputs);
+    if (!object) return tell_usage_error(object.error(), asked.options.json, output);
+    source.input_json = *std::move(object);
     workflow_options options = asked.options;
     options.default_tasks = "tasks";
     return evaluate_program(std::move(source), options, variables, output);
@@ -45,11 +42,9 @@ public:
         to.argument("IDENTIFIER", asked_.identifier,
                     "Template, type:subtype, tool, or workflow in parentheses")
             .required();
-        to.argument("INPUT", asked_.inputs, "NAME=TEXT, or NAME:=JSON for other values");
+        to.argument("INPUT", asked_.inputs.pairs, "NAME=TEXT, or NAME:=JSON for other values");
         to.group("Input");
-        to.option("--input-json", asked_.input_json,
-                  "JSON object with inputs; - for standard input")
-            .value("FILE");
+        add_input_json_option(to, asked_.inputs, "IDENTIFIER");
         to.option("-f,--file", asked_.files, "File for the context of a template; repeatable")
             .value("PATH");
         reader_.add_to(to, asked_.options);

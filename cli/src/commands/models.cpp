@@ -227,9 +227,7 @@ class models_work final : public command {
 public:
     void add_options(option_list& to) override {
         to.flag("--ping", asked_.ping, "Check whether each service responds");
-        to.option("--base-url", asked_.base_url,
-                  "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
-            .value("URL");
+        add_base_url_option(to, asked_.base_url);
         add_config_option(to, asked_.config);
         to.group("Output");
         to.flag("--json", asked_.json, "Print one JSON object on standard output");

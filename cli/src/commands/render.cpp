@@ -1,6 +1,7 @@
 // `heddle render`: the request of a task, without sending it.
 #include "application.hpp"
 #include "command_line/command.hpp"
+#include "command_line/input_options.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
@@ -32,12 +33,11 @@ using lang::value;
 
 struct render_request {
     workflow_options options;
-    std::string task;                      ///< by name or type:subtype, or a file of one template
-    std::string workflow;                  ///< the file that defines it; empty: templates do
-    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
-    std::optional<std::string> input_json; ///< text of a JSON object
-    std::vector<std::string> files;        ///< context of the task
-    bool wire = false;                     ///< the body as the service gets it
+    std::string task;     ///< by name or type:subtype, or a file of one template
+    std::string workflow; ///< the file that defines it; empty: templates do
+    input_options inputs;
+    std::vector<std::string> files; ///< context of the task
+    bool wire = false;              ///< the body as the service gets it
 };
 
 /// Names, functions, tasks: what a workflow begins with. Nothing else of it is run.
@@ -53,7 +53,8 @@ bool is_definition(const value& form) {
 /// One rendering: the session that defines the task, and what came of it.
 struct rendering {
     render_request asked;
-    std::string text; ///< of the workflow
+    std::string text;                      ///< of the workflow
+    std::optional<std::string> input_json; ///< text of a JSON object
     std::unique_ptr<host::session> session;
     request_capture capture;
     result<value> ended = value();
@@ -108,7 +109,7 @@ result<tasks::dispatch_request> call_of(rendering& of, host::run_options options
                                     : near);
     }
     of.on_failure = exit_code::usage;
-    HEDDLE_TRY(named_inputs inputs, read_inputs(memory, of.asked.inputs, of.asked.input_json));
+    HEDDLE_TRY(named_inputs inputs, read_inputs(memory, of.asked.inputs.pairs, of.input_json));
     of.on_failure = exit_code::failed;
     tasks::dispatch_request request;
     request.identifier = task->task->declared.name;
@@ -221,11 +222,9 @@ exit_code render_task(render_request asked, const environment& variables, consol
         if (!text) return tell_usage_error(text.error(), json, output);
         work.text = *std::move(text);
     }
-    if (asked.input_json) {
-        auto text = read_input_file(*asked.input_json);
-        if (!text) return tell_usage_error(text.error(), json, output);
-        asked.input_json = *std::move(text);
-    }
+    auto object = read_input_json(asked.inputs);
+    if (!object) return tell_usage_error(object.error(), json, output);
+    work.input_json = *std::move(object);
     const std::string name = asked.workflow.empty() ? "<render>" : asked.workflow;
     auto tools = application::create(name, options, variables, output);
     if (!tools) return tell_usage_error(tools.error(), json, output);
@@ -251,22 +250,14 @@ public:
         to.argument("TASK", asked_.task,
                     "Task by name or type:subtype, or a file with one template")
             .required();
-        to.group("Input");
-        to.option("-i,--input", asked_.inputs,
-                  "Input of the task: NAME=TEXT, or NAME:=JSON for other values; repeatable")
-            .value("NAME=VALUE");
-        to.option("--input-json", asked_.input_json,
-                  "JSON object with inputs; - for standard input")
-            .value("FILE");
+        add_input_options(to, asked_.inputs, "the task");
         to.option("-f,--file", asked_.files, "File for the context of the task; repeatable")
             .value("PATH");
         to.group("Model");
         to.option("-m,--model", options.model,
                   "Model, unless the task names one [HEDDLE_MODEL]; it needs no key here")
             .value("PROVIDER:MODEL");
-        to.option("--base-url", options.base_url,
-                  "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
-            .value("URL");
+        add_base_url_option(to, options.base_url);
         to.group("Files");
         to.option("--workflow", asked_.workflow, "Workflow that defines the task").value("FILE");
         add_tasks_option(to, options.tasks);

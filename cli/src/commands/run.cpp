@@ -1,4 +1,5 @@
 #include "command_line/command.hpp"
+#include "command_line/input_options.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
@@ -10,9 +11,8 @@ namespace {
 
 struct run_request {
     workflow_options options;
-    std::string file;                      ///< "-": standard input
-    std::vector<std::string> inputs;       ///< NAME=TEXT or NAME:=JSON
-    std::optional<std::string> input_json; ///< a file with an object, "-": standard input
+    std::string file; ///< "-": standard input
+    input_options inputs;
 };
 
 /// The calls of a file of templates; the file joins the templates of the run.
@@ -38,7 +38,7 @@ result<std::vector<tasks::template_call>> calls_of(const std::string& file,
 
 static exit_code run_file(const run_request& asked, const environment& variables, console& output) {
     const bool json = asked.options.json;
-    if (asked.file == "-" && asked.input_json == "-") {
+    if (asked.file == "-" && asked.inputs.json_file == "-") {
         return tell_usage_error(
             error(errc::invalid_argument, "standard input cannot be both FILE and --input-json"),
             json, output);
@@ -57,12 +57,10 @@ static exit_code run_file(const run_request& asked, const environment& variables
         if (!calls) return tell_usage_error(calls.error(), json, output);
         source.calls = *std::move(calls);
     }
-    source.inputs = asked.inputs;
-    if (asked.input_json) {
-        auto inputs = read_input_file(*asked.input_json);
-        if (!inputs) return tell_usage_error(inputs.error(), json, output);
-        source.input_json = *std::move(inputs);
-    }
+    source.inputs = asked.inputs.pairs;
+    auto object = read_input_json(asked.inputs);
+    if (!object) return tell_usage_error(object.error(), json, output);
+    source.input_json = *std::move(object);
     return evaluate_program(std::move(source), options, variables, output);
 }
 
@@ -72,13 +70,7 @@ class run_work final : public command {
 public:
     void add_options(option_list& to) override {
         to.argument("FILE", asked_.file, "The workflow; - for standard input").required();
-        to.group("Input");
-        to.option("-i,--input", asked_.inputs,
-                  "Input of main: NAME=TEXT, or NAME:=JSON for other values; repeatable")
-            .value("NAME=VALUE");
-        to.option("--input-json", asked_.input_json,
-                  "JSON object with inputs of main; - for standard input")
-            .value("FILE");
+        add_input_options(to, asked_.inputs, "main");
         reader_.add_to(to, asked_.options);
     }
     std::optional<std::string> mistake() override { return reader_.finish(asked_.options); }
