@@ -214,7 +214,7 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
 
 coro::task<void> application::close() {
     co_await http_->close();
-    // Also after an interruption or a timeout: the answers have arrived and are paid for.
+    // Also after an interruption or a timeout: the responses have arrived and are paid for.
     const result<void> kept = co_await models_->flush_cache(loop_);
     if (kept) co_return;
     const std::string& hint = kept.error().info().hint;

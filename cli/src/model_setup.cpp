@@ -237,7 +237,7 @@ private:
         scripted::provider_options wanted;
         wanted.retry.seed = parts_.options.seed;
         setup_->ports_.push_back(scripted::make_provider(*rules, std::move(wanted), parts_.log));
-        // The answers are those of the rules, wherever they are.
+        // The responses are those of the rules, wherever they are.
         add_wrapped(*setup_->ports_.back(), "rules " + text, nullptr);
         return {};
     }

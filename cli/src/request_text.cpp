@@ -99,10 +99,10 @@ std::string request_text(const ports::chat_request& request, const request_text_
         writer.part(tool.parameters_json);
     }
     if (request.format.type == ports::response_format::kind::json_schema) {
-        writer.heading("schema of the answer");
+        writer.heading("schema of the response");
         writer.part(request.format.schema_json);
     } else if (request.format.type == ports::response_format::kind::json_object) {
-        writer.heading("form of the answer");
+        writer.heading("form of the response");
         writer.part("a JSON object");
     }
     return std::move(writer).take();

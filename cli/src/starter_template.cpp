@@ -30,7 +30,7 @@ std::string starter_template(const std::string& name) {
   <timeout>60</timeout>
   -->
 
-  <!-- For an answer in JSON: a schema, and how often to ask again when the answer does not fit.
+  <!-- For a response in JSON: a schema, and how often to ask again when the response does not fit.
   <output_format type="json" schema="string[]"/>
   <retries>2</retries>
   -->

@@ -75,7 +75,7 @@ TEST_F(limits, a_long_wait_is_reported_once_and_a_short_one_is_not) {
                            std::string(ask) + "(content (ask \"1\"))");
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_THAT(ended.err,
-                HasSubstr("the service answered 429 and asked for a pause; 1 call waits"));
+                HasSubstr("the service responded with 429 and asked for a pause; 1 call waits"));
     EXPECT_GE(took, 4s);
 }
 

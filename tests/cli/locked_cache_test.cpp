@@ -69,8 +69,8 @@ TEST_F(locked_cache, delays_neither_calls_nor_the_end) {
                 {"--timeout", "2"}));
     const auto ended = child.wait();
     EXPECT_EQ(model.counters().requests, 41U);
-    EXPECT_LT(ended.took, milliseconds(7'000)) << "2 s, and 3 s for the answers";
-    EXPECT_THAT(ended.err, HasSubstr("40 answers could not be written"));
+    EXPECT_LT(ended.took, milliseconds(7'000)) << "2 s, and 3 s for the responses";
+    EXPECT_THAT(ended.err, HasSubstr("40 responses could not be written"));
 }
 
 TEST_F(locked_cache, answers_that_have_arrived_are_kept_after_an_interruption) {

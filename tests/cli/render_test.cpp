@@ -61,7 +61,7 @@ TEST_F(render, shows_a_request_that_nobody_gets) {
               HasSubstr("settings: temperature 0.2, max_tokens 60\n"),
               HasSubstr(" in, at most 60 out\n"), HasSubstr("cost:     about $0.00000"),
               HasSubstr("system:\n  You judge."), HasSubstr("user:\n  Is it good? A loom.\n"),
-              Not(HasSubstr("this is run")), HasSubstr("schema of the answer:\n  {")));
+              Not(HasSubstr("this is run")), HasSubstr("schema of the response:\n  {")));
 }
 
 TEST_F(render, json_is_what_a_recording_has) {

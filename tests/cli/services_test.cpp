@@ -71,11 +71,11 @@ TEST_F(services, kept_answers_are_counted_and_removed) {
         heddle({"cache", "stats", "--config", config, "--cache-file", file, "--json"});
     EXPECT_THAT(stats.out, HasSubstr("\"entries\":2"));
     EXPECT_EQ(heddle({"cache", "clear", "--config", config, "--cache-file", file}).out,
-              "removed 2 answers from " + file + "\n");
+              "removed 2 responses from " + file + "\n");
     // What is not there is empty, and is not made.
     const std::string none = scratch.path() + "/none.db";
     EXPECT_THAT(heddle({"cache", "stats", "--config", config, "--cache-file", none}).out,
-                HasSubstr("0 answers"));
+                HasSubstr("0 responses"));
     EXPECT_EQ(scratch.text_of("none.db"), "");
 }
 

@@ -62,7 +62,7 @@ void count(job& work, const result<ports::http_response>& answer, bool whole) {
     }
     ++work.failed;
     if (work.first_error.empty())
-        work.first_error = answer ? "unexpected answer" : answer.error().message();
+        work.first_error = answer ? "unexpected response" : answer.error().message();
 }
 
 coro::task<result<void>> caller(job* work, coro::call_context context) {

@@ -17,14 +17,14 @@ public:
         case http_errc::connect_failed: return "connection failed";
         case http_errc::tls_failed: return "TLS failed";
         case http_errc::connect_timeout: return "connecting took too long";
-        case http_errc::first_byte_timeout: return "the server did not begin to answer in time";
-        case http_errc::idle_timeout: return "the server stopped in the middle of its answer";
+        case http_errc::first_byte_timeout: return "the server did not begin to respond in time";
+        case http_errc::idle_timeout: return "the server stopped in the middle of its response";
         case http_errc::total_timeout: return "the exchange took too long";
         case http_errc::connection_closed: return "the server closed the connection early";
         case http_errc::connection_reset: return "the connection was reset";
-        case http_errc::protocol_error: return "the answer is not valid HTTP";
-        case http_errc::header_too_large: return "the answer's header is too large";
-        case http_errc::body_too_large: return "the answer's body is too large";
+        case http_errc::protocol_error: return "the response is not valid HTTP";
+        case http_errc::header_too_large: return "the response header is too large";
+        case http_errc::body_too_large: return "the response body is too large";
         case http_errc::shut_down: return "the HTTP client is shut down";
         case http_errc::proxy_refused: return "the proxy refused the call";
         case http_errc::redirect_refused: return "the redirect is not followed";
@@ -50,7 +50,7 @@ public:
         case llm_errc::request_timeout: return "the service timed out";
         case llm_errc::conflict: return "conflict";
         case llm_errc::connection: return "service could not be reached";
-        case llm_errc::protocol: return "unexpected answer";
+        case llm_errc::protocol: return "unexpected response";
         case llm_errc::content_refused: return "refused by the service";
         case llm_errc::configuration: return "configuration error";
         }

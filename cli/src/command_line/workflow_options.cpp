@@ -94,7 +94,7 @@ void add_cache_options(option_list& command, workflow_options& options) {
         command.option("--record", options.record, "Record all model calls in FILE").value("FILE");
     const option_ref replay =
         command
-            .option("--replay", options.replay, "Answer model calls from a recording; send nothing")
+            .option("--replay", options.replay, "Replay model calls from a recording; send nothing")
             .value("FILE")
             .excludes(record);
     command

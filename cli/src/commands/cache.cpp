@@ -1,4 +1,4 @@
-// `heddle cache`: what is kept of the answers of models.
+// `heddle cache`: the cached responses of models.
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
@@ -67,7 +67,7 @@ json::object stats_json(const response_store_stats& stats, const std::string& fi
 }
 
 std::string stats_text(const response_store_stats& stats, const std::string& file) {
-    std::string text = file + ": " + counted(stats.entries, "answer") + ", " +
+    std::string text = file + ": " + counted(stats.entries, "response") + ", " +
                        size_text(stats.bytes) + " of " + size_text(stats.max_bytes);
     if (stats.expired != 0) text += ", " + std::to_string(stats.expired) + " too old";
     if (stats.oldest) text += ", since " + time_text(*stats.oldest);
@@ -122,7 +122,7 @@ exit_code manage_cache(const cache_request& asked, const environment& variables,
     if (asked.what == cache_action::clear) {
         output.out(asked.json
                        ? json_line(json::object{{"file", file}, {"removed", *found.removed}})
-                       : "removed " + counted(*found.removed, "answer") + " from " + file + "\n");
+                       : "removed " + counted(*found.removed, "response") + " from " + file + "\n");
         return exit_code::done;
     }
     output.out(asked.json ? json_line(stats_json(*found.stats, file))

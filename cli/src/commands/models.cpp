@@ -1,4 +1,4 @@
-// `heddle models`: what is configured, and whether it answers.
+// `heddle models`: what is configured, and whether it responds.
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
@@ -23,7 +23,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// What is configured, and whether it answers.
+/// What is configured, and whether it responds.
 struct models_request {
     std::optional<std::string> config;
     std::optional<std::string> base_url;
@@ -36,7 +36,7 @@ struct models_request {
 namespace json = boost::json;
 using std::chrono::milliseconds;
 
-/// How one service answered.
+/// The response of one service to a ping.
 struct ping_outcome {
     result<std::vector<std::string>> models = std::vector<std::string>{};
     milliseconds took{0};
@@ -74,7 +74,7 @@ coro::task<result<void>> ping(models_run* run, std::size_t index, coro::call_con
     ping_outcome& outcome = run->pings[index];
     outcome.models = std::move(models);
     outcome.took = std::chrono::duration_cast<milliseconds>(run->loop.now() - began);
-    co_return result<void>(); // one that does not answer is no reason to give up on the others
+    co_return result<void>(); // one that does not respond is no reason to give up on the others
 }
 
 coro::task<void> ping_all(models_run* run) {
@@ -89,7 +89,7 @@ coro::task<void> ping_all(models_run* run) {
 }
 
 std::string message_of(const error& failure) {
-    if (failure.is_cancelled()) return "no answer in time";
+    if (failure.is_cancelled()) return "no response in time";
     std::string text = failure.message();
     if (!failure.info().hint.empty()) text += "; " + failure.info().hint;
     return text;
@@ -148,7 +148,7 @@ std::string state_text(const models_run& run, std::size_t index) {
     if (!run.asked.ping) return "configured";
     const ping_outcome& outcome = run.pings[index];
     if (!outcome.models) return message_of(outcome.models.error());
-    return "answers in " + std::to_string(outcome.took.count()) + " ms, " +
+    return "responds in " + std::to_string(outcome.took.count()) + " ms, " +
            counted(outcome.models->size(), "model");
 }
 

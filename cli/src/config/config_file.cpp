@@ -410,7 +410,7 @@ private:
     std::vector<field> cache_fields() {
         return {
             {"enabled", truth(config_.cache.enabled)},
-            // The answers are the user's, and paid for: a project does not have them thrown away.
+            // The responses are the user's, and paid for: a project does not have them thrown away.
             {"file", trusted(path(config_.cache.file))},
             {"keep_for", trusted(time(config_.cache.keep_for))},
             {"max_size", trusted(size(config_.cache.max_bytes))}};

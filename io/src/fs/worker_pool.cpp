@@ -51,7 +51,7 @@ public:
 private:
     void start(const std::shared_ptr<piece>& one) {
         if (!pool_) pool_.emplace(threads_);
-        // Tracked: the loop does not run out of work while the answer is on its way.
+        // Tracked: the loop does not run out of work while the result is on its way.
         auto home = boost::asio::prefer(loop_.get_executor(),
                                         boost::asio::execution::outstanding_work.tracked);
         boost::asio::post(*pool_, [one, home] {

@@ -47,7 +47,7 @@ coro::task<result<T>> off_loop(std::shared_ptr<workspace> space, coro::call_cont
                                Work work) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     const auto task = std::make_shared<job<T>>();
-    // Tracked: the loop does not run out of work while the answer is on its way.
+    // Tracked: the loop does not run out of work while the result is on its way.
     auto home = boost::asio::prefer(space->loop.get_executor(),
                                     boost::asio::execution::outstanding_work.tracked);
     boost::asio::post(space->workers(), [space, task, home, run = std::move(work)] {

@@ -52,7 +52,7 @@ public:
     [[nodiscard]] net::io_outcome write(std::string_view from, net::more_follows more) noexcept;
     /// A short read means that there is no more: not so with TLS, whose records have borders.
     [[nodiscard]] bool short_read_is_last() const noexcept { return !tls_ && !hung_up_; }
-    /// Open, and nothing is there that does not belong to the answer just read.
+    /// Open, and nothing is there that does not belong to the response just read.
     [[nodiscard]] bool clean() noexcept;
 
 private:

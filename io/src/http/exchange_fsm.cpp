@@ -63,7 +63,7 @@ void exchange_fsm::await_head(time_point now) noexcept {
 
 exchange_step exchange_fsm::send_failed(boost::system::error_code ec, time_point now) {
     if (phase_ != phase::sending) return exchange_step::wait;
-    // The server may have answered and hung up before it read everything: look for that answer.
+    // The server may have responded and hung up before it read everything: look for that response.
     send_error_ = ec;
     await_head(now);
     return exchange_step::receive;
@@ -95,7 +95,7 @@ exchange_step exchange_fsm::received(std::string_view bytes, time_point now) {
         return finish(std::nullopt);
     }
     if (phase_ == phase::sending) return exchange_step::wait;
-    // From its first byte on the answer is bound by `idle`, whether its head is whole or not.
+    // From its first byte on the response is bound by `idle`, whether its head is whole or not.
     phase_ = parser_.answer_begun() ? phase::body : phase::head;
     if (phase_ == phase::head) mark_ = sent_;
     return exchange_step::receive;
@@ -192,10 +192,11 @@ error exchange_fsm::broken(http_errc code, boost::system::error_code ec) const {
     message += code == http_errc::connection_reset ? ": the connection broke"
                                                    : ": the server closed the connection";
     if (!parser_.answer_begun())
-        message += phase_ == phase::sending ? " while the request was sent" : " before it answered";
-    else if (!parser_.head_done()) message += " inside the answer's header";
+        message +=
+            phase_ == phase::sending ? " while the request was sent" : " before it responded";
+    else if (!parser_.head_done()) message += " inside the response header";
     else
-        message += " after " + std::to_string(parser_.body_bytes()) + " bytes of the answer's body";
+        message += " after " + std::to_string(parser_.body_bytes()) + " bytes of the response body";
     if (ec) message += " (" + ec.message() + ")";
     error failure = error(code, std::move(message)).with_retryable(true);
     if (!parser_.answer_begun())
@@ -215,7 +216,7 @@ error exchange_fsm::timeout(http_errc code) const {
         hint = "check that the server can be reached from here, or raise the connect limit";
         break;
     case http_errc::first_byte_timeout:
-        message += ": no answer within " + milliseconds_text(limits.first_byte);
+        message += ": no response within " + milliseconds_text(limits.first_byte);
         hint = "raise the first-byte limit if the server is known to think for long";
         break;
     case http_errc::idle_timeout:

@@ -118,7 +118,7 @@ void exchange_operation::perform(exchange_step step) noexcept {
         case exchange_step::acquire: step = acquire(); break;
         case exchange_step::reopen:
             core_.log(log_level::debug, origin_->name(),
-                      "the connection ended before an answer; sending again");
+                      "the connection ended before a response; sending again");
             if (request_.resent != nullptr) ++*request_.resent;
             connection_->close();
             [[fallthrough]];
@@ -252,7 +252,7 @@ void exchange_operation::on_io(net::readiness what) noexcept {
         } catch (const std::exception& thrown) {
             // A sink, or no memory for the body. Neither may unwind into the loop.
             step = fsm_->failed(
-                error(errc::internal, std::string("while an answer was read: ") + thrown.what()));
+                error(errc::internal, std::string("while a response was read: ") + thrown.what()));
         }
     }
     in_callback_ = false;

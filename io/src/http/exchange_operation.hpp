@@ -40,7 +40,7 @@ public:
             [this](auto handler) { handler_.emplace(std::move(handler)); }, coro::use_task);
     }
     [[nodiscard]] result<ports::http_response> take_outcome();
-    /// Valid when ended: the answer is a redirect that the client is to follow.
+    /// Valid when ended: the response is a redirect that the client is to follow.
     [[nodiscard]] bool redirected() const noexcept;
     [[nodiscard]] const ports::http_response& response() const noexcept { return response_; }
     [[nodiscard]] const origin_state& origin() const noexcept { return *origin_; }

@@ -44,7 +44,7 @@ result<bool> proxy_tunnel::received(std::string_view bytes) {
     if (parser_.extra_bytes()) {
         // A TLS server never speaks first: this comes from the proxy, and not from whom we asked
         // for.
-        return placed(http_errc::protocol_error, " sent more than its answer to CONNECT");
+        return placed(http_errc::protocol_error, " sent more than its response to CONNECT");
     }
     return true;
 }
@@ -62,7 +62,7 @@ error proxy_tunnel::refusal() const {
 
 error proxy_tunnel::ended(boost::system::error_code ec) const {
     std::string what = ec ? " broke the connection" : " closed the connection";
-    what += " before it answered CONNECT";
+    what += " before it responded to CONNECT";
     if (ec) what += " (" + ec.message() + ")";
     return placed(ec ? http_errc::connection_reset : http_errc::connection_closed, what)
         .with_retryable(true);

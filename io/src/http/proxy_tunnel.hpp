@@ -24,7 +24,7 @@ public:
     /// Takes in what the proxy sends. Result: true when the tunnel is open.
     /// Errors: proxy_refused with the status; header_too_large, protocol_error.
     [[nodiscard]] result<bool> received(std::string_view bytes);
-    /// The proxy hung up before it had answered.
+    /// The proxy hung up before it had responded.
     [[nodiscard]] error ended(boost::system::error_code ec) const;
 
     static constexpr std::size_t max_header_bytes = 16 * 1024;

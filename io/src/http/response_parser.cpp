@@ -23,7 +23,7 @@ using boost::system::error_code;
 constexpr std::size_t max_kept_parsers = 64;
 constexpr int max_interim_answers = 16;
 constexpr std::size_t max_reservation = 256 * 1024;
-/// A decoder takes some 50 kB; most answers need none.
+/// A decoder takes some 50 kB; most responses need none.
 constexpr std::size_t max_kept_decoders = 8;
 /// Text of which each byte carries something swells some tenfold, deflate's bound is 1,032.
 constexpr std::size_t max_expansion = 250;
@@ -37,8 +37,8 @@ error parse_error(ports::http_errc code, std::string what) {
 
 error body_too_large(std::size_t limit) {
     return parse_error(ports::http_errc::body_too_large,
-                       "the answer's body is larger than " + std::to_string(limit) + " bytes")
-        .with_hint("raise the limit if such answers are expected");
+                       "the response body is larger than " + std::to_string(limit) + " bytes")
+        .with_hint("raise the limit if such responses are expected");
 }
 
 /// Beast looks at a beginning that came in pieces only once the empty line is there. A server that
@@ -47,7 +47,7 @@ std::optional<error> foreign_protocol(std::string_view bytes) {
     constexpr std::string_view expected = "HTTP/1.";
     if (expected.starts_with(bytes.substr(0, expected.size()))) return std::nullopt;
     error failure =
-        parse_error(ports::http_errc::protocol_error, "the server does not answer in HTTP/1");
+        parse_error(ports::http_errc::protocol_error, "the server does not respond in HTTP/1");
     const bool alert = bytes.front() == '\x15' || bytes.front() == '\x16';
     if (alert) failure = std::move(failure).with_hint("this looks like TLS: write https://");
     return failure;
@@ -119,7 +119,7 @@ private:
         if (target.response->status < 200) return;
         if (odd_coding) {
             // A coding we did not offer, or an end that only the closing would show.
-            refuse(ec, "the answer has a transfer coding other than chunked");
+            refuse(ec, "the response has a transfer coding other than chunked");
             return;
         }
         if (rules_.through_proxy && target.response->status == 407) {
@@ -155,7 +155,7 @@ private:
 
     void on_finish_impl(error_code& ec) override {
         if (decoder_ && coded_bytes_ != 0 && !decoder_->ended())
-            refuse(ec, "the compressed answer ends too early");
+            refuse(ec, "the compressed response ends too early");
         else if (target.on_piece == nullptr) blocks_.join(target.response->body);
     }
 
@@ -179,7 +179,7 @@ private:
         const bool several =
             std::find_if(at + 1, headers.end(), named("content-encoding")) != headers.end();
         if (coding == body_coding::unknown || several) {
-            refuse(ec, "the answer is compressed in a way that was not asked for");
+            refuse(ec, "the response is compressed in a way that was not asked for");
             return false;
         }
         headers.erase(at);
@@ -207,7 +207,7 @@ private:
         for (;;) {
             const body_decoder::step step = decoder_->next(piece);
             if (step.broken) {
-                refuse(ec, "the answer's compressed body is damaged");
+                refuse(ec, "the compressed response body is damaged");
                 return;
             }
             if (!step.out.empty()) hand_over(step.out, ec);
@@ -232,7 +232,7 @@ private:
         } else if (body_bytes > swelling_that_harms_nobody &&
                    body_bytes / max_expansion > coded_bytes_) {
             fail(ec, parse_error(ports::http_errc::body_too_large,
-                                 "the answer's compressed body swells to more than " +
+                                 "the compressed response body swells to more than " +
                                      std::to_string(max_expansion) + " times its size"));
         }
         return !failure;
@@ -330,7 +330,7 @@ result<bool> response_parser::feed(std::string_view bytes, const response_rules&
     auto whole = parse(bytes, rules, target);
     if (!whole) return whole;
     if (*whole) {
-        // Bytes after the answer: the two sides disagree on where it ended.
+        // Bytes after the response: the two sides disagree on where it ended.
         extra_ = !bytes.empty();
         if (extra_) reusable_ = false;
         complete();
@@ -339,7 +339,7 @@ result<bool> response_parser::feed(std::string_view bytes, const response_rules&
     if (head_done() && bytes.size() > rules.max_header_bytes) {
         // Between pieces of the body stand sizes, extensions, trailers: lines that may never end.
         return parse_error(ports::http_errc::header_too_large,
-                           "the framing of the answer's body has a line of more than " +
+                           "the framing of the response body has a line of more than " +
                                std::to_string(rules.max_header_bytes) + " bytes");
     }
     // assign() copes with `bytes` pointing into `pending`.
@@ -370,7 +370,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
         if (parser.failure) return *std::exchange(parser.failure, std::nullopt);
         if (ec == beast_error::header_limit) {
             return parse_error(ports::http_errc::header_too_large,
-                               "the answer's header is larger than " +
+                               "the response header is larger than " +
                                    std::to_string(rules.max_header_bytes) + " bytes");
         }
         if (ec == beast_error::body_limit) {
@@ -378,7 +378,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
         }
         if (ec && ec != beast_error::need_more) {
             return parse_error(ports::http_errc::protocol_error,
-                               "the answer is not valid HTTP/1.1 (" + ec.message() + ")");
+                               "the response is not valid HTTP/1.1 (" + ec.message() + ")");
         }
         if (parser.is_header_done() && target.response->status < 200) {
             if (target.response->status == 101) {
@@ -387,7 +387,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
             }
             if (++storage_->interim_answers > max_interim_answers) {
                 return parse_error(ports::http_errc::protocol_error,
-                                   "the server sends interim answers without end");
+                                   "the server sends interim responses without end");
             }
             target.response->headers.clear();
             storage_->begin(*cache_, rules);

@@ -1,4 +1,4 @@
-// TCP connections to whichever address answers first.
+// TCP connections to whichever address responds first.
 #pragma once
 
 #include "address_book.hpp"

@@ -9,7 +9,7 @@ namespace heddle::store {
 
 namespace {
 
-/// One connection reads and another one writes, so that no look waits for an answer that is
+/// One connection reads and another one writes, so that no look waits for a response that is
 /// written.
 struct connections {
     explicit connections(const response_store_options& options) : reads(options), writes(options) {}
@@ -74,7 +74,7 @@ public:
         if (!added) {
             told_ = true;
             co_return error(errc::io_error, "response cache " + options_.file +
-                                                ": too many answers wait to be written")
+                                                ": too many responses wait to be written")
                 .with_hint("another process keeps the file locked, or the disk is slow");
         }
         co_return result<void>();
@@ -96,7 +96,7 @@ public:
         if (const std::size_t lost = file_->writes.drop_waiting(last_answer_wait); lost != 0) {
             co_return error(errc::io_error, "response cache " + options_.file + ": " +
                                                 std::to_string(lost) +
-                                                " answers could not be written")
+                                                " responses could not be written")
                 .with_hint("another process keeps the file locked, or the disk is slow");
         }
         // That the file is unusable is reported once to each.

@@ -154,7 +154,7 @@ result<std::optional<response_table::open_table>> response_table::open(purpose w
     database.wait_when_busy(wait.limit, wait.abandoned);
     HEDDLE_TRY(const file_state state, look_at(database));
     if (reads) {
-        // The first answer makes the tables: looking needs no lock of those who write.
+        // The first response makes the tables: looking needs no lock of those who write.
         if (state == file_state::empty) return std::optional<open_table>();
     } else {
         if (state != file_state::ours) HEDDLE_CHECK(claim(database));
@@ -240,7 +240,7 @@ result<std::optional<ports::stored_response>> response_table::find_in(open_table
     }
     table.find.begin();
     if (built && used < today - touch_after) {
-        // An answer that was found is not lost, nor waits, because its time of use cannot be
+        // A response that was found is not lost, nor waits, because its time of use cannot be
         // written.
         table.database.wait_when_busy(milliseconds(0));
         (void)table.touch.begin().bind(today).bind(key).step();
@@ -267,7 +267,7 @@ std::optional<error> response_table::take_loss() {
     if (!std::exchange(lost_file_, false)) return std::nullopt;
     return in_file(error(errc::io_error, "the file was deleted or replaced during the run"))
         .with_hint(
-            "answers that were kept in it are lost, and those that follow are kept in a new one");
+            "responses that were kept in it are lost, and those that follow are kept in a new one");
 }
 
 result<void> response_table::count_bytes(open_table& table) {
@@ -296,7 +296,7 @@ result<void> response_table::keep_in(open_table& table, std::string_view key,
     return make_room(table);
 }
 
-/// Down to 90 % of what is allowed, so that not every answer pays for it.
+/// Down to 90 % of what is allowed, so that not every response pays for it.
 result<void> response_table::make_room(open_table& table) {
     HEDDLE_TRY([[maybe_unused]] const bool gone,
                table.expire.begin().bind(now() - options_.keep_for.count()).step());
@@ -356,7 +356,7 @@ result<std::uint64_t> response_table::clear(std::optional<std::chrono::seconds> 
     if (!removed) return in_file(removed.error());
     table->expire.begin();
     const auto count = static_cast<std::uint64_t>(table->database.changes());
-    // Returns the room to the file system, and leaves no answer in the log of changes.
+    // Returns the room to the file system, and leaves no response in the log of changes.
     if (auto shrunk = table->database.run("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"); !shrunk) {
         return in_file(std::move(shrunk).error());
     }

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] result<void> keep(std::string_view request, const ports::stored_response& answer,
                                     std::optional<std::int64_t> created = std::nullopt,
                                     const std::atomic<bool>* abandoned = nullptr);
-    /// Whether answers were lost with the file that was open, since the last call.
+    /// Whether responses were lost with the file that was open, since the last call.
     [[nodiscard]] std::optional<error> take_loss();
     [[nodiscard]] result<ports::response_store_stats> stats();
     [[nodiscard]] result<std::uint64_t> clear(std::optional<std::chrono::seconds> age);
@@ -47,7 +47,7 @@ private:
         sqlite_statement expire;
         sqlite_statement oldest;
         sqlite_statement remove;
-        /// As far as this process knows; counted before the first answer and before eviction.
+        /// As far as this process knows; counted before the first response and before eviction.
         std::optional<std::int64_t> bytes;
     };
     struct patience {

@@ -1,4 +1,4 @@
-// Answers on their way into a response table.
+// Responses on their way into a response table.
 #pragma once
 
 #include "store/response_table.hpp"
@@ -16,13 +16,13 @@
 
 namespace heddle::store {
 
-/// Writes answers one after the other on a thread of its own, which the first of them starts:
+/// Writes responses one after the other on a thread of its own, which the first of them starts:
 /// nobody waits for the disk, or for another process that keeps the file locked. What waits is
-/// bounded in memory, and can be found. An answer that cannot be written is dropped, unless the
+/// bounded in memory, and can be found. A response that cannot be written is dropped, unless the
 /// file is only locked: then it is tried again until the end. Threads: any, several at once.
 class response_writer {
 public:
-    /// Of requests and answers that wait.
+    /// Of requests and responses that wait.
     static constexpr std::size_t max_bytes = 64 * 1024 * 1024;
 
     explicit response_writer(response_store_options options);
@@ -34,20 +34,20 @@ public:
     /// Takes the answer. False: too much waits already, and `answer` is as it was.
     [[nodiscard]] bool add(const std::string& request, ports::stored_response& answer,
                            std::int64_t created);
-    /// The answer to `request` if it still waits, and is newer than `oldest`.
+    /// The response to `request` if it still waits, and is newer than `oldest`.
     [[nodiscard]] std::optional<ports::stored_response> waiting(const std::string& request,
                                                                 std::int64_t oldest);
-    /// Blocks until there is room for such an answer, as long as others are written: until 2 s
+    /// Blocks until there is room for such a response, as long as others are written: until 2 s
     /// after the last one.
     void wait_for_room(const std::string& request, const ports::stored_response& answer,
                        const std::atomic<bool>& abandoned);
     /// Blocks until nothing waits, for `limit` at most.
     void wait_until_done(std::chrono::milliseconds limit, const std::atomic<bool>& abandoned);
-    /// Drops what waits, for who has waited long enough. The answer that is being written is
+    /// Drops what waits, for who has waited long enough. The response that is being written is
     /// finished, if that takes no other process and no more than `limit`. Result: how many are
     /// lost.
     [[nodiscard]] std::size_t drop_waiting(std::chrono::milliseconds limit);
-    /// What went wrong with an answer, given once in the life of this.
+    /// What went wrong with a response, given once in the life of this.
     [[nodiscard]] std::optional<error> take_failure();
 
 private:

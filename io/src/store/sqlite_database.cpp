@@ -52,7 +52,7 @@ error unusable(int why) {
         .with_hint("the file and its folder must be writable");
 }
 
-/// An empty file, made by us: SQLite would follow the umask, and answers are nobody else's
+/// An empty file, made by us: SQLite would follow the umask, and responses are nobody else's
 /// business. One that is there is not even opened: to close it would end the locks that this
 /// process has on it.
 result<void> make_if_absent(const std::string& file) {

@@ -39,7 +39,7 @@ result<void> read_block(const json_reader& reader, const json::object& block,
         response.reasoning.push_back({{}, {}, std::string(text_member(block, "data"))});
     } else if (type == "tool_use") {
         if (response.tool_calls.size() >= reader.options().max_tool_calls) {
-            return reader.protocol_error("the answer holds too many tool calls");
+            return reader.protocol_error("the response holds too many tool calls");
         }
         ports::tool_call& call = response.tool_calls.emplace_back();
         call.id = text_member(block, "id");
@@ -54,13 +54,13 @@ result<void> read_block(const json_reader& reader, const json::object& block,
 result<void> read_blocks(const json_reader& reader, const json::object& root,
                          chat_response& response) {
     const json::array* content = array_member(root, "content");
-    if (!content) return reader.protocol_error("the answer holds no content");
+    if (!content) return reader.protocol_error("the response holds no content");
     for (const json::value& one : *content) {
         const json::object* block = one.if_object();
-        if (!block) return reader.protocol_error("a part of the answer is not an object");
+        if (!block) return reader.protocol_error("a part of the response is not an object");
         HEDDLE_CHECK(read_block(reader, *block, response));
         if (response.reasoning.size() > max_reasoning_parts) {
-            return reader.protocol_error("the answer holds too many parts");
+            return reader.protocol_error("the response holds too many parts");
         }
     }
     return {};

@@ -96,7 +96,7 @@ private:
         const response_format& wanted = request_.format;
         if (wanted.type != response_format::kind::json_schema) return {};
         if (!known_.is_object(wanted.schema_json)) {
-            return invalid_request("the schema of the answer is not a JSON object");
+            return invalid_request("the schema of the response is not a JSON object");
         }
         schema_ = schemas_.shape(wanted.schema_json);
         if (schema_) return {};
@@ -109,7 +109,7 @@ private:
         const std::int64_t most =
             request_.max_output_tokens.value_or(options_.default_max_tokens + budget);
         if (budget > 0 && most <= budget) {
-            return invalid_request("the budget for reasoning leaves no token for the answer")
+            return invalid_request("the budget for reasoning leaves no token for the response")
                 .with_hint("set max output tokens above the reasoning tokens");
         }
         out_.key("max_tokens").number(most);

@@ -1,4 +1,4 @@
-// JSON Schemas in the form that Anthropic's structured answers take.
+// JSON Schemas in the form that Anthropic's structured responses take.
 #pragma once
 
 #include <array>

@@ -12,7 +12,7 @@ namespace {
 using ports::chat_delta_sink;
 using ports::chat_response;
 
-constexpr std::size_t max_blocks = 4096; // of one answer
+constexpr std::size_t max_blocks = 4096; // of one response
 
 /// One streamed message: blocks begin, grow by deltas and end, each under its index.
 class stream final : public chat_stream_reader {

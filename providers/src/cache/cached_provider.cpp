@@ -269,7 +269,7 @@ task<void> cached_provider::keep(std::string key, const chat_response& answer,
     kept.provider = inner_.provider_name();
     kept.model = answer.model;
     append_response_json(kept.body, answer);
-    // It is written later: neither the disk nor the end of this call takes the answer away.
+    // It is written later: neither the disk nor the end of this call takes the response away.
     const result<void> done = co_await store_.keep(std::move(key), std::move(kept), context);
     if (!done) tell(done.error());
 }
@@ -278,7 +278,7 @@ void cached_provider::tell(const error& failure) {
     if (failure.is_cancelled() || told_) return;
     told_ = true;
     log_.write(log_level::warn, "cache",
-               "answers are not kept or found again: " + failure.message() +
+               "responses are not kept or found again: " + failure.message() +
                    (failure.info().hint.empty() ? "" : "; " + failure.info().hint));
 }
 

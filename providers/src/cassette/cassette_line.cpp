@@ -277,7 +277,7 @@ result<recorded_call> read_cassette_call(std::string_view line) {
     } else if (failure && failure->is_object()) {
         HEDDLE_CHECK(read_error(failure->get_object(), call));
     } else {
-        return error(errc::invalid_argument, "the call has neither an answer nor an error");
+        return error(errc::invalid_argument, "the call has neither a response nor an error");
     }
     const json::value* pieces = object->if_contains("pieces");
     if (const json::array* sizes = pieces ? pieces->if_array() : nullptr) {

@@ -147,7 +147,7 @@ private:
         return std::move(failure).with_payload(
             std::make_shared<ports::partial_response>(std::move(so_far)));
     }
-    /// What was handed out before the end: all of an answer, or the part of one that broke.
+    /// What was handed out before the end: all of a response, or the part of one that broke.
     static std::string_view text_of(const result<chat_response>& outcome) {
         if (outcome) return outcome->text;
         const auto* partial =

@@ -39,8 +39,8 @@ void append_value(json_writer& out, const json::value& value) {
 
 error not_in_shape(json_reader& reader, std::string_view body) {
     const std::string_view title = html_title(body);
-    if (!title.empty()) return reader.protocol_error("the answer is not JSON but HTML", title);
-    return reader.protocol_error("the answer is not a JSON object", body);
+    if (!title.empty()) return reader.protocol_error("the response is not JSON but HTML", title);
+    return reader.protocol_error("the response is not a JSON object", body);
 }
 
 } // namespace
@@ -81,7 +81,8 @@ result<json::value> read_object(json_reader& reader, const ports::http_response&
     failure.request_id = request_id;
     failure.advice = advice_of(answer, wall_now);
     failure.advice.should_retry.reset(); // it speaks of the status, which was no error
-    if (!read(*root, failure)) return reader.protocol_error("the answer is an error", answer.body);
+    if (!read(*root, failure))
+        return reader.protocol_error("the response is an error", answer.body);
     return reader.service_error(failure);
 }
 
@@ -112,7 +113,7 @@ result<std::vector<std::string>> read_names(json_reader& reader, const json::obj
                                             std::string_view list, std::string_view name,
                                             std::string_view prefix) {
     const json::array* entries = array_member(root, list);
-    if (!entries) return reader.protocol_error("the answer holds no list of models");
+    if (!entries) return reader.protocol_error("the response holds no list of models");
     std::vector<std::string> names;
     names.reserve(entries->size());
     for (const json::value& entry : *entries) {

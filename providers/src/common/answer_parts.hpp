@@ -1,4 +1,4 @@
-// What the decoders of answers have in common, whatever the service.
+// What the decoders of responses have in common, whatever the service.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -25,7 +25,7 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
                                std::chrono::system_clock::time_point wall_now, failure_reader read,
                                std::string_view request_id = {});
 
-/// The tree of an answer, an object. Errors: read_error for another status than 2xx; what is not
+/// The tree of a response, an object. Errors: read_error for another status than 2xx; what is not
 /// JSON or not an object; an error sent with a status of success.
 [[nodiscard]] result<json::value> read_object(json_reader& reader,
                                               const ports::http_response& answer,
@@ -35,7 +35,7 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
 
 using usage_reader = std::optional<ports::token_usage> (*)(const json::object& root);
 
-/// The failure that read_object found in an answer with a status of success, with what the service
+/// The failure that read_object found in a response with a status of success, with what the service
 /// reports beside it that it used.
 [[nodiscard]] error with_told_usage(json_reader& reader, error failure,
                                     const ports::http_response& answer, usage_reader read);
@@ -47,8 +47,8 @@ using usage_reader = std::optional<ports::token_usage> (*)(const json::object& r
 /// The tree of one event of a stream, an object.
 [[nodiscard]] result<json::value> read_event(json_reader& reader, std::string_view data);
 
-/// The texts under `name` in the objects of the list `list` in the answer, sorted; `prefix` is cut
-/// off them.
+/// The strings under `name` in the objects of the list `list` of the response, sorted and without
+/// `prefix`.
 [[nodiscard]] result<std::vector<std::string>> read_names(json_reader& reader,
                                                           const json::object& root,
                                                           std::string_view list,
@@ -63,7 +63,7 @@ void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_ma
 /// order.
 [[nodiscard]] bool is_service_call_id(std::string_view id) noexcept;
 
-/// What was withheld, or broken off by a refusal, is no answer: text and calls are dropped.
+/// What was withheld, or broken off by a refusal, is no response: text and calls are dropped.
 void drop_refused(ports::chat_response& response);
 
 /// A count of tokens; nothing when it is missing or no count: null, a text, negative, or more than
@@ -87,7 +87,7 @@ inline constexpr std::size_t max_reasoning_parts = 4096;
 /// False unless the member is `true`.
 [[nodiscard]] bool is_true(const json::object& object, std::string_view name);
 
-/// True if the answer is a success of this content type.
+/// True if the response is a success of this content type.
 [[nodiscard]] bool is_success_of_type(const ports::http_response& head,
                                       std::string_view content_type) noexcept;
 

@@ -1,4 +1,4 @@
-// Taking the keys of a service out of what it answers.
+// Takes the keys of a service out of its responses.
 #pragma once
 
 #include <heddle/base/error.hpp>

@@ -45,7 +45,7 @@ private:
 
 error body_too_large() {
     return error(ports::make_error_code(ports::http_errc::body_too_large),
-                 "the answer's body is too large");
+                 "the response body is too large");
 }
 
 } // namespace
@@ -58,7 +58,7 @@ struct http_chat_provider::parts {
     log_port& log;
 };
 
-/// Where the pieces of a streamed answer go. A server that does not stream, or answers with an
+/// Where the pieces of a streamed response go. A server that does not stream, or responds with an
 /// error, sends one whole text, which is kept and read at the end.
 class http_chat_provider::streamed_answer {
 public:

@@ -124,7 +124,7 @@ result<json::value> json_reader::parse(std::string_view text) {
 json::value json_reader::read(json::parser& parser, std::string_view text,
                               boost::system::error_code& ec) {
     // release() would keep the size of the next block, which doubles with every block: a reader
-    // that has seen a few dozen big answers would ask for more memory than there is.
+    // that has seen a few dozen big responses would ask for more memory than there is.
     tree_memory_.emplace(tree_block_.data(), tree_block_.size());
     parser.reset(&*tree_memory_);
     parser.write(text.data(), text.size(), ec);
@@ -138,7 +138,7 @@ json::value json_reader::read_mended(std::string_view text, boost::system::error
     json::value tree = read(parser, text, ec);
     if (ec) return tree;
     note_splits(tree);
-    // By address: an answer may hold as many as it has bytes for.
+    // By address: a response may hold as many as it has bytes for.
     std::sort(splits_.begin(), splits_.end(), [](const split_string& a, const split_string& b) {
         return std::less<>()(a.begin, b.begin);
     });

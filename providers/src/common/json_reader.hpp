@@ -34,16 +34,16 @@ namespace json = boost::json;
 [[nodiscard]] const json::object* object_member(const json::object& object, std::string_view name);
 [[nodiscard]] const json::array* array_member(const json::object& object, std::string_view name);
 
-/// The title of an HTML page that a proxy or a login page sent in place of an answer, or that it is
-/// one; empty if `body` is not HTML.
+/// The title of an HTML page that came in place of a response, from a proxy or a login; "an
+/// HTML page" if it has none. Empty if `body` is not HTML.
 [[nodiscard]] std::string_view html_title(std::string_view body) noexcept;
 
 struct decode_options {
-    std::string_view provider_name;          ///< what error messages begin with; outlives
-    const secret* hidden = nullptr;          ///< never shown, should the service repeat it
-    std::size_t max_depth = 64;              ///< of the JSON
-    std::size_t max_tool_calls = 256;        ///< of one answer
-    std::string_view subject = "the answer"; ///< what errors call the text that is read; outlives
+    std::string_view provider_name;            ///< what error messages begin with; outlives
+    const secret* hidden = nullptr;            ///< never shown, should the service repeat it
+    std::size_t max_depth = 64;                ///< of the JSON
+    std::size_t max_tool_calls = 256;          ///< of one response
+    std::string_view subject = "the response"; ///< what errors call the text that is read; outlives
 };
 
 /// Mends the arguments of the calls, which models write, and not always well: none at all become
@@ -98,7 +98,7 @@ private:
     std::vector<split_string> splits_; // of the tree parsed last, by address
 };
 
-/// The error of a stream that ended before its answer was whole: llm_errc::connection, retryable,
+/// The error of a stream that ended before its response was whole: llm_errc::connection, retryable,
 /// with what came as a ports::partial_response.
 [[nodiscard]] error ended_early(std::string_view provider_name, const ports::chat_response& so_far);
 

@@ -246,7 +246,7 @@ result<chat_response> read_response_json(std::string_view text) {
     limits.max_depth = 16;
     const json::value root = json::parse(text, failed, {}, limits);
     const json::object* object = failed ? nullptr : root.if_object();
-    if (!object) return error(errc::invalid_argument, "this is not a kept answer");
+    if (!object) return error(errc::invalid_argument, "this is not a kept response");
     chat_response response;
     response.id = text_of(*object, "id");
     response.provider = text_of(*object, "provider");

@@ -15,7 +15,7 @@
 
 namespace heddle::providers {
 
-/// An answer that is an error, as the wire has it. The views are only read during the call.
+/// A response that is an error, as the wire has it. The views are only read during the call.
 struct service_failure {
     int status = 0;         ///< 0: it came inside a response, without a status of its own
     bool in_stream = false; ///< that was streamed
@@ -30,7 +30,7 @@ struct service_failure {
 /// The kind of an error by its status, and by type and code where these say more. Pure.
 [[nodiscard]] ports::llm_errc classify(const service_failure& failure) noexcept;
 
-/// What the headers of an answer say about trying again (read_retry_advice).
+/// What the headers of a response say about trying again (read_retry_advice).
 [[nodiscard]] retry_advice advice_of(const ports::http_response& answer,
                                      std::chrono::system_clock::time_point wall_now);
 
@@ -39,7 +39,7 @@ struct service_failure {
 [[nodiscard]] error make_service_error(std::string_view provider_name,
                                        const service_failure& failure, const secret* hidden);
 
-/// An error about an answer that is not what it should be (llm_errc::protocol), not retryable.
+/// An error about a response that is not what it should be (llm_errc::protocol), not retryable.
 /// `seen` is a text of the server, or empty.
 [[nodiscard]] error make_protocol_error(std::string_view provider_name, std::string_view what,
                                         std::string_view seen, const secret* hidden);

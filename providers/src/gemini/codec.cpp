@@ -45,10 +45,10 @@ public:
         if (auto taken = collected.take(tree.get_object(), text); !taken) {
             return failed(std::move(taken).error());
         }
-        // A whole answer without a reason has ended all the same; one without a candidate has not.
+        // A whole response may lack a finish reason, but not a candidate.
         const json::array* candidates = array_member(tree.get_object(), "candidates");
         if (!collected.is_whole() && (!candidates || candidates->empty())) {
-            return failed(reader_.protocol_error("the answer holds no candidates"));
+            return failed(reader_.protocol_error("the response holds no candidates"));
         }
         auto outcome = collected.finish();
         if (!outcome) return failed(std::move(outcome).error());

@@ -90,13 +90,13 @@ result<void> collector::take(const json::object& chunk, std::string& text) {
         return {};
     }
     const json::object* candidate = candidates->front().if_object();
-    if (!candidate) return reader_.protocol_error("a candidate of the answer is not an object");
+    if (!candidate) return reader_.protocol_error("a candidate of the response is not an object");
     const json::object* content = object_member(*candidate, "content");
     const json::array* parts = content ? array_member(*content, "parts") : nullptr;
     if (parts) {
         for (const json::value& one : *parts) {
             const json::object* part = one.if_object();
-            if (!part) return reader_.protocol_error("a part of the answer is not an object");
+            if (!part) return reader_.protocol_error("a part of the response is not an object");
             HEDDLE_CHECK(take_part(*part, text));
         }
     }
@@ -111,7 +111,7 @@ result<void> collector::take_part(const json::object& part, std::string& text) {
     const std::string_view signature = text_member(part, "thoughtSignature");
     if (const json::object* call = object_member(part, "functionCall")) {
         if (response_.tool_calls.size() >= reader_.options().max_tool_calls) {
-            return reader_.protocol_error("the answer holds too many tool calls");
+            return reader_.protocol_error("the response holds too many tool calls");
         }
         started_ = true;
         ports::tool_call& tool = response_.tool_calls.emplace_back();
@@ -124,7 +124,7 @@ result<void> collector::take_part(const json::object& part, std::string& text) {
         return {};
     }
     if (response_.reasoning.size() >= max_reasoning_parts) {
-        return reader_.protocol_error("the answer holds too many parts");
+        return reader_.protocol_error("the response holds too many parts");
     }
     const std::string_view said = text_member(part, "text");
     if (is_true(part, "thought")) {
@@ -170,7 +170,7 @@ void collector::take_finish(std::string_view reason, std::string_view message) {
     response_.finish = read_finish(reason);
     if (response_.finish == finish_reason::content_filter) {
         response_.refusal = message.empty()
-                                ? "the service withheld the answer (" + std::string(reason) + ")"
+                                ? "the service withheld the response (" + std::string(reason) + ")"
                                 : std::string(message);
     } else if (is_among(reason, {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL",
                                  "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"})) {

@@ -139,7 +139,7 @@ private:
         return {};
     }
 
-    /// Only what the service has signed goes back. A signature without text is that of the answer.
+    /// Sends only what the service has signed. A signature without text belongs to the response.
     result<void> model_parts(const chat_message& message) {
         std::string_view text_signature;
         for (const ports::reasoning_part& part : message.reasoning) {
@@ -298,7 +298,7 @@ private:
         out_.key("responseMimeType").raw(R"("application/json")");
         if (wanted.type == response_format::kind::json_object) return {};
         if (!known_.is_object(wanted.schema_json)) {
-            return invalid_request("the schema of the answer is not a JSON object");
+            return invalid_request("the schema of the response is not a JSON object");
         }
         out_.key(is_own_schema(wanted.schema_json) ? "responseSchema" : "responseJsonSchema");
         out_.raw(wanted.schema_json);

@@ -8,7 +8,7 @@ namespace {
 using ports::chat_delta_sink;
 using ports::chat_response;
 
-/// One streamed answer: events without names, each with a part of it; no mark at the end.
+/// One streamed response: events without names, each with a part of it; no mark at the end.
 class stream final : public chat_stream_reader {
 public:
     explicit stream(json_reader& reader) : reader_(reader), answer_(reader) {}

@@ -30,7 +30,7 @@ struct codec_options {
                                               json_reader& reader,
                                               std::vector<left_out_setting>* left_out);
 
-/// Puts an answer together: a whole one at once, a streamed one chunk by chunk.
+/// Puts a response together: a whole one at once, a streamed one chunk by chunk.
 class collector {
 public:
     explicit collector(json_reader& reader) : reader_(reader), pieces_(reader) {}

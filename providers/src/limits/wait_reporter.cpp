@@ -37,8 +37,8 @@ std::string seconds_text(coro::clock::duration span) {
 
 std::string hold_text(limiter_hold hold, const limiter_counters& figures) {
     switch (hold) {
-    case limiter_hold::asked_pause: return "the service answered 429 and asked for a pause";
-    case limiter_hold::backoff: return "the service answered 429 without a time";
+    case limiter_hold::asked_pause: return "the service responded with 429 and asked for a pause";
+    case limiter_hold::backoff: return "the service responded with 429 without a time";
     case limiter_hold::in_flight:
         return std::to_string(figures.in_flight) + " calls are in flight, and no more may be";
     case limiter_hold::requests: return limit_text("requests", measure::requests, figures);

@@ -64,7 +64,7 @@ public:
             return failed(std::move(taken).error());
         }
         if (!object_member(root, "message")) {
-            return failed(reader_.protocol_error("the answer holds no message"));
+            return failed(reader_.protocol_error("the response holds no message"));
         }
         auto outcome = collected.finish();
         if (!outcome) return failed(std::move(outcome).error());

@@ -51,9 +51,9 @@ result<void> collector::take_message(const json::object& message, std::string& t
     for (const json::value& one : *calls) {
         const json::object* call = one.if_object();
         const json::object* function = call ? object_member(*call, "function") : nullptr;
-        if (!function) return reader_.protocol_error("a tool call of the answer is not one");
+        if (!function) return reader_.protocol_error("a tool call of the response is not one");
         if (response_.tool_calls.size() >= reader_.options().max_tool_calls) {
-            return reader_.protocol_error("the answer holds too many tool calls");
+            return reader_.protocol_error("the response holds too many tool calls");
         }
         ports::tool_call& tool = response_.tool_calls.emplace_back();
         tool.id = text_member(*call, "id");

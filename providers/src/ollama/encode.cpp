@@ -152,7 +152,7 @@ private:
             return {};
         }
         if (!known_.is_object(wanted.schema_json)) {
-            return invalid_request("the schema of the answer is not a JSON object");
+            return invalid_request("the schema of the response is not a JSON object");
         }
         out_.key("format").raw(wanted.schema_json);
         return {};

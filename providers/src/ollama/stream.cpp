@@ -9,7 +9,7 @@ namespace {
 using ports::chat_delta_sink;
 using ports::chat_response;
 
-/// One streamed answer: an object a line, the last one with "done": true.
+/// One streamed response: an object a line, the last one with "done": true.
 class stream final : public chat_stream_reader {
 public:
     stream(json_reader& reader, std::size_t max_line)
@@ -31,7 +31,7 @@ public:
         std::string_view line;
         const result<bool> got = lines_.last(line);
         if (!got) return failed(reader_.protocol_error(got.error().message()));
-        // A last line that was cut off is no answer of the service's, and not worth its own error.
+        // A truncated last line means that the stream ended early, which is reported below.
         if (*got && check_json(line) == json_kind::object) HEDDLE_CHECK(take_line(line));
         if (!answer_.is_whole()) {
             return ended_early(reader_.options().provider_name, answer_.so_far());

@@ -17,7 +17,7 @@ struct codec_options {
     std::string name;
     std::string prefix; ///< of the base URL's path
     secret api_key;
-    std::size_t max_line = 4 * 1024 * 1024; ///< of a streamed answer
+    std::size_t max_line = 4 * 1024 * 1024; ///< of a streamed response
 };
 
 /// The body of a request. `left_out` receives the settings that the service does not have.
@@ -26,12 +26,12 @@ struct codec_options {
                                               json_memo& known,
                                               std::vector<left_out_setting>* left_out);
 
-/// Puts an answer together: a whole one at once, a streamed one line by line.
+/// Puts a response together: a whole one at once, a streamed one line by line.
 class collector {
 public:
     explicit collector(json_reader& reader) : reader_(reader), pieces_(reader) {}
 
-    /// Takes one object of the answer. `text` is what it adds to the text.
+    /// Takes one object of the response. `text` is what it adds to the text.
     /// Errors: llm_errc::protocol.
     [[nodiscard]] result<void> take(const json::object& piece, std::string& text);
     /// Errors: llm_errc::protocol for a call that cannot be read.

@@ -33,12 +33,12 @@ result<void> read_message(const json_reader& reader, const json::object& message
     const json::array* calls = array_member(message, "tool_calls");
     if (!calls) return {};
     if (calls->size() > reader.options().max_tool_calls) {
-        return reader.protocol_error("the answer holds too many tool calls");
+        return reader.protocol_error("the response holds too many tool calls");
     }
     response.tool_calls.reserve(calls->size());
     for (const json::value& call : *calls) {
         const json::object* object = call.if_object();
-        if (!object) return reader.protocol_error("a tool call of the answer is not an object");
+        if (!object) return reader.protocol_error("a tool call of the response is not an object");
         read_call(*object, response.tool_calls.emplace_back());
     }
     return {};
@@ -63,11 +63,11 @@ result<chat_response> decode_answer(json_reader& reader, const ports::http_respo
     const auto failed = [&](error failure) { return with_so_far(std::move(failure), response); };
     const json::array* choices = array_member(root, "choices");
     if (!choices || choices->empty()) {
-        return failed(reader.protocol_error("the answer holds no choices"));
+        return failed(reader.protocol_error("the response holds no choices"));
     }
     const json::object* choice = choices->front().if_object();
     const json::object* message = choice ? object_member(*choice, "message") : nullptr;
-    if (!message) return failed(reader.protocol_error("the answer holds no message"));
+    if (!message) return failed(reader.protocol_error("the response holds no message"));
     if (auto read = read_message(reader, *message, response); !read) {
         return failed(std::move(read).error());
     }

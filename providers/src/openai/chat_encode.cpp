@@ -201,7 +201,7 @@ private:
             return {};
         }
         if (!is_object(wanted.schema_json)) {
-            return wrong("the schema of the answer is not a JSON object");
+            return wrong("the schema of the response is not a JSON object");
         }
         member(R"("response_format":{"type":"json_schema","json_schema":{"name":)");
         append_json_string(out_, wanted.schema_name.empty() ? "answer" : wanted.schema_name);

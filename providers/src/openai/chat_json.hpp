@@ -1,4 +1,4 @@
-// What whole answers and stream chunks of Chat Completions have in common.
+// What whole responses and stream chunks of Chat Completions have in common.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>

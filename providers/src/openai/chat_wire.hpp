@@ -1,4 +1,4 @@
-// Chat Completions on the wire: requests to bytes, bytes to answers. No I/O.
+// Chat Completions on the wire: requests to bytes, bytes to responses. No I/O.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -38,12 +38,12 @@ struct encode_options {
                                                  json_memo* known_json = nullptr,
                                                  std::vector<left_out_setting>* left_out = nullptr);
 
-/// Reads a whole answer of any status: as chat_codec::decode.
+/// Reads a whole response of any status: as chat_codec::decode.
 [[nodiscard]] result<ports::chat_response> decode_answer(
     json_reader& reader, const ports::http_response& answer,
     std::chrono::system_clock::time_point wall_now);
 
-/// Reads one streamed answer (status 200, text/event-stream) in any pieces.
+/// Reads one streamed response (status 200, text/event-stream) in any pieces.
 class chat_stream final : public chat_stream_reader {
 public:
     /// `reader` outlives this. Several streams may share one.

@@ -95,7 +95,7 @@ result<std::vector<std::string>> read_models(json_reader& reader,
         }
         list = array_member(*root, "data");
     }
-    if (!list) return reader.protocol_error("the answer holds no list of models", answer.body);
+    if (!list) return reader.protocol_error("the response holds no list of models", answer.body);
     std::vector<std::string> names;
     names.reserve(list->size());
     for (const json::value& one : *list) {

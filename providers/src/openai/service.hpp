@@ -41,7 +41,7 @@ enum class request_body : std::uint8_t { json, none };
 /// False when it has none of them.
 [[nodiscard]] bool read_failure(const json::object& root, service_failure& failure);
 
-/// The names in an answer to GET /models, sorted.
+/// The names in a response to GET /models, sorted.
 [[nodiscard]] result<std::vector<std::string>> read_models(
     json_reader& reader, const ports::http_response& answer,
     std::chrono::system_clock::time_point wall_now);

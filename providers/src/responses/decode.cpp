@@ -48,7 +48,7 @@ result<void> read_item(const json_reader& reader, const json::object& item,
         read_thought(item, response);
     } else if (type == "function_call") {
         if (response.tool_calls.size() >= reader.options().max_tool_calls) {
-            return reader.protocol_error("the answer holds too many tool calls");
+            return reader.protocol_error("the response holds too many tool calls");
         }
         response.tool_calls.push_back(
             {std::string(text_member(item, "call_id")), std::string(text_member(item, "name")),
@@ -95,13 +95,13 @@ result<void> read_output(const json_reader& reader, const json::object& root,
                          chat_response& response) {
     const std::string_view status = text_member(root, "status");
     if (status != "completed" && status != "incomplete") {
-        return reader.protocol_error("the answer is not finished", status);
+        return reader.protocol_error("the response is not finished", status);
     }
     const json::array* output = array_member(root, "output");
-    if (!output) return reader.protocol_error("the answer holds no output");
+    if (!output) return reader.protocol_error("the response holds no output");
     for (const json::value& item : *output) {
         const json::object* object = item.if_object();
-        if (!object) return reader.protocol_error("an item of the answer is not an object");
+        if (!object) return reader.protocol_error("an item of the response is not an object");
         HEDDLE_CHECK(read_item(reader, *object, response));
     }
     return {};

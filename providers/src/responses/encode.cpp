@@ -179,7 +179,7 @@ private:
             out_.key("type").string("json_object");
         } else {
             if (!known_.is_object(wanted.schema_json)) {
-                return invalid_request("the schema of the answer is not a JSON object");
+                return invalid_request("the schema of the response is not a JSON object");
             }
             out_.key("type").string("json_schema");
             out_.key("name").string(wanted.schema_name.empty() ? "answer" : wanted.schema_name);

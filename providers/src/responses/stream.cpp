@@ -97,14 +97,14 @@ void response_stream::take_arguments(const json::object& event) {
     }
 }
 
-/// The last event holds the whole answer once more. What was handed out in pieces stays; the rest
+/// The last event holds the whole response once more. What was handed out in pieces stays; the rest
 /// is taken from here.
 result<void> response_stream::take_end(const json::object& event,
                                        const ports::chat_delta_sink& on_delta) {
     const json::object* whole = object_member(event, "response");
     if (!whole) {
         if (is_failure_event(event, {})) return told_error(event);
-        return with_so_far(reader_.protocol_error("the last event holds no answer"), response_);
+        return with_so_far(reader_.protocol_error("the last event holds no response"), response_);
     }
     auto read = read_response(reader_, *whole, answer_mode::stream);
     if (!read) {

@@ -1,4 +1,4 @@
-// Responses on the wire: requests to bytes, bytes to answers. No I/O.
+// Responses on the wire: requests to bytes, bytes to responses. No I/O.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -34,19 +34,19 @@ struct encode_options {
                                                  const encode_options& options, json_memo& known,
                                                  std::vector<left_out_setting>* left_out = nullptr);
 
-/// Reads a whole answer of any status: as chat_codec::decode.
+/// Reads a whole response of any status: as chat_codec::decode.
 [[nodiscard]] result<ports::chat_response> decode_answer(
     json_reader& reader, const ports::http_response& answer,
     std::chrono::system_clock::time_point wall_now);
 
-/// Reads the object that is a whole answer, and in a stream the `response` of the last event.
-/// Errors: an answer that failed or is not finished; llm_errc::protocol. Arguments of calls are
+/// Reads the object that is a whole response, and in a stream the `response` of the last event.
+/// Errors: a response that failed or is not finished; llm_errc::protocol. Arguments of calls are
 /// not checked yet.
 [[nodiscard]] result<ports::chat_response> read_response(json_reader& reader,
                                                          const json::object& root,
                                                          answer_mode mode);
 
-/// Reads one streamed answer in any pieces. Its events say their name in their data, so that the
+/// Reads one streamed response in any pieces. Its events say their name in their data, so that the
 /// names of the event stream are not needed, and neither is sequence_number: order is order.
 class response_stream final : public chat_stream_reader {
 public:

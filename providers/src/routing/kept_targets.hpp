@@ -15,7 +15,7 @@ namespace heddle::providers {
 }
 
 /// The kept response of the first target that has one: nothing is sent, and whichever target made
-/// it, it is an answer of the route. All that `request` and `on_delta` (null: no stream) refer to,
+/// it, it is a response of the route. All that `request` and `on_delta` (null: no stream) refer to,
 /// and the targets, outlive the call. Errors: of the last target, llm_errc::not_found when none has
 /// one.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): see above

@@ -48,7 +48,7 @@ inline void add_lost_of(std::vector<ports::lost_request>& lost, const error& fai
     return std::move(failure).with_payload(std::move(object));
 }
 
-/// An answer, with the requests that went before it or beside it.
+/// A response, with the requests that went before it or beside it.
 inline void put_lost(ports::chat_response& answer, const std::vector<ports::lost_request>& lost) {
     answer.lost.insert(answer.lost.begin(), lost.begin(), lost.end());
 }

@@ -161,7 +161,7 @@ void prefix_gate::warmed(leader& by) noexcept {
     }
 }
 
-/// The leader has gone without an answer: the next one leads.
+/// The leader has gone without a response: the next one leads.
 void prefix_gate::hand_on(prefix& of) noexcept {
     of.led = !of.followers.empty();
     if (!of.led) return;

@@ -65,7 +65,7 @@ private:
     return text;
 }
 
-/// Records who answered and what was asked for, unless a route within this one has done so.
+/// Records who responded and what was asked for, unless a route within this one has done so.
 inline void sign(ports::chat_response& answer, const route_target& target) {
     if (!answer.provider.empty()) return;
     answer.provider = target.provider->provider_name();

@@ -1,4 +1,4 @@
-// Asks the memory, and a model about its answer.
+// Asks the memory, and a model about its response.
 #pragma once
 
 #include <heddle/host/session.hpp>
@@ -20,7 +20,7 @@ struct lookup_caller {
 };
 
 /// One look-up: the memory, then the second stage when `matching` enables it. What the model
-/// answers is taken as far as it can be used; candidates of a shard without a usable answer keep
+/// answers is taken as far as it can be used; candidates of a shard without a usable response keep
 /// their score.
 /// Errors: those of the memory. Cancellation: as memory and model; joins the shards.
 [[nodiscard]] coro::task<result<ports::memory_answer>> look_up_context(

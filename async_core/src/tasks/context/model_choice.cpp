@@ -83,7 +83,7 @@ void add_part(std::string& out, std::string_view title, std::string_view text) {
     return std::isnan(said) ? 0 : std::clamp(said, 0.0, 1.0);
 }
 
-/// The list in an answer, or null.
+/// The list in a response, or null.
 [[nodiscard]] const value* list_in(const value& parsed) {
     if (parsed.is(kind::list)) return &parsed;
     if (!parsed.is(kind::map)) return nullptr;
@@ -165,7 +165,7 @@ std::string read_choices(const value& task_result, std::span<const memory_match>
     if (is_failed_result(task_result)) return task_error_of(task_result).message();
     const value* parsed =
         task_result.is(kind::map) ? lang::map_find(task_result, "parsedContent") : nullptr;
-    if (!parsed) return "the answer is not JSON";
+    if (!parsed) return "the response is not JSON";
     const value* given = list_in(*parsed);
     if (!given) return "the response is not a list of files";
     std::size_t strangers = 0;
@@ -181,7 +181,7 @@ std::string read_choices(const value& task_result, std::span<const memory_match>
         const double relevance = object ? relevance_of(one) : 1;
         if (relevance > 0) list[*found] = {choice::verdict::chosen, relevance};
     }
-    // An answer that names strangers only was about something else.
+    // A response that names strangers only was about something else.
     if (strangers != 0 && strangers == given->length()) return "it names none of the files";
     std::copy(list.begin(), list.end(), choices.begin());
     if (strangers == 0) return {};

@@ -1,4 +1,4 @@
-// Files chosen by a model: what it is asked, and what its answer means.
+// Files chosen by a model: what it is asked, and what its response means.
 #pragma once
 
 #include <heddle/ports/memory_port.hpp>
@@ -15,7 +15,7 @@ namespace heddle::tasks {
 /// The verdict of a model on one candidate.
 struct choice {
     enum class verdict : std::uint8_t { unknown, chosen, dropped };
-    verdict said = verdict::unknown; ///< unknown: no usable answer, the index's score holds
+    verdict said = verdict::unknown; ///< unknown: no usable response, the index's score holds
     double relevance = 0;            ///< 0 to 1
 };
 
@@ -33,7 +33,7 @@ struct choice {
 [[nodiscard]] std::string describe_candidates(std::span<const ports::memory_match> candidates,
                                               std::size_t excerpt_bytes);
 
-/// Reads a TaskResult into `choices`, which are those of `candidates`. The answer is a list, or an
+/// Reads a TaskResult into `choices`, which are those of `candidates`. The response is a list or an
 /// object with a list "matches"; an element is a number, a path, or an object with "id" or "path"
 /// and perhaps "relevance". What does not name a candidate is left out. Returns what was wrong, or
 /// nothing; when nothing can be used the choices stay unknown.

@@ -210,7 +210,7 @@ struct mended {
 result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
                           extracted_json& found, lang::work_meter& work) {
     const std::string_view whole = trimmed(answer);
-    if (whole.empty()) return error(errc::invalid_argument, "the answer is empty");
+    if (whole.empty()) return error(errc::invalid_argument, "the response is empty");
     auto content = read(memory, whole, work);
     if (content) {
         found.content = std::move(*content);
@@ -241,7 +241,7 @@ result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
         }
     }
     if (several) {
-        return error(errc::invalid_argument, "the answer holds more than one JSON value");
+        return error(errc::invalid_argument, "the response holds more than one JSON value");
     }
     if (bracket != std::string_view::npos) {
         const std::size_t last = whole.find_last_of("}]");

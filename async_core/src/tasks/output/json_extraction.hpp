@@ -12,7 +12,7 @@ namespace heddle::tasks {
 
 struct extracted_json {
     lang::value content;
-    std::string_view text;  ///< what it was read from: part of the answer, or of `repaired`
+    std::string_view text;  ///< what it was read from: part of the response, or of `repaired`
     std::string repaired;   ///< empty unless something had to be mended
     bool completed = false; ///< brackets that were missing at the end were added
 
@@ -20,7 +20,7 @@ struct extracted_json {
     extracted_json(extracted_json&&) = delete; ///< `text` may point into `repaired`
 };
 
-/// Reads the one JSON value of an answer: the whole text; else the content of its only code fence;
+/// Reads the one JSON value of a response: the whole text; else the content of its only code fence;
 /// else the only object or array inside the prose. A trailing comma is dropped, and half a
 /// character (`\ud83e` alone) becomes U+FFFD. With `cut` (the
 /// model stopped at its length limit) a member that is not whole is dropped and the open brackets
@@ -29,7 +29,7 @@ struct extracted_json {
 [[nodiscard]] result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
                                         extracted_json& found, lang::work_meter& work);
 
-/// The whole answer as JSON, without looking for it and without repair. Errors: as extract_json.
+/// The whole response as JSON, without looking for it and without repair. Errors: as extract_json.
 [[nodiscard]] result<void> read_json_as_it_is(lang::heap& memory, std::string_view answer,
                                               extracted_json& found, lang::work_meter& work);
 

@@ -31,13 +31,13 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t max_answer_depth = 128;
-constexpr std::size_t max_checked_bytes = 4 * 1024 * 1024; ///< of an answer with a JSON Schema
+constexpr std::size_t max_checked_bytes = 4 * 1024 * 1024; ///< of a response with a JSON Schema
 constexpr std::size_t max_explained_bytes = 64 * 1024;     ///< above, without details
 constexpr std::size_t max_schema_bytes = 256 * 1024;
 /// What one check may take, in checks of a value by a schema. Others run meanwhile. A schema that
-/// refers to itself, or to others again and again, can ask for more than there are atoms, with an
-/// answer of a few hundred bytes: what ends there is about a second of work. Others take as much as
-/// the answer is long, times the kinds that a union tries.
+/// refers to itself, or to others again and again, takes exponential time for a
+/// response of a few hundred bytes: the limit ends that after about a second. Other schemas take
+/// time in proportion to the length of the response, times the alternatives of a union.
 struct step_limits {
     std::uint64_t of_a_byte = 0;
     std::uint64_t max = 0;

@@ -16,7 +16,7 @@ namespace heddle::tasks {
 
 class branch_histories;
 
-/// A prompt and its answer.
+/// A prompt and its response.
 struct conversation_turn {
     std::string prompt;
     lang::value answer; ///< a string

@@ -1,4 +1,4 @@
-// How an execution ends when something other than its answer ends it, and what its answer leaves.
+// How an execution ends: without a usable response, or with what the response leaves.
 #pragma once
 
 #include "tasks/run/execution_report.hpp"

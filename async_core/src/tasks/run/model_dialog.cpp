@@ -46,7 +46,7 @@ void model_dialog::ask_again(std::string response, const std::string& violation,
     said.role = ports::chat_role::assistant;
     said.text = std::move(response);
     ports::chat_message& asked = request_.messages.emplace_back();
-    asked.text = "Your answer cannot be used: " + violation + ".\n" + note;
+    asked.text = "Your response cannot be used: " + violation + ".\n" + note;
 }
 
 void model_dialog::add_calls(ports::chat_response response, std::string_view provider) {
@@ -61,7 +61,7 @@ void model_dialog::add_calls(ports::chat_response response, std::string_view pro
 
 void model_dialog::end_turn() {
     settled_ = request_.messages.size();
-    // A choice that forces a call is for the first turn: the model would never come to an answer.
+    // A choice that forces a call is for the first turn: the model would never come to a response.
     if (request_.tool_choice != "none") request_.tool_choice.clear();
 }
 

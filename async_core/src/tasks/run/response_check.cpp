@@ -29,7 +29,7 @@ void response_check::run(lang::work_meter& work) {
                     ? read_json_as_it_is(memory_, text_, found, work)
                     : extract_json(memory_, text_, cut_, found, work);
     if (!read) not_json_ = std::move(read).error();
-    else wrong_ = task_.schema.check(found.content, found.text, "the answer", work);
+    else wrong_ = task_.schema.check(found.content, found.text, "the response", work);
 }
 
 checked_response response_check::take() {
@@ -37,7 +37,7 @@ checked_response response_check::take() {
     checked_response checked;
     checked.text = std::exchange(text_, {});
     if (not_json_) {
-        checked.violation = "the answer is not JSON: " + not_json_->message();
+        checked.violation = "the response is not JSON: " + not_json_->message();
         checked.kind = "JSONDecodeError";
     } else if (wrong_) {
         checked.violation = std::move(wrong_->message);

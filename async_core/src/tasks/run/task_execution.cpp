@@ -318,7 +318,7 @@ task_execution::verdict task_execution::accept(result<ports::chat_response> resp
     if (cut) {
         if (const auto reached = session_.check_output())
             return report_.exhaust(*reached, response->text);
-        report_.notes().warn("the answer stopped at its length limit");
+        report_.notes().warn("the response stopped at its length limit");
     }
     if (!call_.task->declared.output.json) return end_.complete(report_.ending(response->text));
     return take_json(std::move(response->text), cut);
@@ -329,7 +329,7 @@ task_execution::verdict task_execution::take_tool_calls(ports::chat_response res
         const std::string what = "the model called the tool '" +
                                  utf8::shortened(response.tool_calls.front().name, 100) +
                                  "', which it was not offered";
-        // What it wrote beside the call is no answer: it waits for the tool.
+        // What it wrote beside the call is no response: it waits for the tool.
         return report_.fail(report_.ending(response.text.empty() ? what : response.text),
                             {"llm_error", what, {}});
     }
@@ -355,7 +355,7 @@ task_execution::verdict task_execution::end_check() {
     checked_response checked = check_.take();
     if (checked.violation.empty()) {
         if (checked.completed) {
-            report_.notes().warn("the JSON of the answer was cut short and has been completed");
+            report_.notes().warn("the JSON of the response was cut short and has been completed");
         }
         task_ending end = report_.ending(checked.text);
         end.parsed = std::move(checked.content);

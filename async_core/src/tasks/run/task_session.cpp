@@ -106,7 +106,7 @@ void task_session::allowance::bound(std::int64_t left, resource what,
 }
 
 /// Whether the request has to wait for others below this session. It is given no less than it would
-/// get alone: an answer that is cut short was paid for in vain.
+/// get alone: a response that is cut short was paid for in vain.
 bool task_session::waits_here(const wanted_request& wanted, bool fits) const noexcept {
     return room_->others_first(wanted.by.place_.get()) || (room_->busy() && !fits);
 }
@@ -247,7 +247,7 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
         wait_in(std::move(wanted.full));
         return std::nullopt;
     }
-    // One request gets what it would get without hedges: an answer that is cut short is worth less
+    // One request gets what it would get without hedges: a response that is cut short is worth less
     // than one that comes late.
     if (wanted.each_of_them < wanted.max_output()) wanted.at_once = 1;
     else if (!request.max_output_tokens) left.tokens = std::min(left.tokens, wanted.each_of_them);

@@ -73,7 +73,7 @@ public:
     turn_run(task_runner& runner, tool_turns& turn, const task_call& of, const task_chain& chain)
         : runner_(runner), turn_(turn), of_(of), chain_(chain) {}
 
-    /// Runs one call and writes its answer. Errors: of the workflow.
+    /// Runs one call and writes its result. Errors: of the workflow.
     [[nodiscard]] coro::task<result<void>> run(std::size_t index, coro::call_context context);
 
 private:

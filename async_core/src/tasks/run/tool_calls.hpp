@@ -10,9 +10,9 @@ namespace heddle::tasks {
 
 class task_runner;
 
-/// Runs the calls of `turn` side by side and writes their answers into it. `of`: the call whose
+/// Runs the calls of `turn` side by side and writes their results into it. `of`: the call whose
 /// model asks, `chain`: its link. All that is referred to outlives the call. What a tool fails with
-/// is an answer; errors: of the workflow.
+/// is a result; errors: of the workflow.
 [[nodiscard]] coro::task<result<void>> run_tool_calls(task_runner& runner, tool_turns& turn,
                                                       const task_call& of, const task_chain& chain,
                                                       coro::call_context context);

@@ -47,7 +47,7 @@ struct exchange_rules {
 /// each step, and timed() at that time. Events that arrive after the end are ignored (step `wait`).
 ///
 /// Phases: waiting for a connection -> opening -> sending -> awaiting the head -> body -> done.
-/// Limits: `connect` spans opening; `idle` spans a pause in sending or inside the answer;
+/// Limits: `connect` spans opening; `idle` spans a pause in sending or inside the response;
 /// `first_byte` runs from the last byte sent; `total` and `until` run from the start. A response
 /// that arrives before the request is fully sent is accepted; its connection is not kept.
 /// A pooled connection that ends before any byte of the response, while the request is written or

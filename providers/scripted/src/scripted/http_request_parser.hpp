@@ -50,9 +50,9 @@ public:
     [[nodiscard]] const parsed_request& request() const noexcept;
     /// After `whole`: how many bytes it took.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
-    /// Whether the answer must have no body, also after `wrong`: known from the request line on.
+    /// Whether the response must have no body, also after `wrong`: known from the request line on.
     [[nodiscard]] bool is_head() const noexcept { return is_head_; }
-    /// After `wrong`: the status to answer with, and why.
+    /// After `wrong`: the status to respond with, and why.
     [[nodiscard]] int status() const noexcept;
     [[nodiscard]] std::string_view reason() const noexcept;
 

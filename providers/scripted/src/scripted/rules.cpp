@@ -368,7 +368,7 @@ private:
         if (conditions > 1) mistake(here, "has more than one of times, every and probability");
         const bool answers = result.text || result.refusal || !result.calls.empty();
         if (conditions == 1 && !answers)
-            mistake(path, "fails at times but has no answer for the others");
+            mistake(path, "fails at times but has no response for the others");
     }
 
     void read_finish(const json::object& object, const std::string& path, rule& result) {

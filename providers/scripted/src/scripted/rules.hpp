@@ -29,7 +29,7 @@ struct rule_call {
     text_template arguments;
 };
 
-/// When a rule answers with an error.
+/// When a rule responds with an error.
 struct rule_fault {
     enum class when : std::uint8_t { always, times, every, probability };
     fault shown;

@@ -23,7 +23,7 @@ struct served_chat {
     bool include_usage = true; ///< of a stream
 };
 
-/// The events of one streamed answer, one after the other.
+/// The events of one streamed response, one after the other.
 class served_events {
 public:
     virtual ~served_events() = default;
@@ -41,7 +41,7 @@ public:
     /// Errors: what is wrong with it, for a 400.
     [[nodiscard]] virtual result<served_chat> decode(json_reader& reader, std::string_view target,
                                                      std::string_view body) const = 0;
-    /// Appends the body of a whole answer. `created` is in seconds since 1970.
+    /// Appends the body of a whole response. `created` is in seconds since 1970.
     virtual void append_answer(std::string& out, const ports::chat_response& answer,
                                std::int64_t created) const = 0;
     /// `pieces` are those of the text, or of the refusal if there is one. They and `answer` outlive
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] virtual std::unique_ptr<served_events> events(
         const served_chat& asked, const ports::chat_response& answer,
         const std::vector<std::string_view>& pieces, std::int64_t created) const = 0;
-    /// The content type of a streamed answer.
+    /// The content type of a streamed response.
     [[nodiscard]] virtual std::string_view stream_type() const noexcept {
         return "text/event-stream; charset=utf-8";
     }

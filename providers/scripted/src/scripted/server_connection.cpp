@@ -17,7 +17,7 @@ using boost::system::error_code;
 
 constexpr std::size_t first_room = 2 * 1024;
 constexpr std::size_t kept_room = 64 * 1024;         // a buffer that grew beyond is given back
-constexpr std::size_t max_unsent_bytes = 256 * 1024; // of answers to pipelined requests
+constexpr std::size_t max_unsent_bytes = 256 * 1024; // of responses to pipelined requests
 
 std::string_view status_text(int status) noexcept {
     switch (status) {
@@ -126,7 +126,7 @@ coro::task<bool> server_connection::receive(server_connection& self) {
 
 coro::task<bool> server_connection::flush(server_connection& self) {
     if (self.out_.empty()) co_return true;
-    // Nearly every answer fits the socket's buffer: no need to wait for it.
+    // Nearly every response fits the socket's buffer: no need to wait for it.
     error_code ec;
     const std::size_t count = self.socket_.write_some(asio::buffer(self.out_), ec);
     if (ec && ec != asio::error::would_block) co_return false;
@@ -144,7 +144,7 @@ coro::task<bool> server_connection::flush(server_connection& self) {
 }
 
 /// Reads on for a moment what the client is still sending: closing on unread bytes would reset the
-/// connection, and the client might never see the answer (RFC 9112, 9.6).
+/// connection, and the client might never see the response (RFC 9112, 9.6).
 coro::task<void> server_connection::linger(server_connection& self) {
     constexpr std::chrono::milliseconds longest{500};
     constexpr std::size_t most = 1024 * 1024;
@@ -192,7 +192,7 @@ coro::task<bool> server_connection::stream_answer(server_connection& self,
     const auto pieces = stream_pieces(answer.refusal.empty() ? answer.text : answer.refusal);
     const auto events =
         self.pending_.format->events(self.pending_.asked, answer, pieces, now_in_seconds());
-    if (self.http_1_0_) self.keep_alive_ = false; // such an answer ends with its connection
+    if (self.http_1_0_) self.keep_alive_ = false; // such a response ends with its connection
     self.out_ += "HTTP/1.1 200 OK\r\ncontent-type: ";
     self.out_ += self.pending_.format->stream_type();
     self.out_ += "\r\ncache-control: no-cache\r\n";
@@ -297,7 +297,7 @@ void server_connection::take_chat(const served_route& route, std::string_view bo
     }
     pending_.asked = *std::move(read);
     pending_.result = shared_.rules->answer(pending_.asked.chat);
-    pending_.asked.chat = {}; // its texts are not needed while the answer waits
+    pending_.asked.chat = {}; // its texts are not needed while the response waits
 }
 
 void server_connection::write_chat() {
@@ -354,7 +354,7 @@ void server_connection::write_json(int status, std::string_view body,
     out_ += "content-length: ";
     append_number(out_, static_cast<std::int64_t>(body.size()));
     out_ += "\r\n\r\n";
-    // The client takes what follows the answer to a HEAD for the next answer (RFC 9110, 9.3.2).
+    // The client takes what follows the response to a HEAD for the next response (RFC 9110, 9.3.2).
     if (!parser_.is_head()) out_ += body;
 }
 

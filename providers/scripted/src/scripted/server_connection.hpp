@@ -31,7 +31,7 @@ struct server_shared {
     json_reader reader; ///< used between two waits only
     server_counters counters;
     bool stopping = false;
-    std::string body; ///< of the answer being made, for its memory
+    std::string body; ///< of the response being made, for its memory
 };
 
 /// Reads requests and answers them in their order, one at a time.
@@ -43,18 +43,18 @@ public:
     server_connection(server_shared& shared, server_socket socket);
 
     /// Serves until the client closes, a time runs out, or the server stops. `self` is this: the
-    /// coroutine keeps it. Cancellation of `context` ends an answer's delay; stop() does the rest.
+    /// coroutine keeps it. Cancellation of `context` ends a response's delay; stop() does the rest.
     [[nodiscard]] static coro::task<void> serve(std::shared_ptr<server_connection> self,
                                                 coro::call_context context);
 
-    /// Closes the connection now if it waits for a request, else after the answer under way.
+    /// Closes the connection now if it waits for a request, else after the response under way.
     void stop() noexcept;
     void close() noexcept;
 
 private:
     enum class phase : std::uint8_t { idle, receiving, answering };
 
-    /// A request that has to wait before its answer goes out.
+    /// A request that has to wait before its response goes out.
     struct pending {
         outcome result;
         const served_format* format = &default_format(); ///< of this request, or the last
@@ -100,7 +100,7 @@ private:
     pending pending_;
     coro::wait_point pause_;
     phase phase_ = phase::idle;
-    bool keep_alive_ = true; // after the answer under way
+    bool keep_alive_ = true; // after the response under way
     bool http_1_0_ = false;
     bool watching_ = false; // a wait for the peer's end is under way
     bool peer_gone_ = false;

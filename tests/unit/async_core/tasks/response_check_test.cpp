@@ -53,7 +53,7 @@ TEST_F(response_check_test, completes_json_that_the_length_limit_cut) {
 TEST_F(response_check_test, text_without_json_and_json_of_another_form_are_violations) {
     const auto no_json = check("object", "I would rather not.");
     EXPECT_EQ(no_json.kind, "JSONDecodeError");
-    EXPECT_THAT(no_json.violation, HasSubstr("the answer is not JSON"));
+    EXPECT_THAT(no_json.violation, HasSubstr("the response is not JSON"));
     EXPECT_TRUE(no_json.content.is_nil());
 
     const auto other = check("number[]", R"([1, "two"])");

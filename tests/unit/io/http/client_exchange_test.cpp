@@ -156,7 +156,7 @@ TEST_F(client_exchange, a_sink_can_end_cancel_or_throw) {
     }
     EXPECT_EQ(messages[0], "enough");
     EXPECT_EQ(messages[1], "cancelled by the user");
-    EXPECT_EQ(messages[2], "while an answer was read: a bug");
+    EXPECT_EQ(messages[2], "while a response was read: a bug");
     EXPECT_EQ(client->counters().open_connections, 0U);
 }
 

@@ -265,7 +265,7 @@ TEST_F(client_faults, of_a_proxy) {
          brief::connect},
         sends("garbage to CONNECT", "garbage"),
         {"a header without end to CONNECT", {big_header}, repeats(ok, "X-A: b\r\n")},
-        {"interim answers without end to CONNECT",
+        {"interim responses without end to CONNECT",
          {protocol},
          repeats("", "HTTP/1.1 100 Continue\r\n\r\n")},
         sends("more than an answer to CONNECT", ok + "\r\n" + ok + "\r\n"),

@@ -210,8 +210,8 @@ TEST(exchange_fsm, a_fresh_connection_that_ends_early_is_an_error_at_each_place)
         place where;
         const char* words;
     };
-    for (const expectation& e : {expectation{place::head, "before it answered"},
-                                 expectation{place::in_head, "inside the answer's header"},
+    for (const expectation& e : {expectation{place::head, "before it responded"},
+                                 expectation{place::in_head, "inside the response header"},
                                  expectation{place::in_body, "after 2 bytes"}}) {
         for (const auto how : {stream_end::clean, stream_end::truncated, stream_end::reset}) {
             bench b;
@@ -360,7 +360,7 @@ TEST(exchange_fsm, an_end_behind_an_interim_answer_is_none_of_a_stale_connection
     EXPECT_EQ(b.fsm->received("HTTP/1.1 102 Processing\r\n\r\n", b.now), step::receive);
     EXPECT_EQ(b.fsm->timed(b.now + 99ms), step::wait);
     EXPECT_EQ(b.fsm->ended(stream_end::clean, {}, b.now), step::finish); // it was read
-    EXPECT_NE(b.fsm->outcome()->message().find("before it answered"), std::string::npos);
+    EXPECT_NE(b.fsm->outcome()->message().find("before it responded"), std::string::npos);
 }
 
 // --- answers at odd moments

@@ -377,7 +377,7 @@ TEST_F(response_store_test, answers_that_were_reported_as_lost_are_not_written_a
         const auto late = flush(*store, milliseconds(200));
         EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(1'000));
         ASSERT_FALSE(late);
-        EXPECT_THAT(late.error().message(), HasSubstr("20 answers could not be written"));
+        EXPECT_THAT(late.error().message(), HasSubstr("20 responses could not be written"));
         EXPECT_THAT(late.error().info().hint, HasSubstr("locked"));
         ASSERT_TRUE(other.run("COMMIT"));
         EXPECT_TRUE(flush(*store, seconds(5))) << "nothing waits any more";
@@ -463,7 +463,7 @@ TEST_F(response_store_test, what_waits_to_be_written_is_bounded) {
     }
     EXPECT_EQ(taken, 15) << "64 MB";
     ASSERT_FALSE(kept);
-    EXPECT_THAT(kept.error().message(), HasSubstr("too many answers wait to be written"));
+    EXPECT_THAT(kept.error().message(), HasSubstr("too many responses wait to be written"));
     const auto began = std::chrono::steady_clock::now();
     EXPECT_FALSE(loop.run(store->keep("more", stored_response{"p", "m", body}, loop.context())));
     EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(500))

@@ -350,7 +350,7 @@ TEST_F(cassette_test, names_the_line_that_cannot_be_read) {
     EXPECT_THAT(opened(header + "{\"provider\":\"p\"\n").error().message(),
                 HasSubstr("calls.jsonl:2: it is not JSON"));
     EXPECT_THAT(opened(header + "{\"provider\":\"p\",\"request\":{}}\n").error().message(),
-                HasSubstr("neither an answer nor an error"));
+                HasSubstr("neither a response nor an error"));
     EXPECT_FALSE(opened(header + std::string(100'000, '[') + "\n"));
     EXPECT_THAT(opened(header + R"({"provider":"p","request":{},"answer":{},"pieces":[-1]})")
                     .error()

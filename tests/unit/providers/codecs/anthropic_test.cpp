@@ -107,7 +107,7 @@ TEST(anthropic_codec, schemas_are_closed_and_those_that_cannot_be_go_into_the_sy
               "The JSON Schema of the answer: " + request.format.schema_json);
 
     request.format.schema_json = "[]";
-    EXPECT_TRUE(refusal_of(*codec, request).starts_with("the schema of the answer is not"));
+    EXPECT_TRUE(refusal_of(*codec, request).starts_with("the schema of the response is not"));
 }
 
 TEST(anthropic_codec, an_object_without_a_schema_is_asked_for_by_the_prompt_alone) {

@@ -219,7 +219,7 @@ TEST(gemini_codec, filters_discard_the_text_so_far) {
     const auto codec = codec_of();
     const auto read = read_of(*codec, answer_with(R"([{"text":"Some"}])", "BLOCKLIST"));
     EXPECT_EQ(read.text, "");
-    EXPECT_EQ(read.refusal, "the service withheld the answer (BLOCKLIST)");
+    EXPECT_EQ(read.refusal, "the service withheld the response (BLOCKLIST)");
     EXPECT_EQ(read.finish, finish_reason::content_filter);
     const auto blocked = read_of(*codec, R"({"promptFeedback":{"blockReason":"OTHER"}})");
     EXPECT_EQ(blocked.refusal, "the service blocked the prompt (OTHER)");

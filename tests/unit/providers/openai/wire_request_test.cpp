@@ -71,7 +71,7 @@ TEST(openai_wire_request, wrong_parts_are_named) {
     EXPECT_EQ(message(empty), "the request holds no message");
     chat_request schema = user_request("x");
     schema.format = {ports::response_format::kind::json_schema, "s", "{\"a\":1}}", true};
-    EXPECT_EQ(message(schema), "the schema of the answer is not a JSON object");
+    EXPECT_EQ(message(schema), "the schema of the response is not a JSON object");
     chat_request tool = user_request("x");
     tool.tools.push_back({"t", "", "[]", true});
     EXPECT_EQ(message(tool), "the parameters of tool 't' are not a JSON object");

@@ -180,7 +180,7 @@ TEST(responses_wire, what_the_service_cannot_take_is_named) {
     EXPECT_EQ(refused(request), "a tool's message names no call");
     request = user_request("x");
     request.format = {ports::response_format::kind::json_schema, "s", "[]", true};
-    EXPECT_EQ(refused(request), "the schema of the answer is not a JSON object");
+    EXPECT_EQ(refused(request), "the schema of the response is not a JSON object");
 }
 
 TEST(responses_wire, items_of_an_answer_are_kept_for_the_next_turn) {

@@ -114,7 +114,7 @@ public:
         chat_response response;
         read_usage(root, response); // first: it is paid, whatever else is wrong
         if (!member(root, "answer")) {
-            return with_so_far(reader_.protocol_error("the answer holds no text"), response);
+            return with_so_far(reader_.protocol_error("the response holds no text"), response);
         }
         response.text = text_member(root, "answer");
         return response;

@@ -64,7 +64,7 @@ public:
     /// As above, not metered.
     [[nodiscard]] std::optional<schema_violation> check(
         const lang::value& content, std::string_view json,
-        std::string_view subject = "the answer") const;
+        std::string_view subject = "the response") const;
 
     /// True if the schema describes an object at its outermost level.
     [[nodiscard]] bool describes_object() const noexcept;

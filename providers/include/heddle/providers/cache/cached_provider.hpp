@@ -18,12 +18,11 @@ struct cache_counters {
     std::uint64_t misses = 0;
 };
 
-/// A provider whose answers are kept and given again for equal requests to the same service. Equal
-/// calls that are under way at the same time become one (single flight): when it fails with an
-/// error that comes back for the same request, all fail with it; after another error one of the
-/// others tries, once. The second calls of equal hedges become one of their own. Errors, refusals
-/// and answers that were cut short are never kept. See `scheduling.cache` for calls that are not to
-/// be shared.
+/// A provider that stores responses and returns them for equal requests to the same service. Equal
+/// calls that are in progress at the same time share one call (single flight): if it fails with an
+/// error that will recur for the same request, all fail with it; after another error one of the
+/// others tries, once. The second calls of equal hedges share another one. Errors, refusals and
+/// truncated responses are never stored. `scheduling.cache` excludes a call from sharing.
 ///
 /// A response from the cache has `attempts` 0 and no tokens: nothing was charged. A streamed call
 /// receives its text in one piece. A failing store is logged once, and the call is made.

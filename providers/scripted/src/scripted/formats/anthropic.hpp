@@ -1,4 +1,4 @@
-// The server's side of Anthropic's Messages API: requests from bytes, answers to bytes. No I/O.
+// The server's side of Anthropic's Messages API: requests from bytes, responses to bytes. No I/O.
 #pragma once
 
 #include "scripted/served_format.hpp"

@@ -81,7 +81,7 @@ void write_calls(json_writer& out, const std::vector<ports::tool_call>& calls) {
     out.end_array();
 }
 
-/// One object of an answer.
+/// One object of a response.
 void write_piece(json_writer& out, const chat_response& answer, std::int64_t created,
                  std::string_view text, bool has_calls, bool is_last) {
     out.begin_object();

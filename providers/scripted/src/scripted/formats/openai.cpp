@@ -168,7 +168,7 @@ void append_models(std::string& out, const std::vector<std::string>& names) {
     out += "]}";
 }
 
-/// Makes the events of a streamed answer.
+/// Makes the events of a streamed response.
 class answer_events final : public served_events {
 public:
     answer_events(const ports::chat_response& answer, const std::vector<std::string_view>& pieces,

@@ -131,7 +131,7 @@ void write_usage(json_writer& out, const ports::token_usage& usage) {
     out.end_object();
 }
 
-/// The whole answer, or, at the beginning of a stream, what is known of it.
+/// The whole response, or, at the beginning of a stream, what is known of it.
 void write_response(json_writer& out, const chat_response& answer, std::int64_t created,
                     bool is_done) {
     out.begin_object();
