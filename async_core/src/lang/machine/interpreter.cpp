@@ -1,4 +1,7 @@
 // The dispatch loop. heddle-check: allow length (one function: computed gotos cannot leave it)
+// An opcode is carried out here if a few instructions do; what may wait, report an error or walk
+// frames is a function of another interpreter_*.cpp, by subject, that SLOW calls. Moving more out
+// would cost a call in the middle of programs that do nothing slow.
 // Registers are values in the fiber's stack; `R` points at the frame's first.
 // Every path that may grow the stack, change frames or fail saves `pc` first and reloads after.
 #include "interpreter.hpp"
@@ -442,8 +445,7 @@ outcome interpreter::dispatch() {
             }
         }
         if (callee.is(kind::builtin)) {
-            // `(reduce + 0 xs)` and the like: a primitive as a value costs no trip through the slow
-            // path.
+            // `(reduce + 0 xs)` and the like: a builtin that is a value needs no slow path.
             const builtin& row = callee.as_builtin();
             if (row.how == builtin_kind::pure && i.b >= row.min_arguments &&
                 i.b <= row.max_arguments) {
