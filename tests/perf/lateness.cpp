@@ -1,7 +1,6 @@
 // How late a timer fires beside each builtin on large arguments. Called by bench_lateness.sh.
 //
 //   bench_lateness [SIZE] [NAME…]   SIZE elements, fifty times as many bytes of text
-#include "builtin_work.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/coro/wait_point.hpp>
@@ -280,13 +279,12 @@ void add_tries(plan& result, const lang::builtin& row) {
     };
     for (const large_call& each : large_calls) add(each);
     for (const large_call& each : large_controls) add(each);
-    const auto& constant = heddle::testing::constant_builtins();
     for (const auto family : lang::builtin_families()) {
         for (const lang::builtin& row : family) {
             if (row.name.starts_with('%') || row.how == lang::builtin_kind::effect) continue;
             add_tries(result, row);
-            if (row.how != lang::builtin_kind::pure || known.contains(row.name) ||
-                constant.contains(row.name))
+            if (row.how != lang::builtin_kind::pure || row.constant_time ||
+                known.contains(row.name))
                 continue;
             result.complete = false;
             std::fprintf(stderr, "bench_lateness: '%s' is new: add calls of it to large_calls\n",

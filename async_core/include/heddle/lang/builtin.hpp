@@ -1,4 +1,4 @@
-// The table of primitives.
+// The table of builtins.
 #pragma once
 
 #include <heddle/lang/errors.hpp>
@@ -16,7 +16,7 @@ namespace heddle::lang {
 
 struct builtin;
 
-/// What a pure primitive is called with. It must not call back into the program.
+/// What a pure builtin is called with. It must not call back into the program.
 class native_call {
 public:
     native_call(heap& memory, const builtin& row, work_meter& work)
@@ -59,7 +59,7 @@ using native_function = value (*)(native_call& call, std::span<value> arguments)
 /// As native_function, but may carry state.
 using native_code = std::function<value(native_call& call, std::span<value> arguments)>;
 
-/// How the machine runs a primitive.
+/// How the machine runs a builtin.
 enum class builtin_kind : std::uint8_t {
     pure,   ///< `run` computes the value at once
     effect, ///< becomes an effect request, which the host performs
@@ -79,6 +79,7 @@ struct builtin {
     std::string_view
         example;             ///< "(f 1) => 2", run as a test; empty when it needs the outside world
     std::string_view family; ///< "numbers", "strings", "lists", "maps", "data", "world"
+    bool constant_time = false; ///< of a pure one: whatever the size of its arguments
 
     static constexpr std::uint16_t any_number = 0xFFFF;
 };

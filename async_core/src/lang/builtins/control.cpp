@@ -1,4 +1,5 @@
 // Primitives of control, and the prelude's own.
+#include "lang/builtins/support.hpp"
 #include "lang/print/described.hpp"
 #include "lang/print/form_text.hpp"
 #include "lang/value/data_check.hpp"
@@ -143,15 +144,15 @@ constexpr builtin rows[] = {
     {"apply", "f x… xs", 2, any, control, nullptr,
      "Calls f with the leading arguments and then the elements of the list xs.",
      "(apply + 1 2 '(3 4)) => 10", "lists"},
-    {"error", "message data…", 1, any, pure, &raise_user_error,
-     "Raises a UserError; `catch` finds the data under `data`.",
-     "(try (error \"no\" 7) (catch (e) (get e 'data))) => '(7)", "control"},
+    constant_time({"error", "message data…", 1, any, pure, &raise_user_error,
+                   "Raises a UserError; `catch` finds the data under `data`.",
+                   "(try (error \"no\" 7) (catch (e) (get e 'data))) => '(7)", "control"}),
     {"eval", "x [names]", 1, 2, control, nullptr,
      "Runs the code x: in the enclosing scope, or, with a map of names, over primitives and "
      "the map alone.",
      "(eval '(+ 1 2)) => 3\n(eval '(* x x) (dict 'x 7)) => 49", "code"},
-    {"gensym", "[prefix]", 0, 1, pure, &fresh_symbol, "A symbol that equals no other.",
-     "(symbol? (gensym)) => true", "code"},
+    constant_time({"gensym", "[prefix]", 0, 1, pure, &fresh_symbol,
+                   "A symbol that equals no other.", "(symbol? (gensym)) => true", "code"}),
     {"help", "[name]", 0, 1, control, nullptr,
      "The documentation of a name or function as text; without an argument all names.",
      "(string-starts-with? (help 'map) \"(map f items more…)\") => true", "code"},
@@ -160,11 +161,12 @@ constexpr builtin rows[] = {
     {"parse", "text", 1, 1, control, nullptr,
      "The one expression of a text, as data. Anything else is a SexpSyntaxError.",
      "(parse \"(+ 1 2)\") => '(+ 1 2)\n(eval (parse \"(+ 1 2)\")) => 3", "code"},
-    {"raise", "e", 1, 1, pure, &raise_again,
-     "Raises an error that catch has bound anew, with its kind, reason and data.",
-     "(try (try (error \"no\" 7) (catch (e) (raise e))) (catch (e 'UserError) (get e 'data))) => "
-     "'(7)",
-     "control"},
+    constant_time(
+        {"raise", "e", 1, 1, pure, &raise_again,
+         "Raises an error that catch has bound anew, with its kind, reason and data.",
+         "(try (try (error \"no\" 7) (catch (e) (raise e))) (catch (e 'UserError) (get e 'data))) => "
+         "'(7)",
+         "control"}),
     {"read-all", "text", 1, 1, control, nullptr, "The list of all expressions of a text, as data.",
      "(read-all \"1 (a b) c\") => '(1 (a b) c)", "code"},
 };

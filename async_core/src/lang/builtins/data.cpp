@@ -101,20 +101,23 @@ constexpr builtin rows[] = {
     row("eq?", "a b", 2, 2, equal, equality_summary,
         "(eq? '(1 2) (list 1 2)) => true\n(eq? 'a \"a\") => false"),
     row("equal?", "a b", 2, 2, equal, equality_summary, "(equal? 1 1.0) => true"),
-    row("not", "x", 1, 1, negate,
-        "True when x is nil, false, 0, 0.0, \"\", () or the empty map; else false.",
-        "(not 0) => true\n(not '(1)) => false"),
-    row("type-of", "x", 1, 1, type_of,
+    constant_time(row("not", "x", 1, 1, negate,
+                      "True when x is nil, false, 0, 0.0, \"\", () or the empty map; else false.",
+                      "(not 0) => true\n(not '(1)) => false")),
+    constant_time(row(
+        "type-of", "x", 1, 1, type_of,
         "A symbol: null, boolean, integer, float, string, symbol, list, map, function, primitive, "
         "or "
         "what the host calls its objects.",
-        "(type-of 1.5) => 'float\n(type-of \"\") => 'string\n(type-of nil) => 'null"),
-    row("boolean?", "x", 1, 1, is_boolean, "True of true and false.", "(boolean? false) => true"),
-    row("string?", "x", 1, 1, is_string, "True of strings.", "(string? \"a\") => true"),
-    row("symbol?", "x", 1, 1, is_symbol, "True of symbols.", "(symbol? 'a) => true"),
-    row("procedure?", "x", 1, 1, is_procedure,
-        "True of what can be called: functions, primitives, tasks and tools.",
-        "(procedure? first) => true\n(procedure? 'first) => false"),
+        "(type-of 1.5) => 'float\n(type-of \"\") => 'string\n(type-of nil) => 'null")),
+    constant_time(row("boolean?", "x", 1, 1, is_boolean, "True of true and false.",
+                      "(boolean? false) => true")),
+    constant_time(
+        row("string?", "x", 1, 1, is_string, "True of strings.", "(string? \"a\") => true")),
+    constant_time(row("symbol?", "x", 1, 1, is_symbol, "True of symbols.", "(symbol? 'a) => true")),
+    constant_time(row("procedure?", "x", 1, 1, is_procedure,
+                      "True of what can be called: functions, primitives, tasks and tools.",
+                      "(procedure? first) => true\n(procedure? 'first) => false")),
 };
 
 } // namespace

@@ -344,23 +344,27 @@ constexpr builtin rows[] = {
         "(values (dict \"a\" 1 \"b\" 2)) => '(1 2)"),
     row("entries", "m", 1, 1, entries, "A list (key value) for each key of a map.",
         "(entries (dict \"a\" 1)) => '((\"a\" 1))"),
-    row("has-key?", "m key", 2, 2, has_key, "True when the map has the key, whatever its value.",
-        "(has-key? (dict \"a\" nil) 'a) => true"),
-    row("map?", "x", 1, 1, is_map, "True of maps.", "(map? (dict)) => true\n(map? '()) => false"),
-    result_row("content", result_content,
-               "The content of a task result; raises the TaskError of a FAILED one.",
-               "(content (dict \"status\" \"COMPLETE\" \"content\" \"hi\")) => \"hi\""),
-    result_row("parsed", result_parsed,
-               "The parsed content of a task result, nil when it has none; raises the TaskError of "
-               "a FAILED one.",
-               "(parsed (dict \"status\" \"COMPLETE\" \"content\" \"[1]\" \"parsedContent\" '(1))) "
-               "=> '(1)"),
-    result_row(
+    constant_time(row("has-key?", "m key", 2, 2, has_key,
+                      "True when the map has the key, whatever its value.",
+                      "(has-key? (dict \"a\" nil) 'a) => true")),
+    constant_time(row("map?", "x", 1, 1, is_map, "True of maps.",
+                      "(map? (dict)) => true\n(map? '()) => false")),
+    constant_time(
+        result_row("content", result_content,
+                   "The content of a task result; raises the TaskError of a FAILED one.",
+                   "(content (dict \"status\" \"COMPLETE\" \"content\" \"hi\")) => \"hi\"")),
+    constant_time(result_row(
+        "parsed", result_parsed,
+        "The parsed content of a task result, nil when it has none; raises the TaskError of "
+        "a FAILED one.",
+        "(parsed (dict \"status\" \"COMPLETE\" \"content\" \"[1]\" \"parsedContent\" '(1))) "
+        "=> '(1)")),
+    constant_time(result_row(
         "notes", result_notes, "The notes of a task result, FAILED or not.",
         "(notes (dict \"status\" \"COMPLETE\" \"content\" \"\" \"notes\" (dict \"a\" 1))) => "
-        "(dict \"a\" 1)"),
-    result_row("ok?", result_is_ok, "True unless the task result is FAILED.",
-               "(ok? (dict \"status\" \"FAILED\" \"content\" \"\")) => false"),
+        "(dict \"a\" 1)")),
+    constant_time(result_row("ok?", result_is_ok, "True unless the task result is FAILED.",
+                             "(ok? (dict \"status\" \"FAILED\" \"content\" \"\")) => false")),
 };
 
 } // namespace

@@ -405,12 +405,13 @@ constexpr builtin rows[] = {
         "The number that s is, white space around it aside; nil when it is none or does not fit.",
         "(string->number \"42\") => 42\n(string->number \"4.5\") => 4.5\n"
         "(string->number \"four\") => nil"),
-    row("number->string", "n", 1, 1, from_number, "The shortest text that reads back as n.",
-        "(number->string 4.5) => \"4.5\"\n(number->string 2.0) => \"2.0\""),
+    constant_time(row("number->string", "n", 1, 1, from_number,
+                      "The shortest text that reads back as n.",
+                      "(number->string 4.5) => \"4.5\"\n(number->string 2.0) => \"2.0\"")),
     row("string->symbol", "s", 1, 1, to_symbol, "The symbol of that name.",
         "(string->symbol \"abc\") => 'abc"),
-    row("symbol->string", "symbol", 1, 1, from_symbol, "The name of a symbol.",
-        "(symbol->string 'abc) => \"abc\""),
+    constant_time(row("symbol->string", "symbol", 1, 1, from_symbol, "The name of a symbol.",
+                      "(symbol->string 'abc) => \"abc\"")),
     row("format", "text values…", 1, any, format_text,
         "text with its places filled: {} by the next value, {0} by the value of that index, {name} "
         "by a key of the last value, which must be a map then. Strings go in as they are, the rest "

@@ -1,4 +1,4 @@
-// What the primitives share: checked access to arguments, bounded results.
+// What the builtins share: checked access to arguments, bounded results.
 #pragma once
 
 #include <heddle/lang/builtin.hpp>
@@ -15,13 +15,19 @@
 
 namespace heddle::lang {
 
-/// A row of a pure primitive.
+/// A row of a pure builtin.
 [[nodiscard]] constexpr builtin pure_row(std::string_view name, std::string_view parameters,
                                          std::uint16_t min_arguments, std::uint16_t max_arguments,
                                          native_function run, std::string_view summary,
                                          std::string_view example, std::string_view family) {
     return {name, parameters, min_arguments, max_arguments, builtin_kind::pure,
             run,  summary,    example,       family};
+}
+/// `row`, of a builtin whose time does not depend on the size of its arguments. Others spend work
+/// (native_call::spend), which work_test measures.
+[[nodiscard]] constexpr builtin constant_time(builtin row) {
+    row.constant_time = true;
+    return row;
 }
 
 // Each returns the argument at `index` (from 0), or nothing with the TypeError noted in the call.
