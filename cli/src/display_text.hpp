@@ -16,8 +16,8 @@ namespace heddle::cli {
 /// "1 call", "2 calls"
 [[nodiscard]] std::string counted(unsigned long long count, std::string_view noun);
 
-/// A cost in US dollars: cents, and for less than a dollar more places, without zeros at its end:
-/// "$12.30", "$0.0042", "$0.00000015"; "" for nothing.
+/// A cost in US dollars, to the cent; below a dollar with more decimal places and without trailing
+/// zeros: "$12.30", "$0.0042", "$0.00000015". Empty for zero.
 [[nodiscard]] std::string dollars(double amount);
 
 /// A network address without secrets: without user name and password, and without the query, which

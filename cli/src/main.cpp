@@ -30,8 +30,8 @@ void hide_environment() {
     }
 }
 
-/// Opens each standard stream that is closed on a descriptor that can neither be read nor written,
-/// so that nothing else that is opened gets its number, and its use stays an error.
+/// Opens a descriptor that can neither be read nor written for each closed standard stream, so that
+/// no other file gets its number and using the stream stays an error.
 void occupy_closed_streams() noexcept {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) >= 0) continue;

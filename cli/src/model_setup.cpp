@@ -252,8 +252,8 @@ private:
         return {};
     }
 
-    /// `inner` with the cache before it, if there is one, and with what heddle.toml sets for its
-    /// requests. `service` distinguishes services in the cache; `defaults` may be null.
+    /// Adds `inner`, behind the cache if there is one, with the request settings of heddle.toml.
+    /// `service` distinguishes services in the cache; `defaults` may be null.
     void add_wrapped(ports::llm_port& inner, std::string service,
                      const tasks::request_parameters* defaults) {
         ports::llm_port* outer = &watched(inner, parts_.of_sent);
@@ -265,7 +265,7 @@ private:
         add_with_defaults(watched(*outer, parts_.options.watch), defaults);
     }
 
-    /// `inner`, or what shows its requests to `watch`.
+    /// `inner`, wrapped if there is a `watch`.
     [[nodiscard]] ports::llm_port& watched(ports::llm_port& inner, request_watch* watch) {
         if (!watch) return inner;
         setup_->ports_.push_back(std::make_unique<watched_provider>(inner, *watch));

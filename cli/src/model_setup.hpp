@@ -46,7 +46,7 @@ struct model_parts {
     ports::worker_port& workers;
     log_port& log;
     const consent_store* consents = nullptr; ///< null: nothing is allowed
-    request_watch* of_sent = nullptr;        ///< sees what is sent; null: nobody
+    request_watch* of_sent = nullptr;        ///< observes what is sent; may be null
 };
 
 /// The providers of a run and the registry that names them.

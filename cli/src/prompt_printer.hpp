@@ -12,12 +12,12 @@
 
 namespace heddle::cli {
 
-/// Prints every request before it is sent, or those of one task: for people, in parts that are cut
-/// where they are long, or as a line of JSON. Lines that nobody reads are dropped as lines of the
-/// log are. Threads: the loop's.
+/// Prints every request, or those of one task, before it is sent: as text with long parts
+/// truncated, or as one line of JSON. If the reader of standard error falls behind, lines are
+/// dropped, as those of the log. Threads: the loop's.
 class prompt_printer final : public request_watch {
 public:
-    /// `task`: whose requests; "*": of all. `output` outlives it.
+    /// `task`: the task whose requests are printed; "*" for all. `output` outlives it.
     prompt_printer(console& output, std::string task, bool json)
         : output_(output), task_(std::move(task)), json_(json) {}
 

@@ -190,8 +190,8 @@ std::string_view reason_name(cancel_reason reason) noexcept {
     return "none";
 }
 
-/// All of a value as JSON: what has no form in it is a string, its written form. So is the whole
-/// where it is longer than `max_bytes`, which cut it, or too deep.
+/// A value as JSON. Parts without a JSON form become strings, their printed forms. A value that is
+/// too deep, or longer than `max_bytes`, becomes one string, cut at that length.
 boost::json::value json_of(const value& content, std::size_t max_bytes) {
     constexpr std::size_t max_depth = 256;
     lang::json_write_options bound;

@@ -30,10 +30,10 @@ namespace heddle::cli {
 [[nodiscard]] std::string said_in_failure(const lang::value& failed);
 
 /// An error as one JSON object in one line: `error` with kind, message, reason, hint, place, trace
-/// and the FAILED result from which it was made; `exit_code`; `calls`; `recording`, the message why
-/// the recording is incomplete, if that is not empty. `unwritten`: the result of a run that has no
-/// JSON form, which is the failure; it is shown with the written forms of such parts, since it was
-/// paid for. docs/reference/cli.md lists the members.
+/// and the FAILED result from which it was made; `exit_code`; `calls`; `recording`, why the
+/// recording is incomplete, unless that is empty. `unwritten`: the result of a run, if the failure
+/// is that it has no JSON form; it was paid for, so it is included with the printed forms of the
+/// parts without one. docs/reference/cli.md lists the members.
 [[nodiscard]] std::string render_error_json(const error& failure, const source_map& sources,
                                             exit_code code, const call_counts& counts,
                                             std::string_view recording = {},

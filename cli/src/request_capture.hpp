@@ -1,4 +1,4 @@
-// A request that is shown in place of being sent.
+// Captures a request instead of sending it.
 #pragma once
 
 #include "services/watched_provider.hpp"
@@ -19,20 +19,20 @@ struct captured_request {
     ports::chat_request request; ///< without keys; its origin is empty
     std::string task;
     std::string service;
-    std::optional<result<std::string>> wire; ///< the body; nothing: the service has no format
-    std::vector<providers::left_out_setting> left_out{}; ///< settings that the service has not
+    std::optional<result<std::string>> wire; ///< the body; absent if the service has no wire format
+    std::vector<providers::left_out_setting> left_out{}; ///< unsupported settings
 };
 
-/// Keeps the first request of a task and ends the work that made it, as a cancellation does. While
-/// it waits for one, nothing is sent. Threads: the loop's.
+/// Captures the first request of a task, and cancels the work that made it. Between begin() and
+/// end() nothing is sent. Threads: the loop's.
 class request_capture final : public request_watch {
 public:
-    /// Waits for a request from now on.
+    /// Starts to capture.
     void begin() {
         captured_.reset();
         waits_ = true;
     }
-    /// Lets requests through again. Result: the one that came, or nothing.
+    /// Stops capturing. Result: the captured request, if there was one.
     [[nodiscard]] std::optional<captured_request> end() {
         waits_ = false;
         return std::exchange(captured_, std::nullopt);
@@ -50,14 +50,14 @@ private:
 /// What a request will use and cost, before it is sent.
 struct request_estimate {
     std::int64_t input_tokens = 0;
-    std::optional<double> input_cost; ///< US dollars; nothing: the price is not known
+    std::optional<double> input_cost; ///< US dollars; absent if the price is not known
     std::optional<double> max_cost;   ///< with all output that max_tokens allows
 };
 [[nodiscard]] request_estimate estimate_of(const captured_request& captured,
                                            const ports::price_port& prices);
 
-/// For people: who is asked, settings, tokens, cost, then all of the request. `address`: of the
-/// service; may be empty. Not printable yet.
+/// The request as text: service, model, settings, tokens and cost, then the messages, tools and
+/// schema. `address`: of the service; may be empty. The result may hold control characters.
 [[nodiscard]] std::string captured_text(const captured_request& captured,
                                         const request_estimate& estimate,
                                         const std::string& address);

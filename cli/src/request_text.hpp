@@ -1,4 +1,4 @@
-// Requests to models for people.
+// Requests to models as text.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>
@@ -21,8 +21,8 @@ inline constexpr request_text_bounds whole_request{SIZE_MAX, SIZE_MAX};
 [[nodiscard]] std::string settings_text(const ports::chat_request& request);
 
 /// Messages, tools and schema: a heading for each, such as "system:", and its text below, indented.
-/// The text is as it is in the request, which is not printable yet. A longer part than the bounds
-/// allow is cut, with the number of bytes that are not shown.
+/// The result may hold control characters of the request. A part that exceeds the bounds is
+/// truncated, followed by the number of bytes that are left out.
 [[nodiscard]] std::string request_text(const ports::chat_request& request,
                                        const request_text_bounds& bounds);
 

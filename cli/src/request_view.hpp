@@ -9,7 +9,7 @@
 
 namespace heddle::cli {
 
-/// A copy of a request without the secrets that its texts hold.
+/// A copy of a request with the secrets in its strings hidden.
 [[nodiscard]] ports::chat_request without_secrets(const ports::chat_request& request,
                                                   const redactor& secrets);
 

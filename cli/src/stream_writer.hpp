@@ -11,8 +11,8 @@
 
 namespace heddle::cli {
 
-/// Writes texts in the order in which they are given, on a thread of its own, which begins with the
-/// first of them: whoever passes one goes on at once, whatever the reader does.
+/// Writes strings in order, on a separate thread that starts with the first one. Passing a string
+/// never waits for the reader of the stream.
 ///
 /// A thread, because nothing else works for all that a standard stream may be. Waiting on the event
 /// loop until the descriptor takes something, and then writing little, may block nonetheless: a

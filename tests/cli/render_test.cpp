@@ -153,7 +153,7 @@ TEST_F(render, names_what_is_wrong) {
          scratch.file("a.heddle", std::string(workflow) + "(define early (judge \"x\"))"), "-i",
          "text=x", "--model", model});
     EXPECT_EQ(asks.code, 2);
-    EXPECT_THAT(asks.err, HasSubstr("asks a model, and nothing is sent here"));
+    EXPECT_THAT(asks.err, HasSubstr("calls a model, but render sends nothing"));
 }
 
 // ---------------------------------------------------------------- --show-prompts
@@ -245,7 +245,7 @@ TEST_F(render, a_session_shows_the_request_of_a_call) {
     EXPECT_THAT(said.out, AllOf(HasSubstr("user:\n  Ask one\n"), HasSubstr("user:\n  Ask two\n"),
                                 HasSubstr("task:     ask\n"), Not(HasSubstr("Ask three"))));
     EXPECT_THAT(said.out, ::testing::EndsWith("\"good\"\n")) << "calls go out again";
-    EXPECT_THAT(said.err, HasSubstr("no model is asked by (+ 1 2)"));
+    EXPECT_THAT(said.err, HasSubstr("no request: (+ 1 2) calls no model"));
 }
 
 } // namespace

@@ -73,8 +73,8 @@ void event_loop::run() {
             else run_virtual();
             return;
         } catch (const std::bad_alloc&) {
-            // Asio had no memory for a step of its own. Whoever waits for it was notified when it
-            // was dropped.
+            // Asio could not allocate for an internal step. Its waiters were notified when it was
+            // dropped.
         }
     }
 }

@@ -4,8 +4,8 @@
 
 namespace heddle::coro {
 
-/// Is queued while it lives, unless it was granted a permit: that one is returned if nobody
-/// takes it.
+/// In the queue for its lifetime, or until it is granted a permit. The destructor returns a permit
+/// that was not taken.
 class semaphore::waiter {
 public:
     explicit waiter(semaphore& owner) : owner_(owner) { owner_.queue_.push_back(this); }

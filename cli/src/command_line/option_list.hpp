@@ -72,7 +72,7 @@ public:
     option_ref flag(const std::string& names, std::int64_t& into, const std::string& help);
     /// "--cache,!--no-cache": one of them, or none.
     option_ref flag(const std::string& names, std::optional<bool>& into, const std::string& help);
-    /// `into` becomes `usual`, or with --name=TEXT the text.
+    /// Sets `into` to `usual`, or with --name=TEXT to the text.
     option_ref flag_or_value(const std::string& name, const std::string& usual, std::string& into,
                              const std::string& help);
     /// A flag that calls a function.

@@ -42,11 +42,11 @@ struct workflow_options {
     std::optional<std::string> aider;  ///< command line of Aider
     bool match_with_model = false;     ///< a model chooses among the files of a lookup
     std::vector<std::string> tasks;    ///< folders and files of task templates
-    bool many_rows = false;            ///< a batch: nobody is asked, and calls of others go first
+    bool many_rows = false;            ///< a batch: ask_user fails, and calls of others go first
     bool prints_to_error = false;      ///< what the workflow prints goes to standard error
     std::string show_prompts;          ///< whose requests are shown; "*": all; empty: none
-    request_watch* watch = nullptr;    ///< sees what tasks ask, before a cache does; null: nobody
-    bool without_keys = false;         ///< nothing is sent to services, which need no keys then
+    request_watch* watch = nullptr;    ///< observes requests before the cache; may be null
+    bool without_keys = false;         ///< nothing is sent, so no key is needed
     std::string default_tasks; ///< the folder that is read if it exists and `tasks` is empty
 };
 

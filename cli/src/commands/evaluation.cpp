@@ -40,7 +40,7 @@ struct workflow_run {
     std::unique_ptr<host::session> session;
     coro::cancel_source cancel;
     result<value> ended = value();
-    source_span only_call; ///< of a file of templates that consists of it: what gave the value
+    source_span only_call; ///< the call, if a file of templates holds only one
     exit_code on_failure = exit_code::failed;
     std::optional<value> unwritten;   ///< a result that has no JSON form
     bool shows_content = false;       ///< of a FAILED result that is its value
@@ -248,7 +248,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
         return tell_usage_error(failure, options.json, output);
     }
     output.err_styled(run.session->render(failure, output.err_in_colour()));
-    // It was paid for. As the value of the run it is on standard output.
+    // The partial response was paid for. As the value of the run it is on standard output.
     const value* failed = run.shows_content ? nullptr : failed_result_in(failure);
     const std::string said = failed ? said_in_failure(*failed) : std::string();
     if (!said.empty()) output.err("what the task had of a response:\n" + said);
@@ -259,7 +259,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     return code;
 }
 
-/// What a run that has ended well has asked of its models: on a terminal, elsewhere only with -v.
+/// Reports the model calls of a successful run: on a terminal, elsewhere only with -v.
 void tell_counts(const call_counts& counts, exit_code code, const workflow_options& options,
                  console& output) {
     const bool watched = output.traits().err_is_terminal && !options.json;
@@ -267,7 +267,7 @@ void tell_counts(const call_counts& counts, exit_code code, const workflow_optio
     output.err(options.json ? render_counts_json(counts, code) : counts.summary() + "\n");
 }
 
-/// The run has its value, and not everything could be written. Reported with what was paid for.
+/// Reports that the run succeeded but its output could not be written, with what was paid for.
 exit_code tell_loss(const error& lost, application& tools, const workflow_options& options,
                     console& output) {
     const call_counts& counts = tools.counts();

@@ -40,7 +40,8 @@ struct render_request {
     bool wire = false;              ///< the body as the service gets it
 };
 
-/// Names, functions, tasks: what a workflow begins with. Nothing else of it is run.
+/// Whether a top-level form defines a name, function, task or tool, or imports. Only these forms
+/// of a workflow are evaluated.
 bool is_definition(const value& form) {
     static constexpr std::array<std::string_view, 5> heads{"define", "defmacro", "defatom",
                                                            "deftool", "import"};
@@ -50,7 +51,7 @@ bool is_definition(const value& form) {
            std::find(heads.begin(), heads.end(), lang::symbol_name(head)) != heads.end();
 }
 
-/// One rendering: the session that defines the task, and what came of it.
+/// The state of one rendering.
 struct rendering {
     render_request asked;
     std::string text;                      ///< of the workflow
@@ -62,7 +63,7 @@ struct rendering {
     std::optional<captured_request> captured;
 };
 
-/// The only template of a file joins the templates, and is the task.
+/// If the task is a file, adds it to the templates and selects its only template.
 result<void> take_template_file(render_request& asked) {
     if (!is_template_file(asked.task)) return {};
     HEDDLE_TRY(const tasks::loaded_templates loaded, load_templates({asked.task}, {}));
@@ -129,13 +130,13 @@ result<tasks::dispatch_request> call_of(rendering& of, host::run_options options
 
 coro::task<void> perform(rendering* of, application* tools) {
     const host::run_options options = tools->bounds();
-    of->capture.begin(); // also what a definition asks is not sent
+    of->capture.begin(); // requests of definitions are not sent either
     if (!of->asked.workflow.empty()) {
         of->on_failure = exit_code::usage;
         result<void> defined = co_await define_all(of, options);
         if (of->capture.end()) {
             defined = error(errc::invalid_argument, "a definition of " + of->asked.workflow +
-                                                        " asks a model, and nothing is sent here");
+                                                        " calls a model, but render sends nothing");
         }
         if (!defined) {
             of->ended = std::move(defined).error();
@@ -159,7 +160,7 @@ coro::task<void> perform_and_close(rendering* of, application* tools) {
     co_await tools->close();
 }
 
-/// Of the service; without what may hold a secret.
+/// The address of the service, without parts that may hold a secret.
 std::string address_of(const application& tools, const std::string& service) {
     for (const configured_service& each : tools.models().services()) {
         if (each.name == service) return shown_address(each.base_url);
@@ -172,7 +173,7 @@ exit_code tell_no_request(rendering& of, console& output) {
     if (of.ended && tasks::is_failed_result(*of.ended)) {
         of.ended = tasks::task_error_of(*of.ended);
     } else if (of.ended) {
-        of.ended = error(errc::invalid_argument, "the task asks no model");
+        of.ended = error(errc::invalid_argument, "the task calls no model");
     }
     if (json || of.ended.error().code() == errc::invalid_argument)
         return tell_error(of.ended.error(), of.on_failure, json, output);
@@ -216,7 +217,7 @@ exit_code render_task(render_request asked, const environment& variables, consol
     options.without_keys = true;
     options.cache = false; // a kept response would hide the request
     options.prints_to_error = true;
-    options.many_rows = true; // nobody is asked
+    options.many_rows = true; // ask_user fails
     if (!asked.workflow.empty()) {
         auto text = read_input_file(asked.workflow);
         if (!text) return tell_usage_error(text.error(), json, output);

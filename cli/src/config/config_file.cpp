@@ -235,7 +235,8 @@ private:
         };
     }
 
-    /// A setting for what is run, opened or trusted, or for where keys are.
+    /// Reads a setting that names a program, a file or a key, or extends trust: only the user's own
+    /// file may set it.
     table_reader trusted(table_reader read) {
         return [this, read = std::move(read)](const toml::node& node) {
             if (trust_ == config_trust::project) {
@@ -384,7 +385,7 @@ private:
         return fields;
     }
 
-    /// What is typed as "service:model" is a model of that service, whatever a file sets.
+    /// Refuses names with a colon: "service:model" always means a model of that service.
     bool is_other_name(const std::string& name, const toml::node& node) {
         if (name.find(':') == std::string::npos) return true;
         tell(node, current_ + ": the name of an alias or a route has no colon");

@@ -16,7 +16,7 @@ void fill(std::vector<Item>& stronger, std::vector<Item>& weaker) {
     if (stronger.empty()) stronger = std::move(weaker);
 }
 
-/// Of a limit in both files the smaller one holds: a project may not loosen what its user has set.
+/// The smaller of two limits applies: a project may not raise a limit that its user has set.
 template <class Limit>
 void restrict(std::optional<Limit>& limit, const std::optional<Limit>& other) {
     if (!limit || (other && *other < *limit)) limit = other;
@@ -94,8 +94,8 @@ void lay_over(configuration& stronger, configuration weaker) {
     fill(stronger.pass_env, weaker.pass_env);
     lay_over_by_name(stronger.providers, weaker.providers,
                      [](provider_config& same, provider_config& other) { lay_over(same, other); });
-    // Who has given a name a meaning asks for that meaning by it, wherever they are.
-    // An alias and a route are found by the same names.
+    // The user's own names keep their meaning in every project. An alias and a route are found by
+    // the same names.
     drop_named_in(stronger.aliases, weaker.routes);
     drop_named_in(stronger.routes, weaker.aliases);
     const auto keep_own = [](auto& same, auto& other) { same = std::move(other); };

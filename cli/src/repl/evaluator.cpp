@@ -66,8 +66,8 @@ void evaluator::run_loop(coro::task<void> work) {
 }
 
 result<lang::value> evaluator::run(std::vector<lang::datum> forms) {
-    // While the prompt was shown nobody looked at the connections: those that servers closed go
-    // now.
+    // The loop did not run while the prompt was shown: drop the connections that servers have
+    // closed meanwhile.
     tools_.loop().context().restart();
     tools_.loop().context().poll();
 

@@ -106,7 +106,7 @@ void repl_session::time(std::string_view expression) {
     parts_.output->out(text + "\n");
 }
 
-/// A call with or without its brackets, or any expression: the first request that it makes.
+/// Shows the first request of a call, with or without its brackets, or of any expression.
 void repl_session::prompt(std::string_view call) {
     if (!parts_.capture) return tell_mistake("this session shows no requests");
     std::string text(call);
@@ -124,7 +124,7 @@ void repl_session::prompt(std::string_view call) {
     } else if (!ended) {
         tell(std::move(ended).error());
     } else {
-        tell_mistake("no model is asked by " + text);
+        tell_mistake("no request: " + text + " calls no model");
     }
 }
 

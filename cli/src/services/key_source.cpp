@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t max_key_length = 16 * 1024;
 constexpr std::chrono::seconds command_time{30};
 
-/// A call without its key is never sent, which is what this code means to whoever counts and pays.
+/// The code of a configuration error, because a call without its key is never sent and so costs
+/// nothing.
 error wrong_key(const provider_config& settings, std::string what) {
     return error(ports::make_error_code(ports::llm_errc::configuration),
                  settings.place.shown() + ": the key of provider '" + settings.name +

@@ -1,4 +1,4 @@
-// A provider whose requests somebody looks at.
+// A provider that shows its requests to an observer.
 #pragma once
 
 #include <heddle/base/secret.hpp>
@@ -11,22 +11,23 @@ namespace heddle::cli {
 
 /// A request that is about to be sent.
 struct seen_request {
-    ports::llm_port& service; ///< who sends it
+    ports::llm_port& service; ///< the provider that sends it
     const ports::chat_request& request;
     bool streams = false; ///< its response arrives in pieces
 };
 
-/// Sees the requests of watched_providers. Threads: the loop's.
+/// Observes the requests of watched_provider. Threads: the loop's.
 class request_watch {
 public:
     virtual ~request_watch() = default;
-    /// An error takes the place of the response, and nothing is sent.
+    /// Called before each request. If it returns an error, the request is not sent and the call
+    /// fails with that error.
     [[nodiscard]] virtual std::optional<error> on_request(const seen_request& seen) = 0;
-    /// The keys of the services, which it must not show.
+    /// Passes the keys of the services, which must not be shown.
     virtual void hide(std::vector<secret> /*keys*/) {}
 };
 
-/// Shows every request to a watch before it is sent. Threads: its shard's only.
+/// Passes every request to a request_watch before sending it. Threads: its shard's only.
 class watched_provider final : public ports::forwarding_llm_port {
 public:
     /// Both outlive it.

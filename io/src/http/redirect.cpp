@@ -74,8 +74,8 @@ std::string without_dot_segments(std::string_view path) {
     return out;
 }
 
-/// What the server received and may pass on: headers that are nobody's business, with and
-/// without the word before them ("Bearer").
+/// Secrets that the server received and may echo: sensitive headers, with and without the scheme in
+/// front of them ("Bearer").
 redactor secrets_of(const ports::http_request& request) {
     std::vector<secret> secrets;
     for (const ports::http_header& header : request.headers) {

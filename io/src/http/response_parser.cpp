@@ -25,7 +25,7 @@ constexpr int max_interim_answers = 16;
 constexpr std::size_t max_reservation = 256 * 1024;
 /// A decoder takes some 50 kB; most responses need none.
 constexpr std::size_t max_kept_decoders = 8;
-/// Text of which each byte carries something swells some tenfold, deflate's bound is 1,032.
+/// Ordinary text inflates about tenfold; the maximum of deflate is 1,032.
 constexpr std::size_t max_expansion = 250;
 constexpr std::size_t swelling_that_harms_nobody = 1024 * 1024;
 

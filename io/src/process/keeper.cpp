@@ -195,7 +195,7 @@ private:
         return false;
     }
 
-    /// Until asked to finish, or until nobody is there to ask.
+    /// Serves until it is asked to finish or its parent is gone.
     void serve() noexcept {
         std::array<pollfd, 2> waits{{{control_, POLLIN, 0}, {children_, POLLIN, 0}}};
         for (;;) {

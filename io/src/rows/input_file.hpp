@@ -41,8 +41,8 @@ public:
     /// The next bytes, valid until the next call; none at the end. Errors: io_error (a read failed,
     /// damaged or truncated compression), cancelled.
     [[nodiscard]] result<std::string_view> next();
-    /// The bytes of the file itself that are read and of which nothing was used: of what next()
-    /// returned last, `left` bytes were not. Of compressed data by their mean ratio.
+    /// Number of bytes of the file that were read but not used, given that `left` bytes of the last
+    /// result of next() were not used. Estimated by the mean ratio for compressed files.
     [[nodiscard]] std::uint64_t unused(std::size_t left) const noexcept;
 
 private:

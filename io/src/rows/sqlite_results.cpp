@@ -40,8 +40,8 @@ constexpr const char* layout = R"(
     CREATE TABLE IF NOT EXISTS run (id TEXT NOT NULL);
 )";
 
-// Empty texts are no value; the cost has come as text, which the column makes a number. A row
-// without a result never replaces one that has a value: it may be another one of that id.
+// An empty string means no value; the cost is text, which the column converts to a number. A row
+// without a result never replaces one with a value: it may be another row with that id.
 constexpr std::string_view upsert = R"(
     INSERT INTO results VALUES
         (?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?, ?)

@@ -106,14 +106,13 @@ result<void> make_tables(sqlite_database& database) {
 }
 
 error no_run() {
-    return error(errc::io_error, "there is no run")
-        .with_hint("look whether the folder is the right one");
+    return error(errc::io_error, "there is no run").with_hint("check the name of the folder");
 }
 
 error no_journal() {
     return error(errc::io_error, "the journal is missing or empty")
         .with_hint(
-            "the run cannot continue without it: restore it from a copy; to run all rows anew, "
+            "the run cannot continue without it: restore it from a copy; to run all rows again, "
             "name another folder and another output");
 }
 

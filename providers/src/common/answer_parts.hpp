@@ -16,8 +16,8 @@
 
 namespace heddle::providers {
 
-/// Fills `failure` out of an object that describes what went wrong; the views point into it. False
-/// when the object has not the service's shape of an error.
+/// Fills `failure` from an object that describes an error; the views point into it. False if the
+/// object does not have the service's format of an error.
 using failure_reader = bool (*)(const json::object& root, service_failure& failure);
 
 /// The error that a response represents whose status is not 2xx. `request_id` is of its headers.
@@ -35,8 +35,8 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
 
 using usage_reader = std::optional<ports::token_usage> (*)(const json::object& root);
 
-/// The failure that read_object found in a response with a status of success, with what the service
-/// reports beside it that it used.
+/// Adds the reported usage to a failure that read_object found in a response with a status of
+/// success.
 [[nodiscard]] error with_told_usage(json_reader& reader, error failure,
                                     const ports::http_response& answer, usage_reader read);
 

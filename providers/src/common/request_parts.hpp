@@ -40,9 +40,8 @@ namespace heddle::providers {
 /// has a setting of its own (`own`).
 [[nodiscard]] result<void> check_extra(const ports::extra_parameter& parameter, bool own);
 
-/// The arguments of a call that goes back to the model, as an object; none at all are "{}". What
-/// the model wrote in place of one, and was notified of, goes back as the text in an object of
-/// ours, which is made in `own`.
+/// The arguments of a call that is returned to the model, as an object; "{}" if there are none. If
+/// the model wrote something else, its text is wrapped in an object, which is stored in `own`.
 [[nodiscard]] std::string_view arguments_of(const ports::tool_call& call, std::string& own);
 
 /// The name of the tool whose result message `index` is; if the message has none, of the call

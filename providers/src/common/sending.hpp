@@ -12,9 +12,9 @@
 
 namespace heddle::providers {
 
-/// Asks the gate of `request`, which has one. `failed`: the attempt before; `lost`: of the ones
-/// before that. A value: what is sent in place of `request`; null: `request` itself. Errors: it is
-/// not sent. All arguments outlive the call.
+/// Asks the send gate of `request`, which must have one. `failed`: the previous attempt; `lost`:
+/// those of earlier ones. Result: the request to send in place of `request`; null to send `request`
+/// itself. Errors: the request must not be sent. All arguments outlive the call.
 [[nodiscard]] coro::task<result<std::unique_ptr<const ports::chat_request>>> admit(
     const ports::chat_request& request, const std::optional<error>& failed,
     const std::vector<ports::lost_request>& lost, coro::call_context context);

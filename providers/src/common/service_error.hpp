@@ -1,4 +1,4 @@
-// From what a service reports as wrong to an error of ours.
+// Translates the errors of services.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -17,14 +17,14 @@ namespace heddle::providers {
 
 /// A response that is an error, as the wire has it. The views are only read during the call.
 struct service_failure {
-    int status = 0;         ///< 0: it came inside a response, without a status of its own
+    int status = 0;         ///< 0: it came inside a response, without an HTTP status
     bool in_stream = false; ///< that was streamed
     std::string_view type;
     std::string_view code;
     std::string_view message;
     std::string_view request_id;
     retry_advice advice;
-    std::optional<ports::llm_errc> kind{}; ///< where the service reports it in a way of its own
+    std::optional<ports::llm_errc> kind{}; ///< set where the service deviates from the usual format
 };
 
 /// The kind of an error by its status, and by type and code where these say more. Pure.

@@ -170,9 +170,9 @@ coro::clock::time_point limiter_fsm::shown_cooldown() const noexcept {
     return cooldown_why_ == limiter_hold::asked_pause ? promised_until_ : cooldown_until_;
 }
 
-/// When a pause that the service makes, or a limit of which it has reported when it is back, is
-/// longer than anybody is to wait: its end. What is in flight may give back what it holds, so that
-/// its end is waited for first.
+/// The end of a pause of the service, or of an exhausted limit whose reset time is known, if that
+/// is later than a call may wait. Calls in flight may return what they hold, so there is no result
+/// before they have ended.
 std::optional<coro::clock::time_point> limiter_fsm::too_long(const amounts& wanted,
                                                              time_point now) const noexcept {
     time_point until = shown_cooldown();

@@ -1,4 +1,4 @@
-// What targets of a route have cost that returned no response, or not the one that was taken.
+// The cost of targets of a route whose response is not used.
 #pragma once
 
 #include "routing/target_request.hpp"

@@ -6,7 +6,7 @@
 namespace heddle {
 
 /// The shortest decimal digits that are read back as `number`, with an exponent only below 1e-6 and
-/// from 1e16: "0.00222", "3", "1e-07". "nan", "inf" and "-inf" for what is no number.
+/// from 1e16: "0.00222", "3", "1e-07". "nan", "inf" and "-inf" if it is not finite.
 [[nodiscard]] std::string number_text(double number);
 
 /// As number_text, rounded to `digits` significant digits (1 to 17): 1234.56 with 3 is "1230".

@@ -21,25 +21,26 @@ struct row_history {
     ports::step_spending spent; ///< by the records
 };
 
-/// The message with which a step has failed; nothing for one that has not, or was cancelled. Such a
-/// failure may be an error or a value.
+/// Returns the message of a failed step, whether it ended with an error or with a value that
+/// represents one; nothing for a step that succeeded or was cancelled.
 using failure_reader = std::function<std::optional<std::string>(const ports::step_record&)>;
 
-/// Reads the records of a row, in order. After each attempt that failed, the next one repeats what
-/// failed and what followed from it, and keeps the rest:
+/// Reads the records of a row, in order. After each failed attempt, the next one repeats the steps
+/// that failed and those that depend on them, and keeps the rest:
 ///
 /// - If the attempt ended with the failure of a step, that step is repeated. If it ended with
-///   another error, all steps that failed are, or, if none did, the last one that was paid for.
-///   If it ran out of time, the steps under way are; its record is marked (without_failed_step).
-/// - Records up to there are replayed. Of what comes later, the responses of models are kept: a
-///   step that makes the same request again is given them (ports::step_memory).
-/// - Of a repeated step they are kept if it failed because of a request that has none. Otherwise
-///   what they contain is what failed.
+///   another error, all failed steps are repeated or, if there are none, the last one that was paid
+///   for. If it ran out of time, the steps in progress are repeated; the record of the attempt is
+///   marked (without_failed_step).
+/// - Records before the first repeated step are replayed. Of later records, only responses of
+///   models are kept, for steps that make the same request again (ports::step_memory).
+/// - The responses of a repeated step are kept only if the step failed for want of another
+///   response. Otherwise they are the reason for the failure.
 [[nodiscard]] row_history read_history(std::vector<ports::step_record> records,
                                        const failure_reader& failure_of);
 
-/// The name of a `failed` record of an attempt in which no step failed: it ran out of time, or what
-/// it returned cannot be used.
+/// The name of a `failed` record of an attempt in which no step failed: it ran out of time, or its
+/// result cannot be stored.
 inline constexpr const char* without_failed_step = "no step";
 
 } // namespace heddle::host

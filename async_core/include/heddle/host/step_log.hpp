@@ -22,18 +22,18 @@ enum class replay_class : std::uint8_t {
     derived ///< performed again, and not recorded: it depends on nothing but the row
 };
 
-/// A row that is executed to see what it would ask: nothing outside is asked or changed, and the
-/// answers of an earlier execution stand in. Threads: the session's only.
+/// A dry execution of a row, which finds out what the row would ask. It has no effect outside, and
+/// uses the answers of an earlier execution. Threads: the session's only.
 class step_plan {
 public:
     virtual ~step_plan() = default;
-    /// A step has all its answers from earlier executions.
+    /// Notes that all answers of a step are known from earlier executions.
     virtual void note_known(const ports::digest128& path, std::string_view name) = 0;
-    /// A step would ask. Result: the encoded answer to use instead; nothing: none is known, and the
-    /// row ends here.
+    /// Notes that a step would ask. Result: the encoded answer to use in its place; nothing if none
+    /// is known, and then the row ends.
     [[nodiscard]] virtual std::optional<std::string> stand_in(const ports::digest128& path,
                                                               std::string_view name) = 0;
-    /// Nothing was known in place of the answer of a task or tool: the row ends.
+    /// Notes that the row ends because no answer of a task or tool is known.
     virtual void note_lost() = 0;
     /// Whether stand-ins are altered, so that what depends on them asks something else.
     [[nodiscard]] virtual bool alters() const noexcept = 0;
@@ -51,10 +51,11 @@ public:
                                                           coro::call_context context) = 0;
     /// As append, without waiting: the record is durable before any that is appended later.
     virtual void note(ports::step_record record) = 0;
-    /// A step uses a spare response of an earlier version of the program: no other step is to.
+    /// Notes that a step uses a spare response of an earlier version of the program, so that no
+    /// other step does.
     virtual void use_spare(const ports::spare_use& /*use*/) {}
-    /// Null: the row is executed in earnest. Otherwise there are no earlier records but spares, and
-    /// what is appended is of no importance.
+    /// The dry execution that this log belongs to; null for a real one. In a dry execution the only
+    /// earlier records are spares, and appended records are discarded.
     [[nodiscard]] virtual step_plan* plan() noexcept { return nullptr; }
     /// Seed of the row's random numbers.
     [[nodiscard]] virtual std::uint64_t seed() const noexcept = 0;

@@ -14,7 +14,7 @@ class call_site final : public host_object {
 public:
     call_site(branch_place caller, const dynamic_scope& scope)
         : place(std::move(caller)), spawned(scope.spawned), outer(scope.called_by) {}
-    /// The same call, which a deadline ends alone.
+    /// The same call, with its own deadline.
     struct ended_alone {};
     call_site(const call_site& other, ended_alone)
         : place(other.place), spawned(other.spawned), outer(other.outer), ends_alone(true) {}
@@ -33,7 +33,7 @@ public:
 /// The scope for the call of a tool or task that `caller` waits for. It has a call_site only in
 /// futures and if programs have created semaphores, to save memory of calls in flight.
 [[nodiscard]] scope_ref scope_of_call(const fiber& caller);
-/// That scope for a call that a deadline of its own ends, such as the time of a task.
+/// As scope_of_call, for a call with its own deadline, such as the timeout of a task.
 [[nodiscard]] scope_ref with_call_ended_alone(realm& realm, const scope_ref& scope);
 
 } // namespace heddle::lang

@@ -93,8 +93,9 @@ struct handler {
     bool cleanup = false;
 };
 
-/// The code of one lambda. Immutable once compiled; counted, without atomics. An object, though not
-/// in the memory of its heap, as code that was given to `eval` may hold any value.
+/// The code of one lambda. Immutable once compiled; reference-counted without atomics. It is an
+/// object, for the cycle collector, because code compiled by `eval` may hold any value; its memory
+/// is not that of the heap.
 class function : public object {
 public:
     std::string name; ///< "" for an anonymous lambda
@@ -115,8 +116,8 @@ public:
     std::vector<handler> handlers; ///< inner before outer
     std::vector<std::string> parameter_names;
     std::string doc; ///< its docstring, "" without one: see help.hpp
-    /// Whether a cycle may lead through its constants, or those of a function inside it. Only then
-    /// the collector of cycles looks at it.
+    /// Whether a cycle may lead through its constants or those of a nested function. The cycle
+    /// collector ignores the others.
     bool may_close_cycle = false;
 
     explicit function(heap& memory);
@@ -131,7 +132,7 @@ private:
 };
 
 inline void function_retain(const function* code) noexcept {
-    ++const_cast<function*>(code)->references; // counts are no part of what is immutable
+    ++const_cast<function*>(code)->references; // the count is not part of the immutable state
 }
 void function_release(const function* code) noexcept;
 

@@ -65,13 +65,13 @@ public:
 /// True for errors that are a kind of SexpEvaluationError (sub-kinds included).
 [[nodiscard]] bool is_evaluation_error(const error& failure) noexcept;
 
-/// The error as an object of the heap is to keep it: what holds values in it, or in its causes, and
-/// is shared with other errors, is copied. A value that two objects hold through one payload would
-/// have only one reference for both. Complete errors stay shared.
+/// A copy of the error for an object of the heap to store. Parts that hold values and are shared
+/// with other errors are copied: two objects that hold a value through one payload would count as
+/// one reference. An error without such parts stays shared.
 [[nodiscard]] error kept_apart(error failure);
 /// Visits the values that an error holds, for the cycle collector (host_object::visit_values).
-/// Stops at parts that other errors share: those of errors on their way, where kept_apart() has
-/// made what objects keep.
+/// Skips parts that are shared with other errors: those belong to errors that are being raised,
+/// because objects store what kept_apart() returns.
 void visit_error(host_object::value_visitor& visitor, const error& failure);
 
 /// Bytes that an error and its causes occupy, without the values of its payload.

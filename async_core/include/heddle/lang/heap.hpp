@@ -24,9 +24,9 @@ struct cell_object;
 ///
 /// Lifetime: the session releases its heap with release_owner(); it frees itself when the last
 /// value is gone too, so a result may outlive its session; its functions cannot be called any more,
-/// and their variables are emptied. What can close a cycle is a cell, and the storage of a list or
-/// map that others see when it grows. Garbage cycles are searched for when there are twice as many
-/// of these, in turns, and at release_owner().
+/// and their variables are emptied. Only a cell can close a cycle, and the storage of a list or map
+/// that is shared and grows. The search for garbage cycles runs in turns whenever the number of
+/// these objects has doubled, and at release_owner().
 /// Threads: one at a time.
 class heap {
 public:

@@ -29,7 +29,7 @@ struct json_write_options {
     unsigned indent = 0; ///< spaces per level; 0: one line
     std::size_t max_depth = 10'000;
     std::size_t max_bytes = value::max_length; ///< a longer text is an error
-    /// What JSON cannot represent becomes a string, its written form, in place of an error.
+    /// Writes the printed form, as a string, of what JSON cannot represent, in place of an error.
     bool writes_all = false;
 };
 

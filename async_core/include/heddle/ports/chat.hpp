@@ -77,7 +77,7 @@ enum class call_priority : std::uint8_t { interactive, batch };
 enum class cache_use : std::uint8_t {
     shared,  ///< looked up and kept; waits for an equal call that is under way
     apart,   ///< the same, but waits only for an equal call that is apart: a hedge overtakes others
-    renewed, ///< not looked up, kept: what is there was of no use
+    renewed, ///< not looked up, but stored: the cached one was of no use
     none,    ///< neither looked up nor kept
     kept     ///< looked up only, never sent; the port must keep responses (keeps_responses())
 };
@@ -130,10 +130,10 @@ struct chat_request {
     /// Holds a stream back while its receiver is busy; null: never. Over HTTP, the data of one read
     /// (64 KiB) is still delivered after it closes. Outlives the call; never sent.
     flow_gate* gate = nullptr;
-    /// Null: nobody listens. Outlives the call; never sent.
+    /// Observes the waits of the call; may be null. Outlives the call; never sent.
     limit_wait_listener* waits = nullptr;
-    /// Asked before each request is sent (heddle/ports/send_gate.hpp); null: nobody is. Outlives
-    /// the call; never sent.
+    /// Admits each request before it is sent (heddle/ports/send_gate.hpp); null: all are admitted.
+    /// Outlives the call; never sent.
     send_gate* sends = nullptr;
     request_origin origin{}; ///< outlives the call; never sent
 };

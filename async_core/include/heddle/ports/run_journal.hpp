@@ -40,7 +40,7 @@ enum class step_kind : std::uint8_t {
     clock = 4,    ///< the clock of the row advanced while it computed
     nested = 5,   ///< a function of the program begins as a part of an effect under way
     composed = 6, ///< as answer; functions of the program ran inside, and do so in a replay
-    // Of requests and attempts. They are kept for a further execution, and no part of a replay.
+    // Records of requests and attempts: kept for further executions, not replayed.
     sent = 7, ///< a request is about to be sent; `spent`: the least that it costs, not counted yet
     lost = 8, ///< the response of a request that was sent did not arrive: it may have been paid for
     failed = 9,  ///< an attempt at the row ended with an error, whose message is the body
@@ -48,7 +48,7 @@ enum class step_kind : std::uint8_t {
     past = 11,   ///< of an earlier version of the program: what a step cost, without its answer;
                  ///< with a content: a request that was lost
     reused = 12, ///< as request: a spare that was used; its cost was counted then
-    due = 13     ///< as spare, of a request that has not counted its cost, nor has its step
+    due = 13     ///< as spare; the cost of the request has not been counted, by itself or its step
 };
 
 /// One record of a row. Records of a row are kept in the order in which they were appended, which
@@ -61,19 +61,18 @@ struct step_record {
     std::string name;  ///< of the task, tool or builtin, for listings
     std::string body;  ///< an encoded value or error; nothing looks into it here
     step_spending spent;
-    /// Of a `request` that is read for a further attempt: a record of its step has counted its
-    /// cost. Not kept.
+    /// For a `request` that is read for a further attempt: whether a record of its step has counted
+    /// its cost. Not stored.
     bool is_counted = false;
 };
 
-/// Whether records of that kind are no part of a replay: they belong to an earlier version of the
-/// program.
+/// Whether records of that kind belong to an earlier version of the program. They are not replayed.
 [[nodiscard]] constexpr bool is_of_earlier_program(step_kind kind) noexcept {
     return kind == step_kind::spare || kind == step_kind::past || kind == step_kind::due;
 }
 
-/// What run_journal::revise_row() leaves of the records of a row. A request that was sent and has
-/// no response is to be noted as lost before: what is left of it otherwise is nothing.
+/// The records that run_journal::revise_row() keeps of a row. Requests without a response must have
+/// been noted as lost before; otherwise no trace of them remains.
 [[nodiscard]] std::vector<step_record> revised(std::vector<step_record> records);
 
 enum class row_status : std::uint8_t {
@@ -142,13 +141,13 @@ public:
     virtual result<void> begin_row(const known_row& row, std::string id, std::string text) = 0;
     /// Drops the records of a row, which starts over, and counts what they spent as spent.
     virtual result<void> restart_row(std::uint64_t row) = 0;
-    /// Opens a row that has ended for a further attempt, which its records are kept for.
+    /// Reopens a row that has ended, with its records, for a further attempt.
     virtual result<void> retry_row(std::uint64_t row) = 0;
     /// The program has changed: all rows are outdated, and so is the output; emitted_size() is 0
     /// from now on. Rows that are outdated already stay so.
     [[nodiscard]] virtual coro::task<result<void>> outdate_rows(coro::call_context context) = 0;
-    /// An outdated row begins under the program as it is now, or a row that has begun with another
-    /// text: the responses of its records become spares, and the rest is dropped but for its cost.
+    /// Notes that a row begins anew because the program or its text has changed. The responses of
+    /// its records are kept as spares; of the other records only the cost is kept.
     virtual result<void> revise_row(std::uint64_t row) = 0;
     /// Notes that a step uses a spare of its row, so that no other step does. As note().
     virtual void use_spare(std::uint64_t row, const spare_use& use) = 0;

@@ -1,4 +1,4 @@
-// Who is asked before a request of a model call is sent.
+// Admission of the requests of a model call.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -16,7 +16,7 @@ struct lost_request;
 
 /// What a request may use.
 struct send_terms {
-    /// Output tokens at most; absent: as the request has it.
+    /// Maximum number of output tokens; absent: that of the request.
     std::optional<std::int64_t> max_output_tokens;
 };
 

@@ -11,7 +11,7 @@
 
 namespace heddle::ports {
 
-/// A response or the like that was kept.
+/// A stored response of a model, or result of a tool.
 struct kept_part {
     std::string body;
     bool is_counted = false; ///< what it cost was counted when it was kept, or by a step that ended
@@ -23,12 +23,12 @@ struct kept_part {
 class step_memory {
 public:
     virtual ~step_memory() = default;
-    /// What an earlier execution of the step kept under `content`, or else what any step of the row
-    /// was answered to that under an earlier version of the program. Each is handed out once, in
-    /// the order in which they were kept: equal requests get the responses that they had.
+    /// The part that an earlier execution of the step kept under `content`; if there is none, one
+    /// that any step of the row kept under an earlier version of the program. Each part is returned
+    /// once, in the order in which they were kept: equal requests get the responses that they had.
     [[nodiscard]] virtual std::optional<kept_part> take(const digest128& content) = 0;
-    /// Whether the world may be asked for what was not kept: not in a row that is only planned,
-    /// whose step ends with a cancelled error then.
+    /// Whether a request without a kept part may be sent. False in the dry execution of a row,
+    /// where the step then ends with a cancelled error.
     [[nodiscard]] virtual bool may_ask() noexcept { return true; }
     /// Keeps a part; returns once it is as durable as the run asks. `name`: of the model or tool,
     /// for listings. Errors: io_error. Cancellation: it is kept, only the wait ends.

@@ -9,8 +9,8 @@
 
 namespace heddle::lang::layout {
 
-/// Writes each list in one line where that fits, else according to its shape. Keeps the lists that
-/// are open on a stack of its own: the depth of the source never becomes depth of calls.
+/// Writes each list in one line where that fits, else according to its shape. Keeps open lists on
+/// an explicit stack, because the nesting of a source is not bounded.
 class writer {
 public:
     writer(const syntax_tree& tree, std::size_t width) : tree_(tree), width_(width) {}

@@ -134,7 +134,7 @@ future::need future::needs(const std::vector<fiber*>& fibers, const dynamic_scop
             const std::size_t count = std::min(more.size(), max_visited - looked_at);
             work.insert(work.end(), more.end() - static_cast<std::ptrdiff_t>(count), more.end());
         } else if (next->waits_ == waiting_for::effect && next->request_ && !next->request_->row) {
-            found = need::maybe; // a tool's code runs in a fiber of its own
+            found = need::maybe; // a tool's code runs in another fiber
         }
     }
     return found;

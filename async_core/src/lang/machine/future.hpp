@@ -71,14 +71,14 @@ public:
     void forget(fiber& self) noexcept;
     [[nodiscard]] const std::vector<fiber*>& waiters() const noexcept { return waiters_; }
 
-    /// How the end of a fiber needs the end of a future that some code is part of: if it does, to
-    /// wait for the fiber would be to wait for oneself.
+    /// Whether a fiber can end only after the future that some code belongs to. If so, waiting for
+    /// the fiber from that code would deadlock.
     enum class need : std::uint8_t {
         none,
         maybe, ///< it waits for a race, or for a tool or task
         certain
     };
-    /// Of one of `fibers`, for code in `scope`.
+    /// The strongest need of `fibers`, for code in `scope`.
     [[nodiscard]] static need needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope);
 
 private:

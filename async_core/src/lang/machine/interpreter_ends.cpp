@@ -9,7 +9,7 @@ namespace heddle::lang {
 
 namespace {
 
-/// Whether a `catch` of that frame, where it is now, takes an error.
+/// Whether a `catch` of the frame covers its current instruction.
 [[nodiscard]] bool catches(const frame& at) noexcept {
     const auto position = static_cast<std::uint32_t>(at.at - at.code->code.data() - 1);
     for (const handler& h : at.code->handlers) {
@@ -20,7 +20,7 @@ namespace {
 
 } // namespace
 
-/// Raises at a safe point. What the fiber waited for, or was about to start, is of no use any more.
+/// Raises at a safe point. Drops what the fiber waited for or was about to start.
 interpreter::next interpreter::stop(error failure) {
     if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     forget_plans();
@@ -29,8 +29,8 @@ interpreter::next interpreter::stop(error failure) {
     failure = as_common_failure(std::move(failure));
     if (!f_.cleans_up()) {
         note_leaf_branch();
-        // If each group were ended by its own branches only, from the innermost outwards, the
-        // others would take what those give back, and the end would never get ahead of them.
+        // Ending the groups one by one, from the innermost outwards, would let other branches take
+        // the permits that become free, and the groups would never be done.
         fail_outermost(failure);
         if (f_.cancel_requested() || some_branch_is_stopping(f_))
             return unwind(error::cancelled(cancel_reason::sibling).with_span(here()));
@@ -38,13 +38,13 @@ interpreter::next interpreter::stop(error failure) {
     return unwind(std::move(failure));
 }
 
-/// Ends the outermost group that the failure of the running branch is certain to end: on the way
-/// there are no `catch` that takes it, no future, no group that goes on without the branch, no
-/// cleanup and no border of a sandbox. Cost: linear in the frames and branches that end with it.
+/// Ends the outermost group that the failure of the running branch is certain to end: between the
+/// two there is no matching `catch`, no future, no group that tolerates the failure, no cleanup and
+/// no sandbox boundary. Cost: linear in the frames and branches that end with it.
 void interpreter::fail_outermost(const error& failure) noexcept {
     const bool passes = passes_catches(failure);
     const value* const extent = extent_of(failure);
-    if (extent && !host_as<sandbox_extent>(*extent)) return; // each sees for itself what time it is
+    if (extent && !host_as<sandbox_extent>(*extent)) return; // each branch checks its own deadline
     const auto& sandbox = f_.scope_->sandbox;
     join* found = nullptr;
     std::uint32_t found_slot = 0;
@@ -90,7 +90,7 @@ void interpreter::fail_outermost(const error& failure) noexcept {
     }
 }
 
-/// The failure of a branch that has met a limit which others have met too, or will.
+/// The failure of a branch at a limit that its siblings have reached too, or will.
 error interpreter::as_common_failure(error failure) {
     const value* mark = extent_of(failure);
     const void* extent = mark ? host_of(*mark) : nullptr;
@@ -105,15 +105,15 @@ error interpreter::as_common_failure(error failure) {
     return failure;
 }
 
-/// On a stack of its own it would go on, and begin others, until its turn comes.
+/// Such a fiber would go on, and start further branches, until its next turn.
 bool interpreter::ends_with_others(fiber& self) noexcept {
     return self.cancel_requested() ||
            (some_branch_is_stopping(self) && self.stopping_at_ + 1 < self.branches_.size());
 }
 
-/// A branch that waits for the end of its own stays on its parent's stack, and the parent waits
-/// too, where that has to end as well, and at the memory limit: else thousands of levels would each
-/// become a fiber. What has been asked to end does so soon, so this holds nothing up for long.
+/// A branch that waits for its own branches stays on its parent's stack, with the parent waiting as
+/// well, if the parent has to end too and at the memory limit: otherwise thousands of levels would
+/// need a fiber each. The wait is short, because all of them have been asked to end.
 bool interpreter::ends_as_a_whole() noexcept {
     if (f_.waits_ != waiting_for::children) return false;
     if (!static_cast<const join*>(host_of(f_.waits_on_))->stopping()) return false;

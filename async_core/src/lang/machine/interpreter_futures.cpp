@@ -105,7 +105,7 @@ std::optional<error> interpreter::await_for_ever(future& awaited) {
     return end_waits(found);
 }
 
-/// Whether an `await` of that future here would wait for the end of itself.
+/// Whether awaiting the future here would deadlock, because the future needs the end of this code.
 bool interpreter::awaits_itself(const future& awaited) const {
     if (awaited.is_around(*f_.scope_)) return true;
     const future::need found = future::needs({awaited.own_fiber()}, *f_.scope_);

@@ -14,8 +14,8 @@
 namespace heddle::lang {
 
 /// At most `limit` branches run or wait for the outside at a time; nested groups under one scope
-/// share it. A branch that waits for branches of its own releases its permit meanwhile, so
-/// nesting cannot deadlock. First come, first served.
+/// share it. A branch that waits for nested branches releases its permit meanwhile, so nesting
+/// cannot deadlock. First come, first served.
 class concurrency_scope : public host_object {
 public:
     explicit concurrency_scope(std::size_t limit) : limit_(limit) {}
@@ -101,12 +101,12 @@ public:
     [[nodiscard]] bool needs_all() const noexcept {
         return policy_ == join_policy::all || policy_ == join_policy::settled;
     }
-    /// The failure of one branch is its own.
+    /// The failure of one branch fails the group.
     [[nodiscard]] bool fails_with_one() const noexcept { return policy_ == join_policy::all; }
     /// Its branches are futures, for which what opened it need not wait.
     [[nodiscard]] bool of_futures() const noexcept { return policy_ == join_policy::futures; }
     void park(fiber& self) noexcept { parked_ = &self; }
-    /// Nobody waits for its end any more.
+    /// The wait for its end is over.
     void unpark() noexcept { parked_ = nullptr; }
     /// What opened it waits for its branches, and begins no further ones.
     [[nodiscard]] bool parked() const noexcept { return parked_ != nullptr; }
@@ -118,8 +118,7 @@ public:
     void permit_awaited() noexcept { starter_ = nullptr; }
     /// A frame of `fiber` has opened it: an end of the fiber is one of its branches too.
     void opened_by(fiber& self) noexcept;
-    /// What that branch on the stack of `parent` has opened, it goes on with on the stack of
-    /// `child`.
+    /// Moves the groups that the branch has opened on the stack of `parent` to `child`.
     static void pass_opened(fiber& parent, const inline_branch& branch, fiber& child) noexcept;
     /// Nothing opens it any more.
     void not_opened() noexcept;

@@ -22,11 +22,10 @@ struct permit_verdict {
     const semaphore* wanted = nullptr;
 };
 
-/// Finds permits that no one can give back, because all holders wait for what waits for them, and
-/// futures that cannot end, because they wait for what awaits them.
-/// Follows waits that have to end: of a group for all its branches, of a race none of whose
-/// branches can end, of a caller for its tool, and of `await` for its future where no deadline ends
-/// one of the two alone.
+/// Detects deadlocks: permits whose holders all wait, directly or not, for the fiber that wants
+/// one, and futures that wait for the fiber that awaits them.
+/// Follows waits of a group for all its branches, of a race none of whose branches can end, of a
+/// caller for its tool, and of `await` for its future unless a deadline ends only one of the two.
 /// Threads: the session's only. Cost: bounded, see max_visited.
 class permit_waits {
 public:

@@ -68,7 +68,7 @@ void heap::on_many_closers() noexcept {
     if (!search_) return begin_search();
     search_at_ = closers() + max_without_turn;
     if (closers_made_ - closers_noted_ < max_without_turn) return;
-    // Nobody runs turns of it.
+    // No driver runs the turns of the search.
     note_made();
     continue_search(std::exchange(owed_, 0));
 }

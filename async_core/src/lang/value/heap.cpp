@@ -35,10 +35,10 @@ void heap::release_owner() noexcept {
     maybe_delete();
 }
 
-/// Nobody runs the code any more that could see what they hold. This opens cycles that no search
-/// finds: through another heap, or what an object does not show.
+/// No code that could read them runs any more. This breaks cycles that the search does not find:
+/// those through another heap or through references that an object does not report.
 void heap::empty_cells() noexcept {
-    // Backwards: what is removed from among them is replaced by the last one.
+    // Backwards: the last cell takes the place of a removed one.
     for (std::size_t left = cells_.size(); left != 0; left = std::min(left - 1, cells_.size())) {
         const value content = std::move(cells_[left - 1]->content);
     }

@@ -23,7 +23,7 @@ namespace {
     return result;
 }
 
-/// Whether nobody sees what is outside of a window on it.
+/// Whether a window on the storage is the only reference to it.
 [[nodiscard]] bool is_only_window(const list_object* storage) noexcept {
     return storage->references == 1 && storage->places == nullptr;
 }

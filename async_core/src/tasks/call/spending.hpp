@@ -55,8 +55,8 @@ public:
         spent_ += spent;
         calls_ += calls;
     }
-    /// Whether the calls in flight still fit when one of them, `taken`, has cost `lost` already and
-    /// is sent again.
+    /// Whether the calls in flight still fit if one of them, `taken`, is sent again after it has
+    /// cost `lost`.
     [[nodiscard]] bool holds_again(const expected_cost& taken, double lost) const noexcept;
     [[nodiscard]] spent_budget refusal(const cost_estimate& wanted) const;
     [[nodiscard]] spent_budget money_refusal(const cost_estimate& wanted) const;
@@ -114,8 +114,7 @@ public:
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve(
         lang::host_ref<lang::counted_extent> innermost, spending_ledger* session,
         expected_cost wanted, coro::call_context context, task_observer* observer);
-    /// Sets aside a second request of the call that `first` holds, if it fits now. False: it does
-    /// not.
+    /// Reserves a second request of the call that `first` holds. False if it does not fit now.
     [[nodiscard]] bool take_beside(const spending_share& first);
     /// Whether such a call would wait now: nothing is used up, and others hold what it needs.
     [[nodiscard]] static bool would_wait(const lang::host_ref<lang::counted_extent>& innermost,
@@ -123,8 +122,8 @@ public:
     /// Counts what was paid for by an earlier execution, in the same budgets.
     static void note_paid(const lang::host_ref<lang::counted_extent>& innermost,
                           spending_ledger* session, double spent, std::uint64_t calls);
-    /// The budget that the call would pass if it was sent again, when requests of it that came to
-    /// nothing have cost `lost`.
+    /// The budget that the call would exceed if it was sent again, after failed requests that cost
+    /// `lost`.
     [[nodiscard]] std::optional<spent_budget> passed_by(double lost) const;
     /// The call has ended. No effect when nothing is set aside.
     void settle(double spent, bool sent) noexcept;

@@ -20,7 +20,7 @@ public:
                   task_history& history, const task_time& time)
         : report_(report), model_(model), dialog_(dialog), history_(history), time_(time) {}
 
-    /// A response that the execution goes on from.
+    /// Counts a response that is not the last one.
     void count(const ports::chat_response& response);
 
     /// The COMPLETE result, recorded in the conversation; one that asks for a subtask is not the

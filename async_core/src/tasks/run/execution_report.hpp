@@ -52,14 +52,14 @@ public:
     [[nodiscard]] lang::value pass_on(lang::value of_subtask);
     /// The FAILED result, or where failures are raised the TaskError.
     [[nodiscard]] result<lang::value> fail(task_ending end, const task_failure& failure);
-    /// A limit of the task would be passed. `content`: what the model has written; empty: nothing.
+    /// Ends at a limit of the task. `content`: the text of the model so far; may be empty.
     [[nodiscard]] result<lang::value> exhaust(const exhausted_resource& what,
                                               std::string_view content);
     /// The service has failed: a FAILED result; when it is not set up, an error. `content`: as
     /// above.
     [[nodiscard]] result<lang::value> fail_request(error failure, std::string_view content);
     [[nodiscard]] error cancel(error cancelled);
-    /// The workflow is at fault.
+    /// Ends with an error of the workflow.
     [[nodiscard]] error raise(error failure);
     /// The error with the place of the call, once: what a step notes of its error is kept by the
     /// step after it.

@@ -11,24 +11,24 @@ namespace heddle::tasks {
 
 class task_costs;
 
-/// Sends the requests that an earlier execution of the step did not get a response to; the others
-/// have the response that they had then. A response of an earlier version of the program counts as
-/// one out of a cache. Each response is kept before it is used, so that no
-/// request is paid for twice. Lives for one call; what it is given outlives it.
+/// Returns the response that an earlier execution of the step received, and sends only requests
+/// that have none. A response of an earlier version of the program counts as a cached one. Each
+/// response is stored before it is used, so that no request is paid for twice. Lives for one call;
+/// the arguments of its constructor outlive it.
 class remembering_port final : public ports::forwarding_llm_port {
 public:
-    /// `costs` knows what a response has cost.
+    /// `costs` computes the cost of a response.
     remembering_port(ports::llm_port& inner, ports::step_memory& step, const task_costs& costs)
         : forwarding_llm_port(inner), step_(step), costs_(costs) {}
 
-    /// Notes that the request of the call is about to be sent; further ones of the call need no
-    /// note. `least`: what it costs at least. Errors: io_error when that cannot be kept.
+    /// Notes that the request of the call is about to be sent; only its first attempt needs it.
+    /// `least`: its minimum cost. Errors: io_error when the note cannot be stored.
     [[nodiscard]] coro::task<result<void>> note_sent(ports::step_spending least,
                                                      coro::call_context context);
     /// Errors: as of the inner port; io_error when a response cannot be kept.
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
-    /// What was kept comes in one piece.
+    /// Delivers a stored response in one piece.
     [[nodiscard]] coro::task<result<ports::chat_response>> stream(
         const ports::chat_request& request, ports::chat_delta_sink on_delta,
         coro::call_context context) override;

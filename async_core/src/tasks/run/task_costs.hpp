@@ -53,16 +53,16 @@ public:
 
     /// Whether a budget, or a limit of the task or of one above it, bounds what a call may use.
     [[nodiscard]] bool is_bounded() const noexcept { return spends_ || session_.shares_room(); }
-    /// Before a further request of the call that is under way. `lost`: earlier ones that may be
-    /// charged for. Errors: a limit or a budget would be passed.
+    /// To be called before a further request of the call in progress. `lost`: earlier requests that
+    /// may be charged for. Errors: a limit or a budget would be exceeded.
     [[nodiscard]] result<ports::send_terms> allow_again(
         const std::vector<ports::lost_request>& lost) const;
-    /// Sets aside what hedges of the reserved call may cost, without waiting. `at_once`: requests
-    /// that may be in flight. False: the budgets do not hold them, and none is to be sent.
+    /// Reserves the cost of hedges of the call, without waiting. `at_once`: maximum number of
+    /// requests in flight. False: the budgets do not allow them, and no hedge must be sent.
     [[nodiscard]] bool reserve_beside(unsigned at_once);
-    /// What the request costs at least, once it is sent.
+    /// The minimum cost of the request, once it is sent.
     [[nodiscard]] ports::step_spending least() const;
-    /// What a response has cost, with the requests of the call that came to nothing.
+    /// The cost of a response, including failed requests of the call.
     [[nodiscard]] ports::step_spending spending_of(const ports::chat_response& response) const;
 
     void count(const ports::chat_response& response);

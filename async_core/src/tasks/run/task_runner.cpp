@@ -28,7 +28,7 @@ std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call
     if (settings.no_conversation || !call.place || call.chain || call.scope->call_depth != 0) {
         return nullptr;
     }
-    // A sandbox has conversations of its own: turns outside are not seen inside, and the reverse.
+    // A sandbox has separate conversations: turns outside are not visible inside, and vice versa.
     conversation_root root;
     const auto* sandbox = call.scope->sandbox.get();
     if (sandbox) root.sandbox = sandbox->own().as_value();

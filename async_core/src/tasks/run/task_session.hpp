@@ -49,7 +49,7 @@ struct counted_use {
     bool estimated = false; ///< the service did not report them
 };
 
-/// What requests of a call have used that came to nothing.
+/// What failed requests of a call have used.
 struct counted_loss {
     std::int64_t tokens = 0;
     double usd = 0;
@@ -60,8 +60,8 @@ struct counted_loss {
 class task_session {
 public:
     static constexpr std::int64_t default_turns = 10; ///< assistant messages, re-asks not counted
-    /// Output tokens of a request that has no limit of its own and whose model's is not known, for
-    /// the limits that it shares with others. Few models can give more.
+    /// Assumed output tokens of a request without a limit, if that of its model is not known. Few
+    /// models can return more.
     static constexpr std::int64_t ample_output = 65'536;
 
     task_session() = default;
@@ -82,9 +82,8 @@ public:
                                                           unsigned at_once = 1);
     /// Whether a limit of tokens or money bounds this session or one above it.
     [[nodiscard]] bool shares_room() const noexcept { return room_ != nullptr; }
-    /// Before the request that was checked is sent once more: the limit that this would pass, after
-    /// `lost`. `allowed` gets the output that the limits leave where it is less than what was
-    /// checked.
+    /// To be called before the checked request is sent again. Result: the limit that it would
+    /// exceed, given `lost`. Sets `allowed` if the limits leave less output than was checked.
     [[nodiscard]] std::optional<exhausted_resource> check_again(
         const counted_loss& lost, std::optional<std::int64_t>& allowed) const;
     /// Nothing is set aside: check() is to be called again after room_freed().
@@ -122,7 +121,7 @@ public:
     [[nodiscard]] const model_price& price() const noexcept { return price_; }
 
     [[nodiscard]] const ports::token_usage& usage() const noexcept { return usage_; }
-    /// Whether usage() is meaningful: a response came, or what failed was sent.
+    /// Whether usage() is meaningful: a response arrived, or a failed request had been sent.
     [[nodiscard]] bool used() const noexcept { return used_; }
     [[nodiscard]] bool estimated() const noexcept { return estimated_; }
     [[nodiscard]] std::optional<double> cost() const noexcept {
@@ -201,7 +200,7 @@ private:
     std::vector<std::string> warnings_;
 };
 
-/// Output tokens that a model can give, as window_of_model.
+/// Maximum number of output tokens of a model; looked up as in window_of_model.
 [[nodiscard]] std::optional<std::int64_t> output_of_model(std::string_view model) noexcept;
 /// Tokens in the window of a model, by what its name begins with; nothing for names that are not
 /// known.

@@ -139,7 +139,7 @@ namespace json = boost::json;
 } // namespace
 
 std::size_t footprint(const registered_tool& one) noexcept {
-    // Measured: each property becomes a schema of its own, with its tables.
+    // Measured: each property is compiled to a separate schema, with its tables.
     constexpr std::size_t of_a_tool = 3072;
     constexpr std::size_t of_a_property = 2048;
     const tool& declared = one.declared;

@@ -33,8 +33,8 @@ struct row_result {
 };
 
 enum class output_start : std::uint8_t {
-    /// A new file; one that has more than the header of these columns is refused, or emptied with
-    /// `force`.
+    /// A new file. An existing file that holds more than the header of these columns is refused, or
+    /// emptied with `force`.
     fresh,
     at_size,        ///< goes on at `size`; what comes after it is cut off
     after_last_line ///< goes on behind the last whole line; a missing file is made

@@ -63,7 +63,7 @@ struct content_answer {
 /// Where the results of a run are written after its program has changed.
 enum class output_phase : std::uint8_t {
     in_place, ///< to the output file
-    beside,   ///< to a file beside it, which holds the results of the program as it is now
+    beside,   ///< to a file next to it, with the results of the changed program
     replacing ///< that file is complete and takes the place of the output file
 };
 
@@ -77,11 +77,12 @@ public:
     [[nodiscard]] virtual coro::task<result<std::vector<manifest_entry>>> manifest(
         coro::call_context context) = 0;
 
-    /// Changed by outdate_rows() to `beside`, and here; the latter returns before it is durable.
+    /// outdate_rows() changes the phase to `beside`; set_phase() changes it at once and returns
+    /// before that is durable.
     [[nodiscard]] virtual output_phase phase() const noexcept = 0;
     virtual result<void> set_phase(output_phase phase) = 0;
-    /// Notes that no result is in the output file any more: all are written again. Returns once
-    /// that is durable.
+    /// Notes that the output file holds no result any more, so that all are written again. Returns
+    /// once that is durable.
     [[nodiscard]] virtual coro::task<result<void>> forget_output(coro::call_context context) = 0;
 
     /// Rows by number from `first` on, at most `count`, of one status or all.

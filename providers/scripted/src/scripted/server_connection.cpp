@@ -369,8 +369,8 @@ bool server_connection::is_allowed(std::string_view given) const noexcept {
     return different == 0;
 }
 
-/// While a response is held back nobody reads: this notices when the client has given up. What it
-/// may have sent in advance is left where it is.
+/// Detects that the client has hung up while its response is delayed and nothing is read. Pipelined
+/// requests stay unread.
 void server_connection::watch_peer() {
     if (watching_ || begin_ + parser_.consumed() != end_) return;
     watching_ = true;

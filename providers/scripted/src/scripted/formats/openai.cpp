@@ -74,7 +74,7 @@ void append_usage(std::string& out, const ports::token_usage& usage) {
     out += "}}";
 }
 
-/// A refusal is its text; the format has no reason of its own for it.
+/// The format has no finish reason for a refusal, only its text.
 std::string_view finish_name(ports::finish_reason reason) noexcept {
     return reason == ports::finish_reason::refusal ? "stop" : to_string(reason);
 }
