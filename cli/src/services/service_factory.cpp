@@ -6,16 +6,13 @@
 #include "services/service_types.hpp"
 
 #include <heddle/lang/realm.hpp>
-#include <heddle/providers/anthropic/provider.hpp>
-#include <heddle/providers/gemini/provider.hpp>
-#include <heddle/providers/ollama/provider.hpp>
 #include <heddle/providers/openai/presets.hpp>
 #include <heddle/providers/openai/provider.hpp>
-#include <heddle/providers/responses/provider.hpp>
 #include <heddle/providers/routing/prefix_gate.hpp>
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 namespace heddle::cli {
 
@@ -63,10 +60,7 @@ private:
         HEDDLE_CHECK(find_key_for(*type));
         set_identity();
         if (type->preset) return openai_chat(*type->preset);
-        if (service_.type == "anthropic") return anthropic();
-        if (service_.type == "gemini") return gemini();
-        if (service_.type == "ollama") return ollama();
-        return responses();
+        return own_format(*type->adapter);
     }
 
     /// To be hidden where it is shown; files and commands are left alone.
@@ -185,6 +179,16 @@ private:
         return wrong_setting(settings_,
                              "a service of type '" + service_.type + "' has no api_version");
     }
+    result<void> known_version(std::span<const std::string_view> versions) const {
+        if (!settings_.api_version) return {};
+        if (versions.empty()) return no_version();
+        std::string names;
+        for (const std::string_view each : versions) {
+            if (*settings_.api_version == each) return {};
+            names += (names.empty() ? "\"" : " or \"") + std::string(each) + '"';
+        }
+        return wrong_setting(settings_, "api_version must be " + names);
+    }
     result<void> no_organization() const {
         if (!settings_.organization && !settings_.project) return {};
         return wrong_setting(settings_, "a service of type '" + service_.type +
@@ -202,53 +206,15 @@ private:
         return shared(providers::make_openai_provider(parts_.http, std::move(options), parts_.log));
     }
 
-    made_provider responses() {
-        HEDDLE_CHECK(no_version());
-        providers::responses::options options;
-        fill(options);
-        options.organization = settings_.organization.value_or("");
-        options.project = settings_.project.value_or("");
-        return shared(
-            providers::make_responses_provider(parts_.http, std::move(options), parts_.log));
-    }
-
-    made_provider anthropic() {
-        HEDDLE_CHECK(no_organization());
-        providers::anthropic::options options;
-        fill(options);
-        if (settings_.api_version) {
-            if (*settings_.api_version == "2023-06-01") {
-                options.version = providers::anthropic::api_version::v2023_06_01;
-            } else if (*settings_.api_version != "2026-10-21") {
-                return wrong_setting(settings_,
-                                     "api_version must be \"2026-10-21\" or "
-                                     "\"2023-06-01\"");
-            }
-        }
-        return shared(
-            providers::make_anthropic_provider(parts_.http, std::move(options), parts_.log));
-    }
-
-    made_provider gemini() {
-        HEDDLE_CHECK(no_organization());
-        providers::gemini::options options;
-        fill(options);
-        if (settings_.api_version) {
-            if (*settings_.api_version == "v1beta") {
-                options.version = providers::gemini::api_version::v1beta;
-            } else if (*settings_.api_version != "v1") {
-                return wrong_setting(settings_, "api_version must be \"v1\" or \"v1beta\"");
-            }
-        }
-        return shared(providers::make_gemini_provider(parts_.http, std::move(options), parts_.log));
-    }
-
-    made_provider ollama() {
-        HEDDLE_CHECK(no_version());
-        HEDDLE_CHECK(no_organization());
-        providers::ollama::options options;
-        fill(options);
-        return shared(providers::make_ollama_provider(parts_.http, std::move(options), parts_.log));
+    made_provider own_format(const providers::service_adapter& adapter) {
+        HEDDLE_CHECK(known_version(adapter.api_versions));
+        if (!adapter.has_organization) HEDDLE_CHECK(no_organization());
+        providers::service_settings settings;
+        fill(settings);
+        settings.api_version = settings_.api_version.value_or("");
+        settings.organization = settings_.organization.value_or("");
+        settings.project = settings_.project.value_or("");
+        return shared(adapter.make(parts_.http, std::move(settings), parts_.log));
     }
 
     const provider_config& settings_;

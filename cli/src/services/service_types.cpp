@@ -1,49 +1,39 @@
 #include "services/service_types.hpp"
 
-#include <heddle/providers/anthropic/provider.hpp>
-#include <heddle/providers/gemini/provider.hpp>
-#include <heddle/providers/ollama/provider.hpp>
-#include <heddle/providers/openai/provider.hpp>
-
 #include <algorithm>
+#include <span>
 
 namespace heddle::cli {
 
 namespace {
 
-/// Services that do not speak OpenAI's chat format.
-const std::vector<service_type>& own_formats() {
-    static const std::vector<service_type> table{
-        {"anthropic",
-         providers::anthropic::default_base_url,
-         {"ANTHROPIC_API_KEY"},
-         {"ANTHROPIC_BASE_URL"},
-         true},
-        {"gemini",
-         providers::gemini::default_base_url,
-         {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-         {"GOOGLE_GEMINI_BASE_URL"},
-         true},
-        {"ollama", providers::ollama::default_base_url, {"OLLAMA_API_KEY"}, {"OLLAMA_HOST"}, false},
-        {"openai-responses",
-         providers::openai::default_base_url,
-         {"OPENAI_API_KEY"},
-         {"OPENAI_BASE_URL"},
-         true},
-    };
-    return table;
+std::vector<std::string> strings(std::span<const std::string_view> views) {
+    return {views.begin(), views.end()};
+}
+
+/// The adapter of a type that does not use OpenAI's chat format; null: there is none.
+const providers::service_adapter* find_adapter(std::string_view type) noexcept {
+    const auto all = providers::service_adapters();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [type](const auto* each) { return each->type == type; });
+    return found == all.end() ? nullptr : *found;
 }
 
 } // namespace
 
 std::optional<service_type> find_service_type(std::string_view name) {
-    const auto& own = own_formats();
-    const auto found = std::find_if(own.begin(), own.end(),
-                                    [name](const service_type& each) { return each.name == name; });
-    if (found != own.end()) return *found;
+    service_type result;
+    if (const providers::service_adapter* adapter = find_adapter(name)) {
+        result.name = adapter->type;
+        result.base_url = adapter->base_url;
+        result.key_variables = strings(adapter->key_variables);
+        result.url_variables = strings(adapter->url_variables);
+        result.needs_key = adapter->needs_key;
+        result.adapter = adapter;
+        return result;
+    }
     const providers::openai::preset* preset = providers::openai::find_preset(name);
     if (!preset) return std::nullopt;
-    service_type result;
     result.name = preset->name;
     result.base_url = preset->base_url;
     if (!preset->key_variable.empty()) result.key_variables.emplace_back(preset->key_variable);
@@ -54,15 +44,12 @@ std::optional<service_type> find_service_type(std::string_view name) {
 }
 
 bool is_service_type(std::string_view type) noexcept {
-    const auto& own = own_formats();
-    return providers::openai::find_preset(type) != nullptr ||
-           std::any_of(own.begin(), own.end(),
-                       [type](const service_type& each) { return each.name == type; });
+    return find_adapter(type) != nullptr || providers::openai::find_preset(type) != nullptr;
 }
 
 std::vector<std::string> service_type_names() {
     std::vector<std::string> names;
-    for (const service_type& each : own_formats()) names.emplace_back(each.name);
+    for (const auto* each : providers::service_adapters()) names.emplace_back(each->type);
     for (const auto& each : providers::openai::presets()) names.emplace_back(each.name);
     std::sort(names.begin(), names.end());
     return names;
@@ -91,18 +78,19 @@ std::string address_as_written(const provider_config& settings, const service_ty
 std::string address_of(const provider_config& settings, const service_type& type,
                        const environment& variables) {
     std::string address = address_as_written(settings, type, variables);
-    // A host alone means another port there than in a URL.
-    if (type.name == "ollama") return providers::ollama::complete_address(std::move(address));
-    return address;
+    if (!type.adapter || !type.adapter->complete_address) return address;
+    return type.adapter->complete_address(std::move(address));
 }
 
 const std::vector<usual_service>& usual_services() {
-    static const std::vector<usual_service> table{
-        {"openai", {"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
-        {"anthropic", {"ANTHROPIC_API_KEY"}},
-        {"gemini", {"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
-        {"ollama", {"OLLAMA_HOST"}},
-    };
+    static const std::vector<usual_service> table = [] {
+        std::vector<usual_service> usual{{"openai", {"OPENAI_API_KEY", "OPENAI_BASE_URL"}}};
+        for (const auto* each : providers::service_adapters()) {
+            if (each->usual_variables.empty()) continue;
+            usual.push_back({each->type, strings(each->usual_variables)});
+        }
+        return usual;
+    }();
     return table;
 }
 

@@ -4,6 +4,7 @@
 #include "config/configuration.hpp"
 #include "environment.hpp"
 
+#include <heddle/providers/common/service_adapter.hpp>
 #include <heddle/providers/openai/presets.hpp>
 
 #include <optional>
@@ -20,7 +21,8 @@ struct service_type {
     std::vector<std::string> key_variables;
     std::vector<std::string> url_variables;
     bool needs_key = false;
-    const providers::openai::preset* preset = nullptr; ///< in the format of OpenAI; null: other
+    const providers::openai::preset* preset = nullptr;   ///< in the format of OpenAI, or
+    const providers::service_adapter* adapter = nullptr; ///< in its own format
 };
 
 [[nodiscard]] std::optional<service_type> find_service_type(std::string_view name);
@@ -37,8 +39,8 @@ struct service_type {
 [[nodiscard]] std::string address_of(const provider_config& settings, const service_type& type,
                                      const environment& variables);
 
-/// Services that are available without a section if one of their variables is set: openai,
-/// anthropic, gemini, ollama.
+/// Services that are available without a section if one of their variables is set: openai, then
+/// those with their own formats.
 struct usual_service {
     std::string_view name;
     std::vector<std::string> variables; ///< any of them

@@ -3,6 +3,7 @@
 #include <heddle/base/log.hpp>
 #include <heddle/base/secret.hpp>
 #include <heddle/providers/common/http_chat_provider.hpp>
+#include <heddle/providers/common/service_adapter.hpp>
 
 #include <memory>
 #include <string>
@@ -22,5 +23,8 @@ struct options : call_options { // limits, retry, gate
 [[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_tiny_provider(ports::http_port& http,
                                                                              tiny::options options,
                                                                              log_port& log);
+
+/// This kind of service, for configurations.
+[[nodiscard]] const service_adapter& tiny_adapter() noexcept;
 
 } // namespace heddle::providers

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace heddle::testing {
 namespace {
 
@@ -90,11 +94,39 @@ TEST(tiny_codec, errors_models_and_what_it_cannot_take) {
     EXPECT_EQ(*models, (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(tiny_adapter, makes_a_provider_of_common_settings) {
+    const providers::service_adapter& adapter = providers::tiny_adapter();
+    providers::service_settings settings;
+    settings.name = "mine";
+    settings.base_url = adapter.base_url;
+    settings.api_key = secret("a-key-for-tests");
+    settings.retry.max_retries = 0;
+    fixture with;
+    with.port = adapter.make(with.http, std::move(settings), null_log()).value();
+    EXPECT_EQ(with.port->provider_name(), "mine");
+    with.http.reply(503, R"({"fault":{"kind":"busy","text":"later"}})");
+    EXPECT_FALSE(with.complete());
+    ASSERT_EQ(with.http.requests.size(), 1U) << "the settings allow no retry";
+    EXPECT_EQ(with.http.requests[0].target, "/v1/ask");
+}
+
+TEST(service_adapters, are_those_of_all_folders) {
+    std::vector<std::string_view> types;
+    for (const providers::service_adapter* each : providers::service_adapters()) {
+        types.push_back(each->type);
+        EXPECT_TRUE(each->make) << each->type;
+        EXPECT_FALSE(each->base_url.empty()) << each->type;
+    }
+    EXPECT_EQ(types,
+              (std::vector<std::string_view>{"anthropic", "gemini", "ollama", "openai-responses"}));
+}
+
 /// Each ```cpp block of the page is a part of the sources that were tested above.
 TEST(tiny_codec, is_what_the_page_shows) {
     const std::string page = read_file(source_file("docs/contributing/adding-a-provider.md"));
-    const std::string sources = read_file(source_file("tests/unit/providers/tiny/codec.hpp")) +
-                                read_file(source_file("tests/unit/providers/tiny/codec.cpp"));
+    std::string sources;
+    for (const char* name : {"codec.hpp", "codec.cpp", "adapter.cpp"})
+        sources += read_file(source_file("tests/unit/providers/tiny") / name);
     constexpr std::string_view opening = "```cpp\n";
     int blocks = 0;
     for (std::size_t at = page.find(opening); at != std::string::npos;

@@ -6,6 +6,7 @@
 #include <heddle/ports/http_port.hpp>
 #include <heddle/providers/common/chat_codec.hpp>
 #include <heddle/providers/common/http_chat_provider.hpp>
+#include <heddle/providers/common/service_adapter.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -47,5 +48,8 @@ struct options : call_options {
 /// Threads: the result belongs to the shard of `http`.
 [[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_ollama_provider(
     ports::http_port& http, ollama::options options, log_port& log);
+
+/// This kind of service, for configurations. Included in service_adapters().
+[[nodiscard]] const service_adapter& ollama_adapter() noexcept;
 
 } // namespace heddle::providers
