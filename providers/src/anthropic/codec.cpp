@@ -214,12 +214,8 @@ result<std::unique_ptr<chat_codec>> make_anthropic_codec(anthropic::options opti
 result<std::unique_ptr<http_chat_provider>> make_anthropic_provider(ports::http_port& http,
                                                                     anthropic::options options,
                                                                     log_port& log) {
-    HEDDLE_TRY(const base_url url,
-               check_address(options.name, options.base_url, options.api_key, log));
-    if (url.host == "api.anthropic.com" && options.api_key.empty()) {
-        return wrong_setting(options.name, "no API key")
-            .with_hint("set ANTHROPIC_API_KEY, or use another base URL or the scripted model");
-    }
+    HEDDLE_TRY(const base_url url, check_official(options.name, options.base_url, options.api_key,
+                                                  {"api.anthropic.com", "ANTHROPIC_API_KEY"}, log));
     if (options.retry_count_header.empty()) {
         options.retry_count_header = "x-stainless-retry-count"; // as the official clients say it
     }

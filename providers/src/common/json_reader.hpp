@@ -107,4 +107,15 @@ using ports::begun_response;
 /// `failure` with what came as a ports::partial_response.
 [[nodiscard]] error with_so_far(error failure, const ports::chat_response& so_far);
 
+/// The response that a stream has put together in `collected`, at its end. Errors: ended_early() if
+/// the end mark is missing, and those of `collected`, with what came.
+template <class Collected>
+[[nodiscard]] result<ports::chat_response> finish_stream(Collected& collected,
+                                                         std::string_view provider_name) {
+    if (!collected.is_whole()) return ended_early(provider_name, collected.so_far());
+    auto outcome = collected.finish();
+    if (!outcome) return with_so_far(std::move(outcome).error(), collected.so_far());
+    return outcome;
+}
+
 } // namespace heddle::providers

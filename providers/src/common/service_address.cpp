@@ -32,4 +32,15 @@ result<base_url> check_address(std::string_view provider_name, std::string_view 
     return read;
 }
 
+result<base_url> check_official(std::string_view provider_name, std::string_view url,
+                                secret& api_key, const official_service& official, log_port& log) {
+    HEDDLE_TRY(base_url read, check_address(provider_name, url, api_key, log));
+    if (read.host == official.host && api_key.empty()) {
+        return wrong_setting(provider_name, "no API key")
+            .with_hint("set " + std::string(official.key_variable) +
+                       ", or use another base URL or the scripted model");
+    }
+    return read;
+}
+
 } // namespace heddle::providers

@@ -24,4 +24,14 @@ namespace heddle::providers {
 [[nodiscard]] result<base_url> check_address(std::string_view provider_name, std::string_view url,
                                              secret& api_key, log_port& log);
 
+/// The host of a service that requires a key there, and not at other addresses.
+struct official_service {
+    std::string_view host;
+    std::string_view key_variable; ///< which the hint names
+};
+/// As check_address. Errors: also llm_errc::configuration for the official host without a key.
+[[nodiscard]] result<base_url> check_official(std::string_view provider_name, std::string_view url,
+                                              secret& api_key, const official_service& official,
+                                              log_port& log);
+
 } // namespace heddle::providers

@@ -137,11 +137,8 @@ result<std::unique_ptr<http_chat_provider>> make_gemini_provider(ports::http_por
                                                                  gemini::options options,
                                                                  log_port& log) {
     HEDDLE_TRY(const base_url url,
-               check_address(options.name, options.base_url, options.api_key, log));
-    if (url.host == "generativelanguage.googleapis.com" && options.api_key.empty()) {
-        return wrong_setting(options.name, "no API key")
-            .with_hint("set GEMINI_API_KEY, or use another base URL or the scripted model");
-    }
+               check_official(options.name, options.base_url, options.api_key,
+                              {"generativelanguage.googleapis.com", "GEMINI_API_KEY"}, log));
     auto codec = make_codec(options, url);
     return http_chat_provider::make(http, url.origin, std::move(codec), std::move(options), log);
 }

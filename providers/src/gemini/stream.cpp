@@ -20,12 +20,7 @@ public:
     }
 
     result<chat_response> finish() override {
-        if (!answer_.is_whole()) {
-            return ended_early(reader_.options().provider_name, answer_.so_far());
-        }
-        auto outcome = answer_.finish();
-        if (!outcome) return failed(std::move(outcome).error());
-        return outcome;
+        return finish_stream(answer_, reader_.options().provider_name);
     }
 
     bool started() const noexcept override { return answer_.started(); }

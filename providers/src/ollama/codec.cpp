@@ -131,12 +131,8 @@ result<std::unique_ptr<http_chat_provider>> make_ollama_provider(ports::http_por
                                                                  ollama::options options,
                                                                  log_port& log) {
     options.base_url = ollama::complete_address(std::move(options.base_url));
-    HEDDLE_TRY(const base_url url,
-               check_address(options.name, options.base_url, options.api_key, log));
-    if (url.host == "ollama.com" && options.api_key.empty()) {
-        return wrong_setting(options.name, "no API key")
-            .with_hint("set OLLAMA_API_KEY, or use another base URL or the scripted model");
-    }
+    HEDDLE_TRY(const base_url url, check_official(options.name, options.base_url, options.api_key,
+                                                  {"ollama.com", "OLLAMA_API_KEY"}, log));
     auto codec = make_codec(options, url);
     return http_chat_provider::make(http, url.origin, std::move(codec), std::move(options), log);
 }

@@ -33,12 +33,7 @@ public:
         if (!got) return failed(reader_.protocol_error(got.error().message()));
         // A truncated last line means that the stream ended early, which is reported below.
         if (*got && check_json(line) == json_kind::object) HEDDLE_CHECK(take_line(line));
-        if (!answer_.is_whole()) {
-            return ended_early(reader_.options().provider_name, answer_.so_far());
-        }
-        auto outcome = answer_.finish();
-        if (!outcome) return failed(std::move(outcome).error());
-        return outcome;
+        return finish_stream(answer_, reader_.options().provider_name);
     }
 
     bool started() const noexcept override { return answer_.started(); }

@@ -87,14 +87,7 @@ result<std::unique_ptr<chat_codec>> make_openai_codec(openai::options options) {
 result<std::unique_ptr<http_chat_provider>> make_openai_provider(ports::http_port& http,
                                                                  openai::options options,
                                                                  log_port& log) {
-    HEDDLE_TRY(const base_url url,
-               openai::check_service(options.name, options.base_url, options.api_key,
-                                     options.organization, options.project, log));
-    call_options calls = options;
-    if (calls.retry_count_header.empty()) calls.retry_count_header = openai::retry_count_header;
-    return http_chat_provider::make(http, url.origin,
-                                    std::make_unique<openai::codec>(std::move(options), url),
-                                    std::move(calls), log);
+    return openai::make_provider<openai::codec>(http, std::move(options), log);
 }
 
 } // namespace heddle::providers

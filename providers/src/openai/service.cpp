@@ -24,11 +24,8 @@ std::optional<std::chrono::milliseconds> read_reset(std::optional<std::string_vi
 result<base_url> check_service(std::string_view provider_name, std::string_view url,
                                secret& api_key, std::string_view organization,
                                std::string_view project, log_port& log) {
-    HEDDLE_TRY(base_url read, check_address(provider_name, url, api_key, log));
-    if (read.host == official_host && api_key.empty()) {
-        return wrong_setting(provider_name, "no API key")
-            .with_hint("set OPENAI_API_KEY, or use another base URL or the scripted model");
-    }
+    HEDDLE_TRY(base_url read,
+               check_official(provider_name, url, api_key, {official_host, "OPENAI_API_KEY"}, log));
     if (!fits_header(organization) || !fits_header(project)) {
         return wrong_setting(provider_name, "organization or project cannot be sent in a header");
     }

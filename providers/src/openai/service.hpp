@@ -5,6 +5,7 @@
 #include <heddle/base/secret.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/providers/common/chat_codec.hpp>
+#include <heddle/providers/common/http_chat_provider.hpp>
 
 #include "common/json_reader.hpp"
 #include "common/service_address.hpp"
@@ -12,8 +13,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heddle::providers::openai {
@@ -28,6 +31,20 @@ inline constexpr std::string_view retry_count_header = "x-stainless-retry-count"
 [[nodiscard]] result<base_url> check_service(std::string_view provider_name, std::string_view url,
                                              secret& api_key, std::string_view organization,
                                              std::string_view project, log_port& log);
+
+/// Creates a provider of this family: its `Codec` is made of the options and the base URL.
+/// Errors: as check_service, and http_chat_provider::make.
+template <class Codec, class Options>
+[[nodiscard]] result<std::unique_ptr<http_chat_provider>> make_provider(ports::http_port& http,
+                                                                        Options options,
+                                                                        log_port& log) {
+    HEDDLE_TRY(const base_url url, check_service(options.name, options.base_url, options.api_key,
+                                                 options.organization, options.project, log));
+    call_options calls = options;
+    if (calls.retry_count_header.empty()) calls.retry_count_header = retry_count_header;
+    return http_chat_provider::make(
+        http, url.origin, std::make_unique<Codec>(std::move(options), url), std::move(calls), log);
+}
 
 enum class request_body : std::uint8_t { json, none };
 
