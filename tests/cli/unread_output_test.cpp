@@ -119,42 +119,34 @@ TEST(unread_output, lets_the_first_signal_end_the_run) {
     }
 }
 
-TEST(unread_output, of_both_streams_in_one_pipe_lets_the_first_signal_end_the_run) {
+/// Runs a program that writes begun.txt, with both streams in one pipe that nobody reads, and
+/// interrupts it then.
+void expect_interruption_in_one_pipe(const std::string& program) {
     scratch_directory scratch;
-    const std::string mark = scratch.path() + "/begun.txt";
-    const std::string program = "(parallel (progn (sleep 0.5) (write-file \"begun.txt\" \"x\")) " +
-                                std::string(endless_print) + ")";
     std::vector<std::string> command{"/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1"};
     for (const std::string& each :
          heddle_command({"eval", program, "--workspace", scratch.path()})) {
         command.push_back(each);
     }
     child_process child(command, unread());
-    ASSERT_TRUE(appears(mark));
+    ASSERT_TRUE(appears(scratch.path() + "/begun.txt"));
     child.send_signal(SIGINT);
     const auto ended = child.wait();
     EXPECT_EQ(ended.code, 130);
     EXPECT_FALSE(ended.signalled);
 }
 
+TEST(unread_output, of_both_streams_in_one_pipe_lets_the_first_signal_end_the_run) {
+    expect_interruption_in_one_pipe(
+        "(parallel (progn (sleep 0.5) (write-file \"begun.txt\" \"x\")) " +
+        std::string(endless_print) + ")");
+}
+
 TEST(unread_output, of_both_streams_in_one_pipe_lets_a_signal_end_the_wait_at_the_end) {
     // What is printed and the result are more than the pipe holds.
-    std::vector<std::string> command{"/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1"};
-    scratch_directory scratch;
-    const std::string mark = scratch.path() + "/begun.txt";
-    const std::string program =
+    expect_interruption_in_one_pipe(
         "(progn (loop 5000 (print \"a line that fills what a pipe can "
-        "hold\")) (write-file \"begun.txt\" \"x\") 1)";
-    for (const std::string& each :
-         heddle_command({"eval", program, "--workspace", scratch.path()})) {
-        command.push_back(each);
-    }
-    child_process child(command, unread());
-    ASSERT_TRUE(appears(mark));
-    child.send_signal(SIGINT);
-    const auto ended = child.wait();
-    EXPECT_EQ(ended.code, 130);
-    EXPECT_FALSE(ended.signalled);
+        "hold\")) (write-file \"begun.txt\" \"x\") 1)");
 }
 
 TEST(unread_output, is_whole_when_the_reader_comes_late) {

@@ -44,6 +44,10 @@ public:
     std::filesystem::path path;
 };
 
+inline coro::task<result<void>> wait_for_cancellation(coro::call_context context) {
+    return coro::sleep_until(context, context.loop->now() + std::chrono::hours(1));
+}
+
 /// Returns prepared responses and keeps what it was asked; may wait until it is cancelled.
 class fake_memory final : public ports::memory_port {
 public:
@@ -51,8 +55,7 @@ public:
                                                             coro::call_context context) override {
         asked.push_back(std::move(request));
         if (waits) {
-            const auto slept =
-                co_await coro::sleep_until(context, context.loop->now() + std::chrono::hours(1));
+            const auto slept = co_await wait_for_cancellation(context);
             if (!slept) co_return slept.error();
         }
         co_return answer;
@@ -80,8 +83,7 @@ public:
                                                   coro::call_context context) override {
         asked.push_back(std::move(request));
         if (waits) {
-            const auto slept =
-                co_await coro::sleep_until(context, context.loop->now() + std::chrono::hours(1));
+            const auto slept = co_await wait_for_cancellation(context);
             if (!slept) co_return slept.error();
         }
         co_return outcome;
