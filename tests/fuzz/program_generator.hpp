@@ -7,7 +7,7 @@
 
 namespace heddle::fuzzing {
 
-/// A program over the special forms and primitives of the language that the bytes decide: mostly
+/// A program over the special forms and builtins of the language that the bytes decide: mostly
 /// well scoped, sometimes ill formed, its loops bounded. Any bytes give a program; the same bytes
 /// give the same one; when they are used up it is closed with the simplest parts.
 [[nodiscard]] std::string generate_program(std::span<const std::uint8_t> bytes);

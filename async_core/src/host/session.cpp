@@ -57,7 +57,7 @@ public:
         std::vector<std::string> operators;
         owner_.operators_->collect_names(operators);
         for (std::string& name : operators) {
-            // A tool may have the name of a primitive.
+            // A tool may have the name of a builtin.
             if (!owner_.owner_.find_effect(name)) found.push_back(std::move(name));
         }
     }

@@ -28,7 +28,7 @@ struct effect_call {
     std::optional<std::uint64_t> seed = {};
 };
 
-/// An effect primitive: its row in the table of primitives and the coroutine that performs it.
+/// An effect builtin: its row in the table of builtins and the coroutine that performs it.
 /// Errors of the result are raised in the workflow. Cancellation: ends at its next wait.
 /// Threads: the session's only.
 class effect_handler {
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] virtual coro::task<result<lang::value>> run(effect_call call) = 0;
 };
 
-/// Tasks and tools: names that a workflow can call besides primitives. One per session.
+/// Tasks and tools: names that a workflow can call besides builtins. One per session.
 class operator_source {
 public:
     virtual ~operator_source() = default;

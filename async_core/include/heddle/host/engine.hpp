@@ -20,7 +20,7 @@ class session;
 /// of the engine.
 struct engine_parts {
     log_port* log = nullptr;                     ///< null: nothing is logged
-    ports::file_port* files = nullptr;           ///< null: file primitives raise PermissionError
+    ports::file_port* files = nullptr;           ///< null: file builtins raise PermissionError
     import_port* imports = nullptr;              ///< null: only libraries can be imported
     std::function<void(std::string_view)> print; ///< where (print …) goes; empty: dropped
     /// Awaited before `print` is called, so that a reader who is slow keeps the branch waiting and
@@ -33,7 +33,7 @@ struct engine_parts {
     std::uint64_t random_seed = 0;                 ///< 0: seeded by the system
     /// Creates the tasks and tools of a session; empty: none.
     std::function<std::unique_ptr<operator_source>(session&)> operators;
-    /// Effect primitives in addition to the built-in ones.
+    /// Effect builtins of the host, in addition to those of the language.
     std::vector<std::shared_ptr<effect_handler>> effects;
 };
 
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] const engine_parts& parts() const noexcept { return parts_; }
     [[nodiscard]] log_port& log() const noexcept { return parts_.log ? *parts_.log : null_log(); }
-    /// An effect primitive by name; null if there is none.
+    /// An effect builtin by name; null if there is none.
     [[nodiscard]] effect_handler* find_effect(std::string_view name) const noexcept;
     [[nodiscard]] const std::vector<std::shared_ptr<effect_handler>>& effects() const noexcept {
         return effects_;

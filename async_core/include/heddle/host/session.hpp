@@ -54,7 +54,7 @@ public:
     [[nodiscard]] coro::task<result<lang::value>> evaluate_forms(std::vector<lang::datum> forms,
                                                                  run_options options = {});
 
-    /// Calls a function, task or primitive with values of this session.
+    /// Calls a function, task or builtin with values of this session.
     [[nodiscard]] coro::task<result<lang::value>> call(lang::value callee,
                                                        std::vector<lang::value> arguments,
                                                        run_options options = {});

@@ -62,7 +62,7 @@ struct cleanup_mark {
 
 /// A request to the host.
 struct effect_request {
-    const builtin* row = nullptr; ///< the effect primitive, or null for a call of `callee`
+    const builtin* row = nullptr; ///< the effect builtin, or null for a call of `callee`
     value callee;                 ///< task or tool, when row is null
     std::vector<value> arguments;
     value names; ///< list of clause names parallel to arguments, or nil: by position

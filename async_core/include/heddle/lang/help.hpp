@@ -1,5 +1,5 @@
 // The documentation of the language and of a program, from one source: the tables of forms and
-// primitives, docstrings, and the documentation of tasks by the host.
+// builtins, docstrings, and the documentation of tasks by the host.
 //
 // A docstring is the string that the body of a function or macro begins with. Its first sentence is
 // the summary; its last lines, from one that begins with a bracket or a quote, are examples
@@ -52,7 +52,7 @@ enum class help_reach : std::uint8_t { everything, language };
 [[nodiscard]] result<help_entry> describe(realm& realm, std::string_view name,
                                           help_reach reach = help_reach::everything);
 
-/// A function, primitive, task or tool as a value. Nothing for other values.
+/// A function, builtin, task or tool as a value. Nothing for other values.
 [[nodiscard]] std::optional<help_entry> describe_callable(realm& realm, const value& callable);
 
 /// Usage, summary, details, examples and, for definitions of a program, the position. Ends in a
@@ -70,7 +70,7 @@ struct reference_page {
     std::string file;
     std::string text;
 };
-/// The reference of the language: forms, primitives (the host's too), functions, and a page for
+/// The reference of the language: forms, builtins (the host's too), functions, and a page for
 /// each module of the standard library. Definitions of programs are not included. Errors: a module
 /// that does not load.
 [[nodiscard]] result<std::vector<reference_page>> reference_pages(realm& realm);

@@ -20,7 +20,7 @@ class code_service;
 class compile_watch;
 class host_object;
 
-/// How to call an operator that is neither a lexical binding nor a primitive.
+/// How to call an operator that is neither a lexical binding nor a builtin.
 struct operator_info {
     value callable;       ///< host object
     bool is_tool = false; ///< tools take clauses only
@@ -49,7 +49,7 @@ struct operator_doc {
 class host_names {
 public:
     virtual ~host_names() = default;
-    /// The row of an effect primitive ("log-message", "read-file", "call-atomic-task"), or null.
+    /// The row of an effect builtin ("log-message", "read-file", "call-atomic-task"), or null.
     [[nodiscard]] virtual const builtin* find_effect(std::string_view name) const = 0;
     /// A registered task (by name, then by type:subtype) or tool.
     [[nodiscard]] virtual std::optional<operator_info> find_operator(
@@ -198,7 +198,7 @@ public:
     [[nodiscard]] bool moves_stacks() const noexcept { return moves_stacks_; }
     void set_moves_stacks(bool on) noexcept { moves_stacks_ = on; }
 
-    /// Every name that a program can use now: globals, macros, special forms, primitives, and names
+    /// Every name that a program can use now: globals, macros, special forms, builtins, and names
     /// of the host. In no particular order; a name may occur twice.
     void collect_names(std::vector<std::string>& names) const;
 

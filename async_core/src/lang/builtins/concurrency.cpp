@@ -1,4 +1,4 @@
-// Primitives of concurrency, and what its forms and the prelude check with.
+// Builtins of concurrency, and what its forms and the prelude check with.
 #include "lang/builtins/results.hpp"
 #include "lang/print/described.hpp"
 

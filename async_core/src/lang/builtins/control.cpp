@@ -1,4 +1,4 @@
-// Primitives of control, and the prelude's own.
+// Builtins of control, and the prelude's own.
 #include "lang/builtins/support.hpp"
 #include "lang/print/described.hpp"
 #include "lang/print/form_text.hpp"

@@ -19,7 +19,7 @@ namespace {
 
 using arguments_span = std::span<value>;
 
-/// An error of the JSON bridge in the name of the primitive that met it.
+/// An error of the JSON bridge in the name of the builtin that met it.
 [[nodiscard]] value fail_json(native_call& call, const error& failure) {
     const bool limit =
         failure.code() == errc::limit || failure.code() == heddle::errc::limit_exceeded;

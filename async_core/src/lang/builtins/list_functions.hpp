@@ -1,4 +1,4 @@
-// The list primitives that do more than reach into a list; the rows are in lists.cpp.
+// The list builtins that do more than reach into a list; the rows are in lists.cpp.
 #pragma once
 
 #include <heddle/lang/builtin.hpp>

@@ -75,7 +75,7 @@ private:
         return true;
     }
 
-    /// A parameter that is called `list` harms nobody until (list …) is meant to be the primitive.
+    /// A parameter named `list` matters only where (list …) is meant to call the builtin.
     void check_parameter(const ast::variable& var) {
         if (is_written(var)) check_form_call(var);
         if (called_.contains(&var)) check_shadowing(var);

@@ -91,7 +91,7 @@ private:
                (!task.is_tool && context_.realm.host().is_reserved_key(name));
     }
 
-    /// (write-file (path path) (text text)): the primitive, whose argument calls a local variable
+    /// (write-file (path path) (text text)): the builtin, whose argument calls a local variable
     /// with itself. Nobody means that; the tool of that name has such a clause.
     void check_misread(const ast::node& n) const {
         const known_callee* tool = context_.facts.host_task_named(n.row->name);

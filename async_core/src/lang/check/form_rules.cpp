@@ -1,4 +1,4 @@
-// What forms and primitives that a check cannot run are given.
+// What forms and builtins that a check cannot run are given.
 #include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
 #include "lang/print/described.hpp"

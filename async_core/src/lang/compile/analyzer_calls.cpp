@@ -194,8 +194,8 @@ bool analyzer::gives_itself(const form& clause) const {
            is_local(clause[0].name());
 }
 
-/// (read-file (path "a")): the tool of a primitive's name, when every argument is a clause of its
-/// own and they cannot all be calls of functions. Null: the primitive is meant.
+/// (read-file (path "a")): the tool of a builtin's name, when every argument is a clause of its
+/// own and they cannot all be calls of functions. Null: the builtin is meant.
 ast::node* analyzer::tool_behind_builtin(const form& f) {
     if (f.size() < 2 || request_.limits.closed) return nullptr;
     bool all_known = true;

@@ -127,7 +127,7 @@ ast::node* analyzer::read_extras(ast::variable& extras, source_span span) {
     return result;
 }
 
-/// What eval has bound under `name`, else `further`. Primitives stay what they are, as everywhere.
+/// What eval has bound under `name`, else `further`. Builtins stay what they are, as everywhere.
 ast::node* analyzer::from_extras(ast::variable& extras, std::string_view name, node* further,
                                  source_span span) {
     if (further->kind == node_kind::constant) return further;

@@ -1,4 +1,4 @@
-// Primitives that the machine runs itself: those that call, compile, or know the realm.
+// Builtins that the machine runs itself: those that call, compile, or know the realm.
 #include "interpreter.hpp"
 
 #include "lang/realm/code_service.hpp"

@@ -1,4 +1,4 @@
-// The example of every primitive, form and library function is run: the left side must equal the
+// The example of every builtin, form and library function is run: the left side must equal the
 // right side.
 #include "lang_harness.hpp"
 

@@ -39,7 +39,7 @@ protected:
         return print_value(read->content);
     }
 
-    /// The primitive applied to arguments that are written as data: the written form of its value,
+    /// The builtin applied to arguments that are written as data: the written form of its value,
     /// or "TypeError: …".
     [[nodiscard]] std::string call(std::string_view name, std::string_view arguments) {
         std::vector<value> given;

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] coro::task<result<lang::value>> define_task(host::session& owner,
                                                               lang::value form, source_span span,
                                                               coro::call_context context) override;
-    /// A later tool replaces an earlier one of its name; this, and a task or primitive of that
+    /// A later tool replaces an earlier one of its name; this, and a task or builtin of that
     /// name, is logged. Errors: SexpEvaluationError naming the invalid part.
     [[nodiscard]] result<lang::value> define_tool(host::session& owner, const lang::value& form,
                                                   lang::value body, source_span span) override;

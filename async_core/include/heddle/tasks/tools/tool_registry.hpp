@@ -1,4 +1,4 @@
-// Tools: what a workflow can call besides primitives and tasks.
+// Tools: what a workflow can call besides builtins and tasks.
 #pragma once
 
 #include <heddle/host/effect.hpp>
