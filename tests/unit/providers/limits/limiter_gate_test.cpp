@@ -357,9 +357,10 @@ TEST(limiter_gate, reports_once_who_waits_for_what_and_how_long) {
     wait_for_one();
     ASSERT_FALSE(log.warnings.empty());
     // A little chance comes on top of the 20 s.
-    EXPECT_THAT(log.warnings[0],
-                ::testing::MatchesRegex("m at https://api\\.x\\.com: the service answered 429 and "
-                                        "asked for a pause; 1 call waits 2[01] s"));
+    EXPECT_THAT(
+        log.warnings[0],
+        ::testing::MatchesRegex("m at https://api\\.x\\.com: the service responded with 429 and "
+                                "asked for a pause; 1 call waits 2[01] s"));
     const std::size_t before = log.warnings.size();
     refuse(30s); // the same cause once more
     wait_for_one();
