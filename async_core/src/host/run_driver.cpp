@@ -125,8 +125,12 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         ++inner.call_depth;
         if (!in_sandbox) inner.sandbox = {}; // its limits stay: code inside chooses the inputs
     });
-    // Permits of its own: those of the caller may all be held by branches that wait for such calls.
-    scope = lang::with_concurrency(owner_.realm(), scope, options_.concurrency);
+    const auto called_by = scope->called_by;
+    lang::fiber* const caller =
+        called_by && called_by->depth + 1 == scope->call_depth ? called_by->caller : nullptr;
+    // Else permits of its own: those of the caller may all be held by branches that wait for such
+    // calls.
+    if (!caller) scope = lang::with_concurrency(owner_.realm(), scope, options_.concurrency);
     auto fiber = lang::start_fiber(owner_.realm(), std::move(callee), arguments, std::move(scope));
     arguments.clear();
     std::optional<nested_name> named;
@@ -139,6 +143,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
     nested_call call(*fiber);
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
+    if (caller) lang::machine::lend_permit(*caller, *fiber);
     begin_branch(std::move(fiber), &call);
     if (named) row_->branch_waits(); // its turn is now that of the fiber
     for (unsigned refused = 0; call.lives();) {

@@ -12,12 +12,14 @@ class realm;
 /// that called it waits for its end. Threads: the session's only.
 class call_site final : public host_object {
 public:
-    call_site(branch_place caller, const dynamic_scope& scope)
-        : place(std::move(caller)), spawned(scope.spawned), outer(scope.called_by) {}
+    call_site(fiber& called_in, const dynamic_scope& scope)
+        : place(place_of(called_in)), spawned(scope.spawned), outer(scope.called_by),
+          caller(&called_in), depth(scope.call_depth) {}
     /// The same call, with its own deadline.
     struct ended_alone {};
     call_site(const call_site& other, ended_alone)
-        : place(other.place), spawned(other.spawned), outer(other.outer), ends_alone(true) {}
+        : place(other.place), spawned(other.spawned), outer(other.outer), caller(other.caller),
+          depth(other.depth), ends_alone(true) {}
     [[nodiscard]] std::string_view type_name() const noexcept override { return "call"; }
     void visit_values(value_visitor& visitor) const override {
         for (const value* held : {&place.group, &spawned.as_value(), &outer.as_value()})
@@ -27,12 +29,15 @@ public:
     const branch_place place;
     const host_ref<future> spawned;  ///< the future that the caller is part of, or null
     const host_ref<call_site> outer; ///< of the caller, or null
+    fiber* const caller;             ///< valid until the call ends
+    const unsigned depth;            ///< dynamic_scope::call_depth of the caller
     const bool ends_alone = false;   ///< a deadline ends the call and not what the caller waits for
 };
 
 /// The scope for the call of a tool or task that `caller` waits for. It has a call_site only in
-/// futures and if programs have created semaphores, to save memory of calls in flight.
-[[nodiscard]] scope_ref scope_of_call(const fiber& caller);
+/// futures and if programs have defined tools or created semaphores, to save memory of calls in
+/// flight.
+[[nodiscard]] scope_ref scope_of_call(fiber& caller);
 /// As scope_of_call, for a call with its own deadline, such as the timeout of a task.
 [[nodiscard]] scope_ref with_call_ended_alone(realm& realm, const scope_ref& scope);
 

@@ -182,6 +182,9 @@ private:
     value group_;                    ///< the join this fiber is a branch of, or nil
     join* opened_ = nullptr;         ///< the last of the groups that its frames have opened
     permit right_;
+    fiber* lender_ = nullptr;              ///< see machine::lend_permit
+    unsigned borrowers_ = 0;               ///< whose lender it is
+    bool has_lent_ = false;                ///< its permit, to one of them
     concurrency_scope* granted_ = nullptr; ///< a permit that was granted while waiting
     value future_;                         ///< the future of a spawned branch, or nil
     value waits_on_;                       ///< the join or the future that is waited for

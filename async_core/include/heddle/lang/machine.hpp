@@ -96,6 +96,11 @@ public:
     /// fiber afterwards. Result: false, without any effect, if it waits for neither.
     static bool interrupt_wait(fiber& self);
 
+    /// `body`, which has not run, is a part of an effect that `caller` waits for. The concurrency
+    /// of its scope bounds it; it has the permit of the caller if that is of the same scope. The
+    /// caller gets one back from the last such body that ends.
+    static void lend_permit(fiber& caller, fiber& body) noexcept;
+
     /// The failure of an effect that was ended because the deadline of the fiber has passed. It
     /// leaves the extent of that deadline; no `catch` inside handles it.
     [[nodiscard]] static error deadline_failure(const fiber& self);

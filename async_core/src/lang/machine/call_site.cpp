@@ -7,14 +7,15 @@
 
 namespace heddle::lang {
 
-scope_ref scope_of_call(const fiber& caller) {
+scope_ref scope_of_call(fiber& caller) {
     const scope_ref& scope = caller.scope();
     // A circle of awaits goes through a call only where a future makes it.
-    if (!caller.realm().has_semaphores && !scope->spawned) return scope;
+    const realm& owner = caller.realm();
+    if (!owner.has_semaphores && !owner.has_tools && !scope->spawned) return scope;
     heap& memory = caller.realm().memory();
     return scope.open(memory, [&](dynamic_scope& inner) {
-        inner.called_by = host_ref<call_site>::make(
-            memory, std::make_unique<call_site>(place_of(caller), *scope));
+        inner.called_by =
+            host_ref<call_site>::make(memory, std::make_unique<call_site>(caller, *scope));
     });
 }
 

@@ -681,6 +681,12 @@ outcome interpreter::dispatch() {
         NEXT();
 
     finished:
+        if (f_.lender_ && owes_permit()) [[unlikely]] {
+            f_.right_.scope->wait(f_);
+            fuel_ = fuel;
+            (void)suspend(waiting_for::permit);
+            goto leave;
+        }
         out_.kind = outcome_kind::done;
         out_.result = std::move(f_.stack_[0]);
         fuel_ = fuel;

@@ -177,6 +177,8 @@ private:
     // futures and permits (interpreter_futures.cpp)
     void lend_permit() noexcept;
     [[nodiscard]] bool regain_permit() noexcept;
+    [[nodiscard]] bool owes_permit() noexcept;
+    void return_permit() noexcept;
     next send_request();
     bool make_future(std::size_t base, instruction i);
     [[nodiscard]] static error awaits_own_permit(const semaphore& wanted);

@@ -281,10 +281,7 @@ value interpreter::description_of(const error& failure) {
 
 /// The fiber has ended, however: its join is notified of it.
 void interpreter::finish_fiber(outcome& out) noexcept {
-    if (f_.right_.held) {
-        f_.right_.held = false;
-        f_.right_.scope->release();
-    }
+    return_permit();
     drop_grant();
     if (f_.group_.is_nil()) {
         f_.realm_->common.reset(); // nobody is left who would meet the same limit

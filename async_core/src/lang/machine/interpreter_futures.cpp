@@ -29,6 +29,28 @@ bool interpreter::regain_permit() noexcept {
     return true;
 }
 
+/// What called the fiber goes on after this one with the permit that it has lent: this one must
+/// have one first.
+bool interpreter::owes_permit() noexcept {
+    const fiber* lender = f_.lender_;
+    if (!lender || !lender->has_lent_ || lender->borrowers_ != 1 || f_.right_.held) return false;
+    f_.right_.held = take_grant(f_.right_.scope) || f_.right_.scope->try_acquire();
+    return !f_.right_.held;
+}
+
+/// The fiber has ended: what called it gets its permit back, if this is the last that it has
+/// called.
+void interpreter::return_permit() noexcept {
+    fiber* lender = std::exchange(f_.lender_, nullptr);
+    const bool held = std::exchange(f_.right_.held, false);
+    if (lender && --lender->borrowers_ == 0 && std::exchange(lender->has_lent_, false)) {
+        // Without one what called it goes on all the same: this one has failed.
+        lender->right_.held = held || lender->right_.scope->try_acquire();
+    } else if (held) {
+        f_.right_.scope->release();
+    }
+}
+
 /// Hands the request to the host, once the fiber has its permit.
 interpreter::next interpreter::send_request() {
     if (regain_permit()) return suspend(waiting_for::effect);
@@ -208,6 +230,18 @@ void interpreter::release_permit(std::size_t base, instruction i) noexcept {
     limit->forget_holder(memory_, running_branch());
     --f_.realm_->permits_held;
     limit->release();
+}
+
+void machine::lend_permit(fiber& caller, fiber& body) noexcept {
+    concurrency_scope* const scope = body.scope_->concurrency.get();
+    body.right_ = {scope, false};
+    permit& own = caller.right_;
+    if (!scope || own.scope != scope) return;
+    body.lender_ = &caller;
+    ++caller.borrowers_;
+    if (!std::exchange(own.held, false)) return;
+    caller.has_lent_ = true;
+    body.right_.held = true;
 }
 
 } // namespace heddle::lang

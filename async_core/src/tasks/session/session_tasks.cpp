@@ -218,6 +218,7 @@ coro::task<result<lang::value>> session_tasks::define_task(host::session&, lang:
 result<lang::value> session_tasks::define_tool(host::session&, const lang::value& form,
                                                lang::value body, source_span span) {
     HEDDLE_TRY(tool_definition definition, parse_deftool(form, span));
+    owner_.realm().has_tools = true;
     const std::string name = definition.name;
     if (owner_.owner().log().enabled(log_level::warn)) announce_tool(name);
     auto added = add(make_language_tool(std::move(definition), std::move(body)));

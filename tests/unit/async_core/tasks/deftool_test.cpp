@@ -180,6 +180,64 @@ TEST(deftool, branches_inside_and_outside_do_not_starve) {
     EXPECT_EQ(w.json("(length (map (lambda (n) (spread (n n))) (range 300)))"), "300");
 }
 
+// Each body had a bound of its own.
+TEST(deftool, bodies_share_the_bound_of_what_calls_them) {
+    for (const std::string body :
+         {"(length (map (lambda (i) (ask)) (range 4)))", "(progn (ask) (ask) 4)",
+          "(progn (await (spawn (ask))) 4)", "(let ((f (spawn (ask)))) (ask) (await f) 4)",
+          "(first (list 4 (map (lambda (i) (nested)) (range 3))))"}) {
+        for (const int bound : {1, 2, 5}) {
+            harness w;
+            w.llm.delay = std::chrono::milliseconds(1);
+            w.llm.say("x");
+            const bool spawns = body.find("spawn") != std::string::npos; // futures are not bounded
+            EXPECT_EQ(w.json("(defatom ask (params) (instructions \"i\"))"
+                             "(deftool nested (params) (description \"d\")"
+                             "  (length (map (lambda (i) (ask)) (range 3))))"
+                             "(deftool work (params) (description \"d\") " +
+                             body + ") (with ((concurrency " + std::to_string(bound) +
+                             ")) (reduce + 0 (map (lambda (n) (work) (ask) (work)) (range 10))))"),
+                      "40")
+                << body;
+            if (!spawns) {
+                EXPECT_LE(w.llm.max_at_once, bound) << body;
+            }
+        }
+    }
+}
+
+TEST(deftool, bodies_that_a_model_calls_share_the_bound_of_its_task) {
+    for (const std::string body : {"(length (map (lambda (i) (ask)) (range 4)))", "(ask)", "1"}) {
+        for (const int bound : {1, 3}) {
+            harness w;
+            w.llm.delay = std::chrono::milliseconds(1);
+            w.llm.replies.push_back([](const ports::chat_request& request) {
+                ports::chat_response response;
+                if (request.tools.empty() || request.messages.size() > 1) {
+                    response.text = "done";
+                    return result<ports::chat_response>(response);
+                }
+                response.finish = ports::finish_reason::tool_calls;
+                for (const char* id : {"a", "b", "c", "d", "e"})
+                    response.tool_calls.push_back({id, "work", "{}"});
+                return result<ports::chat_response>(response);
+            });
+            const std::string defined =
+                "(defatom ask (params) (instructions \"i\"))"
+                "(deftool work (params) (description \"d\") " +
+                body +
+                ") (defatom plan (params) (instructions \"p\") (tools "
+                "(work)))(with ((concurrency " +
+                std::to_string(bound) + ")) ";
+            EXPECT_EQ(w.json(defined + "(map (lambda (n) (content (plan))) (range 4)))"),
+                      R"(["done","done","done","done"])");
+            EXPECT_LE(w.llm.max_at_once, bound) << body;
+            EXPECT_EQ(w.json(defined + "(content (plan)))"), R"("done")");
+            EXPECT_LE(w.llm.max_at_once, bound) << body;
+        }
+    }
+}
+
 TEST(deftool, error_in_a_branch_ends_the_other_calls) {
     harness w;
     EXPECT_THAT(w.json("(deftool some (params (n integer)) (description \"d\")"
