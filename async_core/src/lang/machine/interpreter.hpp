@@ -1,6 +1,7 @@
 // One run of the machine over one fiber.
 #pragma once
 
+#include "builtin_place.hpp"
 #include "code_job.hpp"
 #include "join.hpp"
 #include "pending_job.hpp"
@@ -101,17 +102,6 @@ private:
     void set_memory_limit() noexcept;
 
     // builtins, and what takes turns with the loop (interpreter_builtins.cpp)
-    /// Where the arguments of a builtin stand, and where its value goes.
-    struct builtin_place {
-        std::size_t dest;
-        std::size_t first;
-        std::size_t count;
-        enum class arguments : std::uint8_t {
-            leave, ///< they are temporary, and may stay
-            clear, ///< they are temporary, and go
-            keep   ///< they are needed afterwards
-        } then = arguments::leave;
-    };
     next run_pure(const builtin& row, builtin_place place);
     next run_native(const builtin& row, const native_code& run, builtin_place place);
     next after_builtin(native_call& call, const native_code& run, value result,
@@ -174,12 +164,7 @@ private:
     [[nodiscard]] std::optional<error> time_over() const;
     [[nodiscard]] std::optional<error> limit_passed();
 
-    // futures and permits (interpreter_futures.cpp)
-    void lend_permit() noexcept;
-    [[nodiscard]] bool regain_permit() noexcept;
-    [[nodiscard]] bool owes_permit() noexcept;
-    void return_permit() noexcept;
-    next send_request();
+    // futures (interpreter_futures.cpp)
     bool make_future(std::size_t base, instruction i);
     [[nodiscard]] static error awaits_own_permit(const semaphore& wanted);
     [[nodiscard]] static error waits_for_own_permit(const semaphore& wanted);
@@ -193,6 +178,13 @@ private:
 
     // waiting and branches
     next suspend(waiting_for what);
+
+    // permits (interpreter_permits.cpp)
+    void lend_permit() noexcept;
+    [[nodiscard]] bool regain_permit() noexcept;
+    [[nodiscard]] bool owes_permit() noexcept;
+    void return_permit() noexcept;
+    next send_request();
     void begin_inline(inline_branch branch);
     static inline_branch take_inline(fiber& self) noexcept;
     void drop_grant() noexcept;

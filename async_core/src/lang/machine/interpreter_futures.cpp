@@ -11,52 +11,11 @@
 
 namespace heddle::lang {
 
-/// The fiber waits for something that others may need its permit for.
-void interpreter::lend_permit() noexcept {
-    permit& own = current_permit();
-    if (!own.held) return;
-    own.held = false;
-    own.scope->release();
-}
+namespace {
 
-/// A bounded branch asks the world for something only with a permit. After a wait it has none,
-/// until it needs one. Cleanups do not wait for one. False: it has to wait.
-bool interpreter::regain_permit() noexcept {
-    permit& own = current_permit();
-    if (!own.scope || own.held || f_.cancellation_masked()) return true;
-    if (!take_grant(own.scope) && !own.scope->try_acquire()) return false;
-    own.held = true;
-    return true;
-}
+constexpr std::size_t max_members_shown = 8; ///< of a circle of awaits
 
-/// What called the fiber goes on after this one with the permit that it has lent: this one must
-/// have one first.
-bool interpreter::owes_permit() noexcept {
-    const fiber* lender = f_.lender_;
-    if (!lender || !lender->has_lent_ || lender->borrowers_ != 1 || f_.right_.held) return false;
-    f_.right_.held = take_grant(f_.right_.scope) || f_.right_.scope->try_acquire();
-    return !f_.right_.held;
-}
-
-/// The fiber has ended: what called it gets its permit back, if this is the last that it has
-/// called.
-void interpreter::return_permit() noexcept {
-    fiber* lender = std::exchange(f_.lender_, nullptr);
-    const bool held = std::exchange(f_.right_.held, false);
-    if (lender && --lender->borrowers_ == 0 && std::exchange(lender->has_lent_, false)) {
-        // Without one what called it goes on all the same: this one has failed.
-        lender->right_.held = held || lender->right_.scope->try_acquire();
-    } else if (held) {
-        f_.right_.scope->release();
-    }
-}
-
-/// Hands the request to the host, once the fiber has its permit.
-interpreter::next interpreter::send_request() {
-    if (regain_permit()) return suspend(waiting_for::effect);
-    current_permit().scope->wait(f_);
-    return suspend(waiting_for::permit);
-}
+} // namespace
 
 bool interpreter::make_future(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
@@ -198,50 +157,6 @@ interpreter::next interpreter::control_semaphore(std::size_t at, std::size_t cou
     const auto permits = static_cast<std::size_t>(given.as_integer());
     f_.realm_->has_semaphores = true;
     return control_value(at, count, make_host(memory_, std::make_unique<semaphore>(permits)));
-}
-
-interpreter::next interpreter::take_permit(std::size_t base, instruction i) {
-    value* R = f_.stack_ + base;
-    auto* limit = host_as<semaphore>(R[i.b]);
-    if (!limit) return raise_type("with-permit", 1, "a semaphore", R[i.b]);
-    if (f_.granted_ == limit || limit->has_free()) {
-        limit->note_holder(memory_, running_branch());
-        ++f_.realm_->permits_held;
-        if (!take_grant(limit)) (void)limit->try_acquire();
-        R[i.a] = value::boolean(true);
-        return next::go_on;
-    }
-    const permit_verdict found = permit_waits::of(f_, *limit);
-    if (found.what == permit_verdict::kind::hopeless) return raise(waits_for_own_permit(*limit));
-    // The mistake is that of who awaits: others may wait for the same future, and cancel that one.
-    if (found.what == permit_verdict::kind::awaited_by)
-        end_wait(*found.waiting, awaits_own_permit(*limit));
-    --top().at; // tried again once a permit was handed over
-    lend_permit();
-    limit->wait(f_);
-    return suspend(waiting_for::permit);
-}
-
-void interpreter::release_permit(std::size_t base, instruction i) noexcept {
-    value* R = f_.stack_ + base;
-    if (!R[i.a].truthy()) return;
-    R[i.a] = value::boolean(false);
-    auto* limit = static_cast<semaphore*>(host_of(R[i.b]));
-    limit->forget_holder(memory_, running_branch());
-    --f_.realm_->permits_held;
-    limit->release();
-}
-
-void machine::lend_permit(fiber& caller, fiber& body) noexcept {
-    concurrency_scope* const scope = body.scope_->concurrency.get();
-    body.right_ = {scope, false};
-    permit& own = caller.right_;
-    if (!scope || own.scope != scope) return;
-    body.lender_ = &caller;
-    ++caller.borrowers_;
-    if (!std::exchange(own.held, false)) return;
-    caller.has_lent_ = true;
-    body.right_.held = true;
 }
 
 } // namespace heddle::lang
