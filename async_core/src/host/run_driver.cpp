@@ -125,11 +125,12 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         ++inner.call_depth;
         if (!in_sandbox) inner.sandbox = {}; // its limits stay: code inside chooses the inputs
     });
+    // A function of the program that receives a stream has permits of its own: what has one of the
+    // caller's scope may wait for what the stream holds of a budget, while the stream waits for the
+    // function. So has a call whose caller is unknown.
     const auto called_by = scope->called_by;
-    lang::fiber* const caller =
-        called_by && called_by->depth + 1 == scope->call_depth ? called_by->caller : nullptr;
-    // Else permits of its own: those of the caller may all be held by branches that wait for such
-    // calls.
+    const bool is_known = called_by && called_by->depth + 1 == scope->call_depth;
+    lang::fiber* const caller = is_known && !in_sandbox ? called_by->caller : nullptr;
     if (!caller) scope = lang::with_concurrency(owner_.realm(), scope, options_.concurrency);
     auto fiber = lang::start_fiber(owner_.realm(), std::move(callee), arguments, std::move(scope));
     arguments.clear();

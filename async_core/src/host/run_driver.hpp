@@ -28,6 +28,8 @@ public:
     /// Runs the main fiber and everything below it to the end.
     [[nodiscard]] coro::task<result<lang::value>> run(std::unique_ptr<lang::fiber> main);
 
+    [[nodiscard]] bool is_durable() const noexcept { return row_ != nullptr; }
+
     /// Seconds on the clock that programs go by.
     [[nodiscard]] double now() const;
 

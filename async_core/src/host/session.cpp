@@ -204,6 +204,8 @@ coro::task<result<lang::value>> session::call_within(lang::value callee,
     co_return ended;
 }
 
+bool session::is_durable() const noexcept { return driver_ && driver_->is_durable(); }
+
 std::optional<lang::value> session::global(std::string_view name) {
     const auto index = realm_->find_global(name);
     if (!index) return std::nullopt;

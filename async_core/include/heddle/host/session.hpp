@@ -74,6 +74,9 @@ public:
                                                               bool in_sandbox = false);
     static constexpr unsigned max_nested = 100;
 
+    /// Whether the current evaluation is recorded, and can be repeated (run_options::steps).
+    [[nodiscard]] bool is_durable() const noexcept;
+
     /// From here on a program that defines or assigns a global fails: evaluations leave nothing for
     /// each other (but variables that functions made before have closed over; see live_cells).
     void freeze_globals() noexcept { realm_->freeze_globals(); }

@@ -20,6 +20,10 @@ public:
     call_site(const call_site& other, ended_alone)
         : place(other.place), spawned(other.spawned), outer(other.outer), caller(other.caller),
           depth(other.depth), ends_alone(true) {}
+    /// The same call, as a part of it makes it whose stand-in that fiber is.
+    call_site(const call_site& other, fiber& stand_in)
+        : place(other.place), spawned(other.spawned), outer(other.outer), caller(&stand_in),
+          depth(other.depth), ends_alone(other.ends_alone) {}
     [[nodiscard]] std::string_view type_name() const noexcept override { return "call"; }
     void visit_values(value_visitor& visitor) const override {
         for (const value* held : {&place.group, &spawned.as_value(), &outer.as_value()})
@@ -29,15 +33,18 @@ public:
     const branch_place place;
     const host_ref<future> spawned;  ///< the future that the caller is part of, or null
     const host_ref<call_site> outer; ///< of the caller, or null
-    fiber* const caller;             ///< valid until the call ends
+    fiber* const caller;             ///< whose permit it has; valid until the call ends
     const unsigned depth;            ///< dynamic_scope::call_depth of the caller
     const bool ends_alone = false;   ///< a deadline ends the call and not what the caller waits for
 };
 
 /// The scope for the call of a tool or task that `caller` waits for. It has a call_site only in
-/// futures and if programs have defined tools or created semaphores, to save memory of calls in
-/// flight.
+/// futures, where tools may take its place, and if programs have created semaphores, to save memory
+/// of calls in flight.
 [[nodiscard]] scope_ref scope_of_call(fiber& caller);
+/// That scope for a part of the call, whose permit is that of its stand-in
+/// (machine::take_place). Precondition: it has a call_site.
+[[nodiscard]] scope_ref scope_of_part(const scope_ref& scope, fiber& stand_in);
 /// As scope_of_call, for a call with its own deadline, such as the timeout of a task.
 [[nodiscard]] scope_ref with_call_ended_alone(realm& realm, const scope_ref& scope);
 

@@ -183,7 +183,7 @@ public:
     std::size_t permits_held = 0; ///< of semaphores, by programs
     unsigned native_stacks = 0;   ///< in use by computations that take turns with the loop
     bool has_semaphores = false;  ///< a program has created one
-    bool has_tools = false;       ///< a program has defined one
+    bool has_tools = false;       ///< in the language, or that models may call
 
     /// The error that ends all branches which reach one limit. They share it, because separate
     /// errors of a hundred thousand branches would take more time and memory than their work.

@@ -19,6 +19,14 @@ scope_ref scope_of_call(fiber& caller) {
     });
 }
 
+scope_ref scope_of_part(const scope_ref& scope, fiber& stand_in) {
+    heap& memory = stand_in.realm().memory();
+    return scope.open(memory, [&](dynamic_scope& inner) {
+        inner.called_by = host_ref<call_site>::make(
+            memory, std::make_unique<call_site>(*scope->called_by, stand_in));
+    });
+}
+
 scope_ref with_call_ended_alone(realm& realm, const scope_ref& scope) {
     if (!scope->called_by) return scope;
     return scope.open(realm.memory(), [&](dynamic_scope& inner) {

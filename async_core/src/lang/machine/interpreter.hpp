@@ -35,6 +35,8 @@ public:
     static bool ends_with_others(fiber& self) noexcept;
 
 private:
+    friend class machine;
+
     /// What a slow operation asks of the dispatch loop.
     enum class next : std::uint8_t {
         go_on, ///< reload the frame and continue

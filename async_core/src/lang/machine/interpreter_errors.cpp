@@ -227,6 +227,11 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
         while (!f_.cleanups_.empty() && f_.cleanups_.back().depth > f_.frames_.size())
             leave_cleanup();
         if (f_.branches_.empty()) {
+            if (!cancellation && !passes_catches(failure) && owes_permit()) {
+                f_.unwinding_ = std::move(failure); // what called it goes on
+                f_.right_.scope->wait(f_);
+                return suspend(waiting_for::permit);
+            }
             out_.kind = cancellation ? outcome_kind::cancelled : outcome_kind::failed;
             out_.failure = std::move(failure);
             finish_fiber(out_);

@@ -25,8 +25,8 @@ bool interpreter::regain_permit() noexcept {
     return true;
 }
 
-/// What called the fiber goes on after this one with the permit that it has lent: this one must
-/// have one first.
+/// What called the fiber goes on after this one with the permit that it has lent: this one, the
+/// last that it has called, must have one first.
 bool interpreter::owes_permit() noexcept {
     const fiber* lender = f_.lender_;
     if (!lender || !lender->has_lent_ || lender->borrowers_ != 1 || f_.right_.held) return false;
@@ -40,7 +40,8 @@ void interpreter::return_permit() noexcept {
     fiber* lender = std::exchange(f_.lender_, nullptr);
     const bool held = std::exchange(f_.right_.held, false);
     if (lender && --lender->borrowers_ == 0 && std::exchange(lender->has_lent_, false)) {
-        // Without one what called it goes on all the same: this one has failed.
+        // Without one what called it goes on all the same, until its next request: this one was
+        // cancelled.
         lender->right_.held = held || lender->right_.scope->try_acquire();
     } else if (held) {
         f_.right_.scope->release();
@@ -98,6 +99,28 @@ void machine::lend_permit(fiber& caller, fiber& body) noexcept {
     if (!std::exchange(own.held, false)) return;
     caller.has_lent_ = true;
     body.right_.held = true;
+}
+
+bool machine::take_place(fiber& stand_in) noexcept {
+    run_budget none;
+    if (interpreter(stand_in, none, 1).regain_permit()) return true;
+    stand_in.right_.scope->wait(stand_in);
+    return false;
+}
+
+bool machine::may_leave_place(fiber& stand_in) noexcept {
+    run_budget none;
+    if (!interpreter(stand_in, none, 1).owes_permit()) return true;
+    stand_in.right_.scope->wait(stand_in);
+    return false;
+}
+
+void machine::leave_place(fiber& stand_in) noexcept {
+    run_budget none;
+    interpreter one(stand_in, none, 1);
+    stand_in.leave_wait();
+    one.drop_grant();
+    one.return_permit();
 }
 
 } // namespace heddle::lang

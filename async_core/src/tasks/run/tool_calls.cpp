@@ -8,6 +8,7 @@
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
+#include <heddle/host/side_call.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
@@ -73,15 +74,24 @@ public:
     turn_run(task_runner& runner, tool_turns& turn, const task_call& of, const task_chain& chain)
         : runner_(runner), turn_(turn), of_(of), chain_(chain) {}
 
-    /// Runs one call and writes its result. Errors: of the workflow.
-    [[nodiscard]] coro::task<result<void>> run(std::size_t index, coro::call_context context);
+    /// Runs the only call and writes its result. Errors: of the workflow.
+    [[nodiscard]] coro::task<result<void>> run_alone(coro::call_context context) {
+        return run(turn_.calls().front(), of_.scope, context);
+    }
+    /// The same of one of several, which count among the branches.
+    [[nodiscard]] coro::task<result<void>> run_beside_others(std::size_t index,
+                                                             coro::call_context context);
 
 private:
+    [[nodiscard]] coro::task<result<void>> run(called_tool& called, const lang::scope_ref& scope,
+                                               coro::call_context context);
     /// Value or error of what a model called. Errors: the tool's and the workflow's.
     [[nodiscard]] coro::task<result<lang::value>> call(const called_tool& called,
+                                                       const lang::scope_ref& scope,
                                                        coro::call_context context);
     [[nodiscard]] result<task_call> bind_task(const offered_tool& offered,
                                               const lang::value& inputs,
+                                              const lang::scope_ref& scope,
                                               coro::call_context context);
     void write(called_tool& called, const lang::value& ended);
 
@@ -91,11 +101,22 @@ private:
     const task_chain& chain_;
 };
 
-coro::task<result<void>> turn_run::run(std::size_t index, coro::call_context context) {
+coro::task<result<void>> turn_run::run_beside_others(std::size_t index,
+                                                     coro::call_context context) {
+    host::side_call place(runner_.owner(), of_.scope);
+    const result<void> begun = co_await place.begin(context);
+    if (!begun) co_return begun;
+    const result<void> ran = co_await run(turn_.calls()[index], place.scope(), context);
+    if (!ran) co_return ran;
+    const result<void> left = co_await place.end(context);
+    co_return left;
+}
+
+coro::task<result<void>> turn_run::run(called_tool& called, const lang::scope_ref& scope,
+                                       coro::call_context context) {
     const coro::event_loop& loop = runner_.owner().owner().loop();
-    called_tool& called = turn_.calls()[index];
     const auto began = loop.now();
-    result<lang::value> ended = co_await call(called, context);
+    result<lang::value> ended = co_await call(called, scope, context);
     called.took = loop.now() - began;
     if (ended) {
         write(called, *ended);
@@ -127,6 +148,7 @@ void turn_run::write(called_tool& called, const lang::value& ended) {
 }
 
 coro::task<result<lang::value>> turn_run::call(const called_tool& called,
+                                               const lang::scope_ref& scope,
                                                coro::call_context context) {
     const offered_tool* offered = called.offered;
     if (!offered) {
@@ -136,8 +158,7 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
     }
     if (offered->what != offered_tool::kind::subtask) {
         // What it does not allow is a result for the model; a used-up limit ends the sandbox.
-        if (auto stop = lang::refused_by_sandbox(of_.scope, offered->name))
-            co_return *std::move(stop);
+        if (auto stop = lang::refused_by_sandbox(scope, offered->name)) co_return *std::move(stop);
     }
     host::session& owner = runner_.owner();
     const std::string& text = called.asked.arguments_json;
@@ -165,19 +186,19 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
     if (offered->what == offered_tool::kind::tool) {
         const auto tool = lang::host_as<tool_callable>(offered->callable)->get();
         host::effect_call call =
-            clause_call(owner, offered->callable, *inputs, of_.scope, of_.span, context);
+            clause_call(owner, offered->callable, *inputs, scope, of_.span, context);
         result<lang::value> ended = co_await run_tool(runner_, tool, std::move(call));
         co_return ended;
     }
     if (offered->what == offered_tool::kind::task) {
-        auto bound = bind_task(*offered, *inputs, context);
+        auto bound = bind_task(*offered, *inputs, scope, context);
         if (!bound) co_return std::move(bound).error();
         result<lang::value> ended = co_await runner_.run(*std::move(bound));
         co_return ended;
     }
     lang::value asked = subtask_of(owner.memory(), *std::move(inputs), offered->hint);
     result<subtask_outcome> outcome =
-        co_await run_subtask(runner_, std::move(asked), &chain_, of_.scope, of_.span, context);
+        co_await run_subtask(runner_, std::move(asked), &chain_, scope, of_.span, context);
     if (!outcome) co_return std::move(outcome).error();
     if (outcome->failed)
         co_return task_failed(task_failure_reason::subtask_failure, outcome->message);
@@ -185,12 +206,11 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
 }
 
 result<task_call> turn_run::bind_task(const offered_tool& offered, const lang::value& inputs,
-                                      coro::call_context context) {
+                                      const lang::scope_ref& scope, coro::call_context context) {
     host::session& owner = runner_.owner();
-    HEDDLE_TRY(
-        task_call bound,
-        bind_call(owner.memory(), lang::host_as<task_callable>(offered.callable)->task(),
-                  clause_call(owner, offered.callable, inputs, of_.scope, of_.span, context)));
+    HEDDLE_TRY(task_call bound,
+               bind_call(owner.memory(), lang::host_as<task_callable>(offered.callable)->task(),
+                         clause_call(owner, offered.callable, inputs, scope, of_.span, context)));
     bound.chain = &chain_;
     if (chain_.depth_left <= 0 || chain_.has(bound)) {
         return task_failed(task_failure_reason::execution_halted,
@@ -210,10 +230,14 @@ coro::task<result<void>> run_tool_calls(task_runner& runner, tool_turns& turn, c
         calls[i].failed = true;
     }
     turn_run running(runner, turn, of, chain);
-    coro::nursery side_by_side(context);
     const std::size_t count = std::min(calls.size(), max_calls_per_turn);
+    if (count == 1) {
+        const result<void> ended = co_await running.run_alone(context);
+        co_return ended;
+    }
+    coro::nursery side_by_side(context);
     for (std::size_t i = 0; i < count; ++i) {
-        side_by_side.start([&] { return running.run(i, side_by_side.context()); });
+        side_by_side.start([&] { return running.run_beside_others(i, side_by_side.context()); });
     }
     result<void> ended = co_await side_by_side.join();
     co_return ended;

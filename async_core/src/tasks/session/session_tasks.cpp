@@ -76,6 +76,7 @@ lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     lang::value callable =
         lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
     ++registrations_;
+    if (!task->declared.tools.empty()) owner_.realm().has_tools = true;
     const auto before = registry_.add({task, callable});
     log_port& log = owner_.owner().log();
     if (log.enabled(log_level::warn)) {
