@@ -15,10 +15,10 @@ namespace heddle::lang {
 class future final : public host_object {
 public:
     /// `outer`: the future that the spawning code is part of, or nil.
-    /// `group`, `slot`: its place among the branches of its scope.
-    future(host_ref<future> outer, value group, std::uint32_t slot)
-        : depth_(outer ? outer->depth_ + 1 : 0), outer_(std::move(outer)), group_(std::move(group)),
-          slot_(slot) {
+    /// `group`, `slot`: its place among the branches of its scope. `span`: of the `spawn`.
+    future(host_ref<future> outer, value group, std::uint32_t slot, source_span span)
+        : span_(span), depth_(outer ? outer->depth_ + 1 : 0), outer_(std::move(outer)),
+          group_(std::move(group)), slot_(slot) {
         // The skew-binary jumps of Myers (1983): an ancestor is found in logarithmic time.
         const future* above = outer_.get();
         if (!above) return;
@@ -63,6 +63,7 @@ public:
 
     [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
     /// Its end is known to the program from here on.
+    [[nodiscard]] source_span span() const noexcept { return span_; }
     void note_awaited() const noexcept {
         static_cast<branch_group*>(host_of(group_))->note_awaited(slot_);
     }
@@ -90,6 +91,7 @@ private:
     bool stopping_ = false;
     fiber* own_fiber_ = nullptr; ///< null while it runs on the stack of another
     std::size_t depth_;          ///< futures around it
+    source_span span_;
     host_ref<future> outer_;
     host_ref<future> jump_; ///< one of those around it, see is_around
     value group_;

@@ -5,6 +5,7 @@
 #include "code_job.hpp"
 #include "join.hpp"
 #include "pending_job.hpp"
+#include "permit_waits.hpp"
 #include "slice_work.hpp"
 
 #include <heddle/lang/builtin.hpp>
@@ -12,10 +13,7 @@
 
 namespace heddle::lang {
 
-class future;
 class sandbox_policy;
-class semaphore;
-struct permit_verdict;
 
 /// The dispatch loop (interpreter.cpp) and what it needs off the hot path (interpreter_slow.cpp).
 /// Lives on the native stack for the length of one run().
@@ -174,12 +172,10 @@ private:
     std::optional<error> end_waits(const std::vector<permit_verdict>& found);
     [[nodiscard]] std::optional<error> await_for_ever(future& awaited);
     void end_waits_below_race(const join& race);
+    [[nodiscard]] std::vector<permit_waits::circle_member> await_below(const join& group) const;
+    [[nodiscard]] error with_circle(error failure,
+                                    const std::vector<permit_waits::circle_member>& members);
     [[nodiscard]] bool awaits_itself(const future& awaited) const;
-    next take_permit(std::size_t base, instruction i);
-    void release_permit(std::size_t base, instruction i) noexcept;
-
-    // waiting and branches
-    next suspend(waiting_for what);
 
     // permits (interpreter_permits.cpp)
     void lend_permit() noexcept;
@@ -187,6 +183,11 @@ private:
     [[nodiscard]] bool owes_permit() noexcept;
     void return_permit() noexcept;
     next send_request();
+    next take_permit(std::size_t base, instruction i);
+    void release_permit(std::size_t base, instruction i) noexcept;
+
+    // waiting and branches
+    next suspend(waiting_for what);
     void begin_inline(inline_branch branch);
     static inline_branch take_inline(fiber& self) noexcept;
     void drop_grant() noexcept;
@@ -228,7 +229,8 @@ private:
     }
 
     /// Where the running instruction is. Valid after the frame's `at` was saved.
-    [[nodiscard]] source_span here() const;
+    [[nodiscard]] source_span here() const { return innermost_place(f_); }
+    [[nodiscard]] static source_span innermost_place(const fiber& of);
     [[nodiscard]] frame& top() noexcept { return f_.frames_.back(); }
 
     fiber& f_;

@@ -357,6 +357,16 @@ void interpreter::branch_done(std::size_t base, instruction i) {
     else right.scope->release();                                // its join is in a register
 }
 
+/// Of a branch that awaits what the group is needed for; empty where another one does, below it.
+std::vector<permit_waits::circle_member> interpreter::await_below(const join& group) const {
+    for (fiber* each : group.children()) {
+        if (each->waits_ != waiting_for::future) continue;
+        const auto* awaited = static_cast<const future*>(host_of(each->waits_on_));
+        if (awaited->is_around(*f_.scope_)) return {{awaited, each}};
+    }
+    return {};
+}
+
 interpreter::next interpreter::join_end(std::size_t base, instruction i) {
     const value kept = f_.stack_[base + i.b];
     auto* group = static_cast<join*>(host_of(kept));
@@ -365,9 +375,10 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
     if (group->living() != 0) {
         if (i.x == 0 && group->needs_all() &&
             future::needs(group->children(), *f_.scope_) == future::need::certain) {
-            return raise(error(errc::evaluation,
-                               "await: a branch awaits the future that it is "
-                               "needed for; this would wait for ever"));
+            error failure(errc::evaluation,
+                          "await: a branch awaits the future that it is "
+                          "needed for; this would wait for ever");
+            return raise(with_circle(std::move(failure), await_below(*group)));
         }
         if (i.x == 0 && !group->needs_all()) end_waits_below_race(*group);
         --top().at; // looked at again when the last child has ended

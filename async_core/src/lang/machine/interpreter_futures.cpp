@@ -26,9 +26,9 @@ bool interpreter::make_future(std::size_t base, instruction i) {
                          "returned, and its computations have ended with it");
         return false;
     }
-    R[i.a] = make_host(
-        memory_, std::make_unique<future>(f_.scope_->spawned, R[i.b],
-                                          group->add_spawn(memory_, f_.realm_->host_events())));
+    R[i.a] = make_host(memory_, std::make_unique<future>(
+                                    f_.scope_->spawned, R[i.b],
+                                    group->add_spawn(memory_, f_.realm_->host_events()), here()));
     return true;
 }
 
@@ -108,6 +108,26 @@ void interpreter::end_waits_below_race(const join& race) {
     }
 }
 
+/// The error with a line for each member: where its future was spawned, and where that is awaited.
+error interpreter::with_circle(error failure,
+                               const std::vector<permit_waits::circle_member>& members) {
+    for (std::size_t k = 0; k < members.size(); ++k) {
+        if (k == max_members_shown) {
+            return std::move(failure).with_trace(
+                "in the circle: " + std::to_string(members.size() - k) + " more");
+        }
+        const source_location spawned = f_.realm_->sources().locate(members[k].awaited->span());
+        std::string line = "in the circle: a future";
+        if (spawned.line != 0) {
+            line =
+                "in the circle: the future of " + spawned.file + ":" + std::to_string(spawned.line);
+        }
+        failure = std::move(failure).with_trace(line + " is awaited",
+                                                innermost_place(*members[k].awaiter));
+    }
+    return failure;
+}
+
 /// (await f)
 interpreter::next interpreter::control_await(std::size_t at, std::size_t count, bool) {
     const value kept = f_.stack_[at + 1];
@@ -120,9 +140,10 @@ interpreter::next interpreter::control_await(std::size_t at, std::size_t count, 
         return control_value(at, count, *std::move(ended));
     }
     if (awaits_itself(*awaited)) {
-        return raise(error(errc::evaluation,
-                           "await: this would wait for ever, because the future "
-                           "itself waits for what awaits it"));
+        error failure(errc::evaluation,
+                      "await: this would wait for ever, because the future "
+                      "itself waits for what awaits it");
+        return raise(with_circle(std::move(failure), permit_waits::circle(f_, *awaited)));
     }
     if (auto for_ever = await_for_ever(*awaited)) return raise(*std::move(for_ever));
     for (std::size_t k = 0; k <= count; ++k) f_.stack_[at + k].set_nil();

@@ -37,12 +37,12 @@ error arity_error(const std::string& who, std::size_t least, std::size_t most, s
 
 } // namespace
 
-source_span interpreter::here() const {
+source_span interpreter::innermost_place(const fiber& of) {
     // The innermost place in the program's own text, also below the branch that runs: where the
     // prelude and the library are means nothing to a user. A branch that has only their code and a
     // stack of its own has no place; its join has one when it raises the error.
-    for (std::size_t k = f_.frames_.size(); k > 0; --k) {
-        const frame& at = f_.frames_[k - 1];
+    for (std::size_t k = of.frames_.size(); k > 0; --k) {
+        const frame& at = of.frames_[k - 1];
         if (at.code->hidden) {
             if (at.tail_calls != 0) return {at.tail_calls, at.tail_calls + 1};
             continue;

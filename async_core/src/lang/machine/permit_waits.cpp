@@ -6,6 +6,7 @@
 #include <heddle/lang/call_site.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -84,6 +85,16 @@ public:
         climb_all();
         return target_reached_;
     }
+    /// After reaches() was true: what awaits what on the way there, from the end.
+    [[nodiscard]] std::vector<circle_member> way() const {
+        std::vector<circle_member> members;
+        for (std::size_t k = found_at_; k != none; k = waiting_[k].from) {
+            const node& at = waiting_[k];
+            if (at.awaits) members.push_back({at.awaits, at.awaiter});
+        }
+        return members;
+    }
+    void ignore_deadlines() noexcept { exact_ = false; }
     /// The `await` by which the last branch of the race was found that cannot end before `self`.
     [[nodiscard]] fiber* stuck_await_of(const fiber& self) {
         until_ = deadline_of(self);
@@ -100,26 +111,35 @@ private:
         branch_place place;
         const future* spawned; ///< the innermost one that it is part of
         const call_site* called_by;
-        fiber* awaiter; ///< by whose `await` it was reached last, or null
-        bool own;       ///< the branch itself is a part of it
-        bool needed;    ///< what it is part of needs its end
+        fiber* awaiter;                 ///< by whose `await` it was reached last, or null
+        bool own;                       ///< the branch itself is a part of it
+        bool needed;                    ///< what it is part of needs its end
+        std::size_t from = none;        ///< the one that led to it, in waiting_
+        const future* awaits = nullptr; ///< by whose `await` that led to it
     };
+    static constexpr std::size_t none = SIZE_MAX;
 
-    void add(const fiber& self, fiber* awaiter, bool own) {
+    void add(const fiber& self, fiber* awaiter, bool own, const future* awaits = nullptr) {
         const dynamic_scope& scope = *self.scope();
-        add({place_now(self), scope.spawned.get(), scope.called_by.get(), awaiter, own, true});
+        node next{place_now(self), scope.spawned.get(), scope.called_by.get(), awaiter, own, true};
+        next.awaits = awaits;
+        add(std::move(next));
     }
 
     void add(node next) {
         if (left_ == 0 || !known_.insert(semaphore::key_of(next.place)).second) return;
         --left_;
+        next.from = climbs_;
         waiting_.push_back(std::move(next));
     }
 
     void climb_all() {
         for (std::size_t k = 0; k < waiting_.size() && left_ != 0 && !target_reached_; ++k) {
-            const node at = waiting_[k];
+            node at = waiting_[k];
+            at.awaits = nullptr;
+            climbs_ = k;
             climb(at);
+            if (target_reached_) found_at_ = k;
         }
     }
 
@@ -159,7 +179,7 @@ private:
     void add_waiters(const future& awaited) {
         for (fiber* each : awaited.waiters()) {
             if (left_ == 0) return;
-            if (!exact_ || deadline_of(*each) == until_) add(*each, each, false);
+            if (!exact_ || deadline_of(*each) == until_) add(*each, each, false, &awaited);
             else --left_;
         }
     }
@@ -203,6 +223,8 @@ private:
     const semaphore* wanted_ = nullptr;
     const future* target_ = nullptr;
     bool target_reached_ = false;
+    std::size_t climbs_ = none;    ///< whose surroundings are added, in waiting_
+    std::size_t found_at_ = none;  ///< by which the target was reached
     fiber* stuck_await_ = nullptr; ///< see stuck_await_of
     bool exact_ = true;            ///< races and deadlines count
     double until_ = 0;
@@ -220,6 +242,21 @@ permit_verdict permit_waits::of(fiber& self, const semaphore& wanted) {
 bool permit_waits::needed_by(const fiber& self, const future& awaited) {
     std::size_t left = max_visited;
     return search(left, nullptr).reaches(self, awaited);
+}
+
+std::vector<permit_waits::circle_member> permit_waits::circle(const fiber& self,
+                                                              const future& awaited) {
+    std::vector<circle_member> members{{&awaited, &self}};
+    for (const bool exact : {true, false}) {
+        std::size_t left = max_visited;
+        search found(left, nullptr);
+        if (!exact) found.ignore_deadlines();
+        if (!found.reaches(self, awaited)) continue;
+        const std::vector<circle_member> others = found.way();
+        members.insert(members.end(), others.begin(), others.end());
+        break;
+    }
+    return members;
 }
 
 fiber* permit_waits::stuck_await(const fiber& self, const join& race) {

@@ -41,6 +41,15 @@ public:
     /// Whether the future cannot end before code in `self`, which is about to await it, through
     /// whatever the future waits for.
     [[nodiscard]] static bool needed_by(const fiber& self, const future& awaited);
+    /// A part of a circle of awaits: a future, and what awaits it.
+    struct circle_member {
+        const future* awaited;
+        const fiber* awaiter;
+    };
+    /// The futures through which that future needs the end of `self`, as far as they are found; the
+    /// first is the one that self is about to await.
+    [[nodiscard]] static std::vector<circle_member> circle(const fiber& self,
+                                                           const future& awaited);
     /// Of that race, which `self` has opened and waits for: a fiber in one of its branches whose
     /// `await` cannot end because no branch of the race can; null when the race may end.
     [[nodiscard]] static fiber* stuck_await(const fiber& self, const join& race);

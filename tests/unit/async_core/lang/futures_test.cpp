@@ -164,6 +164,39 @@ TEST(futures, waiting_in_a_circle_through_a_race_is_an_error) {
         never);
 }
 
+TEST(futures, circle_names_its_members) {
+    const std::string members =
+        "(try (await g) (catch (e) (map (lambda (l) (list (last (string-split (get l 'what) "
+        "\":\")) (get-in l '(span line)))) (filter (lambda (l) (string-starts-with? (get l 'what) "
+        "\"in the circle\")) (get e 'stack)))))";
+    expect_everywhere(
+        "(define g nil)\n(define f (spawn (progn (pause 1)\n(await g))))\n"
+        "(set! g (spawn (progn (pause 2)\n(await f))))" +
+            members,
+        R"((("2 is awaited" 5) ("4 is awaited" 3)))");
+    expect_everywhere(
+        "(define g nil)\n(define f (spawn (race (progn (pause 1)\n(await g)))))\n"
+        "(define h (spawn (map (lambda (x) (pause 1)\n(await f)) '(1))))\n"
+        "(set! g (spawn (progn (pause 2)\n(await h))))" +
+            members,
+        R"((("4 is awaited" 7) ("2 is awaited" 5) ("6 is awaited" 3)))");
+    // Only so many are named.
+    expect_everywhere(
+        "(define g nil) (define f (spawn (progn (pause 1) (await g))))"
+        "(define all (list f))"
+        "(loop 20 (let ((next (first all))) (set! all (cons (spawn (await next)) "
+        "all))))"
+        "(set! g (spawn (progn (pause 2) (await (first all)))))"
+        "(try (await g) (catch (e) (get (nth (get e 'stack) 8) 'what)))",
+        R"("in the circle: 14 more")");
+    expect_everywhere(
+        "(define f nil) (set! f (spawn (progn (pause 1)\n(map (lambda (x) (pause 1)\n"
+        "(await f)) '(1)))))\n(try (await f) (catch (e) (map (lambda (l) (get-in l "
+        "'(span line))) (filter (lambda (l) (string-starts-with? (get l 'what) \"in "
+        "the circle\")) (get e 'stack)))))",
+        "(3)");
+}
+
 TEST(futures, race_that_may_end_is_no_circle) {
     const auto run = [](const std::string& race, const std::string& shown) {
         expect_everywhere("(define g nil) (define f (spawn " + race +
