@@ -132,6 +132,7 @@ private:
     friend class join;
     friend class future;
     friend class concurrency_scope;
+    friend class fiber_queue;
     friend class interpreter;
     friend class permit_waits;
     friend branch_place place_of(const fiber&);

@@ -85,7 +85,8 @@ void future::settle(state how) noexcept {
     own_fiber_ = nullptr;
     outer_ = {};
     jump_ = {};
-    for (fiber* waiting : std::exchange(waiters_, {})) {
+    while (fiber* waiting = waiters_.first()) {
+        waiters_.remove(*waiting);
         try {
             answer(*waiting);
         } catch (...) {
@@ -95,11 +96,6 @@ void future::settle(state how) noexcept {
         waiting->waits_on_.set_nil(); // not the last reference: the branch that ends has one
         if (waiting->driver) waiting->driver->wake(*waiting);
     }
-}
-
-void future::forget(fiber& self) noexcept {
-    if (!waiters_.empty() && waiters_.back() == &self) return waiters_.pop_back();
-    waiters_.erase(std::remove(waiters_.begin(), waiters_.end(), &self), waiters_.end());
 }
 
 bool future::is_around(const dynamic_scope& scope) const noexcept {
@@ -114,7 +110,9 @@ bool future::is_around(const dynamic_scope& scope) const noexcept {
 future::need future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope) {
     if (!scope.spawned) return need::none;
     need found = need::none;
-    std::vector<fiber*> work = fibers;
+    std::vector<fiber*> work(
+        fibers.end() - static_cast<std::ptrdiff_t>(std::min(fibers.size(), max_visited)),
+        fibers.end());
     for (std::size_t looked_at = 0; !work.empty() && looked_at < max_visited; ++looked_at) {
         fiber* next = work.back();
         work.pop_back();

@@ -1,6 +1,8 @@
 // What `spawn` returns.
 #pragma once
 
+#include "fiber_queue.hpp"
+
 #include <heddle/lang/branch_group.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/fiber.hpp>
@@ -61,16 +63,16 @@ public:
     /// Whether code in that scope is part of it.
     [[nodiscard]] bool is_around(const dynamic_scope& scope) const noexcept;
 
+    [[nodiscard]] source_span span() const noexcept { return span_; }
     [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
     /// Its end is known to the program from here on.
-    [[nodiscard]] source_span span() const noexcept { return span_; }
     void note_awaited() const noexcept {
         static_cast<branch_group*>(host_of(group_))->note_awaited(slot_);
     }
 
-    void wait(fiber& self) { waiters_.push_back(&self); }
-    void forget(fiber& self) noexcept;
-    [[nodiscard]] const std::vector<fiber*>& waiters() const noexcept { return waiters_; }
+    void wait(fiber& self) noexcept { waiters_.push_back(self); }
+    void forget(fiber& self) noexcept { waiters_.remove(self); }
+    [[nodiscard]] const fiber_queue& waiters() const noexcept { return waiters_; }
 
     /// Whether a fiber can end only after the future that some code belongs to. If so, waiting for
     /// the fiber from that code would deadlock.
@@ -89,9 +91,9 @@ private:
 
     state state_ = state::running;
     bool stopping_ = false;
+    source_span span_;
     fiber* own_fiber_ = nullptr; ///< null while it runs on the stack of another
     std::size_t depth_;          ///< futures around it
-    source_span span_;
     host_ref<future> outer_;
     host_ref<future> jump_; ///< one of those around it, see is_around
     value group_;
@@ -99,7 +101,7 @@ private:
     value value_;
     std::optional<error> failure_;
     heap_charge charge_; ///< of the failure
-    std::vector<fiber*> waiters_;
+    fiber_queue waiters_;
 };
 
 } // namespace heddle::lang

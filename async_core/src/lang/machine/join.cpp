@@ -21,40 +21,26 @@ constexpr std::size_t max_kept_losers = 16;
 } // namespace
 
 void concurrency_scope::hand_over() noexcept {
-    fiber* next = first_;
-    forget(*next);
-    next->granted_ = this; // the permit changes hands; running_ stays
-    next->waits_ = waiting_for::nothing;
-    next->waits_scope_ = nullptr;
-    if (auto* group = host_as<join>(next->waits_on_)) group->permit_awaited();
-    next->waits_on_.set_nil();
-    if (next->driver) next->driver->wake(*next);
+    fiber& next = *queue_.first();
+    queue_.remove(next);
+    next.granted_ = this; // the permit changes hands; running_ stays
+    next.waits_ = waiting_for::nothing;
+    next.waits_scope_ = nullptr;
+    if (auto* group = host_as<join>(next.waits_on_)) group->permit_awaited();
+    next.waits_on_.set_nil();
+    if (next.driver) next.driver->wake(next);
 }
 
 void concurrency_scope::wait(fiber& self) noexcept {
     self.waits_ = waiting_for::permit;
     self.waits_scope_ = this;
-    self.queue_before_ = last_;
-    (last_ ? last_->queue_next_ : first_) = &self;
-    last_ = &self;
-}
-
-void concurrency_scope::forget(fiber& self) noexcept {
-    fiber* const before = std::exchange(self.queue_before_, nullptr);
-    fiber* const next = std::exchange(self.queue_next_, nullptr);
-    (before ? before->queue_next_ : first_) = next;
-    (next ? next->queue_before_ : last_) = before;
+    queue_.push_back(self);
 }
 
 void concurrency_scope::replace(fiber& other, fiber& self) noexcept {
-    fiber* const before = std::exchange(other.queue_before_, nullptr);
-    fiber* const next = std::exchange(other.queue_next_, nullptr);
-    self.queue_before_ = before;
-    self.queue_next_ = next;
+    queue_.replace(other, self);
     self.waits_ = waiting_for::permit;
     self.waits_scope_ = this;
-    (before ? before->queue_next_ : first_) = &self;
-    (next ? next->queue_before_ : last_) = &self;
 }
 
 join::join(realm& realm, std::size_t slots, join_policy policy, std::string label,

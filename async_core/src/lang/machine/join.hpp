@@ -1,6 +1,8 @@
 // Groups of branches, and the bound on how many run.
 #pragma once
 
+#include "fiber_queue.hpp"
+
 #include <heddle/lang/branch_group.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/fiber.hpp>
@@ -29,13 +31,13 @@ public:
         return true;
     }
     void release() noexcept {
-        if (!first_) --running_;
+        if (queue_.empty()) --running_;
         else hand_over();
     }
     /// Parks a fiber until a permit is handed to it (fiber::granted_).
     void wait(fiber& self) noexcept;
     /// Takes a fiber that waits out of the queue.
-    void forget(fiber& self) noexcept;
+    void forget(fiber& self) noexcept { queue_.remove(self); }
     /// `fiber` waits in the place of `other`.
     void replace(fiber& other, fiber& self) noexcept;
     [[nodiscard]] std::size_t running() const noexcept { return running_; }
@@ -46,8 +48,7 @@ private:
 
     std::size_t limit_;
     std::size_t running_ = 0;
-    fiber* first_ = nullptr; ///< in the queue, linked by fiber::queue_next_
-    fiber* last_ = nullptr;
+    fiber_queue queue_;
 };
 
 /// What a join makes of its branches' ends.

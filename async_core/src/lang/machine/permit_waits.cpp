@@ -177,7 +177,7 @@ private:
     }
 
     void add_waiters(const future& awaited) {
-        for (fiber* each : awaited.waiters()) {
+        for (fiber* each = awaited.waiters().first(); each; each = fiber_queue::after(*each)) {
             if (left_ == 0) return;
             if (!exact_ || deadline_of(*each) == until_) add(*each, each, false, &awaited);
             else --left_;

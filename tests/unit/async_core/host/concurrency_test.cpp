@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <string>
 
@@ -135,6 +136,23 @@ TEST_F(concurrency_test, branches_that_compute_begin_all_at_once) {
                   " (timeout 0.1 (sleep 60) (print 'timer))) 'over))"),
               "over");
     EXPECT_EQ(printed_, "timer\n");
+}
+
+TEST_F(concurrency_test, branches_that_await_one_future_end_in_linear_time) {
+    const auto time_for = [&](int count) {
+        const std::string n = std::to_string(count);
+        run_options options;
+        options.memory_limit = std::size_t{4} * 1024 * 1024 * 1024;
+        const std::clock_t began = std::clock();
+        EXPECT_EQ(run("(let ((f (spawn (sleep 60))) (begun 0)) (with ((concurrency 200000)) (race "
+                      "(map (lambda (i) (set! begun (+ begun 1)) (await f)) (range " +
+                          n + ")) (progn (while (< begun " + n + ") (sleep 0.01)) 'begun))))",
+                      options),
+                  "begun");
+        return std::clock() - began;
+    };
+    const std::clock_t few = time_for(10'000);
+    EXPECT_LT(time_for(80'000), 20 * few); // each was looked for among all: 50 times as much
 }
 
 TEST_F(concurrency_test, race_ends_the_losers) {
