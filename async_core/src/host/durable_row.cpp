@@ -133,18 +133,17 @@ void durable_row::slice_ended(bool idle, bool bounded) {
 }
 
 coro::task<coro::wake> durable_row::park(branch_wait& self, coro::deadline until) {
-    self.waits = true;
     self.cut = false;
-    parked_.push_back(&self);
+    if (!until.is_never() && replays()) bounded_waits_.emplace(self.path, &self);
+    self.waits = true;
     branch_waits();
-    bool overdue = false;
     while (self.waits) {
-        const coro::deadline limit = overdue || closed_ ? coro::deadline() : until;
+        const coro::deadline limit = self.overdue || closed_ ? coro::deadline() : until;
         const coro::wake woken =
             co_await self.woken.wait(coro::call_context{&loop_, nullptr, limit});
         if (!self.waits || woken != coro::wake::timed_out) continue;
-        overdue = true;
-        overdue_.push_back(&self);
+        self.place = overdue_.insert(overdue_.end(), &self);
+        self.overdue = true;
         go_on();
     }
     co_return self.cut ? coro::wake::timed_out : coro::wake::notified;
@@ -153,8 +152,8 @@ coro::task<coro::wake> durable_row::park(branch_wait& self, coro::deadline until
 void durable_row::wake(branch_wait& self) noexcept {
     if (self.waits) {
         self.waits = false;
-        parked_.remove(&self);
-        overdue_.remove(&self);
+        if (std::exchange(self.overdue, false)) overdue_.erase(self.place);
+        bounded_waits_.erase(self.path);
         ++running_;
     }
     self.woken.notify();
@@ -212,17 +211,17 @@ coro::task<result<void>> durable_row::replay_turn(const digest128& path) {
         ++running_;
         co_return result<void>();
     }
-    arrival self;
+    arrival self(*this);
     self.path = path;
     self.ready = true;
-    arrivals_.push_back(&self);
+    arrive(self);
     go_on();
     co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
     co_return result<void>();
 }
 
 coro::task<result<void>> durable_row::record_turn(step_record record, bool durable) {
-    arrival self;
+    arrival self(*this);
     self.path = record.path;
     self.at = record.at = std::max(clock_, real_clock());
     if (closed_) {
@@ -231,7 +230,7 @@ coro::task<result<void>> durable_row::record_turn(step_record record, bool durab
         ++running_;
         co_return kept;
     }
-    arrivals_.push_back(&self);
+    arrive(self);
     result<void> kept;
     if (durable) {
         result<void> appended =
@@ -246,12 +245,23 @@ coro::task<result<void>> durable_row::record_turn(step_record record, bool durab
     co_return kept;
 }
 
-void durable_row::grant(std::list<arrival*>::iterator which, double at) noexcept {
-    arrival* first = *which;
-    arrivals_.erase(which);
+void durable_row::arrive(arrival& self) {
+    self.place = arrivals_.insert(arrivals_.end(), &self);
+    self.waits = true;
+    if (replays()) self.by_path = arrivals_by_path_.emplace(self.path, &self);
+}
+
+void durable_row::leave(arrival& self) noexcept {
+    if (!std::exchange(self.waits, false)) return;
+    arrivals_.erase(self.place);
+    if (self.by_path) arrivals_by_path_.erase(*self.by_path);
+}
+
+void durable_row::grant(arrival& first, double at) noexcept {
+    leave(first);
     clock_ = std::max(clock_, at);
     ++running_;
-    first->turn.notify();
+    first.turn.notify();
 }
 
 /// What happens next, as long as no branch can run.
@@ -261,7 +271,7 @@ void durable_row::go_on() noexcept {
             if (!replay_next()) return;
         } else if (!arrivals_.empty()) {
             if (!arrivals_.front()->ready) return;
-            grant(arrivals_.begin(), arrivals_.front()->at);
+            grant(*arrivals_.front(), arrivals_.front()->at);
         } else if (!cut_next()) {
             return;
         }
@@ -272,22 +282,19 @@ void durable_row::go_on() noexcept {
 bool durable_row::replay_next() noexcept {
     const step_record& record = earlier_[next_];
     if (record.kind == step_kind::cut) {
-        const auto found =
-            std::find_if(parked_.begin(), parked_.end(),
-                         [&](const branch_wait* each) { return each->path == record.path; });
-        if (found != parked_.end()) {
+        const auto found = bounded_waits_.find(record.path);
+        if (found != bounded_waits_.end()) {
             ++next_;
-            cut(**found, record.at);
+            cut(*found->second, record.at);
             return true;
         }
     } else {
-        const auto found =
-            std::find_if(arrivals_.begin(), arrivals_.end(),
-                         [&](const arrival* each) { return each->path == record.path; });
-        if (found != arrivals_.end()) {
-            if (!(*found)->ready) return false;
+        const auto found = arrivals_by_path_.lower_bound(record.path);
+        if (found != arrivals_by_path_.end() && found->first == record.path) {
+            arrival& first = *found->second;
+            if (!first.ready) return false;
             ++next_;
-            grant(found, record.at);
+            grant(first, record.at);
             return true;
         }
     }
@@ -332,10 +339,11 @@ void durable_row::fail(std::string what) noexcept {
 
 void durable_row::close() noexcept {
     if (std::exchange(closed_, true)) return;
-    const std::list<arrival*> waiting = std::exchange(arrivals_, {});
-    for (arrival* each : waiting) {
+    while (!arrivals_.empty()) {
+        arrival& each = *arrivals_.front();
+        leave(each);
         ++running_;
-        each->turn.notify();
+        each.turn.notify();
     }
 }
 

@@ -36,7 +36,9 @@ public:
         coro::wait_point& woken; ///< notified when the wait is over
         bool waits = false;      ///< parked: for a permit, a future, branches
         bool cut = false;        ///< the wait was ended by its deadline
-        ports::digest128 path{}; ///< of that wait
+        ports::digest128 path{}; ///< of that wait, if it has a deadline
+        bool overdue = false;    ///< its deadline has passed, and `place` is its own in overdue_
+        std::list<branch_wait*>::iterator place{};
     };
 
     // Names of steps.
@@ -98,12 +100,21 @@ public:
     std::function<void()> on_broken;
 
 private:
-    /// What has arrived and waits for its turn.
+    /// What has arrived and waits for its turn. Lives in the coroutine that waits.
     struct arrival {
-        ports::digest128 path;
+        explicit arrival(durable_row& row) noexcept : owner(row) {}
+        arrival(const arrival&) = delete;
+        arrival& operator=(const arrival&) = delete;
+        ~arrival() { owner.leave(*this); }
+
+        durable_row& owner;
+        ports::digest128 path{};
         double at = 0;
         bool ready = false; ///< it may have its turn when it is the first
+        bool waits = false; ///< it is in arrivals_, at `place`
         coro::wait_point turn;
+        std::list<arrival*>::iterator place{};
+        std::optional<std::multimap<ports::digest128, arrival*>::iterator> by_path;
     };
     [[nodiscard]] ports::digest128 way_to(const lang::branch_place& branch) const;
     /// A response that no step of this version of the program has used yet.
@@ -116,7 +127,9 @@ private:
     [[nodiscard]] bool replays() const noexcept { return next_ < earlier_.size(); }
     [[nodiscard]] double real_clock() const;
     void go_on() noexcept;
-    void grant(std::list<arrival*>::iterator which, double at) noexcept;
+    void arrive(arrival& self);
+    void leave(arrival& self) noexcept;
+    void grant(arrival& first, double at) noexcept;
     void cut(branch_wait& waiting, double at) noexcept;
     [[nodiscard]] bool replay_next() noexcept;
     [[nodiscard]] bool cut_next() noexcept;
@@ -132,7 +145,10 @@ private:
     std::multimap<ports::digest128, spare> spares_; ///< by the content of the request
     std::list<arrival*> arrivals_;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
-    std::list<branch_wait*> parked_;
+    // Of those that began while there were records of earlier executions: tens of thousands may
+    // be there at a time, and the records have them in another order.
+    std::multimap<ports::digest128, arrival*> arrivals_by_path_;
+    std::map<ports::digest128, branch_wait*> bounded_waits_;
     std::unordered_map<std::uint32_t, ports::digest128> fibers_;
     double clock_ = 0;
     double clock_at_begin_ = 0; ///< of the last record of the earlier executions

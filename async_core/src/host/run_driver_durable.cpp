@@ -140,7 +140,14 @@ coro::task<coro::wake> run_driver::park_durably(lang::fiber& fiber, fiber_state&
     durable_row::branch_wait self{state.woken};
     if (!until.is_never()) self.path = row_->path_of(lang::place_of(fiber), fiber.take_ordinal());
     state.wait = &self;
-    const coro::wake woken = co_await row_->park(self, until);
+    coro::wake woken{};
+    try {
+        woken = co_await row_->park(self, until);
+    } catch (...) { // no memory to wait: nothing may wake `self` any more
+        row_->wake(self);
+        state.wait = nullptr;
+        throw;
+    }
     state.wait = nullptr;
     co_return woken;
 }

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <random>
 #include <set>
@@ -185,6 +186,46 @@ TEST(durable_rows, stopped_after_any_record_ask_only_for_what_is_not_recorded) {
                 ASSERT_EQ(third.calls(), 0) << body << " after " << kept;
             }
         }
+    }
+}
+
+/// Processor time of this process, which others on the machine do not lengthen.
+std::chrono::duration<double> processor_time() {
+    return std::chrono::duration<double>(static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+}
+
+// A wait that ended was looked for among all that wait, and a record among all that had arrived.
+TEST(durable_rows, many_waits_and_records_take_linear_time) {
+    const auto timed = [](const std::string& body, const std::string& value,
+                          std::vector<step_record> earlier, std::chrono::duration<double>& took) {
+        row_process process(1, std::move(earlier));
+        run_options options;
+        options.memory_limit = std::size_t{4} * 1024 * 1024 * 1024;
+        const auto began = processor_time();
+        EXPECT_EQ(process.run(body, options), value) << body;
+        took = processor_time() - began;
+        return process.log->all;
+    };
+    const auto within = [](const std::string& work, int count) {
+        return "(length (with ((concurrency 100000)) (map (lambda (i) " + work + ") (range " +
+               std::to_string(count) + "))))";
+    };
+    for (const std::string& work :
+         {std::string("(await f)"), std::string("(timeout 0.5 (await f) 'late)"),
+          std::string("(fetch i)")}) {
+        const auto program = [&](int count) {
+            return "(let ((f (spawn (sleep 1)))) " + within(work, count) + ")";
+        };
+        std::chrono::duration<double> few{};
+        std::chrono::duration<double> many{};
+        std::chrono::duration<double> few_again{};
+        std::chrono::duration<double> many_again{};
+        auto records = timed(program(5000), "5000", {}, few);
+        (void)timed(program(5000), "5000", std::move(records), few_again);
+        records = timed(program(40'000), "40000", {}, many);
+        (void)timed(program(40'000), "40000", std::move(records), many_again);
+        EXPECT_LT(many, 20 * few) << work; // it was sixty times as much
+        EXPECT_LT(many_again, 20 * few_again) << work;
     }
 }
 
