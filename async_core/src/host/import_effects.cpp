@@ -112,8 +112,9 @@ private:
     }
 
     builtin row_{
-        "%import-begin",           "path from", 2,      2, lang::builtin_kind::effect, nullptr,
-        "Finds a file to import.", "",          "world"};
+        "%import-begin",           "path from", 2,       2,   lang::builtin_kind::effect, nullptr,
+        "Finds a file to import.", "",          "world", false,
+        true};
 };
 
 /// (%import-end turn value)

@@ -80,6 +80,8 @@ struct builtin {
         example;             ///< "(f 1) => 2", run as a test; empty when it needs the outside world
     std::string_view family; ///< "numbers", "strings", "lists", "maps", "data", "world"
     bool constant_time = false; ///< of a pure one: whatever the size of its arguments
+    /// Effects only: it may wait for what other branches do, so its branch has no permit meanwhile.
+    bool waits_for_branches = false;
 
     static constexpr std::uint16_t any_number = 0xFFFF;
 };

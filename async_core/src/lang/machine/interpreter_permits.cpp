@@ -50,6 +50,10 @@ void interpreter::return_permit() noexcept {
 
 /// Hands the request to the host, once the fiber has its permit.
 interpreter::next interpreter::send_request() {
+    if (f_.request_->row && f_.request_->row->waits_for_branches) {
+        lend_permit();
+        return suspend(waiting_for::effect);
+    }
     if (regain_permit()) return suspend(waiting_for::effect);
     current_permit().scope->wait(f_);
     return suspend(waiting_for::permit);

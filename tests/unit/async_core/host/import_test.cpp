@@ -100,6 +100,17 @@ TEST_F(imports, branches_that_import_at_once_wait_for_one_evaluation) {
     EXPECT_EQ(printed_, "once\n");
 }
 
+// They had the permits that the file needed to go on after branches of its own.
+TEST_F(imports, branches_that_wait_for_a_file_leave_it_their_permits) {
+    files_.files["flows/lib.heddle"] = "(length (map (lambda (i) (sleep 0.001)) (range 5)))";
+    for (const char* bound : {"1", "2", "3"}) {
+        EXPECT_EQ(shown("(with ((concurrency " + std::string(bound) +
+                        ")) (map (lambda (i) (import \"lib.heddle\")) (range 6)))"),
+                  "(5 5 5 5 5 5)");
+    }
+    EXPECT_EQ(shown("(length (map (lambda (i) (import \"lib.heddle\")) (range 100)))"), "100");
+}
+
 TEST_F(imports, a_failed_import_is_tried_again_by_the_next) {
     files_.files["flows/lib.heddle"] = "(print \"try\") (error \"broken\")";
     EXPECT_EQ(shown("(map-settled (lambda (i) (import \"lib.heddle\")) '(1 2))").substr(0, 11),
