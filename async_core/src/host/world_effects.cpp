@@ -1,11 +1,13 @@
 #include "world_effects.hpp"
 
+#include "file_effects.hpp"
+#include "world_effect.hpp"
+
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/branch_group.hpp>
 #include <heddle/lang/builtin.hpp>
-#include <heddle/lang/list.hpp>
 #include <heddle/lang/paced_text.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -21,32 +23,8 @@ namespace heddle::host {
 namespace {
 
 using lang::builtin;
-using lang::builtin_kind;
 using lang::kind;
 using lang::value;
-
-/// A row and its base; `run` is each effect's own.
-class world_effect : public effect_handler {
-public:
-    explicit world_effect(builtin row) : row_(row) {
-        row_.how = builtin_kind::effect;
-        row_.family = "world";
-    }
-    const builtin& row() const noexcept override { return row_; }
-
-protected:
-    /// TypeError in the words of pure builtins.
-    [[nodiscard]] error type_error(session& owner, std::size_t index, std::string_view expected,
-                                   const value& given) const {
-        lang::free_work work;
-        lang::native_call call(owner.memory(), row_, work);
-        call.fail_type(index, expected, given);
-        return *std::move(call.failure());
-    }
-
-private:
-    builtin row_;
-};
 
 /// The arguments with spaces between them. Large ones are written while others have their turn.
 coro::task<result<std::string>> joined_arguments(effect_call& call) {
@@ -111,131 +89,6 @@ public:
         }
         parts.print(*text + "\n");
         co_return value();
-    }
-};
-
-/// Base of what needs the file port and a path first.
-class file_effect : public world_effect {
-public:
-    bool only_reads() const noexcept override { return row().name != "write-file"; }
-
-protected:
-    using world_effect::world_effect;
-
-    [[nodiscard]] result<std::string> path_of(const effect_call& call) const {
-        if (!call.owner.owner().parts().files) {
-            return error(lang::errc::permission,
-                         std::string(row().name) + ": this host does not give access to files");
-        }
-        const value& path = call.request.arguments[0];
-        if (!path.is(kind::string)) return type_error(call.owner, 1, "a string", path);
-        return std::string(lang::string_bytes(path));
-    }
-    [[nodiscard]] static error in_script(const error& failure, std::string_view who) {
-        if (failure.is_cancelled()) return failure;
-        return error(lang::errc::evaluation, std::string(who) + ": " + failure.message())
-            .with_hint(failure.info().hint)
-            .with_cause(failure);
-    }
-};
-
-class read_file final : public file_effect {
-public:
-    read_file()
-        : file_effect(builtin{"read-file",
-                              "path",
-                              1,
-                              1,
-                              {},
-                              nullptr,
-                              "The text of a file in the workspace.",
-                              "",
-                              ""}) {}
-    coro::task<result<value>> run(effect_call call) override {
-        auto path = path_of(call);
-        if (!path) co_return path.error();
-        result<std::string> text =
-            co_await call.owner.owner().parts().files->read(*path, call.context);
-        if (!text) co_return in_script(text.error(), "read-file");
-        if (!call.owner.memory().can_allocate(text->size())) {
-            co_return error(lang::errc::limit,
-                            "read-file: " + *path + " does not fit in the memory limit");
-        }
-        co_return lang::make_string(call.owner.memory(), *text);
-    }
-};
-
-class write_file final : public file_effect {
-public:
-    write_file()
-        : file_effect(builtin{"write-file",
-                              "path text",
-                              2,
-                              2,
-                              {},
-                              nullptr,
-                              "Replaces a file in the workspace; returns its path.",
-                              "",
-                              ""}) {}
-    coro::task<result<value>> run(effect_call call) override {
-        auto path = path_of(call);
-        if (!path) co_return path.error();
-        const value& text = call.request.arguments[1];
-        if (!text.is(kind::string)) co_return type_error(call.owner, 2, "a string", text);
-        const result<void> written = co_await call.owner.owner().parts().files->write(
-            *path, std::string(lang::string_bytes(text)), call.context);
-        if (!written) co_return in_script(written.error(), "write-file");
-        co_return call.request.arguments[0];
-    }
-};
-
-class file_exists final : public file_effect {
-public:
-    file_exists()
-        : file_effect(builtin{"file-exists?",
-                              "path",
-                              1,
-                              1,
-                              {},
-                              nullptr,
-                              "Is there a file or directory of that path in the workspace?",
-                              "",
-                              ""}) {}
-    coro::task<result<value>> run(effect_call call) override {
-        auto path = path_of(call);
-        if (!path) co_return path.error();
-        const result<bool> found =
-            co_await call.owner.owner().parts().files->exists(*path, call.context);
-        if (!found) co_return in_script(found.error(), "file-exists?");
-        co_return value::boolean(*found);
-    }
-};
-
-class list_directory final : public file_effect {
-public:
-    list_directory()
-        : file_effect(builtin{
-              "list-directory",
-              "[path]",
-              0,
-              1,
-              {},
-              nullptr,
-              "The names in a directory of the workspace, sorted; directories end in \"/\".",
-              "",
-              ""}) {}
-    coro::task<result<value>> run(effect_call call) override {
-        if (call.request.arguments.empty())
-            call.request.arguments.push_back(lang::make_string(call.owner.memory(), "."));
-        auto path = path_of(call);
-        if (!path) co_return path.error();
-        const result<std::vector<std::string>> names =
-            co_await call.owner.owner().parts().files->list(*path, call.context);
-        if (!names) co_return in_script(names.error(), "list-directory");
-        std::vector<value> items;
-        for (const std::string& name : *names)
-            items.push_back(lang::make_string(call.owner.memory(), name));
-        co_return lang::make_list(call.owner.memory(), items);
     }
 };
 
@@ -492,13 +345,17 @@ result<lang::value> operator_source::define_tool(session&, const lang::value&, l
 
 std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner) {
     auto source = std::make_shared<random_source>(owner.parts().random_seed);
-    return {std::make_shared<log_message>(),  std::make_shared<print>(),
-            std::make_shared<read_file>(),    std::make_shared<write_file>(),
-            std::make_shared<file_exists>(),  std::make_shared<list_directory>(),
-            std::make_shared<get_env>(),      std::make_shared<now>(),
-            std::make_shared<uuid>(source),   std::make_shared<random_number>(source),
-            std::make_shared<sleep_effect>(), std::make_shared<define_task>(),
-            std::make_shared<define_tool>(),  std::make_shared<jitter>(source)};
+    std::vector<std::shared_ptr<effect_handler>> all{std::make_shared<log_message>(),
+                                                     std::make_shared<print>()};
+    const auto of_files = make_file_effects();
+    all.insert(all.end(), of_files.begin(), of_files.end());
+    const std::vector<std::shared_ptr<effect_handler>> others{
+        std::make_shared<get_env>(),      std::make_shared<now>(),
+        std::make_shared<uuid>(source),   std::make_shared<random_number>(source),
+        std::make_shared<sleep_effect>(), std::make_shared<define_task>(),
+        std::make_shared<define_tool>(),  std::make_shared<jitter>(source)};
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
 }
 
 } // namespace heddle::host

@@ -1,0 +1,148 @@
+#include "file_effects.hpp"
+
+#include "world_effect.hpp"
+
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/text.hpp>
+
+namespace heddle::host {
+
+namespace {
+
+using lang::builtin;
+using lang::kind;
+using lang::value;
+
+/// Base of what needs the file port and a path first.
+class file_effect : public world_effect {
+public:
+    bool only_reads() const noexcept override { return row().name != "write-file"; }
+
+protected:
+    using world_effect::world_effect;
+
+    [[nodiscard]] result<std::string> path_of(const effect_call& call) const {
+        if (!call.owner.owner().parts().files) {
+            return error(lang::errc::permission,
+                         std::string(row().name) + ": this host does not give access to files");
+        }
+        const value& path = call.request.arguments[0];
+        if (!path.is(kind::string)) return type_error(call.owner, 1, "a string", path);
+        return std::string(lang::string_bytes(path));
+    }
+    [[nodiscard]] static error in_script(const error& failure, std::string_view who) {
+        if (failure.is_cancelled()) return failure;
+        return error(lang::errc::evaluation, std::string(who) + ": " + failure.message())
+            .with_hint(failure.info().hint)
+            .with_cause(failure);
+    }
+};
+
+class read_file final : public file_effect {
+public:
+    read_file()
+        : file_effect(builtin{"read-file",
+                              "path",
+                              1,
+                              1,
+                              {},
+                              nullptr,
+                              "The text of a file in the workspace.",
+                              "",
+                              ""}) {}
+    coro::task<result<value>> run(effect_call call) override {
+        auto path = path_of(call);
+        if (!path) co_return path.error();
+        result<std::string> text =
+            co_await call.owner.owner().parts().files->read(*path, call.context);
+        if (!text) co_return in_script(text.error(), "read-file");
+        if (!call.owner.memory().can_allocate(text->size())) {
+            co_return error(lang::errc::limit,
+                            "read-file: " + *path + " does not fit in the memory limit");
+        }
+        co_return lang::make_string(call.owner.memory(), *text);
+    }
+};
+
+class write_file final : public file_effect {
+public:
+    write_file()
+        : file_effect(builtin{"write-file",
+                              "path text",
+                              2,
+                              2,
+                              {},
+                              nullptr,
+                              "Replaces a file in the workspace; returns its path.",
+                              "",
+                              ""}) {}
+    coro::task<result<value>> run(effect_call call) override {
+        auto path = path_of(call);
+        if (!path) co_return path.error();
+        const value& text = call.request.arguments[1];
+        if (!text.is(kind::string)) co_return type_error(call.owner, 2, "a string", text);
+        const result<void> written = co_await call.owner.owner().parts().files->write(
+            *path, std::string(lang::string_bytes(text)), call.context);
+        if (!written) co_return in_script(written.error(), "write-file");
+        co_return call.request.arguments[0];
+    }
+};
+
+class file_exists final : public file_effect {
+public:
+    file_exists()
+        : file_effect(builtin{"file-exists?",
+                              "path",
+                              1,
+                              1,
+                              {},
+                              nullptr,
+                              "Is there a file or directory of that path in the workspace?",
+                              "",
+                              ""}) {}
+    coro::task<result<value>> run(effect_call call) override {
+        auto path = path_of(call);
+        if (!path) co_return path.error();
+        const result<bool> found =
+            co_await call.owner.owner().parts().files->exists(*path, call.context);
+        if (!found) co_return in_script(found.error(), "file-exists?");
+        co_return value::boolean(*found);
+    }
+};
+
+class list_directory final : public file_effect {
+public:
+    list_directory()
+        : file_effect(builtin{
+              "list-directory",
+              "[path]",
+              0,
+              1,
+              {},
+              nullptr,
+              "The names in a directory of the workspace, sorted; directories end in \"/\".",
+              "",
+              ""}) {}
+    coro::task<result<value>> run(effect_call call) override {
+        if (call.request.arguments.empty())
+            call.request.arguments.push_back(lang::make_string(call.owner.memory(), "."));
+        auto path = path_of(call);
+        if (!path) co_return path.error();
+        const result<std::vector<std::string>> names =
+            co_await call.owner.owner().parts().files->list(*path, call.context);
+        if (!names) co_return in_script(names.error(), "list-directory");
+        std::vector<value> items;
+        for (const std::string& name : *names)
+            items.push_back(lang::make_string(call.owner.memory(), name));
+        co_return lang::make_list(call.owner.memory(), items);
+    }
+};
+
+} // namespace
+
+std::vector<std::shared_ptr<effect_handler>> make_file_effects() {
+    return {std::make_shared<read_file>(), std::make_shared<write_file>(),
+            std::make_shared<file_exists>(), std::make_shared<list_directory>()};
+}
+
+} // namespace heddle::host
