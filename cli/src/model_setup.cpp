@@ -177,6 +177,8 @@ private:
             if (!each.provider) usable_first.push_back(&each);
         }
         for (configured_service* each : usable_first) {
+            if (auto names = names_with_colon_of(*each))
+                setup_->registry_.set_names_with_colon(each->name, *std::move(names));
             if (each->provider) {
                 const provider_config* said = parts_.settings.provider(each->name);
                 add_wrapped(*each->provider, each->identity, said ? &said->request : nullptr);

@@ -227,6 +227,13 @@ private:
 
 } // namespace
 
+std::optional<tasks::names_with_colon> names_with_colon_of(const configured_service& service) {
+    if (service.type == "ollama") return std::nullopt; // "llama3:8b"
+    tasks::names_with_colon names{{"ft"}};             // tuned by the user
+    names.any = !service.needs_key; // a server of one's own has models of any name
+    return names;
+}
+
 configured_service make_service(const provider_config& settings, const service_parts& parts) {
     return service_maker(settings, parts).run();
 }

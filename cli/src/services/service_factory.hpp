@@ -10,6 +10,7 @@
 #include <heddle/ports/http_port.hpp>
 #include <heddle/providers/common/http_chat_provider.hpp>
 #include <heddle/providers/limits/limiter_gate.hpp>
+#include <heddle/tasks/run/model_registry.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -48,6 +49,11 @@ struct configured_service {
     std::optional<error> failure; ///< why it cannot be used; then `provider` is null
     std::unique_ptr<providers::http_chat_provider> provider;
 };
+
+/// Which of its model names may have a colon; nothing: any. A misspelt service must not make its
+/// request go to this one.
+[[nodiscard]] std::optional<tasks::names_with_colon> names_with_colon_of(
+    const configured_service& service);
 
 /// Creates the service of `settings`. An empty type is the name. Never fails: errors are in
 /// `failure`.

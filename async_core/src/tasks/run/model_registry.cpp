@@ -1,6 +1,7 @@
 #include <heddle/tasks/run/model_registry.hpp>
 
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/realm.hpp>
 #include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
@@ -31,6 +32,13 @@ ports::llm_port* model_registry::find(std::string_view provider) const noexcept 
     return found == places_.end() ? nullptr : providers_[found->second];
 }
 
+/// "did you mean 'x'?", or empty.
+std::string model_registry::near_providers(std::string_view name) const {
+    std::vector<std::string> names;
+    for (const ports::llm_port* one : providers_) names.emplace_back(one->provider_name());
+    return lang::suggest_names(name, names);
+}
+
 error model_registry::unknown_provider(std::string_view name) const {
     std::string known;
     for (const ports::llm_port* one : providers_) {
@@ -44,7 +52,26 @@ error model_registry::unknown_provider(std::string_view name) const {
     error failure = task_failed(task_failure_reason::configuration_error,
                                 "there is no model provider '" + std::string(name) + "'");
     if (known.empty()) return failure;
-    return std::move(failure).with_hint("configured: " + known);
+    const std::string near = near_providers(name);
+    return std::move(failure).with_hint((near.empty() ? "" : near + " ") + "configured: " + known);
+}
+
+/// Of a model of the default provider: whether what is before its first colon is no service.
+result<void> model_registry::check_colon(std::string_view model) const {
+    const std::size_t colon = model.find(':');
+    if (colon == std::string_view::npos || !default_provider_) return {};
+    const std::string_view service = default_provider_->provider_name();
+    const auto known = names_with_colon_.find(service);
+    if (known == names_with_colon_.end()) return {};
+    const std::string_view prefix = model.substr(0, colon);
+    const std::vector<std::string>& prefixes = known->second.prefixes;
+    if (std::find(prefixes.begin(), prefixes.end(), prefix) != prefixes.end()) return {};
+    if (prefix.find('/') != std::string_view::npos) return {}; // "meta-llama/llama-3:free"
+    if (known->second.any && near_providers(prefix).empty()) return {};
+    error failure = unknown_provider(prefix);
+    const std::string hint = failure.info().hint;
+    return std::move(failure).with_hint(hint + "; a model whose name contains a colon is written " +
+                                        std::string(service) + ":" + std::string(model));
 }
 
 result<void> model_registry::set_default(std::string_view model) {
@@ -56,6 +83,8 @@ result<void> model_registry::set_default(std::string_view model) {
             model.remove_prefix(colon + 1);
         } else if (!default_provider_) {
             return unknown_provider(model.substr(0, colon));
+        } else {
+            HEDDLE_CHECK(check_colon(model));
         }
     }
     default_model_ = model;
@@ -119,7 +148,10 @@ result<model_choice> model_registry::resolve_name(std::string_view model,
         chosen.provider = find(provider);
         if (!chosen.provider) return unknown_provider(provider);
     }
-    if (!chosen.provider) chosen.provider = default_provider_;
+    if (!chosen.provider) {
+        HEDDLE_CHECK(check_colon(model));
+        chosen.provider = default_provider_;
+    }
     if (!chosen.provider) {
         return task_failed(task_failure_reason::configuration_error,
                            "no model provider is configured");
@@ -137,6 +169,10 @@ result<model_choice> model_registry::resolve_name(std::string_view model,
     }
     chosen.model = model;
     return chosen;
+}
+
+void model_registry::set_names_with_colon(std::string provider, names_with_colon names) {
+    names_with_colon_.insert_or_assign(std::move(provider), std::move(names));
 }
 
 std::optional<std::string> model_registry::doubt_about(const model_choice& chosen) const {

@@ -61,6 +61,39 @@ TEST(model_registry, resolves_names) {
     EXPECT_THAT(unknown.error().info().hint, HasSubstr("openai, ollama"));
 }
 
+// It was sent to the default provider, with its key.
+TEST(model_registry, misspelt_service_is_no_model_of_another_one) {
+    testing::scripted_llm first;
+    testing::scripted_llm second;
+    first.name = "openai";
+    second.name = "mistral";
+    model_registry models;
+    models.add(first);
+    models.add(second);
+    EXPECT_EQ(models.resolve("opanai:x", "")->model, "opanai:x"); // nothing is known of its names
+    models.set_names_with_colon("openai", {{"ft"}});
+    const auto misspelt = models.resolve("opanai:x", "");
+    ASSERT_FALSE(misspelt);
+    EXPECT_EQ(testing::reason_of(misspelt.error()), "configuration_error");
+    EXPECT_EQ(misspelt.error().message(), "there is no model provider 'opanai'");
+    EXPECT_EQ(misspelt.error().info().hint,
+              "did you mean 'openai'? configured: openai, mistral; a model whose name contains a "
+              "colon is written openai:opanai:x");
+    EXPECT_FALSE(models.set_default("opanai:x"));
+    EXPECT_FALSE(models.resolve("groq:x", ""));
+    models.set_alias("fast", "opanai:x");
+    EXPECT_FALSE(models.resolve("fast", ""));
+    EXPECT_EQ(models.resolve("openai:opanai:x", "")->model, "opanai:x");
+    EXPECT_EQ(models.resolve("opanai:x", "openai")->model, "opanai:x");
+    EXPECT_EQ(models.resolve("ft:gpt-4o:me::1", "")->model, "ft:gpt-4o:me::1");
+    EXPECT_EQ(models.resolve("meta/llama:free", "")->model, "meta/llama:free");
+    models.set_names_with_colon("openai", {{}, true});
+    EXPECT_EQ(models.resolve("llama3:8b", "")->model, "llama3:8b");
+    EXPECT_EQ(models.resolve("qwen:7b", "")->provider, &first);
+    EXPECT_FALSE(models.resolve("opanai:x", ""));
+    EXPECT_FALSE(models.resolve("mixtral:8x7b", "")); // too close to 'mistral'
+}
+
 TEST(model_registry, aliases_and_routes_are_names_for_models) {
     testing::scripted_llm first;
     testing::scripted_llm second;

@@ -134,5 +134,38 @@ TEST_F(model_setup_test, unknown_providers_are_reported_with_a_hint) {
     EXPECT_THAT(message(), HasSubstr("names no file with rules"));
 }
 
+// A request for another service went to the one that had a key.
+TEST_F(model_setup_test, unknown_providers_are_reported_where_another_one_has_a_key) {
+    variables.openai_api_key = secret("sk-x");
+    for (const char* model : {"opanai:x", "llama3:8b"}) {
+        options.model = model;
+        EXPECT_THAT(message(), HasSubstr("there is no model provider '")) << model;
+        EXPECT_THAT(message(), HasSubstr(std::string("is written openai:") + model));
+    }
+    options.model = "opanai:x";
+    EXPECT_THAT(message(), HasSubstr("did you mean 'openai'?"));
+    options.model = "ft:gpt-4o-mini:me::1";
+    EXPECT_TRUE(make());
+    options.model = "gpt-5";
+    EXPECT_FALSE(make().value()->registry().resolve("opanai:x", "")); // of a template
+}
+
+TEST_F(model_setup_test, models_of_local_servers_have_colons) {
+    set = {{"OLLAMA_HOST", "127.0.0.1"}};
+    for (const char* model : {"llama3:8b", "llama:7b", "mixtral:8x7b"}) {
+        options.model = model;
+        const auto result = make().value();
+        const auto chosen = result->registry().resolve("", "").value();
+        EXPECT_EQ(chosen.provider->provider_name(), "ollama");
+        EXPECT_EQ(chosen.model, model);
+    }
+    set = {};
+    variables.openai_api_key = secret("sk-x");
+    options.base_url = "http://127.0.0.1:9000/v1";
+    EXPECT_EQ(make().value()->registry().resolve("", "").value().model, "mixtral:8x7b");
+    options.model = "opanai:x";
+    EXPECT_THAT(message(), HasSubstr("did you mean 'openai'?"));
+}
+
 } // namespace
 } // namespace heddle::cli

@@ -32,6 +32,12 @@ struct accepted_models {
     std::vector<std::string> names;    ///< whole names
 };
 
+/// The model names of a provider that have a colon where others have one after their service.
+struct names_with_colon {
+    std::vector<std::string> prefixes; ///< what may be before the first colon: "ft"
+    bool any = false; ///< everything else too, unless it is close to the name of a provider
+};
+
 /// The configured providers by name, other names for their models, and the default model. Filled by
 /// the host before the first run; the providers outlive it. Threads: its shard's only.
 class model_registry {
@@ -41,7 +47,7 @@ public:
     void add(ports::llm_port& provider);
 
     /// "provider:model", "model" (of the default provider), an existing alias or route.
-    /// Errors: configuration if the part before the colon looks like an unknown provider.
+    /// Errors: configuration: unknown provider, circular names.
     [[nodiscard]] result<void> set_default(std::string_view model);
 
     /// Another name for a model: `target` is "provider:model", "model" or a further name. A later
@@ -52,15 +58,18 @@ public:
     void add_route(std::string name, ports::llm_port& route, std::vector<route_model> models);
     /// Sets the models that a provider has; without it, all names are accepted.
     void accept_only(std::string provider, accepted_models known);
+    /// Which model names of `provider` may have a colon; without it, all. Otherwise a name that
+    /// begins with no service is refused, so that a misspelt service is not sent to another one.
+    void set_names_with_colon(std::string provider, names_with_colon names);
     /// Whether an unknown model is an error rather than a warning.
     void set_strict(bool on) noexcept { strict_ = on; }
 
     /// `model` is "provider:model", "model", the name of an alias or a route, or empty, `provider`
     /// a name or empty; with a provider, `model` is its own name for it: with "ollama",
     /// "mistral:7b" is never sent to a service named mistral. A colon separates a provider only if
-    /// that provider is configured ("llama3:8b" is a model). Errors: configuration: unknown
-    /// provider (with the known ones), no model, circular names, with set_strict() a model that the
-    /// provider is not known to have.
+    /// that provider is configured ("llama3:8b" is a model, where set_names_with_colon allows it).
+    /// Errors: configuration: unknown provider (with the known ones), no model, circular names,
+    /// with set_strict() a model that the provider is not known to have.
     [[nodiscard]] result<model_choice> resolve(std::string_view model,
                                                std::string_view provider) const;
 
@@ -80,7 +89,9 @@ private:
         std::vector<route_model> models;
     };
 
+    [[nodiscard]] std::string near_providers(std::string_view name) const;
     [[nodiscard]] error unknown_provider(std::string_view name) const;
+    [[nodiscard]] result<void> check_colon(std::string_view model) const;
     [[nodiscard]] result<model_choice> resolve_name(std::string_view model,
                                                     std::string_view provider) const;
     [[nodiscard]] result<std::string_view> follow_aliases(std::string_view model) const;
@@ -93,6 +104,7 @@ private:
     std::map<std::string, std::string, std::less<>> aliases_;
     std::map<std::string, named_route, std::less<>> routes_;
     std::map<std::string, accepted_models, std::less<>> accepted_;
+    std::map<std::string, names_with_colon, std::less<>> names_with_colon_;
     bool strict_ = false;
 };
 
