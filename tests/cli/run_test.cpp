@@ -242,6 +242,22 @@ TEST_F(run, fails_when_its_value_is_a_failed_result) {
     EXPECT_EQ(told.at("calls").at("failed"), 1);
 }
 
+// Nothing raises, so there was no place.
+TEST_F(run, shows_the_form_whose_value_is_a_failed_result) {
+    model_thread model(R"({"rules": []})");
+    const std::string ask = "(defatom ask (params q) (instructions \"{{q}}\"))\n";
+    const auto file = workflow(ask + "(+ 1 2)\n\n(ask \"x\") ; the last\n");
+    const auto ended = run_heddle({"run", file, "--base-url", model.url()});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_NE(ended.err.find(":4:1\n 4 | (ask \"x\")"), std::string::npos) << ended.err;
+    const auto json = run_heddle({"run", file, "--base-url", model.url(), "--json"});
+    const auto told = json::parse(json.err).as_object();
+    EXPECT_EQ(told.at("error").at("place").at("line"), 4) << json.err;
+    const auto of_main = run_heddle(
+        {"run", workflow(ask + "(define (main) (ask \"x\"))\n(main)"), "--base-url", model.url()});
+    EXPECT_EQ(of_main.err.find("-->"), std::string::npos) << of_main.err; // main was called again
+}
+
 TEST_F(run, keeps_at_most_concurrency_calls_in_flight) {
     model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 20}]})");
     const auto file = workflow(

@@ -16,7 +16,7 @@ public:
     const lang::builtin& row() const noexcept override { return row_; }
 
 protected:
-    /// TypeError in the words of pure primitives.
+    /// TypeError in the words of pure builtins.
     [[nodiscard]] error type_error(session& owner, std::size_t index, std::string_view expected,
                                    const lang::value& given) const {
         lang::free_work work;

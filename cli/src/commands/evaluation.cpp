@@ -40,7 +40,7 @@ struct workflow_run {
     std::unique_ptr<host::session> session;
     coro::cancel_source cancel;
     result<value> ended = value();
-    source_span only_call; ///< the call, if a file of templates holds only one
+    source_span last_form; ///< whose value is that of the run; empty if unknown
     exit_code on_failure = exit_code::failed;
     std::optional<value> unwritten;   ///< a result that has no JSON form
     bool shows_content = false;       ///< of a FAILED result that is its value
@@ -112,18 +112,29 @@ bool calls_main_itself(lang::heap& memory, std::string_view text) {
     return false;
 }
 
+/// The last form of a program that has been read before. A FAILED result has no place of its own,
+/// and is the value of that form.
+source_span last_form_of(workflow_run& run) {
+    const std::string_view text = utf8::skip_byte_order_mark(run.source.text);
+    const std::uint32_t position =
+        run.session->realm().sources().add(run.source.name, std::string(text));
+    const auto forms = lang::read_all(run.session->memory(), text, position);
+    return position == 0 || !forms || forms->empty() ? source_span() : forms->back().span;
+}
+
 coro::task<result<value>> evaluate_source(workflow_run* run, host::run_options options) {
     host::session& session = *run->session;
     const program& source = run->source;
     if (source.calls.empty()) {
         result<value> ended = co_await session.evaluate(source.name, source.text, options);
+        if (ended && tasks::is_failed_result(*ended)) run->last_form = last_form_of(*run);
         co_return ended;
     }
     const std::uint32_t position = session.realm().sources().add(
         source.name, std::string(utf8::skip_byte_order_mark(source.text)));
     if (source.calls.size() == 1) {
         const tasks::template_call& call = source.calls.front();
-        run->only_call = {position + call.begin, position + call.end};
+        run->last_form = {position + call.begin, position + call.end};
     }
     auto forms = tasks::forms_of_calls(session.memory(), source.calls, position);
     if (!forms) co_return std::move(forms).error();
@@ -171,6 +182,8 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
                                " calls main itself, and 'heddle run' has called it once more; "
                                "remove one of the calls");
     }
+    // A file of one call defines main with that call.
+    if (run->source.calls.empty()) run->last_form = {};
     result<value> answer = co_await session.call(*main, *std::move(arguments), options);
     co_return answer;
 }
@@ -293,7 +306,7 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
     if (failed && !shows_failure) {
         run.shows_content = !options.json;
         if (run.shows_content) output.out_data(said_in_failure(*run.ended));
-        run.ended = tasks::task_error_of(*run.ended).with_span(run.only_call);
+        run.ended = tasks::task_error_of(*run.ended).with_span(run.last_form);
     }
     const auto tell_lost_output = [&] {
         return tell_loss(error(errc::io_error, std::string(output_lost_message)), tools, options,
