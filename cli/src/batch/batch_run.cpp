@@ -18,6 +18,8 @@ constexpr auto longest_outage = 1h;
 /// Where no row of this process was answered: rather a mistake in the settings.
 constexpr auto longest_first_outage = 60s;
 constexpr std::uint64_t max_outages_of_row = 3;
+constexpr std::size_t max_waiting = 16'384; ///< rows, and their bytes
+constexpr std::size_t max_waiting_bytes = std::size_t{64} << 20;
 /// So many failed rows without one that is done: more of them would fail as well.
 constexpr std::uint64_t first_failures = 100;
 constexpr std::string_view settings_reason = "TaskError configuration_error";
@@ -58,8 +60,15 @@ batch_run::batch_run(parts of)
     done_before_ = counted_.done;
 }
 
-bool batch_run::has_room_for_next() const noexcept {
-    return of_.emitter.has_room(next_->position, of_.asked.window);
+bool batch_run::has_room() const noexcept {
+    const std::uint64_t position = next_ ? next_->position : positions_;
+    if (!of_.emitter.has_room(position, of_.asked.window)) return false;
+    // Rows that wait for another attempt are in memory.
+    if (retries_.size() + held_.size() >= max_waiting) return false;
+    std::size_t bytes = 0;
+    for (const auto& job : retries_) bytes += job->row.json.size();
+    for (const held_job& each : held_) bytes += each.job->row.json.size();
+    return bytes < max_waiting_bytes;
 }
 
 coro::call_context batch_run::context() noexcept { return {&of_.tools.loop(), nullptr, {}}; }
@@ -83,13 +92,14 @@ coro::task<result<void>> batch_run::run() {
                 continue;
             }
             if (gate_.cause() != stop_cause::none) break; // nobody else would wake it
-            if (next_ == nullptr && !input_ended_) {
+            if (next_ == nullptr && !input_ended_ && has_room()) {
                 // Rows that wait for another attempt do not wait for the input.
                 ended = co_await read_more();
                 continue;
             }
             const bool idle = gate_.in_progress() == 0;
-            if (idle && retries_.empty() && !held_.empty() && next_ && !has_room_for_next()) {
+            if (idle && retries_.empty() && !held_.empty() && (next_ || !input_ended_) &&
+                !has_room()) {
                 // All that may run has been failed by the service, and waits for it.
                 if (breaker_.is_closed()) {
                     breaker_.open(of_.tools.loop().now());
@@ -140,7 +150,7 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
     const auto now = of_.tools.loop().now();
     const auto due = std::find_if(retries_.begin(), retries_.end(),
                                   [&](const auto& job) { return job->not_before <= now; });
-    const bool has_next = next_ && has_room_for_next();
+    const bool has_next = next_ && has_room();
     if (!has_next && due == retries_.end()) return nullptr;
     if (!breaker_.is_closed()) {
         const auto limit = breaker_.has_worked() ? coro::clock::duration(longest_outage)
@@ -467,7 +477,7 @@ batch_counts batch_run::counts() const {
         }
     } else if (gate_.waits_for_budget()) {
         now.waits_for = "the budget";
-    } else if (of_.emitter.waiting() >= 4000) {
+    } else if (of_.emitter.is_full()) {
         now.waits_for = "the output";
     }
     return now;

@@ -89,6 +89,10 @@ private:
     [[nodiscard]] coro::task<result<void>> emit_earlier();
     /// A job for the row, or nothing when there is nothing to do for it.
     [[nodiscard]] coro::task<result<std::unique_ptr<row_job>>> admit(rows::row_item item);
+    /// The first of kept_ends_ from that row on.
+    [[nodiscard]] std::deque<ports::row_end>::iterator kept_end_of(std::uint64_t row);
+    /// Reads kept_ends_ from that row on, unless it has the row.
+    [[nodiscard]] coro::task<result<void>> find_kept(std::uint64_t row);
     [[nodiscard]] coro::task<result<void>> emit_kept(const ports::known_row& known,
                                                      rows::row_item item, std::uint64_t position);
     [[nodiscard]] coro::task<result<void>> reject(rows::row_item item, std::uint64_t number,
@@ -115,8 +119,8 @@ private:
     void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
     /// Rows that the service failed wait for it to be back.
     void release_held();
-    /// Of next_, which is not null.
-    [[nodiscard]] bool has_room_for_next() const noexcept;
+    /// For next_, or else for a row that is yet to be read.
+    [[nodiscard]] bool has_room() const noexcept;
     /// Whether a row of this process is done.
     [[nodiscard]] bool has_done_rows() const noexcept { return counted_.done != done_before_; }
     [[nodiscard]] coro::task<void> wait_for_change();
@@ -142,9 +146,12 @@ private:
     bool broken_ = false;           ///< a row has met an error that ends the batch
     std::unique_ptr<row_job> next_; ///< admitted, and waiting to start
     std::deque<std::unique_ptr<row_job>> retries_;
-    std::vector<held_job> held_;           ///< failed by a service that may be down for all
-    std::deque<ports::row_end> kept_ends_; ///< finished before, and not written
-    std::uint64_t done_before_ = 0;        ///< by earlier processes
+    std::vector<held_job> held_; ///< failed by a service that may be down for all
+    /// Finished before, and not written: all of them, or some that are next to each other.
+    std::deque<ports::row_end> kept_ends_;
+    bool has_all_kept_ends_ = false;
+    std::size_t kept_hits_ = 0;     ///< rows found in kept_ends_ since it was read
+    std::uint64_t done_before_ = 0; ///< by earlier processes
     std::uint64_t positions_ = 0;
     std::uint64_t unfinished_ = 0; ///< admitted rows that were cancelled
     batch_counts counted_;

@@ -11,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t rows_at_once = 256; ///< taken from the feed, or from the journal
+constexpr std::size_t max_kept_bytes = std::size_t{32} << 20; ///< of results of earlier processes
 
 [[nodiscard]] bool is_finished(ports::row_status status) noexcept {
     return status != ports::row_status::begun;
@@ -37,14 +38,19 @@ constexpr std::size_t rows_at_once = 256; ///< taken from the feed, or from the 
 
 coro::task<result<void>> batch_run::emit_earlier() {
     std::uint64_t first = 0;
-    for (;;) {
+    for (std::size_t bytes = 0; bytes < max_kept_bytes;) {
         result<std::vector<ports::row_end>> ends =
             co_await of_.journal->ends_to_emit(first, rows_at_once, context());
         if (!ends) co_return std::move(ends).error();
-        if (ends->empty()) co_return result<void>();
+        has_all_kept_ends_ = ends->empty();
+        if (has_all_kept_ends_) break;
         first = ends->back().row + 1;
-        for (ports::row_end& each : *ends) kept_ends_.push_back(std::move(each));
+        for (ports::row_end& each : *ends) {
+            bytes += each.value_json.size() + each.error_json.size();
+            kept_ends_.push_back(std::move(each));
+        }
     }
+    co_return result<void>();
 }
 
 coro::task<result<void>> batch_run::read_more() {
@@ -161,23 +167,36 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     return {};
 }
 
+std::deque<ports::row_end>::iterator batch_run::kept_end_of(std::uint64_t row) {
+    return std::lower_bound(
+        kept_ends_.begin(), kept_ends_.end(), row,
+        [](const ports::row_end& end, std::uint64_t wanted) { return end.row < wanted; });
+}
+
+coro::task<result<void>> batch_run::find_kept(std::uint64_t row) {
+    const auto found = kept_end_of(row);
+    if (has_all_kept_ends_ || (found != kept_ends_.end() && found->row == row))
+        co_return result<void>();
+    // Rows in another order than before are read one by one.
+    const std::size_t count = kept_hits_ == 1 ? 1 : rows_at_once;
+    kept_ends_.clear();
+    kept_hits_ = 0;
+    result<std::vector<ports::row_end>> ends =
+        co_await of_.journal->ends_to_emit(row, count, context());
+    if (!ends) co_return std::move(ends).error();
+    for (ports::row_end& each : *ends) kept_ends_.push_back(std::move(each));
+    co_return result<void>();
+}
+
 coro::task<result<void>> batch_run::emit_kept(const ports::known_row& known, rows::row_item item,
                                               std::uint64_t position) {
     if (known.emitted || !of_.journal) {
         of_.emitter.pass(position);
         co_return result<void>();
     }
-    // Its place in the output is that of its row.
-    if (of_.asked.ordered && (kept_ends_.empty() || kept_ends_.front().row != known.row)) {
-        kept_ends_.clear();
-        result<std::vector<ports::row_end>> ends =
-            co_await of_.journal->ends_to_emit(known.row, rows_at_once, context());
-        if (!ends) co_return std::move(ends).error();
-        for (ports::row_end& each : *ends) kept_ends_.push_back(std::move(each));
-    }
-    const auto found = std::lower_bound(
-        kept_ends_.begin(), kept_ends_.end(), known.row,
-        [](const ports::row_end& end, std::uint64_t wanted) { return end.row < wanted; });
+    result<void> looked = co_await find_kept(known.row);
+    if (!looked) co_return looked;
+    const auto found = kept_end_of(known.row);
     if (found == kept_ends_.end() || found->row != known.row) {
         of_.emitter.pass(position);
         co_return result<void>();
@@ -187,6 +206,7 @@ coro::task<result<void>> batch_run::emit_kept(const ports::known_row& known, row
     row.result.id = origin.id;
     row.result.end = std::move(*found);
     kept_ends_.erase(found);
+    ++kept_hits_;
     if (row.result.end.status != ports::row_status::done) {
         row.letter = letter_of(item, row.result.end);
     }

@@ -10,12 +10,26 @@ namespace {
 
 constexpr std::size_t max_batch = 1000;
 constexpr std::size_t max_waiting = 4000;
+/// Of values, errors and rows: some of them have megabytes.
+constexpr std::size_t max_batch_bytes = std::size_t{8} << 20;
+constexpr std::size_t max_waiting_bytes = std::size_t{32} << 20;
 /// Each batch is flushed to the disk: rows that end one by one wait for others for so long.
 constexpr auto gathering = std::chrono::milliseconds(20);
+
+std::size_t bytes_of(const ended_row& row) noexcept {
+    const ports::row_end& end = row.result.end;
+    std::size_t bytes =
+        sizeof row + row.result.id.size() + end.value_json.size() + end.error_json.size();
+    if (row.letter)
+        bytes +=
+            row.letter->row_json.size() + row.letter->error_json.size() + row.letter->raw.size();
+    return bytes;
+}
 
 } // namespace
 
 void result_emitter::put(std::uint64_t position, ended_row row) {
+    (of_.ordered ? later_bytes_ : ready_bytes_) += bytes_of(row);
     if (of_.ordered) {
         later_.emplace(position, std::move(row));
         release();
@@ -34,7 +48,12 @@ void result_emitter::pass(std::uint64_t position) {
 
 void result_emitter::release() {
     while (!later_.empty() && later_.begin()->first == next_) {
-        if (auto& row = later_.begin()->second) ready_.push_back(*std::move(row));
+        if (auto& row = later_.begin()->second) {
+            const std::size_t bytes = bytes_of(*row);
+            later_bytes_ -= bytes;
+            ready_bytes_ += bytes;
+            ready_.push_back(*std::move(row));
+        }
         later_.erase(later_.begin());
         ++next_;
     }
@@ -46,16 +65,33 @@ void result_emitter::close() noexcept {
 }
 
 bool result_emitter::has_room(std::uint64_t position, std::uint64_t window) const noexcept {
-    if (ready_.size() >= max_waiting) return false;
-    return !of_.ordered || position < next_ + window;
+    if (is_full()) return false;
+    if (!of_.ordered || position == next_) return true;
+    return position < next_ + window && later_bytes_ < max_waiting_bytes;
 }
 
-result<void> result_emitter::write(const std::deque<ended_row>& batch) {
+bool result_emitter::is_full() const noexcept {
+    return ready_.size() >= max_waiting || ready_bytes_ >= max_waiting_bytes;
+}
+
+std::vector<ended_row> result_emitter::take_batch() {
+    std::vector<ended_row> batch;
+    std::size_t bytes = 0;
+    while (!ready_.empty() && batch.size() < max_batch && bytes < max_batch_bytes) {
+        bytes += bytes_of(ready_.front());
+        batch.push_back(std::move(ready_.front()));
+        ready_.pop_front();
+    }
+    ready_bytes_ -= bytes;
+    return batch;
+}
+
+result<void> result_emitter::write(std::vector<ended_row> batch) {
     std::vector<rows::row_result> results;
     std::vector<rows::dead_letter> letters;
-    for (const ended_row& each : batch) {
-        if (!each.letter || of_.errors_in_output) results.push_back(each.result);
-        if (each.letter && of_.letters) letters.push_back(*each.letter);
+    for (ended_row& each : batch) {
+        if (each.letter && of_.letters) letters.push_back(*std::move(each.letter));
+        if (!each.letter || of_.errors_in_output) results.push_back(std::move(each.result));
     }
     if (!results.empty()) {
         HEDDLE_CHECK(of_.results.write(results));
@@ -81,14 +117,15 @@ coro::task<result<void>> result_emitter::run(coro::call_context context) {
             (void)co_await changed_.wait(context);
             continue;
         }
-        if (!closed_ && ready_.size() < max_batch) {
+        const bool is_batch = ready_.size() >= max_batch || ready_bytes_ >= max_batch_bytes;
+        if (!closed_ && !is_batch) {
             (void)co_await coro::sleep_until(context, context.loop->now() + gathering);
         }
-        std::deque<ended_row> batch;
-        while (!ready_.empty() && batch.size() < max_batch) {
-            batch.push_back(std::move(ready_.front()));
-            ready_.pop_front();
-        }
+        std::vector<ended_row> batch = take_batch();
+        std::vector<std::uint64_t> numbers;
+        numbers.reserve(batch.size());
+        for (const ended_row& each : batch) numbers.push_back(each.result.end.row);
+        const std::size_t count = batch.size();
         result<void> wrote;
         if (of_.holds_status) of_.output.hold_status(true);
         result<void> ran = co_await of_.workers.run(
@@ -96,12 +133,9 @@ coro::task<result<void>> result_emitter::run(coro::call_context context) {
         if (of_.holds_status) of_.output.hold_status(false);
         if (!ran) wrote = std::move(ran).error();
         if (wrote && of_.journal) {
-            std::vector<std::uint64_t> numbers;
-            numbers.reserve(batch.size());
-            for (const ended_row& each : batch) numbers.push_back(each.result.end.row);
             wrote = of_.journal->note_emitted(std::move(numbers), of_.results.size());
         }
-        if (wrote) written_ += batch.size();
+        if (wrote) written_ += count;
         else failure_ = std::move(wrote).error();
         of_.on_change();
     }

@@ -17,6 +17,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -54,20 +56,25 @@ public:
     /// Nothing more comes.
     void close() noexcept;
 
-    /// Whether a further row may start: little waits, and with `ordered` it is at most `window`
-    /// ahead of the next one.
+    /// Whether a further row may start: little waits, in rows and in bytes, and with `ordered` it
+    /// is at most `window` ahead of the next one. The next one itself always may.
     [[nodiscard]] bool has_room(std::uint64_t position, std::uint64_t window) const noexcept;
+    /// Whether rows wait for the output rather than for one another.
+    [[nodiscard]] bool is_full() const noexcept;
     [[nodiscard]] std::size_t waiting() const noexcept { return ready_.size() + later_.size(); }
     [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
     [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
 
 private:
     void release();
-    [[nodiscard]] result<void> write(const std::deque<ended_row>& batch);
+    [[nodiscard]] std::vector<ended_row> take_batch();
+    [[nodiscard]] result<void> write(std::vector<ended_row> batch);
 
     parts of_;
     coro::wait_point changed_;
     std::deque<ended_row> ready_;
+    std::size_t ready_bytes_ = 0;
+    std::size_t later_bytes_ = 0;
     std::map<std::uint64_t, std::optional<ended_row>> later_; ///< `ordered`: behind a gap
     std::uint64_t next_ = 0;                                  ///< `ordered`: position
     std::uint64_t written_ = 0;

@@ -15,6 +15,8 @@ namespace {
     "attempts, duration, maybe_paid, requests, input_tokens, output_tokens, cost, unpriced, " \
     "estimated, value, error"
 
+constexpr std::size_t max_bytes_at_once = std::size_t{8} << 20; ///< of values and errors
+
 std::int64_t limited(std::uint64_t number) noexcept {
     return static_cast<std::int64_t>(std::min<std::uint64_t>(number, INT64_MAX));
 }
@@ -122,10 +124,17 @@ result<std::vector<ports::row_end>> run_reader::ends_to_emit(std::uint64_t first
                                     "WHERE rows.row >= ? AND status > 1 AND emitted = 0 "
                                     "ORDER BY rows.row LIMIT ?"));
         asked.begin().bind(limited(first)).bind(limited(count));
-        return all_of<ports::row_end>(asked, [&] {
-            return end_in(asked, static_cast<std::uint64_t>(asked.number(0)),
-                          static_cast<ports::row_status>(asked.number(1)), 2, true);
-        });
+        ends all;
+        for (std::size_t bytes = 0; bytes < max_bytes_at_once;) {
+            HEDDLE_TRY(const bool there, asked.step());
+            if (!there) break;
+            HEDDLE_TRY(ports::row_end end,
+                       end_in(asked, static_cast<std::uint64_t>(asked.number(0)),
+                              static_cast<ports::row_status>(asked.number(1)), 2, true));
+            bytes += end.value_json.size() + end.error_json.size();
+            all.push_back(std::move(end));
+        }
+        return all;
     });
 }
 

@@ -165,8 +165,8 @@ public:
     /// Notes how a row ended; returns once that is durable.
     [[nodiscard]] virtual coro::task<result<void>> end_row(row_end end,
                                                            coro::call_context context) = 0;
-    /// The ends of rows whose results are not in the output, at most `count`, by number from
-    /// `first` on.
+    /// The ends of rows whose results are not in the output, by number from `first` on: at most
+    /// `count`, and fewer where they are large, but one at least unless there is none.
     [[nodiscard]] virtual coro::task<result<std::vector<row_end>>> ends_to_emit(
         std::uint64_t first, std::size_t count, coro::call_context context) = 0;
     /// Notes that the results of those rows are in the output file, which is `size` bytes long now
