@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 namespace heddle::host {
@@ -330,7 +331,8 @@ void durable_row::fail(std::string what) noexcept {
                                                     std::to_string(earlier_.size()) + ", " + what)
                       .with_hint(
                           "the program, its templates or the row have changed; start the row "
-                          "over with 'heddle runs retry'");
+                          "over with 'heddle runs retry'")
+                      .with_payload(std::make_shared<journal_mismatch>());
     } catch (...) {
         broken_ = out_of_memory();
     }

@@ -268,6 +268,10 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     of_.sessions.put_back(*std::move(taken), gate_.bounds().concurrency);
     job.has_run = true;
     if (steps) job.lost += steps->note_lost();
+    if (steps && outcome.misfit && !std::exchange(job.has_misfit, true)) {
+        result<row_outcome> over = co_await start_over(job, std::move(outcome));
+        co_return over;
+    }
     if (steps && outcome.what == row_outcome::kind::failed) {
         ports::step_record failed;
         failed.kind = ports::step_kind::failed;

@@ -103,6 +103,9 @@ private:
     void start(coro::nursery& rows, std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<row_outcome>> attempt(row_job& job);
+    /// A further attempt at a row whose records do not fit: another number of branches at once, or
+    /// a race that goes out otherwise, is no reason to refuse it. They are used as after an edit.
+    [[nodiscard]] coro::task<result<row_outcome>> start_over(row_job& job, row_outcome misfit);
     /// What is replayed of the earlier executions of a row.
     [[nodiscard]] coro::task<result<std::vector<ports::step_record>>> read_records(
         row_job& job, lang::heap& memory);
@@ -143,6 +146,7 @@ private:
     bool input_ended_ = false;
     std::optional<error> input_failure_; ///< where the input ended before its end
     bool has_started_ = false;
+    bool has_told_misfit_ = false;
     bool broken_ = false;           ///< a row has met an error that ends the batch
     std::unique_ptr<row_job> next_; ///< admitted, and waiting to start
     std::deque<std::unique_ptr<row_job>> retries_;

@@ -52,8 +52,10 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
     host::row_history history = host::read_history(
         std::move(records),
         [&memory](const ports::step_record& step) { return failure_of_step(memory, step); });
-    job.spent += history.spent;
-    job.lost += history.lost;
+    if (!job.has_run) {
+        job.spent += history.spent;
+        job.lost += history.lost;
+    }
     for (ports::step_record& each : history.newly_lost) {
         found->push_back(each);
         note_found_lost(job, std::move(each));
@@ -93,6 +95,20 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::read_records(
     }
     for (ports::step_record& each : history.newly_lost) note_found_lost(job, std::move(each));
     co_return std::move(history.replayed);
+}
+
+coro::task<result<row_outcome>> batch_run::start_over(row_job& job, row_outcome misfit) {
+    if (!std::exchange(has_told_misfit_, true)) {
+        of_.say("row " + job.row.id + " starts over (" + misfit.message +
+                "); requests that are the same have the responses that they had");
+    }
+    result<void> kept = co_await of_.journal->flush(context());
+    if (!kept) co_return std::move(kept).error();
+    job.is_revised = true;
+    --job.attempts;
+    result<row_outcome> over = co_await attempt(job);
+    if (over) over->spent += misfit.spent;
+    co_return over;
 }
 
 } // namespace heddle::cli

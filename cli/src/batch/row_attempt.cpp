@@ -4,6 +4,7 @@
 #include "render.hpp"
 
 #include <heddle/base/utf8.hpp>
+#include <heddle/host/step_log.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/realm.hpp>
@@ -89,6 +90,8 @@ coro::task<row_outcome> attempt_row(row_session* with, const row_binding* bindin
         outcome.what = row_outcome::kind::cancelled;
     } else {
         outcome = failed_outcome(ended.error(), session.realm().sources());
+        const auto* payload = ended.error().info().payload.get();
+        outcome.misfit = dynamic_cast<const host::journal_mismatch*>(payload) != nullptr;
     }
     ended = value();
     outcome.spent = with->meter().take();

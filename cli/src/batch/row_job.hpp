@@ -18,6 +18,7 @@ struct row_job {
     bool has_ended = false;     ///< it failed in an earlier process
     bool is_revised = false;    ///< it has records of another program or text
     bool asks_anew = false;     ///< of those, responses that made it fail are not used again
+    bool has_misfit = false;    ///< it has started over, since its records did not fit
     bool has_begun = false;     ///< the journal knows of this process's beginning
     bool has_run = false;       ///< this process has made an attempt
     bool is_probe = false;      ///< whether a service is back
@@ -40,6 +41,7 @@ struct row_outcome {
     std::string reason; ///< of a failure, for the table: "TaskError llm_error"
     std::string message;
     bool outage = false;   ///< a service was down
+    bool misfit = false;   ///< failed: its records do not fit its program
     bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated
     ports::step_spending spent;
 };

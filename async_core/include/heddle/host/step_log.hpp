@@ -14,6 +14,9 @@
 
 namespace heddle::host {
 
+/// Payload of the error of an evaluation whose records do not fit its program.
+class journal_mismatch final : public error_payload {};
+
 /// What happens to an effect when a row is executed again from its records.
 enum class replay_class : std::uint8_t {
     answer, ///< its recorded answer is used; it is not performed
