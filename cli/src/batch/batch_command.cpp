@@ -8,8 +8,10 @@
 #include "batch/batch_run.hpp"
 #include "batch/batch_summary.hpp"
 #include "batch/dry_run.hpp"
+#include "batch/output_mark.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_identity.hpp"
+#include "batch/run_location.hpp"
 #include "batch/run_manifest.hpp"
 #include "batch/run_store_access.hpp"
 #include "batch/unseen_results.hpp"
@@ -27,22 +29,12 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <random>
 
 namespace heddle::cli {
 
 namespace {
-
-std::string now_text() {
-    const std::time_t seconds = std::time(nullptr);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
 
 /// One start of the command.
 class batch_work {
@@ -149,6 +141,7 @@ private:
             known = *std::move(rows);
             result<void> matched = co_await match_journal(opened(), known, context());
             if (matched) matched = check_retried_ids(asked_.retry_ids, known);
+            if (matched && continues_) matched = co_await match_output();
             if (!matched) co_return std::move(matched).error();
             result<void> noted = co_await note_program(known);
             if (noted) noted = co_await restore_output(known);
@@ -170,9 +163,20 @@ private:
 
     [[nodiscard]] opened_files opened() { return {*journal_, manifest_, asked_, continues_}; }
 
+    coro::task<result<void>> match_output() {
+        result<output_state> found = co_await state_of_output(*journal_, asked_, context());
+        if (!found) co_return std::move(found).error();
+        if (auto here = check_location(manifest_, asked_, *found); !here) co_return here;
+        asked_.retry_rejected = manifest_.strict && !asked_.strict;
+        is_foreign_output_ = *found == output_state::foreign;
+        manifest_.output = absolute_path(asked_.out.target.file);
+        co_return result<void>();
+    }
+
     /// All results are written again where the file that they are in is not as it is to be.
     coro::task<result<void>> restore_output(std::vector<ports::known_row>& known) {
-        if (!writes_output_again(opened(), outputs_.result_file(), known)) co_return result<void>();
+        if (!is_foreign_output_ && !writes_output_again(opened(), outputs_.result_file(), known))
+            co_return result<void>();
         result<void> forgotten = co_await journal_->forget_output(context());
         for (ports::known_row& each : known) each.emitted = false;
         co_return forgotten;
@@ -253,19 +257,7 @@ private:
         HEDDLE_TRY(journal_, open_journal(*store_workers_, folder, asked_.durability, !continues_));
         if (continues_) {
             HEDDLE_TRY(manifest_, read_manifest(folder));
-            if (!is_same_path(manifest_.output, asked_.out.target.file)) {
-                return error(errc::invalid_argument, "the run in " + folder + " writes to " +
-                                                         manifest_.output + ", not to " +
-                                                         asked_.out.target.file)
-                    .with_hint("name another folder with --run, or the same --out");
-            }
-            if (manifest_.id_field != asked_.rows.id_field) {
-                return error(errc::invalid_argument,
-                             "the run in " + folder + " names its rows by " +
-                                 (manifest_.id_field.empty() ? "their position"
-                                                             : "--id " + manifest_.id_field))
-                    .with_hint("use the same --id, or another folder with --run");
-            }
+            follow_move(manifest_, asked_, folder);
             return {};
         }
         manifest_.program = asked_.file;
@@ -274,7 +266,7 @@ private:
         manifest_.id_field = asked_.rows.id_field;
         manifest_.seed =
             asked_.options.seed != 0 ? asked_.options.seed : std::random_device{}() + 1ULL;
-        manifest_.started = now_text();
+        manifest_.started = time_text_now();
         return {};
     }
 
@@ -344,11 +336,17 @@ private:
 
     coro::task<void> work() {
         began_ = tools_->loop().now();
-        result_emitter::parts to{*workers_,          journal_.get(), outputs_.results(),
-                                 outputs_.letters(), output_,        {}};
+        result_emitter::parts to{
+            *workers_, journal_.get(), outputs_.results(), outputs_.letters(), output_, {}, {}, {}};
         to.holds_status = asked_.writes_to_standard_output() && output_.traits().out_is_terminal;
         to.ordered = asked_.ordered;
         to.errors_in_output = asked_.errors_in_output;
+        to.file = outputs_.result_file();
+        if (journal_) {
+            to.keep_mark = [this](std::string mark) {
+                return journal_->set_manifest({{output_mark_entry, std::move(mark), {}}});
+            };
+        }
         to.on_change = [this] {
             if (batch_) batch_->wake();
         };
@@ -493,8 +491,9 @@ private:
     std::unique_ptr<store::run_store> journal_; ///< null: nothing is kept
     run_manifest manifest_;
     bool continues_ = false;
-    bool program_differs_ = false;  ///< from the one that rows have begun under
-    std::vector<named_file> reads_; ///< what nothing may be written to
+    bool is_foreign_output_ = false; ///< it is replaced (--force)
+    bool program_differs_ = false;   ///< from the one that rows have begun under
+    std::vector<named_file> reads_;  ///< what nothing may be written to
     batch_outputs outputs_{asked_};
     std::optional<known_table> known_;
     std::unique_ptr<rows::row_feed> feed_;

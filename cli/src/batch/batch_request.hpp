@@ -37,6 +37,7 @@ struct batch_request {
     bool ordered = false;
     std::uint64_t window = 1024; ///< rows that may be started ahead of the next one to be written
     bool strict = false;
+    bool retry_rejected = false; ///< rejected rows run again: earlier processes were strict
     std::uint64_t retry_rows = 0;
     bool retry_failed = false;
     std::vector<std::string> retry_ids; ///< the failed rows of these ids run again

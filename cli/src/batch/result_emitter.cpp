@@ -1,5 +1,7 @@
 #include "batch/result_emitter.hpp"
 
+#include "batch/output_mark.hpp"
+
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -127,11 +129,17 @@ coro::task<result<void>> result_emitter::run(coro::call_context context) {
         for (const ended_row& each : batch) numbers.push_back(each.result.end.row);
         const std::size_t count = batch.size();
         result<void> wrote;
+        std::string mark;
         if (of_.holds_status) of_.output.hold_status(true);
         result<void> ran = co_await of_.workers.run(
-            [&](const std::atomic<bool>&) { wrote = write(batch); }, context);
+            [&](const std::atomic<bool>&) {
+                wrote = write(std::move(batch));
+                if (wrote && of_.keep_mark) mark = mark_of_output(of_.file, of_.results.size());
+            },
+            context);
         if (of_.holds_status) of_.output.hold_status(false);
         if (!ran) wrote = std::move(ran).error();
+        if (wrote && !mark.empty()) wrote = of_.keep_mark(std::move(mark));
         if (wrote && of_.journal) {
             wrote = of_.journal->note_emitted(std::move(numbers), of_.results.size());
         }

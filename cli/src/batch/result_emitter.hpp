@@ -39,6 +39,10 @@ public:
         rows::result_writer& results;
         rows::dead_letter_writer* letters = nullptr; ///< null: rows without a value are dropped
         console& output;
+        /// Keeps what describes the file of results (mark_of_output), before the journal notes that
+        /// they are there; empty: nobody does.
+        std::function<result<void>(std::string mark)> keep_mark;
+        std::string file;                ///< of the results, for that
         std::function<void()> on_change; ///< there is room again, or writing has failed
         bool holds_status = false;       ///< results go to the terminal that shows the status
         bool ordered = false;            ///< by position

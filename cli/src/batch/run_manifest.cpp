@@ -3,6 +3,9 @@
 #include "input_files.hpp"
 #include "json_line.hpp"
 
+#include <heddle/base/hex.hpp>
+#include <heddle/base/utf8.hpp>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -10,7 +13,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include <sys/stat.h>
 
@@ -26,26 +32,59 @@ error damaged(const std::string& file, std::string what) {
         .with_hint("use another --run folder, or remove this one if its results are not needed");
 }
 
+/// A string; what is not UTF-8, as the name of a file may be, is kept as {"hex": "…"}.
+json::value value_of(const std::string& text) {
+    if (utf8::is_valid(text)) return json::value(text);
+    std::string digits;
+    append_hex(digits, text);
+    return json::object{{"hex", std::move(digits)}};
+}
+
+std::optional<std::string> text_of(const json::value* found) {
+    if (!found) return std::nullopt;
+    if (found->is_string()) return std::string(found->get_string());
+    const json::value* digits =
+        found->is_object() ? found->get_object().if_contains("hex") : nullptr;
+    return digits && digits->is_string() ? bytes_of_hex(digits->get_string()) : std::nullopt;
+}
+
 std::string text_in(const json::object& members, std::string_view name) {
+    return text_of(members.if_contains(name)).value_or("");
+}
+
+json::array array_of(const std::vector<std::string>& texts) {
+    json::array all;
+    for (const std::string& each : texts) all.push_back(value_of(each));
+    return all;
+}
+
+std::vector<std::string> texts_in(const json::object& members, std::string_view name) {
+    std::vector<std::string> texts;
     const json::value* found = members.if_contains(name);
-    return found && found->is_string() ? std::string(found->get_string()) : std::string();
+    if (!found || !found->is_array()) return texts;
+    for (const json::value& each : found->get_array()) {
+        if (auto text = text_of(&each)) texts.push_back(*std::move(text));
+    }
+    return texts;
 }
 
 } // namespace
 
 std::string run_manifest::to_json() const {
-    json::array given(arguments.begin(), arguments.end());
     return json_line(json::object{{"version", current_version},
                                   {"run_id", run_id},
-                                  {"program", program},
+                                  {"program", value_of(program)},
                                   {"program_digest", program_digest},
                                   {"begun_digest", begun_digest},
                                   {"output", output},
                                   {"dead_letters", dead_letters},
                                   {"id_field", id_field},
                                   {"seed", std::to_string(seed)},
-                                  {"directory", directory},
-                                  {"arguments", std::move(given)},
+                                  {"strict", strict},
+                                  {"folder", value_of(folder)},
+                                  {"directory", value_of(directory)},
+                                  {"arguments", array_of(arguments)},
+                                  {"withheld", array_of(withheld)},
                                   {"started", started},
                                   {"heddle", heddle_version}});
 }
@@ -74,12 +113,21 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     content.directory = text_in(members, "directory");
     content.started = text_in(members, "started");
     content.heddle_version = text_in(members, "heddle");
-    if (const json::value* given = members.if_contains("arguments"); given && given->is_array()) {
-        for (const json::value& each : given->get_array()) {
-            if (each.is_string()) content.arguments.emplace_back(each.get_string());
-        }
-    }
+    const json::value* was_strict = members.if_contains("strict");
+    content.strict = was_strict && was_strict->is_bool() && was_strict->get_bool();
+    content.folder = text_in(members, "folder");
+    content.arguments = texts_in(members, "arguments");
+    content.withheld = texts_in(members, "withheld");
     return content;
+}
+
+std::string time_text_now() {
+    const std::time_t seconds = std::time(nullptr);
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
 }
 
 std::string manifest_file(const std::string& folder) { return folder + "/run.json"; }

@@ -15,15 +15,19 @@ struct run_manifest {
 
     std::string run_id;         ///< the journal has it, too; empty: of an earlier version
     std::string program;        ///< the workflow as it was named
-    std::string program_digest; ///< of it, what it imports and the templates, as 32 hex digits
+    std::string program_digest; ///< of all that rows ask for, as 32 hex digits
     std::string begun_digest;   ///< of the last process, which differs where one retried rows only
     std::string output;         ///< the file of results; "-": standard output
     std::string dead_letters;
     std::string id_field;
     std::uint64_t seed = 0;             ///< of the run's random numbers
+    bool strict = false;                ///< the last command
+    std::string folder;                 ///< of the run, absolute, when it was written
     std::string directory;              ///< where the command was started
     std::vector<std::string> arguments; ///< of the last command: for `heddle runs retry`
-    std::string started;                ///< UTC, of the first process
+    /// Inputs of the command whose values are not kept: the argument ends with "NAME=".
+    std::vector<std::string> withheld;
+    std::string started; ///< UTC, of the first process
     std::string heddle_version;
 
     [[nodiscard]] std::string to_json() const;
@@ -31,6 +35,9 @@ struct run_manifest {
     [[nodiscard]] static result<run_manifest> from_json(const std::string& text,
                                                         const std::string& file);
 };
+
+/// Now, "2026-01-31T12:00:00Z".
+[[nodiscard]] std::string time_text_now();
 
 /// "DIR/run.json".
 [[nodiscard]] std::string manifest_file(const std::string& folder);
