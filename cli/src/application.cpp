@@ -149,6 +149,9 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
 
     workflow_options with_folders = options;
     if (with_folders.tasks.empty()) with_folders.tasks = object->settings_.tasks;
+    object->template_folders_ = with_folders.tasks;
+    if (with_folders.tasks.empty() && has_templates(options.default_tasks))
+        object->template_folders_.push_back(options.default_tasks);
     HEDDLE_TRY(tasks::loaded_templates templates,
                load_run_templates(with_folders, object->models_->registry(), *object->log_));
 

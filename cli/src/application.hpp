@@ -49,6 +49,10 @@ public:
     void observe_sessions(tasks::task_observer& observer) noexcept { observer_ = &observer; }
     /// What programs have imported.
     [[nodiscard]] import_notes& imported() noexcept { return *import_notes_; }
+    /// Where the templates of the run are: folders and files.
+    [[nodiscard]] const std::vector<std::string>& template_folders() const noexcept {
+        return template_folders_;
+    }
     [[nodiscard]] tasks::task_observer& counter() noexcept { return counts_; }
     /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
@@ -81,6 +85,7 @@ private:
     coro::event_loop loop_;
     configuration settings_;
     providers::price_table prices_ = providers::price_table::built_in();
+    std::vector<std::string> template_folders_;
     host::run_options bounds_;
     call_counts counts_;
     tasks::task_observer* observer_ = &counts_; ///< of the next session

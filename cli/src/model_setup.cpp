@@ -1,6 +1,7 @@
 #include "model_setup.hpp"
 
 #include "input_files.hpp"
+#include "services/asked_settings.hpp"
 #include "services/cache_file.hpp"
 #include "services/cassette_file.hpp"
 #include "services/default_parameters.hpp"
@@ -122,6 +123,8 @@ public:
         log_calls();
         HEDDLE_CHECK(add_routes());
         HEDDLE_CHECK(choose_default());
+        setup_->asked_settings_ =
+            apply_asked_settings(setup_->registry_, parts_.settings, setup_->services_);
         return std::move(setup_);
     }
 

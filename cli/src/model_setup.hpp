@@ -64,6 +64,9 @@ public:
     }
     /// The model of tasks that name none; empty: none.
     [[nodiscard]] const std::string& default_model() const noexcept { return default_model_; }
+    /// What decides what models are asked, besides the program and the default model; for digests
+    /// (apply_asked_settings).
+    [[nodiscard]] const std::string& asked_settings() const noexcept { return asked_settings_; }
     /// False when no service can be used.
     [[nodiscard]] bool any() const noexcept { return usable_ != 0; }
     /// Whether there is a service, usable or not.
@@ -96,6 +99,7 @@ private:
     std::unique_ptr<providers::cassette_player> player_;
     tasks::model_registry registry_;
     std::string default_model_;
+    std::string asked_settings_;
     std::size_t usable_ = 0;
 };
 

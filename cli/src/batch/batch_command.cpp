@@ -9,6 +9,7 @@
 #include "batch/batch_summary.hpp"
 #include "batch/dry_run.hpp"
 #include "batch/output_mark.hpp"
+#include "batch/program_digest.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_identity.hpp"
 #include "batch/run_location.hpp"
@@ -199,7 +200,7 @@ private:
             auto about = read_manifest(folder);
             if (!about) co_return std::move(about).error();
             manifest_ = *std::move(about);
-            changed = manifest_.program_digest != program_digest() && !asked_.is_retry();
+            changed = manifest_.program_digest != digest_now() && !asked_.is_retry();
         }
         for (ports::known_row& each : rows) each.outdated = each.outdated || changed;
         known_.emplace(std::move(rows), !asked_.rows.id_field.empty());
@@ -226,10 +227,7 @@ private:
     }
 
     [[nodiscard]] std::vector<std::string> own_templates() const {
-        std::vector<std::string> folders = asked_.options.tasks;
-        if (folders.empty() && has_templates(asked_.options.default_tasks))
-            folders.push_back(asked_.options.default_tasks);
-        auto files = template_files(folders);
+        auto files = template_files(tools_->template_folders());
         return files ? *std::move(files) : std::vector<std::string>();
     }
 
@@ -270,29 +268,17 @@ private:
         return {};
     }
 
-    /// The digest of all that decides what a row asks for.
-    [[nodiscard]] std::string program_digest() {
-        std::string all = program_.text;
-        for (const auto& [name, text] : tools_->imported().texts())
-            all += '\0' + name + '\0' + text;
-        tools_->imported().close();
-        for (const std::string& file : own_templates()) {
-            if (const auto text = read_input_file(file)) all += '\0' + file + '\0' + *text;
-        }
-        for (const std::string& each : asked_.inputs) all += '\0' + each;
-        all += '\0' + asked_.options.model.value_or("");
-        return hex_of(rows::digest_of_content(all));
+    [[nodiscard]] std::string digest_now() {
+        return program_digest({asked_, program_.text, *tools_, own_templates()}, manifest_);
     }
 
     /// Outdates the rows of an earlier version of the program. Where rows are to be retried, only
     /// those that run follow the program as it is now.
     coro::task<result<void>> note_program(std::vector<ports::known_row>& known) {
-        const std::string digest = program_digest();
+        const std::string digest = digest_now();
         const bool differs = continues_ && manifest_.program_digest != digest && !known.empty();
         const bool changed = differs && !asked_.is_retry();
-        const std::string& begun =
-            manifest_.begun_digest.empty() ? manifest_.program_digest : manifest_.begun_digest;
-        program_differs_ = continues_ && begun != digest;
+        program_differs_ = continues_ && manifest_.last_digest() != digest;
         if (auto ready = outputs_.prepare(*journal_, changed, reads_); !ready) co_return ready;
         if (changed) {
             result<void> outdated = co_await journal_->outdate_rows(context());
@@ -301,7 +287,8 @@ private:
             if (!rows) co_return std::move(rows).error();
             known = *std::move(rows);
         }
-        if (differs && asked_.options.verbosity >= 0 && !asked_.options.json) tell_change(known);
+        if (differs && asked_.options.verbosity >= 0 && !asked_.options.json)
+            output_.err("heddle: " + change_text(known, asked_) + "\n");
         if (!continues_ || changed || known.empty()) manifest_.program_digest = digest;
         manifest_.begun_digest = digest;
         manifest_.arguments = without_retries(arguments_);
@@ -309,29 +296,6 @@ private:
         manifest_.directory = std::filesystem::current_path(failed).string();
         manifest_.heddle_version = HEDDLE_VERSION;
         co_return result<void>();
-    }
-
-    /// The program is not the one that the rows have run under.
-    void tell_change(const std::vector<ports::known_row>& known) {
-        std::string text =
-            "heddle: the program, its templates, inputs or model have changed since the run began: ";
-        const auto say_run = [](std::size_t rows) {
-            return counted(rows, "row") + (rows == 1 ? " runs" : " run");
-        };
-        if (asked_.is_retry()) {
-            const auto kept = static_cast<std::size_t>(
-                std::count_if(known.begin(), known.end(), [](const ports::known_row& row) {
-                    return row.status == ports::row_status::done && !row.outdated;
-                }));
-            text += counted(kept, "row") +
-                    (kept == 1 ? " keeps its result" : " keep their results") +
-                    ", since only rows without one are retried; without --retry-failed and "
-                    "--retry-row all rows run again";
-        } else {
-            text += say_run(known.size()) +
-                    " again; responses to requests that are the same as before are used again";
-        }
-        output_.err(text + "\n");
     }
 
     coro::task<void> work() {

@@ -6,6 +6,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace heddle::cli {
@@ -121,6 +122,22 @@ exit_code batch_summary::code() const noexcept {
     if (failure || rows_left || cause == stop_cause::bad_row) return exit_code::rows_left;
     if (counts.failed + counts.rejected != 0) return exit_code::rows_failed;
     return exit_code::done;
+}
+
+std::string change_text(const std::vector<ports::known_row>& known, const batch_request& asked) {
+    const std::string text =
+        "the program, its templates, inputs, model or settings have changed since the run began: ";
+    if (!asked.is_retry()) {
+        return text + counted(known.size(), "row") + (known.size() == 1 ? " runs" : " run") +
+               " again; responses to requests that are the same as before are used again";
+    }
+    const auto kept = static_cast<std::size_t>(
+        std::count_if(known.begin(), known.end(), [](const ports::known_row& row) {
+            return row.status == ports::row_status::done && !row.outdated;
+        }));
+    return text + counted(kept, "row") + (kept == 1 ? " keeps its result" : " keep their results") +
+           ", since only rows without one are retried; without --retry-failed and --retry-row all "
+           "rows run again";
 }
 
 std::string summary_text(const batch_summary& end, const failure_table& failures,

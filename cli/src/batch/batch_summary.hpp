@@ -8,9 +8,11 @@
 #include "exit_code.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/ports/run_journal.hpp>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -28,6 +30,9 @@ struct batch_summary {
     [[nodiscard]] exit_code code() const noexcept;
 };
 
+/// For people: the program is not the one that the rows have run under, and what becomes of them.
+[[nodiscard]] std::string change_text(const std::vector<ports::known_row>& known,
+                                      const batch_request& asked);
 /// For people: rows, cost, reasons of failures, files, and how to go on. `columns` as
 /// failure_table::text.
 [[nodiscard]] std::string summary_text(const batch_summary& end, const failure_table& failures,

@@ -76,9 +76,10 @@ std::string run_manifest::to_json() const {
                                   {"program", value_of(program)},
                                   {"program_digest", program_digest},
                                   {"begun_digest", begun_digest},
-                                  {"output", output},
-                                  {"dead_letters", dead_letters},
-                                  {"id_field", id_field},
+                                  {"model", value_of(model)},
+                                  {"output", value_of(output)},
+                                  {"dead_letters", value_of(dead_letters)},
+                                  {"id_field", value_of(id_field)},
                                   {"seed", std::to_string(seed)},
                                   {"strict", strict},
                                   {"folder", value_of(folder)},
@@ -106,6 +107,7 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     content.program = text_in(members, "program");
     content.program_digest = text_in(members, "program_digest");
     content.begun_digest = text_in(members, "begun_digest");
+    content.model = text_in(members, "model");
     content.output = text_in(members, "output");
     content.dead_letters = text_in(members, "dead_letters");
     content.id_field = text_in(members, "id_field");

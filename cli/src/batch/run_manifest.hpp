@@ -17,6 +17,7 @@ struct run_manifest {
     std::string program;        ///< the workflow as it was named
     std::string program_digest; ///< of all that rows ask for, as 32 hex digits
     std::string begun_digest;   ///< of the last process, which differs where one retried rows only
+    std::string model;          ///< of tasks that name none; empty: not known
     std::string output;         ///< the file of results; "-": standard output
     std::string dead_letters;
     std::string id_field;
@@ -30,6 +31,10 @@ struct run_manifest {
     std::string started; ///< UTC, of the first process
     std::string heddle_version;
 
+    /// Of the last process.
+    [[nodiscard]] const std::string& last_digest() const noexcept {
+        return begun_digest.empty() ? program_digest : begun_digest;
+    }
     [[nodiscard]] std::string to_json() const;
     /// Errors: invalid_argument, for one that is damaged or of a later version.
     [[nodiscard]] static result<run_manifest> from_json(const std::string& text,

@@ -165,13 +165,6 @@ std::string_view origin_part(std::string_view address, const url_parts& parts) {
     return address.substr(0, address.size() - parts.rest.size());
 }
 
-bool is_this_machine(const std::string& address) {
-    const auto parts = split_url(address);
-    if (!parts) return false;
-    const auto origin = http::parse_origin(origin_part(address, *parts));
-    return origin && http::is_loopback(*origin);
-}
-
 } // namespace
 
 std::string normalised_address(const std::string& address) {
@@ -182,6 +175,13 @@ std::string normalised_address(const std::string& address) {
     std::string path(parts->rest);
     while (path.ends_with('/')) path.pop_back();
     return origin->text() + path;
+}
+
+bool is_this_machine(const std::string& address) {
+    const auto parts = split_url(address);
+    if (!parts) return false;
+    const auto origin = http::parse_origin(origin_part(address, *parts));
+    return origin && http::is_loopback(*origin);
 }
 
 std::string address_problem(const std::string& address) {

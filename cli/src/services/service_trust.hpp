@@ -38,6 +38,9 @@ struct trust_question {
 /// itself if it is not a URL (which no service accepts). Pure.
 [[nodiscard]] std::string normalised_address(const std::string& address);
 
+/// Whether a URL leads to this machine (localhost, 127.0.0.1, [::1]). Pure.
+[[nodiscard]] bool is_this_machine(const std::string& address);
+
 /// Why clients refuse the address, as normalised_address returns it: it does not have the form
 /// http://host[:port][/path] or https://…. Empty if they accept it. People cannot judge the host in
 /// such a text. Pure.

@@ -32,6 +32,8 @@ public:
     [[nodiscard]] const std::string& model() const noexcept { return chosen_.model; }
     /// Of the provider; without one the subtype, which names the executor.
     [[nodiscard]] std::string_view provider_name() const noexcept;
+    /// What decides about responses besides the provider's name and the request.
+    [[nodiscard]] std::string_view provider_settings() const noexcept { return chosen_.settings; }
     /// Tokens of the model's window, where that is known.
     [[nodiscard]] std::optional<std::int64_t> window() const noexcept;
     /// Views into this object.

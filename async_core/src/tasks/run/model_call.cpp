@@ -51,7 +51,8 @@ void model_call::on_limit_wait(bool waits) noexcept { observer_->on_limit_wait(w
 
 /// In a durable run: a response that an earlier execution was given is used again.
 coro::task<result<ports::chat_response>> model_call::ask_once(coro::call_context context) {
-    remembering_port provider(*choices_.provider(), *context.step, costs_);
+    remembering_port provider(*choices_.provider(), choices_.provider_settings(), *context.step,
+                              costs_);
     remembered_ = &provider;
     result<ports::chat_response> ended = ports::begun_response();
     if (stream_.is_open()) {

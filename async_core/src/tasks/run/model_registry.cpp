@@ -104,6 +104,10 @@ void model_registry::accept_only(std::string provider, accepted_models known) {
     accepted_.insert_or_assign(std::move(provider), std::move(known));
 }
 
+void model_registry::set_settings(std::string name, std::string settings) {
+    settings_.insert_or_assign(std::move(name), std::move(settings));
+}
+
 result<std::string_view> model_registry::follow_aliases(std::string_view model) const {
     const std::string_view first = model;
     for (std::size_t steps = 0; steps <= aliases_.size(); ++steps) {
@@ -119,6 +123,8 @@ result<std::string_view> model_registry::follow_aliases(std::string_view model) 
 result<model_choice> model_registry::resolve(std::string_view model,
                                              std::string_view provider) const {
     HEDDLE_TRY(model_choice chosen, resolve_name(model, provider));
+    const auto set = settings_.find(chosen.provider->provider_name());
+    if (set != settings_.end()) chosen.settings = set->second;
     if (!strict_) return chosen;
     if (auto doubt = doubt_about(chosen)) {
         return task_failed(task_failure_reason::configuration_error, *std::move(doubt));

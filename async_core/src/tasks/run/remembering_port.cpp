@@ -14,7 +14,9 @@ using ports::chat_request;
 using ports::chat_response;
 
 std::optional<result<chat_response>> remembering_port::kept(const chat_request& request) {
-    asked_ = ports::digest_of(request, inner_.provider_name());
+    std::string provider(inner_.provider_name());
+    if (!settings_.empty()) provider.append(1, '\0').append(settings_);
+    asked_ = ports::digest_of(request, provider);
     model_ = request.model;
     noted_ = false;
     const std::optional<ports::kept_part> part = step_.take(asked_);

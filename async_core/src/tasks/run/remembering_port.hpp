@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace heddle::tasks {
 
@@ -17,9 +18,11 @@ class task_costs;
 /// the arguments of its constructor outlive it.
 class remembering_port final : public ports::forwarding_llm_port {
 public:
-    /// `costs` computes the cost of a response.
-    remembering_port(ports::llm_port& inner, ports::step_memory& step, const task_costs& costs)
-        : forwarding_llm_port(inner), step_(step), costs_(costs) {}
+    /// `costs` computes the cost of a response. `settings`: as of model_choice; a part of what is
+    /// asked.
+    remembering_port(ports::llm_port& inner, std::string_view settings, ports::step_memory& step,
+                     const task_costs& costs)
+        : forwarding_llm_port(inner), settings_(settings), step_(step), costs_(costs) {}
 
     /// Notes that the request of the call is about to be sent; only its first attempt needs it.
     /// `least`: its minimum cost. Errors: io_error when the note cannot be stored.
@@ -39,6 +42,7 @@ private:
     [[nodiscard]] coro::task<result<ports::chat_response>> keep(result<ports::chat_response> ended,
                                                                 coro::call_context context);
 
+    std::string_view settings_;
     ports::step_memory& step_;
     const task_costs& costs_;
     ports::digest128 asked_; ///< of the request under way

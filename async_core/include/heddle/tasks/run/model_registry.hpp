@@ -24,6 +24,7 @@ struct model_choice {
     ports::llm_port* provider = nullptr;
     std::string model;                           ///< without the provider's name
     std::span<const route_model> route_models{}; ///< of a route; lives as long as the registry
+    std::string_view settings{};                 ///< of set_settings; lives as long as the registry
 };
 
 /// The models that a provider is known to have.
@@ -61,6 +62,10 @@ public:
     /// Which model names of `provider` may have a colon; without it, all. Otherwise a name that
     /// begins with no service is refused, so that a misspelt service is not sent to another one.
     void set_names_with_colon(std::string provider, names_with_colon names);
+    /// What decides about the responses of a provider, or of a route, besides its name and the
+    /// requests: where it is, defaults that it adds to requests, models of a route. A durable run
+    /// uses a response again only where these are the same.
+    void set_settings(std::string name, std::string settings);
     /// Whether an unknown model is an error rather than a warning.
     void set_strict(bool on) noexcept { strict_ = on; }
 
@@ -105,6 +110,7 @@ private:
     std::map<std::string, named_route, std::less<>> routes_;
     std::map<std::string, accepted_models, std::less<>> accepted_;
     std::map<std::string, names_with_colon, std::less<>> names_with_colon_;
+    std::map<std::string, std::string, std::less<>> settings_; ///< by provider or route
     bool strict_ = false;
 };
 
