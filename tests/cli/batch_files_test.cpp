@@ -212,13 +212,13 @@ TEST_F(files_of_batches, have_each_row_once_with_its_errors) {
 TEST_F(files_of_batches, retry_the_rows_that_are_asked_for) {
     rows_file(5);
     scratch.file("w.heddle", "(define (main text) (error \"no\"))");
-    ASSERT_EQ(batch().code, 3);
+    ASSERT_EQ(run_heddle(command(), at_home()).code, 3);
     const auto unknown = batch({"--retry-row", "nobody"});
     EXPECT_EQ(unknown.code, 2) << unknown.err;
     EXPECT_THAT(unknown.err, HasSubstr("no row of the run has the id \"nobody\""));
-    ASSERT_EQ(run_heddle({"runs", "retry", path("out.jsonl"), "--failed"}).code, 3);
+    ASSERT_EQ(run_heddle({"runs", "retry", path("out.jsonl"), "--failed"}, at_home()).code, 3);
     let_row_fail("none");
-    const auto one = run_heddle({"runs", "retry", path("out.jsonl"), "--row", "r1"});
+    const auto one = run_heddle({"runs", "retry", path("out.jsonl"), "--row", "r1"}, at_home());
     EXPECT_EQ(one.code, 3) << one.err;
     EXPECT_EQ(ids_in("out.jsonl"), (std::map<std::string, int>{{"r1", 1}}));
     EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 4U);

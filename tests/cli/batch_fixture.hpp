@@ -52,6 +52,12 @@ protected:
         more.insert(more.end(), {"--config", scratch.file("no_retries.toml", no_retries)});
         return asking(url, std::move(more));
     }
+    /// With a home directory, where what the user has started is noted.
+    [[nodiscard]] child_options at_home() const {
+        child_options options;
+        options.variables["HOME"] = path("home");
+        return options;
+    }
     [[nodiscard]] child_result batch(std::vector<std::string> more = {}) const {
         return run_heddle(command(std::move(more)));
     }

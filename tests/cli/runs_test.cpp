@@ -25,7 +25,7 @@ protected:
         rows_file(10);
         scratch.file("w.heddle",
                      "(define (main text) (if (string=? text \"t3\") (error \"no threes\") text))");
-        ASSERT_EQ(batch().code, 3);
+        ASSERT_EQ(run_heddle(command(), at_home()).code, 3);
     }
 };
 
@@ -67,7 +67,7 @@ TEST_F(runs, are_exported) {
 TEST_F(runs, are_tried_again) {
     make_run();
     scratch.file("w.heddle", "(define (main text) text)");
-    const auto ended = run_heddle({"runs", "retry", path("out.jsonl"), "--row", "r3"});
+    const auto ended = run_heddle({"runs", "retry", path("out.jsonl"), "--row", "r3"}, at_home());
     EXPECT_EQ(ended.code, 0) << ended.err;
     expect_each_row_once(10);
     EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");

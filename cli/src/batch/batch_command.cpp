@@ -10,6 +10,7 @@
 #include "batch/dry_run.hpp"
 #include "batch/output_mark.hpp"
 #include "batch/program_digest.hpp"
+#include "batch/run_command.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_identity.hpp"
 #include "batch/run_location.hpp"
@@ -44,6 +45,7 @@ public:
         : asked_(std::move(asked)), arguments_(std::move(arguments)), output_(output) {}
 
     exit_code run(const environment& variables) {
+        variables_ = &variables;
         auto text = read_input_file(asked_.file);
         if (!text) return tell_usage_error(text.error(), asked_.options.json, output_);
         program_.name = asked_.file;
@@ -291,10 +293,7 @@ private:
             output_.err("heddle: " + change_text(known, asked_) + "\n");
         if (!continues_ || changed || known.empty()) manifest_.program_digest = digest;
         manifest_.begun_digest = digest;
-        manifest_.arguments = without_retries(arguments_);
-        std::error_code failed;
-        manifest_.directory = std::filesystem::current_path(failed).string();
-        manifest_.heddle_version = HEDDLE_VERSION;
+        note_command(manifest_, asked_, without_retries(arguments_), *variables_);
         co_return result<void>();
     }
 
@@ -445,6 +444,7 @@ private:
     batch_request asked_;
     std::vector<std::string> arguments_;
     console& output_;
+    const environment* variables_ = nullptr;
     batch_program program_;
     row_binding binding_;
     std::unique_ptr<application> tools_;

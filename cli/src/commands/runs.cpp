@@ -1,4 +1,5 @@
 // `heddle runs`: look at runs of `heddle batch`, and steer those that are going.
+#include "batch/run_command.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_manifest.hpp"
 #include "batch/run_reports.hpp"
@@ -105,6 +106,10 @@ public:
         to.argument("RUN", run_, about_run).required();
         to.flag("--failed", failed_, "Run all rows again that have failed");
         to.option("--row", rows_, "Run the failed row with this id again; repeatable").value("ID");
+        to.option("-i,--input", asked_.inputs,
+                  "An input of the run whose value it does not keep (a token); repeatable")
+            .value("NAME=VALUE");
+        to.flag("--allow", asked_.allow, "Run the command although you have not started the run");
     }
     std::optional<std::string> mistake() override {
         if (failed_ == rows_.empty()) return std::nullopt;
@@ -116,7 +121,9 @@ public:
         if (!folder) return tell_usage_error(folder.error(), false, context.output);
         auto about = read_manifest(*folder);
         if (!about) return tell_usage_error(about.error(), false, context.output);
-        std::vector<std::string> arguments = about->arguments;
+        auto command = command_of_run(*about, *folder, asked_, context.variables);
+        if (!command) return tell_usage_error(command.error(), false, context.output);
+        std::vector<std::string> arguments = *std::move(command);
         if (arguments.empty() || arguments.front() != "batch" ||
             ::chdir(about->directory.c_str()) != 0) {
             return tell_usage_error(
@@ -134,6 +141,7 @@ private:
     std::string run_;
     bool failed_ = false;
     std::vector<std::string> rows_;
+    command_request asked_;
 };
 
 /// A request to a run that is going.
@@ -231,7 +239,9 @@ constexpr command_row rows[] = {
      .make = &make_command<export_work>},
     {.name = "runs retry",
      .summary = "Run failed rows of a run again",
-     .details = "Starts the last command of the run again, in the directory where it was started.",
+     .details =
+         "Starts the last command of the run again, in the directory where it was started. It "
+         "must be one that you have given: a run may come from somebody else.",
      .group = command_group::run,
      .make = &make_command<retry_work>},
     {.name = "runs pause",
