@@ -93,8 +93,8 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
         const bool has_result = status == ports::row_status::done;
         const bool asked = !has_result && of_.asked.retries(origin.id);
         // A row that was mended in its file is another one.
-        const bool mended =
-            status == ports::row_status::rejected && found.known->content != origin.content;
+        const bool mended = status == ports::row_status::rejected &&
+                            (found.known->content != origin.content || of_.asked.retry_rejected);
         const bool again = !found.duplicate && (asked || mended);
         if (again && !of_.asked.retry_failed) { // it counted as finished
             --counted_.kept;

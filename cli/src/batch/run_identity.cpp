@@ -73,11 +73,12 @@ bool writes_output_again(const opened_files& files, const std::string& output,
     std::error_code failed;
     const auto about = std::filesystem::status(output, failed);
     if (about.type() == std::filesystem::file_type::not_found) return true;
-    if (!files.asked.errors_in_output || !files.asked.is_retry() ||
-        !std::filesystem::is_regular_file(about))
-        return false;
-    return std::any_of(known.begin(), known.end(), [](const ports::known_row& row) {
-        return row.emitted && row.status != ports::row_status::begun && !is_done(row);
+    if (!files.asked.errors_in_output || !std::filesystem::is_regular_file(about)) return false;
+    const bool retries = files.asked.is_retry();
+    return std::any_of(known.begin(), known.end(), [retries](const ports::known_row& row) {
+        if (!row.emitted || row.status == ports::row_status::begun || is_done(row)) return false;
+        // A row that was rejected runs again as soon as its line is mended.
+        return retries || row.status == ports::row_status::rejected;
     });
 }
 

@@ -34,7 +34,7 @@ struct opened_files {
                                                      coro::call_context context);
 
 /// Whether all results are to be written again: the file of them, `output`, is gone, or it has
-/// errors of rows that run again, which would be in it twice.
+/// errors of rows that run again, or may, which would be in it twice.
 [[nodiscard]] bool writes_output_again(const opened_files& files, const std::string& output,
                                        const std::vector<ports::known_row>& known);
 
