@@ -59,6 +59,7 @@ public:
         tools_ = *std::move(tools);
         sessions_.emplace(*tools_, program_);
         const exit_code code = run_loop();
+        filter_.reset();
         sessions_.reset();
         return code;
     }
@@ -121,7 +122,9 @@ private:
 
     /// Everything that can be wrong before the first row starts.
     coro::task<result<void>> prepare() {
-        result<std::unique_ptr<rows::row_reader>> reader = rows::row_reader::open(asked_.rows);
+        rows::row_input input = asked_.rows;
+        if (!asked_.where.empty()) input.limit.reset(); // of the rows that the filter takes
+        result<std::unique_ptr<rows::row_reader>> reader = rows::row_reader::open(std::move(input));
         if (!reader) co_return std::move(reader).error();
         result<std::unique_ptr<row_session>> first =
             co_await sessions_->take(context().with_cancel(loading_));
@@ -130,6 +133,12 @@ private:
             co_return std::move(first).error();
         }
         sessions_->put_back(*std::move(first), 1);
+        if (!asked_.where.empty()) {
+            result<std::unique_ptr<row_filter>> filter = co_await row_filter::make(
+                &tools_->loop(), asked_.where, asked_.rows.limit, context().with_cancel(loading_));
+            if (!filter) co_return std::move(filter).error();
+            filter_ = *std::move(filter);
+        }
         if (auto checked = check_files(); !checked) co_return std::move(checked).error();
         if (only_looks()) {
             result<void> looked = co_await look_only(**reader);
@@ -209,7 +218,7 @@ private:
         const unsigned columns = output_.traits().out_is_terminal ? output_.columns() : 0;
         if (asked_.plan) {
             batch_plan plan({*tools_, asked_, binding_, *sessions_, reader, *known_, journal_.get(),
-                             manifest_.seed});
+                             manifest_.seed, filter_.get()});
             result<void> ended = co_await plan.run(context().with_cancel(loading_));
             if (!ended) co_return ended;
             dry_text_ = asked_.options.json
@@ -217,7 +226,8 @@ private:
                             : "nothing is asked or written (--plan)\n" + plan.text(columns);
             co_return ended;
         }
-        dry_run looked({*tools_, asked_, binding_, *sessions_, reader, *known_, earlier});
+        dry_run looked(
+            {*tools_, asked_, binding_, *sessions_, reader, *known_, earlier, filter_.get()});
         result<void> ended = co_await looked.run(context().with_cancel(loading_));
         if (!ended) co_return ended;
         if (asked_.options.json) {
@@ -314,8 +324,8 @@ private:
             if (batch_) batch_->wake();
         };
         emitter_.emplace(std::move(to));
-        batch_run::parts of{*tools_,        asked_,  binding_,  *sessions_, *feed_,
-                            journal_.get(), *known_, *emitter_, {}};
+        batch_run::parts of{*tools_,       asked_,         binding_, *sessions_, *feed_,
+                            filter_.get(), journal_.get(), *known_,  *emitter_,  {}};
         of.program_differs = program_differs_;
         of.seed = journal_ ? manifest_.seed : asked_.options.seed;
         of.say = [this](const std::string& line) { output_.err("heddle: " + line + "\n"); };
@@ -459,6 +469,7 @@ private:
     bool program_differs_ = false;   ///< from the one that rows have begun under
     std::vector<named_file> reads_;  ///< what nothing may be written to
     batch_outputs outputs_{asked_};
+    std::unique_ptr<row_filter> filter_; ///< null: all rows are a part of the run
     std::optional<known_table> known_;
     std::unique_ptr<rows::row_feed> feed_;
     std::optional<result_emitter> emitter_;

@@ -45,9 +45,17 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
     if (!session) co_return std::move(session).error();
     for (;;) {
         if (auto stop = context.stop_error()) co_return *std::move(stop);
+        if (of_.filter && of_.filter->is_complete()) break;
         auto item = of_.reader.next();
         if (!item) co_return std::move(item).error();
         if (!*item) break;
+        row_filter::verdict part{true, {}};
+        if (of_.filter) {
+            result<row_filter::verdict> found = co_await of_.filter->look(&**item, context);
+            if (!found) co_return std::move(found).error();
+            part = *std::move(found);
+            if (!part.takes) continue;
+        }
         if (++total_ % 64 == 0) co_await coro::yield_now(*context.loop);
         const rows::row_origin& origin = rows::origin_of(**item);
         const known_table::match found = of_.known.look_up(origin);
@@ -56,7 +64,8 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
         const bool failed = ended && found.known->status != ports::row_status::done;
         if (ended && !outdated && !(failed && of_.asked.retries(origin.id))) {
             ++finished_;
-        } else if (std::holds_alternative<rows::bad_row>(**item) || found.duplicate) {
+        } else if (std::holds_alternative<rows::bad_row>(**item) || part.problem ||
+                   found.duplicate) {
             ++rejected_;
         } else if (!outdated) {
             ++(found.known ? begun_ : fresh_);

@@ -6,6 +6,7 @@
 #include "batch/known_table.hpp"
 #include "batch/plan_log.hpp"
 #include "batch/row_binding.hpp"
+#include "batch/row_filter.hpp"
 #include "batch/row_job.hpp"
 #include "batch/session_pool.hpp"
 
@@ -35,6 +36,7 @@ public:
         known_table& known;
         ports::run_journal* journal = nullptr; ///< null: there is no run yet
         std::uint64_t seed = 0;                ///< of the run
+        row_filter* filter = nullptr;          ///< null: all rows are a part of the run
     };
     explicit batch_plan(const parts& of) : of_(of) {}
 

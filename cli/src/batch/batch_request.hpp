@@ -28,6 +28,7 @@ struct batch_request {
     std::string file;                ///< the workflow
     std::vector<std::string> inputs; ///< NAME=VALUE for all rows
     rows::row_input rows;
+    std::string where; ///< an expression over the columns; empty: all rows
     rows::result_output out;
     std::string dead_letters; ///< where rows without a result go; empty: beside the output
     bool errors_in_output = false;

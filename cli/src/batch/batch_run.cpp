@@ -464,8 +464,9 @@ batch_counts batch_run::counts() const {
         if (read.total_bytes && read.bytes != 0 && read.rows != 0) {
             const double share = static_cast<double>(*read.total_bytes) /
                                  static_cast<double>(std::min(read.bytes, *read.total_bytes));
-            now.total =
-                static_cast<std::uint64_t>(std::llround(static_cast<double>(read.rows) * share));
+            // Of a filter, what it has taken so far.
+            const std::uint64_t rows = of_.filter ? positions_ : read.rows;
+            now.total = static_cast<std::uint64_t>(std::llround(static_cast<double>(rows) * share));
             if (of_.asked.rows.limit) now.total = std::min(*now.total, *of_.asked.rows.limit);
             now.total_is_estimate = true;
         }

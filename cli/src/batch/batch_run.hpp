@@ -9,6 +9,7 @@
 #include "batch/outage_breaker.hpp"
 #include "batch/result_emitter.hpp"
 #include "batch/row_attempt.hpp"
+#include "batch/row_filter.hpp"
 #include "batch/row_job.hpp"
 #include "batch/session_pool.hpp"
 #include "batch/start_gate.hpp"
@@ -38,6 +39,7 @@ public:
         const row_binding& binding;
         session_pool& sessions;
         rows::row_feed& feed;
+        row_filter* filter = nullptr;          ///< null: all rows are a part of the run
         ports::run_journal* journal = nullptr; ///< null: nothing is kept
         known_table& known;
         result_emitter& emitter;
@@ -87,8 +89,10 @@ private:
 
     [[nodiscard]] coro::task<result<void>> read_more();
     [[nodiscard]] coro::task<result<void>> emit_earlier();
-    /// A job for the row, or nothing when there is nothing to do for it.
-    [[nodiscard]] coro::task<result<std::unique_ptr<row_job>>> admit(rows::row_item item);
+    /// A job for the row, or nothing when there is nothing to do for it. `problem`: of one that is
+    /// to be rejected.
+    [[nodiscard]] coro::task<result<std::unique_ptr<row_job>>> admit(rows::row_item item,
+                                                                     std::optional<error> problem);
     /// The first of kept_ends_ from that row on.
     [[nodiscard]] std::deque<ports::row_end>::iterator kept_end_of(std::uint64_t row);
     /// Reads kept_ends_ from that row on, unless it has the row.

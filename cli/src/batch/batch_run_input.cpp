@@ -78,13 +78,25 @@ coro::task<result<void>> batch_run::read_more() {
     }
     rows::row_item item = std::move(read_.front());
     read_.pop_front();
-    result<std::unique_ptr<row_job>> job = co_await admit(std::move(item));
+    row_filter::verdict found{true, {}};
+    if (of_.filter) {
+        result<row_filter::verdict> looked =
+            co_await of_.filter->look(&item, context().with_cancel(reading_));
+        if (!looked) co_return result<void>(); // no further row is read
+        found = *std::move(looked);
+        if (!found.takes) co_return result<void>();
+        input_ended_ = of_.filter->is_complete();
+    }
+    result<std::unique_ptr<row_job>> job =
+        co_await admit(std::move(item), std::move(found.problem));
     if (!job) co_return std::move(job).error();
     next_ = *std::move(job);
+    if (input_ended_) total_ = positions_;
     co_return result<void>();
 }
 
-coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item item) {
+coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item item,
+                                                              std::optional<error> problem) {
     const std::uint64_t position = positions_++;
     const rows::row_origin& origin = rows::origin_of(item);
     const known_table::match found = of_.known.look_up(origin);
@@ -111,8 +123,9 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
             co_return nullptr;
         }
     }
-    if (auto* bad = std::get_if<rows::bad_row>(&item)) {
-        row_outcome outcome = failed_outcome(bad->problem, source_map());
+    if (auto* bad = std::get_if<rows::bad_row>(&item)) problem = bad->problem;
+    if (problem) {
+        row_outcome outcome = failed_outcome(*problem, source_map());
         outcome.what = row_outcome::kind::rejected;
         result<void> done =
             co_await reject(std::move(item), found.number, position, std::move(outcome));

@@ -25,9 +25,17 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
     const std::unique_ptr<row_session> session = *std::move(taken);
     for (;;) {
         if (auto stop = context.stop_error()) co_return *std::move(stop);
+        if (of_.filter && of_.filter->is_complete()) break;
         auto item = of_.reader.next();
         if (!item) co_return std::move(item).error();
         if (!*item) break;
+        row_filter::verdict looked{true, {}};
+        if (of_.filter) {
+            result<row_filter::verdict> found = co_await of_.filter->look(&**item, context);
+            if (!found) co_return std::move(found).error();
+            looked = *std::move(found);
+            if (!looked.takes) continue;
+        }
         if (++total_ % 256 == 0) co_await coro::yield_now(*context.loop);
         const rows::row_origin& origin = rows::origin_of(**item);
         const known_table::match found = of_.known.look_up(origin);
@@ -44,6 +52,10 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
         }
         if (const auto* bad = std::get_if<rows::bad_row>(&**item)) {
             wrong_.add("rejected", bad->problem.message(), origin.id);
+            continue;
+        }
+        if (looked.problem) {
+            wrong_.add("rejected", looked.problem->message(), origin.id);
             continue;
         }
         const rows::row& row = std::get<rows::row>(**item);

@@ -6,6 +6,7 @@
 #include "batch/failure_table.hpp"
 #include "batch/known_table.hpp"
 #include "batch/row_binding.hpp"
+#include "batch/row_filter.hpp"
 #include "batch/session_pool.hpp"
 #include "batch/start_gate.hpp"
 
@@ -28,7 +29,8 @@ public:
         session_pool& sessions;
         rows::row_reader& reader;
         known_table& known;
-        ports::run_totals earlier; ///< of the run
+        ports::run_totals earlier;    ///< of the run
+        row_filter* filter = nullptr; ///< null: all rows are a part of the run
     };
     explicit dry_run(const parts& of) : of_(of) {}
 

@@ -50,6 +50,7 @@ std::string program_digest(const program_parts& of, run_manifest& manifest) {
             all.add("template", {name_beside(of.asked.file, file), *text});
     }
     for (const std::string& each : of.asked.inputs) all.add("input", {each});
+    if (!of.asked.where.empty()) all.add("where", {of.asked.where});
     all.add("settings", {of.tools.models().asked_settings()});
     if (options.workspace != ".") all.add("workspace", {options.workspace});
     for (const std::string& each : options.index) all.add("index", {each});

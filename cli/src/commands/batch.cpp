@@ -108,6 +108,10 @@ private:
         to.option("--sample", sample_,
                   "Process a random sample of the rows, the same each time: 500, 0.05 or 5%")
             .value("SIZE");
+        to.option("--where", asked_.where,
+                  "Process only rows for which this expression is true; columns are variables, row "
+                  "is the whole row: '(> stars 3)'")
+            .value("EXPR");
         to.option("-i,--input", asked_.inputs,
                   "Input of main for all rows: NAME=TEXT, or NAME:=JSON; repeatable")
             .value("NAME=VALUE");
