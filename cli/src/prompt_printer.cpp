@@ -6,7 +6,9 @@
 #include "request_view.hpp"
 
 #include <heddle/base/utf8.hpp>
+#include <heddle/lang/realm.hpp>
 #include <heddle/tasks/run/token_estimate.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 namespace heddle::cli {
 
@@ -29,6 +31,20 @@ std::optional<error> prompt_printer::on_request(const seen_request& seen) {
     text += "\n" + request_text(shown, {});
     output_.err_log(utf8::printable(text));
     return std::nullopt;
+}
+
+result<void> check_shown_task(const std::string& task, host::session& session) {
+    if (task.empty() || task == "*") return {};
+    const auto* known = dynamic_cast<const tasks::session_tasks*>(session.operators());
+    if (!known || known->registry().find(task)) return {};
+    std::vector<std::string> names;
+    known->collect_names(names);
+    const std::string near = lang::suggest_names(task, names);
+    return error(errc::not_found, "--show-prompts: there is no task \"" + task + "\"")
+        .with_hint(near.empty()
+                       ? "a task is named as in its definition; --show-prompts alone shows "
+                         "the requests of all"
+                       : near);
 }
 
 } // namespace heddle::cli

@@ -5,6 +5,7 @@
 #include "services/watched_provider.hpp"
 
 #include <heddle/base/redaction.hpp>
+#include <heddle/host/session.hpp>
 
 #include <string>
 #include <utility>
@@ -30,5 +31,9 @@ private:
     bool json_;
     redactor secrets_;
 };
+
+/// Whether the task whose requests are shown exists; call it when the program is loaded. "*" and
+/// nothing always do. Errors: not_found with similar names.
+[[nodiscard]] result<void> check_shown_task(const std::string& task, host::session& session);
 
 } // namespace heddle::cli

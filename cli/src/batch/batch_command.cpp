@@ -132,6 +132,8 @@ private:
             rendered_ = sessions_->last_failure();
             co_return std::move(first).error();
         }
+        if (auto shown = check_shown_task(asked_.options.show_prompts, (*first)->get()); !shown)
+            co_return std::move(shown).error();
         sessions_->put_back(*std::move(first), 1);
         if (!asked_.where.empty()) {
             result<std::unique_ptr<row_filter>> filter = co_await row_filter::make(

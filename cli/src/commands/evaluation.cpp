@@ -45,6 +45,7 @@ struct workflow_run {
     std::optional<value> unwritten;   ///< a result that has no JSON form
     bool shows_content = false;       ///< of a FAILED result that is its value
     std::vector<std::string> remarks; ///< to be reported at the end
+    std::string shown_task;           ///< of --show-prompts
 };
 
 /// The call of main with the inputs. Errors leave `run` marked as a usage error where they are one.
@@ -174,6 +175,10 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
         run->on_failure = exit_code::usage;
         co_return error(errc::invalid_argument,
                         run->source.name + " defines no main, so it takes no inputs");
+    }
+    if (auto shown = check_shown_task(run->shown_task, session); !shown) {
+        run->on_failure = exit_code::usage;
+        co_return std::move(shown).error();
     }
     auto arguments = arguments_of_main(*run, *main);
     if (!arguments) co_return std::move(arguments).error();
@@ -401,6 +406,7 @@ exit_code evaluate_program(program source, const workflow_options& options,
     if (!tools) return tell_usage_error(tools.error(), options.json, output);
     workflow_run run;
     run.source = std::move(source);
+    run.shown_task = options.show_prompts;
     auto session = (*tools)->engine().new_session();
     if (!session) return tell_usage_error(session.error(), options.json, output);
     run.session = *std::move(session);
