@@ -42,6 +42,49 @@ TEST_F(interrupted_batches, probe_with_a_row_that_asks_the_service) {
     expect_each_row_once(5);
 }
 
+/// Rows that ask nobody end between those that the service fails: they do not show that it is back.
+TEST_F(interrupted_batches, take_no_row_without_a_request_for_a_service_that_is_back) {
+    rows_file(14);
+    model_thread model(down_for(5));
+    auto whole = asking(model, {"-c", "1"});
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define asked (list \"t0\" \"t2\" \"t4\" \"t6\" \"t8\"))\n"
+                 "(define (main text) (if (member text asked) (ask text) \"none\"))\n");
+    const auto ended = run_heddle(whole);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(14);
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+    const auto first = ended.err.find("the service is back");
+    ASSERT_NE(first, std::string::npos) << ended.err;
+    EXPECT_EQ(ended.err.find("the service is back", first + 1), std::string::npos) << ended.err;
+}
+
+/// Nor do rows whose requests have the responses that they had before an edit.
+TEST_F(interrupted_batches, take_no_recorded_response_for_a_service_that_is_back) {
+    rows_file(10);
+    model_thread model(R"({"rules": [
+        {"match": "another", "text": "x", "error": {"status": 503, "message": "down", "times": 5}},
+        {"match": ".*", "text": "x"}]})");
+    const auto write = [&](const std::string& word) {
+        scratch.file("w.heddle",
+                     "(defatom first (params q) (instructions \"first {{q}}\"))\n"
+                     "(defatom other (params q) (instructions \"" +
+                         word +
+                         " {{q}}\"))\n"
+                         "(define others (list \"t1\" \"t3\" \"t5\" \"t7\" \"t9\"))\n"
+                         "(define (main text) (if (member text others) (other text) (first text)))\n");
+    };
+    auto whole = asking(model, {"-c", "1"});
+    write("other");
+    ASSERT_EQ(run_heddle(whole).code, 0);
+    write("another");
+    const auto ended = run_heddle(whole);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(10);
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
 TEST_F(interrupted_batches, wait_for_the_service_when_rows_in_order_have_no_room) {
     rows_file(9);
     model_thread model(down_for(4)); // one failure less than opens the breaker

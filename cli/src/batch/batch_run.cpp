@@ -100,19 +100,13 @@ coro::task<result<void>> batch_run::run() {
             const bool idle = gate_.in_progress() == 0;
             if (idle && retries_.empty() && !held_.empty() && (next_ || !input_ended_) &&
                 !has_room()) {
-                // All that may run has been failed by the service, and waits for it.
-                if (breaker_.is_closed()) {
-                    breaker_.open(of_.tools.loop().now());
-                    ++outages_;
-                    release_held();
-                } else {
-                    ended = co_await settle_held();
-                }
+                // All that may run has been failed by a service, and waits for it.
+                if (!open_for_held()) ended = co_await settle_held(held_rows::all);
                 continue;
             }
             if (input_ended_ && idle && !next_ && retries_.empty()) {
                 if (held_.empty()) break;
-                ended = co_await settle_held();
+                ended = co_await settle_held(held_rows::all);
                 continue;
             }
             co_await wait_for_change();
@@ -152,16 +146,13 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
                                   [&](const auto& job) { return job->not_before <= now; });
     const bool has_next = next_ && has_room();
     if (!has_next && due == retries_.end()) return nullptr;
-    if (!breaker_.is_closed()) {
-        const auto limit = breaker_.has_worked() ? coro::clock::duration(longest_outage)
-                                                 : coro::clock::duration(longest_first_outage);
-        if (now - breaker_.since() > limit) gate_.stop(stop_cause::outage);
-    }
+    if (services_.last_longer_than(longest_outage, longest_first_outage, now))
+        gate_.stop(stop_cause::outage);
     gate_.set_spent(spent_now());
     if (gate_.ask(now) != gate_answer::start) return nullptr;
     bool probe = false;
-    if (!breaker_.is_closed()) {
-        if (!breaker_.take_probe(now)) return nullptr;
+    if (!services_.is_closed()) {
+        if (!services_.take_probe(now)) return nullptr;
         probe = true;
     }
     std::unique_ptr<row_job> job;
@@ -195,23 +186,19 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
     if (!outcome) {
         settled = std::move(outcome).error();
     } else if (outcome->what == row_outcome::kind::cancelled) {
-        if (probe) breaker_.probe_lost(of_.tools.loop().now());
+        if (probe) services_.probe_lost(of_.tools.loop().now());
         ++unfinished_;
     } else {
-        if (outcome->what == row_outcome::kind::rejected) {
-            if (probe) breaker_.probe_lost(of_.tools.loop().now()); // it has asked no service
-        } else {
-            const bool was_closed = breaker_.is_closed();
-            if (probe && outcome->outage) ++own.failed_probes;
-            breaker_.row_ended(outcome->outage, probe, of_.tools.loop().now());
-            if (was_closed && !breaker_.is_closed()) {
-                ++outages_;
-                of_.say("paused: " + std::to_string(outage_breaker::failures_to_open) +
-                        " rows in a row failed because a service is down (" + outcome->message +
-                        "); one row will try again in 5 s");
-            } else if (!was_closed && breaker_.is_closed()) {
-                of_.say("the service is back; going on");
-            }
+        if (probe && outcome->outage) ++own.failed_probes;
+        const auto change = services_.row_ended(outcome->contacts, outcome->outage, probe,
+                                                of_.tools.loop().now());
+        if (change == service_outages::change::paused) {
+            ++outages_;
+            of_.say("paused: " + std::to_string(outage_breaker::failures_to_open) +
+                    " rows in a row failed because a service is down (" + outcome->message +
+                    "); one row will try again in 5 s");
+        } else if (change == service_outages::change::back) {
+            of_.say("the service is back; going on");
         }
         settled = co_await settle(std::move(job), *std::move(outcome));
     }
@@ -300,11 +287,9 @@ coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_out
         note_outage(std::move(job), std::move(outcome));
         co_return ended;
     }
-    if (outcome.what != row_outcome::kind::rejected) {
-        // The service answers: what it failed before was not an outage.
-        ended = co_await settle_held();
-        if (!ended) co_return ended;
-    }
+    // Services that answer: what they failed before was no outage.
+    ended = co_await settle_held(held_rows::answered);
+    if (!ended) co_return ended;
     if (outcome.reason == settings_reason && !has_done_rows() && !settings_failure_) {
         // Rows that cannot be run are no failed rows: they run once the settings are mended.
         settings_failure_ = outcome.message;
@@ -325,17 +310,23 @@ coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_out
 
 void batch_run::note_outage(std::unique_ptr<row_job> job, row_outcome outcome) {
     held_.push_back({std::move(job), std::move(outcome)});
-    if (!breaker_.is_closed()) release_held();
+    if (!services_.is_closed()) release_held();
 }
 
 void batch_run::release_held() {
     const auto now = of_.tools.loop().now();
     for (held_job& each : std::exchange(held_, {})) {
         row_job& row = *each.job;
+        const std::vector<service_contact>& contacts = each.outcome.contacts;
+        if (!services_.is_open_for(contacts)) {
+            held_.push_back(std::move(each));
+            continue;
+        }
         if (row.last_outage != outages_) ++row.outages;
         row.last_outage = outages_;
         // The others were answered in between, or it is this row that the service fails at.
-        if (row.outages > max_outages_of_row || breaker_.is_fault_of_row(row.failed_probes, now)) {
+        if (row.outages > max_outages_of_row ||
+            services_.is_fault_of_row(contacts, row.failed_probes, now)) {
             held_.push_back(std::move(each));
             continue;
         }
@@ -344,8 +335,24 @@ void batch_run::release_held() {
     }
 }
 
-coro::task<result<void>> batch_run::settle_held() {
-    for (held_job& each : std::exchange(held_, {})) {
+bool batch_run::open_for_held() {
+    bool opened = false;
+    for (const held_job& each : held_)
+        opened = services_.open(each.outcome.contacts, of_.tools.loop().now()) || opened;
+    if (!opened) return false;
+    ++outages_;
+    release_held();
+    return true;
+}
+
+coro::task<result<void>> batch_run::settle_held(held_rows which) {
+    std::vector<held_job> held = std::exchange(held_, {});
+    for (held_job& each : held) {
+        if (which == held_rows::answered &&
+            !services_.have_answered_since(each.outcome.contacts)) {
+            held_.push_back(std::move(each));
+            continue;
+        }
         each.outcome.outage = false;
         result<void> ended = co_await settle(std::move(each.job), std::move(each.outcome));
         if (!ended) co_return ended;
@@ -403,7 +410,7 @@ coro::task<void> batch_run::wait_for_change() {
     const auto now = of_.tools.loop().now();
     auto wake = now + 1h;
     for (const auto& job : retries_) wake = std::min(wake, job->not_before);
-    if (!breaker_.is_closed()) wake = std::min(wake, breaker_.next_probe());
+    wake = std::min(wake, services_.next_probe());
     if (gate_.cause() == stop_cause::none && !gate_.bounds().until.is_never())
         wake = std::min(wake, gate_.bounds().until.at());
     if (grace_until_ && !rows_.requested()) wake = std::min(wake, *grace_until_);
@@ -473,11 +480,11 @@ batch_counts batch_run::counts() const {
     }
     const auto time = of_.tools.loop().now();
     if (gate_.paused()) now.waits_for = "'heddle runs resume'";
-    else if (!breaker_.is_closed()) {
+    else if (!services_.is_closed()) {
         now.waits_for = "a service that is down";
-        if (breaker_.now() == outage_breaker::state::open && breaker_.next_probe() > time) {
-            const double seconds =
-                std::chrono::duration<double>(breaker_.next_probe() - time).count();
+        const auto next = services_.next_probe();
+        if (next != coro::clock::time_point::max() && next > time) {
+            const double seconds = std::chrono::duration<double>(next - time).count();
             now.waits_for += " (next try in " + std::to_string(std::lround(seconds)) + " s)";
         }
     } else if (gate_.waits_for_budget()) {

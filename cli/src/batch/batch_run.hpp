@@ -6,11 +6,11 @@
 #include "batch/batch_request.hpp"
 #include "batch/failure_table.hpp"
 #include "batch/known_table.hpp"
-#include "batch/outage_breaker.hpp"
 #include "batch/result_emitter.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/row_filter.hpp"
 #include "batch/row_job.hpp"
+#include "batch/service_outages.hpp"
 #include "batch/session_pool.hpp"
 #include "batch/start_gate.hpp"
 
@@ -121,11 +121,15 @@ private:
     [[nodiscard]] coro::task<result<void>> settle(std::unique_ptr<row_job> job,
                                                   row_outcome outcome);
     [[nodiscard]] coro::task<result<void>> end(std::unique_ptr<row_job> job, row_outcome outcome);
-    [[nodiscard]] coro::task<result<void>> settle_held();
+    enum class held_rows : std::uint8_t { all, answered };
+    /// Rows that a service has failed end so: all, or those whose services have answered since.
+    [[nodiscard]] coro::task<result<void>> settle_held(held_rows which);
     void retry_later(std::unique_ptr<row_job> job);
     void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
-    /// Rows that the service failed wait for it to be back.
+    /// Rows that a service failed wait for it to be back.
     void release_held();
+    /// The services that rows wait for count as down. Whether one did not before.
+    [[nodiscard]] bool open_for_held();
     /// For next_, or else for a row that is yet to be read.
     [[nodiscard]] bool has_room() const noexcept;
     /// Whether a row of this process is done.
@@ -137,8 +141,8 @@ private:
 
     parts of_;
     start_gate gate_;
-    outage_breaker breaker_;
-    std::uint64_t outages_ = 0; ///< how often the breaker has opened
+    service_outages services_;
+    std::uint64_t outages_ = 0; ///< how often rows were held back for a service
     failure_table failures_;
     std::optional<std::string> settings_failure_;
     coro::cancel_source reading_;

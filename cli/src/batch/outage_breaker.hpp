@@ -1,4 +1,4 @@
-// Whether a service is down for all rows.
+// Whether one service is down for all rows.
 #pragma once
 
 #include <heddle/coro/deadline.hpp>
@@ -8,18 +8,18 @@
 
 namespace heddle::cli {
 
-/// Opens after several rows in a row have failed because a service was down: then no row starts but
-/// one now and again, after 5, 10, 20, 40, 60, 60 … seconds, until one of them is not failed by
-/// the service. Pure. Rows that were started before it opened do not count as probes.
+/// Opens after several rows in a row have failed because the service was down: then no row starts
+/// but one now and again, after 5, 10, 20, 40, 60, 60 … seconds, until the service answers one of
+/// them. Pure. Rows that were started before it opened do not count as probes.
 class outage_breaker {
 public:
     static constexpr std::uint64_t failures_to_open = 5;
 
     enum class state : std::uint8_t { closed, open, probing };
 
-    /// A row ended that needed the service, or nothing.
+    /// A row ended that has asked the service; `outage`: in vain.
     void row_ended(bool outage, bool was_probe, coro::clock::time_point now) noexcept;
-    /// The probe was cancelled: the next one may start at once.
+    /// The probe has not asked the service: the next one may start at once.
     void probe_lost(coro::clock::time_point now) noexcept;
     /// All that may run has been failed by the service: opens before the usual number.
     void open(coro::clock::time_point now) noexcept;
@@ -36,8 +36,10 @@ public:
     [[nodiscard]] coro::clock::time_point next_probe() const noexcept { return next_; }
     /// Since when no row was answered; only while it is not closed.
     [[nodiscard]] coro::clock::time_point since() const noexcept { return since_; }
-    /// Whether a row of this process has not been failed by the service.
+    /// Whether it has answered a row of this process.
     [[nodiscard]] bool has_worked() const noexcept { return has_worked_; }
+    /// Whether it has answered the row that asked it last.
+    [[nodiscard]] bool has_answered_last() const noexcept { return in_a_row_ == 0; }
 
 private:
     state state_ = state::closed;

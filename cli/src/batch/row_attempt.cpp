@@ -71,7 +71,7 @@ coro::task<row_outcome> attempt_row(row_session* with, const row_binding* bindin
     host::session& session = with->get();
     with->meter().begin_row(job->row.id);
     (void)with->meter().take();
-    (void)with->meter().take_outage();
+    (void)with->meter().take_contacts();
     auto arguments = binding->bind(session, with->main(), job->row.json);
     if (!arguments) {
         row_outcome outcome = failed_outcome(arguments.error(), session.realm().sources());
@@ -95,7 +95,9 @@ coro::task<row_outcome> attempt_row(row_session* with, const row_binding* bindin
     }
     ended = value();
     outcome.spent = with->meter().take();
-    outcome.outage = with->meter().take_outage() && outcome.what == row_outcome::kind::failed;
+    outcome.contacts = with->meter().take_contacts();
+    outcome.outage =
+        has_outage(outcome.contacts) && outcome.what == row_outcome::kind::failed;
     co_return outcome;
 }
 

@@ -1,12 +1,15 @@
 // A row on its way through a batch.
 #pragma once
 
+#include "batch/service_contact.hpp"
+
 #include <heddle/coro/deadline.hpp>
 #include <heddle/ports/run_journal.hpp>
 #include <heddle/rows/row.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -42,6 +45,7 @@ struct row_outcome {
     std::string message;
     bool outage = false;   ///< a service was down
     bool misfit = false;   ///< failed: its records do not fit its program
+    std::vector<service_contact> contacts; ///< the services that it has asked
     bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated
     ports::step_spending spent;
 };

@@ -1,5 +1,9 @@
 #include "batch/row_meter.hpp"
 
+#include <heddle/tasks/output/task_failure_reason.hpp>
+
+#include <algorithm>
+
 namespace heddle::cli {
 
 void row_meter::on_task_started(const tasks::task_started& event) noexcept {
@@ -13,8 +17,20 @@ void row_meter::on_task_finished(const tasks::task_finished& event) noexcept {
     if (event.cost_usd) spent_.cost_usd += *event.cost_usd;
     else if (event.usage.input != 0 || event.usage.output != 0) ++spent_.unpriced;
     spent_.estimated = spent_.estimated || event.estimated;
-    outage_ = outage_ || event.service_down;
+    // What is replayed, or was answered from the cache, has asked nobody.
+    const bool responded = event.requests != 0 &&
+                           event.outcome != tasks::task_outcome::cancelled &&
+                           event.reason != to_string(tasks::task_failure_reason::execution_timeout);
+    if (event.service_down || responded) note_contact(event.provider, !event.service_down);
     all_.on_task_finished(event);
+}
+
+void row_meter::note_contact(std::string_view service, bool answered) {
+    const auto found =
+        std::find_if(contacts_.begin(), contacts_.end(),
+                     [&](const service_contact& each) { return each.service == service; });
+    if (found != contacts_.end()) found->answered = answered;
+    else contacts_.push_back({std::string(service), answered});
 }
 
 } // namespace heddle::cli

@@ -1,12 +1,15 @@
 // What the calls of one row have used.
 #pragma once
 
+#include "batch/service_contact.hpp"
+
 #include <heddle/ports/run_journal.hpp>
 #include <heddle/tasks/call/task_observer.hpp>
 
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -27,14 +30,18 @@ public:
 
     /// What was used since the last call of it.
     [[nodiscard]] ports::step_spending take() noexcept { return std::exchange(spent_, {}); }
-    /// Whether a call has failed because its service was down, since the last call of it.
-    [[nodiscard]] bool take_outage() noexcept { return std::exchange(outage_, false); }
+    /// The services that were asked since the last call of it, as they were found last.
+    [[nodiscard]] std::vector<service_contact> take_contacts() noexcept {
+        return std::exchange(contacts_, {});
+    }
 
 private:
+    void note_contact(std::string_view service, bool answered);
+
     tasks::task_observer& all_;
     std::string work_;
     ports::step_spending spent_;
-    bool outage_ = false;
+    std::vector<service_contact> contacts_;
 };
 
 } // namespace heddle::cli
