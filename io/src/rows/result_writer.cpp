@@ -15,6 +15,8 @@ bool ends_with_any(std::string_view name, std::initializer_list<std::string_view
     return false;
 }
 
+} // namespace
+
 result<result_format> resolved_format(const result_output& output) {
     if (output.format != result_format::automatic) return output.format;
     const std::string& file = output.target.file;
@@ -29,8 +31,6 @@ result<result_format> resolved_format(const result_output& output) {
                  file + ": the extension is not that of a format of results")
         .with_hint("use .jsonl, .csv, .tsv or .sqlite, or name the format");
 }
-
-} // namespace
 
 std::optional<result_format> result_format_of(std::string_view name) noexcept {
     if (name == "auto") return result_format::automatic;

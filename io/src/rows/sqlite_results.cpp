@@ -152,14 +152,20 @@ result<void> set_run(sqlite_database& database, const output_target& target) {
     return {};
 }
 
-result<void> set_up(sqlite_database& database, const output_target& target) {
-    HEDDLE_CHECK(database.run("PRAGMA synchronous = FULL"));
+/// The number of its tables. Errors: invalid_argument, for a database that is not ours.
+result<std::int64_t> count_tables(sqlite_database& database) {
     HEDDLE_TRY(const std::int64_t application, number_of(database, "PRAGMA application_id"));
     HEDDLE_TRY(const std::int64_t tables,
                number_of(database, "SELECT count(*) FROM sqlite_master"));
     if (tables != 0 && application != our_application)
         return error(errc::invalid_argument, "a database of something else")
             .with_hint("choose another file for the results");
+    return tables;
+}
+
+result<void> set_up(sqlite_database& database, const output_target& target) {
+    HEDDLE_CHECK(database.run("PRAGMA synchronous = FULL"));
+    HEDDLE_TRY(const std::int64_t tables, count_tables(database));
     if (tables != 0 && target.start == output_start::fresh) {
         HEDDLE_TRY(const std::int64_t rows, number_of(database, "SELECT count(*) FROM results"));
         if (rows != 0 && !target.force)
@@ -189,7 +195,52 @@ result<fs::descriptor> locked(const std::string& file) {
     return lock;
 }
 
+constexpr const char* take_over = R"(
+    DELETE FROM main.results;
+    INSERT INTO main.results (rowid, id, row, status, value, error, requests, input_tokens,
+            output_tokens, cost_usd, attempts, duration_ms, maybe_paid)
+        SELECT rowid, id, row, status, value, error, requests, input_tokens, output_tokens,
+            cost_usd, attempts, duration_ms, maybe_paid FROM fresh.results ORDER BY rowid;
+    DELETE FROM main.run;
+    INSERT INTO main.run (id) SELECT id FROM fresh.run;
+)";
+
+result<void> take_results(sqlite_database& database, const std::string& fresh) {
+    HEDDLE_CHECK(database.run("PRAGMA synchronous = FULL"));
+    HEDDLE_CHECK(count_tables(database));
+    {
+        HEDDLE_TRY(sqlite_statement attach, database.prepare("ATTACH ? AS fresh"));
+        HEDDLE_TRY([[maybe_unused]] const bool more, attach.begin().bind_text(fresh).step());
+    }
+    const std::string mark = "PRAGMA main.application_id = " + std::to_string(our_application);
+    HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
+    HEDDLE_CHECK(database.run(layout));
+    HEDDLE_CHECK(database.run(mark.c_str()));
+    HEDDLE_CHECK(database.run(take_over));
+    return database.run("COMMIT"); // else the transaction ends with the connection
+}
+
 } // namespace
+
+bool has_sqlite_results(const std::string& file, std::uint64_t size) {
+    auto database = sqlite_database::open(file, sqlite_database::if_absent::fail);
+    if (!database) return false;
+    const auto application = number_of(*database, "PRAGMA application_id");
+    if (!application || *application != our_application) return false;
+    const auto last = number_of(*database, "SELECT max(rowid) FROM results");
+    return last && static_cast<std::uint64_t>(*last) == size;
+}
+
+result<void> replace_sqlite_results(const std::string& file, const std::string& fresh) {
+    // The locks are released after the databases: closing a file ends the locks of SQLite on it.
+    HEDDLE_TRY(const fs::descriptor lock, locked(file));
+    HEDDLE_TRY(const fs::descriptor fresh_lock, locked(fresh));
+    auto database = sqlite_database::open(file);
+    if (!database) return sqlite_results::in_file(file, database.error());
+    if (auto taken = take_results(*database, fresh); !taken)
+        return sqlite_results::in_file(file, taken.error());
+    return {};
+}
 
 result<std::unique_ptr<result_writer>> open_sqlite_results(const result_output& output) {
     const output_target& target = output.target;
