@@ -38,6 +38,12 @@ std::string counted(unsigned long long count, std::string_view noun) {
     return text;
 }
 
+double rounded_usd(double amount) noexcept {
+    constexpr double places = 1e10;
+    const double rounded = std::round(amount * places) / places;
+    return std::isfinite(rounded) ? rounded : amount;
+}
+
 std::string dollars(double amount) {
     if (!(amount > 0)) return {};
     if (amount < 0.0001) amount = std::strtod(rounded_text(amount, 2).c_str(), nullptr);

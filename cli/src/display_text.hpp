@@ -20,6 +20,10 @@ namespace heddle::cli {
 /// zeros: "$12.30", "$0.0042", "$0.00000015". Empty for zero.
 [[nodiscard]] std::string dollars(double amount);
 
+/// A cost for JSON: 10 digits behind the point, without those that sums of floats leave (0.0375,
+/// not 0.037500000000000006).
+[[nodiscard]] double rounded_usd(double amount) noexcept;
+
 /// A network address without secrets: without user name and password, and without the query, which
 /// may contain a key. Of an invalid address only the scheme: what looks like its host may be a part
 /// of a password. The origin of requests is kept whole.

@@ -251,8 +251,8 @@ std::string batch_plan::json() const {
                                 {"kept", task.kept},        {"cost_usd", nullptr},
                                 {"max_cost_usd", nullptr}};
         if (const auto cost = cost_of(task)) {
-            one["cost_usd"] = cost->least;
-            one["max_cost_usd"] = cost->most;
+            one["cost_usd"] = rounded_usd(cost->least);
+            one["max_cost_usd"] = rounded_usd(cost->most);
         }
         tasks.push_back(std::move(one));
     }
@@ -262,11 +262,11 @@ std::string batch_plan::json() const {
         {"rejected", rejected_}, {"open_ended", open_ended_}, {"tasks", std::move(tasks)},
         {"cost_usd", nullptr},   {"max_cost_usd", nullptr},   {"new_cost_usd", nullptr}};
     if (const auto cost = cost_of_tasks()) {
-        members["cost_usd"] = cost->least;
-        members["max_cost_usd"] = cost->most;
+        members["cost_usd"] = rounded_usd(cost->least);
+        members["max_cost_usd"] = rounded_usd(cost->most);
     }
     if (const auto mean = mean_cost())
-        members["new_cost_usd"] = *mean * static_cast<double>(fresh_ + begun_);
+        members["new_cost_usd"] = rounded_usd(*mean * static_cast<double>(fresh_ + begun_));
     return json_line(members);
 }
 

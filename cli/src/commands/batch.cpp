@@ -82,7 +82,8 @@ public:
         options.budget_usd.reset();
         options.max_calls.reset();
         options.many_rows = true;
-        options.prints_to_error = asked_.writes_to_standard_output();
+        // What is on standard output is read by programs: results, or the object of --json.
+        options.prints_to_error = asked_.writes_to_standard_output() || options.json;
         options.default_tasks = tasks_beside(asked_.file);
         if ((options.verbosity < 0 || options.json) && asked_.progress == progress_style::automatic)
             asked_.progress = progress_style::none;

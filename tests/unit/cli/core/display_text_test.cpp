@@ -54,6 +54,12 @@ TEST(shown_address, cuts_paths_and_never_the_origin) {
     EXPECT_EQ(shown_address("https://host/\u202Ea\x1b[2J"), "https://host/?a?[2J");
 }
 
+TEST(dollars, are_rounded_for_json) {
+    EXPECT_EQ(rounded_usd(0.037500000000000006), 0.0375);
+    EXPECT_EQ(rounded_usd(0), 0);
+    EXPECT_EQ(rounded_usd(1234.5), 1234.5);
+}
+
 TEST(dollars, have_the_places_that_count) {
     EXPECT_EQ(dollars(0), "");
     EXPECT_EQ(dollars(1234.5), "$1234.50");
