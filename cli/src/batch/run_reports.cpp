@@ -100,7 +100,7 @@ json::object totals_json(const ports::run_totals& totals) {
             {"requests", totals.spent.requests},
             {"input_tokens", totals.spent.input_tokens},
             {"output_tokens", totals.spent.output_tokens},
-            {"cost_usd", totals.spent.cost_usd}};
+            {"cost_usd", rounded_usd(totals.spent.cost_usd)}};
 }
 
 std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
@@ -168,8 +168,14 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
         if (!ok) co_return ok;
     }
     const ports::run_totals totals = run->store->totals();
+    result<std::vector<ports::known_row>> known = co_await run->store->known_rows(run->context());
+    if (!known) co_return std::move(known).error();
+    const auto outdated = static_cast<std::uint64_t>(std::count_if(
+        known->begin(), known->end(), [](const ports::known_row& row) { return row.outdated; }));
     const bool going = run->is_going();
     if (as_json) {
+        json::object rows = totals_json(totals);
+        rows["outdated"] = outdated;
         json::array reasons;
         for (const failure_table::group& each : failures.groups()) {
             reasons.push_back(json::object{{"rows", each.rows},
@@ -183,7 +189,7 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
                                                 {"results", run->about.output},
                                                 {"dead_letters", run->about.dead_letters},
                                                 {"started", run->about.started},
-                                                {"rows", totals_json(totals)},
+                                                {"rows", std::move(rows)},
                                                 {"failures", std::move(reasons)}}));
         co_return result<void>();
     }
@@ -192,6 +198,8 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     text += "started: " + run->about.started + "\n";
     text += "rows: " + number(totals.done) + " done, " + number(totals.failed) + " failed, " +
             number(totals.rejected) + " rejected, " + number(totals.begun) + " begun\n";
+    if (outdated != 0)
+        text += "of an earlier version of the program: " + counted(outdated, "row") + "\n";
     if (totals.spent.requests != 0) {
         const std::string cost = dollars(totals.spent.cost_usd);
         text += "spent: " + counted(totals.spent.requests, "request") + ", " +
@@ -222,6 +230,7 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
 
 std::string line_of(const store::run_row& row) {
     std::string text = row.id + "  " + std::string(name_of(row.known.status));
+    if (row.known.outdated) text += " (outdated)";
     if (!row.ended) return text + "\n";
     if (row.known.status == row_status::done) text += "  " + row.ended->value_json;
     else text += "  " + reason_of(row.ended->error_json).second;
@@ -301,8 +310,14 @@ coro::task<result<void>> list(opened_run* run, listed_run* into) {
     co_return result<void>();
 }
 
+struct exported_rows {
+    std::uint64_t written = 0;
+    std::uint64_t marked = 0;   ///< of those: of an earlier version of the program
+    std::uint64_t left_out = 0; ///< of an earlier version, where the format has no mark for them
+};
+
 coro::task<result<void>> export_rows(opened_run* run, const export_request* asked,
-                                     std::uint64_t* exported) {
+                                     exported_rows* exported) {
     rows::result_output to;
     to.target.file = asked->file;
     to.target.force = asked->force;
@@ -317,8 +332,14 @@ coro::task<result<void>> export_rows(opened_run* run, const export_request* aske
         run, status,
         [&](store::run_row row) -> result<void> {
             if (!row.ended) return {};
-            const rows::row_result one{std::move(row.id), *std::move(row.ended)};
-            ++*exported;
+            if (row.known.outdated && !into->marks_outdated()) {
+                ++exported->left_out;
+                return {};
+            }
+            if (row.known.outdated) ++exported->marked;
+            const rows::row_result one{std::move(row.id), *std::move(row.ended),
+                                       row.known.outdated};
+            ++exported->written;
             return into->write({&one, 1});
         },
         UINT64_MAX);
@@ -379,11 +400,17 @@ exit_code tail_run(const std::string& run, std::uint64_t count, bool follow, con
 }
 
 exit_code export_run(const export_request& asked, console& output) {
-    std::uint64_t exported = 0;
+    exported_rows exported;
     const auto ended =
         with_run(asked.run, [&](opened_run& on) { return export_rows(&on, &asked, &exported); });
     if (ended && asked.file != "-")
-        output.err(counted(exported, "row") + " written to " + asked.file + "\n");
+        output.err(counted(exported.written, "row") + " written to " + asked.file + "\n");
+    const std::string earlier = " of an earlier version of the program ";
+    if (ended && exported.marked != 0)
+        output.err(counted(exported.marked, "result") + earlier + "marked \"outdated\"\n");
+    if (ended && exported.left_out != 0)
+        output.err(counted(exported.left_out, "result") + earlier +
+                   "left out; an export as JSONL has and marks them\n");
     return tell(ended, asked.json, output);
 }
 

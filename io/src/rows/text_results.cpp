@@ -56,6 +56,7 @@ void append_jsonl(std::string& out, const row_result& one) {
     append_member(out, ",\"attempts\":", end.attempts);
     append_member(out, ",\"duration_ms\":", end.duration_ms);
     if (end.maybe_paid) out += ",\"maybe_paid\":true";
+    if (one.outdated) out += ",\"outdated\":true";
     out += "}\n";
 }
 
@@ -68,6 +69,7 @@ public:
         return file_.append(lines);
     }
     result<void> flush() override { return file_.flush(); }
+    bool marks_outdated() const noexcept override { return true; }
     std::uint64_t size() const noexcept override { return file_.size(); }
 
 private:

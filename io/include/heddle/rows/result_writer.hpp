@@ -30,6 +30,7 @@ enum class result_format : std::uint8_t {
 struct row_result {
     std::string id;
     ports::row_end end;
+    bool outdated = false; ///< of an earlier version of the program
 };
 
 enum class output_start : std::uint8_t {
@@ -63,7 +64,7 @@ struct result_output {
 /// JSONL: one object a line: {"id", "row", "status": "done" | "failed" | "rejected", "value" or
 /// "error", "usage": {"requests", "input_tokens", "output_tokens", "estimated"?: true},
 /// "cost_usd" (null: unknown), "unpriced_requests"? (not in the cost), "attempts", "duration_ms",
-/// "maybe_paid"?: true}. Members with "?" are written only when they apply.
+/// "maybe_paid"?: true, "outdated"?: true}. Members with "?" are written only when they apply.
 /// CSV: columns id, row, status, value, those of `columns`, error, requests, input_tokens,
 /// output_tokens, cost_usd, attempts, duration_ms, maybe_paid. A string is written as it is,
 /// another value as JSON; an error as "kind: message".
@@ -87,6 +88,8 @@ public:
     [[nodiscard]] virtual result<void> write(std::span<const row_result> batch) = 0;
     /// Waits until all batches are on the disk.
     [[nodiscard]] virtual result<void> flush() = 0;
+    /// Whether results that are outdated are marked as such.
+    [[nodiscard]] virtual bool marks_outdated() const noexcept { return false; }
     /// Bytes of whole lines in the file; SQLite: results in the table. For at_size after a flush.
     [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
 };
