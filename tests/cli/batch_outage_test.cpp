@@ -67,13 +67,14 @@ TEST_F(interrupted_batches, take_no_recorded_response_for_a_service_that_is_back
         {"match": "another", "text": "x", "error": {"status": 503, "message": "down", "times": 5}},
         {"match": ".*", "text": "x"}]})");
     const auto write = [&](const std::string& word) {
-        scratch.file("w.heddle",
-                     "(defatom first (params q) (instructions \"first {{q}}\"))\n"
-                     "(defatom other (params q) (instructions \"" +
-                         word +
-                         " {{q}}\"))\n"
-                         "(define others (list \"t1\" \"t3\" \"t5\" \"t7\" \"t9\"))\n"
-                         "(define (main text) (if (member text others) (other text) (first text)))\n");
+        scratch.file(
+            "w.heddle",
+            "(defatom first (params q) (instructions \"first {{q}}\"))\n"
+            "(defatom other (params q) (instructions \"" +
+                word +
+                " {{q}}\"))\n"
+                "(define others (list \"t1\" \"t3\" \"t5\" \"t7\" \"t9\"))\n"
+                "(define (main text) (if (member text others) (other text) (first text)))\n");
     };
     auto whole = asking(model, {"-c", "1"});
     write("other");

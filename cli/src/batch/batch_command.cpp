@@ -8,6 +8,7 @@
 #include "batch/batch_run.hpp"
 #include "batch/batch_summary.hpp"
 #include "batch/dry_run.hpp"
+#include "batch/found_run.hpp"
 #include "batch/output_mark.hpp"
 #include "batch/program_digest.hpp"
 #include "batch/run_command.hpp"
@@ -189,7 +190,8 @@ private:
 
     /// All results are written again where the file that they are in is not as it is to be.
     coro::task<result<void>> restore_output(std::vector<ports::known_row>& known) {
-        if (!is_foreign_output_ && !writes_output_again(opened(), outputs_.result_file(), known))
+        if (!is_foreign_output_ && !outputs_.has_lost_files(known) &&
+            !writes_output_again(opened(), outputs_.result_file(), known))
             co_return result<void>();
         result<void> forgotten = co_await journal_->forget_output(context());
         for (ports::known_row& each : known) each.emitted = false;
@@ -200,20 +202,18 @@ private:
         std::vector<ports::known_row> rows;
         ports::run_totals earlier;
         bool changed = false;
-        std::error_code failed;
         const std::string folder = asked_.run_folder();
-        if (!folder.empty() && std::filesystem::exists(manifest_file(folder), failed)) {
-            auto opened = read_journal(*store_workers_, folder);
-            if (!opened) co_return std::move(opened).error();
-            journal_ = *std::move(opened);
-            result<std::vector<ports::known_row>> found = co_await journal_->known_rows(context());
+        if (!folder.empty() && has_run(folder)) {
+            result<found_run> found = co_await read_run(store_workers_.get(), &asked_, context());
             if (!found) co_return std::move(found).error();
-            rows = *std::move(found);
+            journal_ = std::move(found->journal);
+            manifest_ = std::move(found->manifest);
+            rows = std::move(found->known);
             earlier = journal_->totals();
-            auto about = read_manifest(folder);
-            if (!about) co_return std::move(about).error();
-            manifest_ = *std::move(about);
-            changed = manifest_.program_digest != digest_now() && !asked_.is_retry();
+            changed = found->continues && manifest_.program_digest != digest_now() &&
+                      !asked_.is_retry() && !rows.empty();
+            auto checked = outputs_.check(journal_->phase(), changed, manifest_);
+            if (!checked) co_return checked;
         }
         for (ports::known_row& each : rows) each.outdated = each.outdated || changed;
         known_.emplace(std::move(rows), !asked_.rows.id_field.empty());
@@ -246,7 +246,7 @@ private:
     }
 
     [[nodiscard]] result<void> check_files() {
-        std::vector<named_file>& read = reads_;
+        std::vector<named_file> read;
         read.push_back({"the workflow", asked_.file});
         for (const std::string& each : asked_.rows.files) read.push_back({"a file of rows", each});
         for (const auto& [name, text] : tools_->imported().texts())
@@ -256,9 +256,7 @@ private:
             for (const char* name : {"/run.db", "/run.json", "/lock"})
                 read.push_back({"a file of the run itself", folder + name});
         }
-        return check_written_files({{"the file of results", asked_.out.target.file},
-                                    {"the file of dead letters", asked_.dead_letter_file()}},
-                                   read);
+        return check_written_files(outputs_.written_files(), read);
     }
 
     [[nodiscard]] result<void> open_run() {
@@ -293,7 +291,9 @@ private:
         const bool differs = continues_ && manifest_.program_digest != digest && !known.empty();
         const bool changed = differs && !asked_.is_retry();
         program_differs_ = continues_ && manifest_.last_digest() != digest;
-        if (auto ready = outputs_.prepare(*journal_, changed, reads_); !ready) co_return ready;
+        result<void> ready = co_await outputs_.mend(*journal_, known, context());
+        if (ready) ready = outputs_.check(journal_->phase(), changed, manifest_);
+        if (!ready) co_return ready;
         if (changed) {
             result<void> outdated = co_await journal_->outdate_rows(context());
             if (!outdated) co_return outdated;
@@ -394,6 +394,11 @@ private:
         const bool complete =
             !batch_->has_rows_left() && !emitter_->failure() && (whole_input || end_.outdated == 0);
         if (!complete) co_return result<void>();
+        if (batch_->rows_taken() == 0 && end_.outdated != 0) { // rather a mistake than a wish
+            output_.err("heddle: the input has no rows: " + asked_.out.target.file +
+                        " keeps the earlier results\n");
+            co_return result<void>();
+        }
         result<void> replaced = co_await outputs_.replace(context());
         co_return replaced;
     }
@@ -469,7 +474,6 @@ private:
     bool continues_ = false;
     bool is_foreign_output_ = false; ///< it is replaced (--force)
     bool program_differs_ = false;   ///< from the one that rows have begun under
-    std::vector<named_file> reads_;  ///< what nothing may be written to
     batch_outputs outputs_{asked_};
     std::unique_ptr<row_filter> filter_; ///< null: all rows are a part of the run
     std::optional<known_table> known_;

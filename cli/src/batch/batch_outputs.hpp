@@ -10,6 +10,7 @@
 #include <heddle/rows/result_writer.hpp>
 #include <heddle/store/run_store.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,17 +20,27 @@ namespace heddle::cli {
 
 /// Results and dead letters of a run. After an edit of the program they are written to files
 /// beside the earlier ones (results.new.jsonl), which take their places once all rows have run
-/// again: until then the earlier results are there, whole. Threads: the loop's.
+/// again: until then the earlier results are there, whole. Each of the two for itself: what is no
+/// file of its own, as a device, is written to in any case. Threads: the loop's.
 class batch_outputs {
 public:
     /// `asked` outlives it.
     explicit batch_outputs(const batch_request& asked) : asked_(asked) {}
 
-    /// What a crash has left undone, and whether the files beside may be made. To be called before
-    /// rows are outdated. `journal` outlives this. `read`: files that are not written to, whatever
-    /// was asked. Errors: io_error, invalid_argument for files of somebody else.
-    [[nodiscard]] result<void> prepare(store::run_store& journal, bool will_be_outdated,
-                                       const std::vector<named_file>& read);
+    /// All files that may be written, now or after an edit, for check_written_files().
+    [[nodiscard]] std::vector<named_file> written_files() const;
+    /// Whether the files beside may be made, and take their places in the end; nothing is changed.
+    /// To be called before rows are outdated. `manifest`: of the run that goes on. Errors:
+    /// io_error, invalid_argument for files of somebody else.
+    [[nodiscard]] result<void> check(store::output_phase phase, bool will_be_outdated,
+                                     const run_manifest& manifest) const;
+    /// What a crash has left undone. `journal` outlives this. `known`: the rows of the journal,
+    /// which are not emitted any more where results got lost. Errors: io_error.
+    [[nodiscard]] coro::task<result<void>> mend(store::run_store& journal,
+                                                std::vector<ports::known_row>& known,
+                                                coro::call_context context);
+    /// Whether a file beside was deleted that had results or letters of those rows.
+    [[nodiscard]] bool has_lost_files(const std::vector<ports::known_row>& known) const;
     /// Opens the files. `journal`: null where nothing is kept; outlives this. `manifest`: of the
     /// run, as it was read if it `continues`; names the dead letters from now on. `known`: the rows
     /// of the journal. Errors: as result_writer::open.
@@ -40,13 +51,14 @@ public:
     [[nodiscard]] rows::dead_letter_writer* letters() noexcept { return letters_.get(); }
     /// Whether letters were there when the files were opened.
     [[nodiscard]] bool had_letters() const noexcept { return had_letters_; }
-    void close_results() noexcept { results_.reset(); }
+    void close_results() noexcept;
 
     /// Drops letters of rows that have none any more. Errors: io_error.
     [[nodiscard]] result<void> tidy(const std::vector<ports::known_row>& known);
-    /// Whether the results go to a file beside the output.
-    [[nodiscard]] bool are_beside() const noexcept;
-    /// Both files take their places. The journal notes it; errors: io_error.
+    /// Whether results or letters go to a file beside the lasting one.
+    [[nodiscard]] bool are_beside() const;
+    /// The files beside take their places. The journal notes it. Errors: io_error, also when one of
+    /// them was deleted: the next process writes it again.
     [[nodiscard]] coro::task<result<void>> replace(coro::call_context context);
 
     /// Where results and letters are written.
@@ -54,13 +66,16 @@ public:
     [[nodiscard]] std::string letter_file() const;
 
 private:
-    [[nodiscard]] bool has_own_file() const;
-    [[nodiscard]] result<void> rename_both() const;
+    [[nodiscard]] bool is_rewritten() const noexcept;
+    [[nodiscard]] rows::result_output results_in(const std::string& file) const;
+    /// Both files take their places. Result: whether the results are there.
+    [[nodiscard]] result<bool> take_places() const;
 
     const batch_request& asked_;
     store::run_store* journal_ = nullptr;
     std::unique_ptr<rows::result_writer> results_;
     std::unique_ptr<rows::dead_letter_writer> letters_;
+    std::uint64_t size_ = 0;   ///< of the results when they were closed
     bool had_letters_ = false; ///< of earlier processes
 };
 

@@ -190,8 +190,8 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
         ++unfinished_;
     } else {
         if (probe && outcome->outage) ++own.failed_probes;
-        const auto change = services_.row_ended(outcome->contacts, outcome->outage, probe,
-                                                of_.tools.loop().now());
+        const auto change =
+            services_.row_ended(outcome->contacts, outcome->outage, probe, of_.tools.loop().now());
         if (change == service_outages::change::paused) {
             ++outages_;
             of_.say("paused: " + std::to_string(outage_breaker::failures_to_open) +
@@ -348,8 +348,7 @@ bool batch_run::open_for_held() {
 coro::task<result<void>> batch_run::settle_held(held_rows which) {
     std::vector<held_job> held = std::exchange(held_, {});
     for (held_job& each : held) {
-        if (which == held_rows::answered &&
-            !services_.have_answered_since(each.outcome.contacts)) {
+        if (which == held_rows::answered && !services_.have_answered_since(each.outcome.contacts)) {
             held_.push_back(std::move(each));
             continue;
         }

@@ -105,7 +105,7 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
 }
 
 boost::json::object json_of(const ports::step_spending& spent) {
-    boost::json::value cost = spent.cost_usd;
+    boost::json::value cost = rounded_usd(spent.cost_usd);
     if (spent.unpriced != 0 && spent.cost_usd <= 0) cost = nullptr;
     return {{"requests", spent.requests},           {"input_tokens", spent.input_tokens},
             {"output_tokens", spent.output_tokens}, {"cost_usd", std::move(cost)},

@@ -1,5 +1,7 @@
 #include "batch/dead_letter_file.hpp"
 
+#include <heddle/rows/result_replacement.hpp>
+
 #include <boost/json/parse.hpp>
 
 #include <cerrno>
@@ -150,6 +152,28 @@ result<void> tidy_dead_letters(const std::string& file,
         if (!row || (last != last_of.end() && last->second == number)) fresh.add(line);
     });
     return fresh.take_place();
+}
+
+result<void> replace_dead_letters(const std::string& file, const std::string& fresh) {
+    const std::string real = rows::file_behind_links(file);
+    struct stat about {};
+    if (::stat(fresh.c_str(), &about) != 0) return {};
+    if (::stat(real.c_str(), &about) != 0)
+        return std::rename(fresh.c_str(), real.c_str()) == 0 ? result<void>() : failed(real);
+    replacement whole(real);
+    HEDDLE_CHECK(whole.make(about.st_mode & 07777));
+    std::ifstream earlier(real, std::ios::binary);
+    if (!earlier) return failed(real);
+    for (std::string line; std::getline(earlier, line);) {
+        const bool is_cut = earlier.eof() && line.starts_with("{\"id\":"); // a letter, by a crash
+        if (!is_cut && !row_of(line)) whole.add(line);
+    }
+    std::ifstream letters(fresh, std::ios::binary);
+    if (!letters) return failed(fresh);
+    for_each_line(letters, [&](std::uint64_t, const std::string& line) { whole.add(line); });
+    HEDDLE_CHECK(whole.take_place());
+    ::unlink(fresh.c_str());
+    return {};
 }
 
 result<std::unique_ptr<rows::dead_letter_writer>> open_dead_letters(

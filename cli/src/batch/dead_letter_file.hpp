@@ -18,6 +18,10 @@ namespace heddle::cli {
 [[nodiscard]] result<void> tidy_dead_letters(const std::string& file,
                                              const std::function<bool(std::uint64_t)>& keep);
 
+/// Puts the letters of the file `fresh` in the place of those of `file`, in one step; lines of it
+/// that are no letters stay. `fresh` is gone then; without it nothing happens. Errors: io_error.
+[[nodiscard]] result<void> replace_dead_letters(const std::string& file, const std::string& fresh);
+
 /// Opens the file to go on behind its last line. `is_own`: it is that of the run, which is tidied
 /// with `keep`; another one must be empty, or is emptied with `force`. Errors: io_error,
 /// invalid_argument.

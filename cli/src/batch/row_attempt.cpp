@@ -96,8 +96,7 @@ coro::task<row_outcome> attempt_row(row_session* with, const row_binding* bindin
     ended = value();
     outcome.spent = with->meter().take();
     outcome.contacts = with->meter().take_contacts();
-    outcome.outage =
-        has_outage(outcome.contacts) && outcome.what == row_outcome::kind::failed;
+    outcome.outage = has_outage(outcome.contacts) && outcome.what == row_outcome::kind::failed;
     co_return outcome;
 }
 

@@ -43,8 +43,8 @@ struct row_outcome {
     std::string error_json;
     std::string reason; ///< of a failure, for the table: "TaskError llm_error"
     std::string message;
-    bool outage = false;   ///< a service was down
-    bool misfit = false;   ///< failed: its records do not fit its program
+    bool outage = false;                   ///< a service was down
+    bool misfit = false;                   ///< failed: its records do not fit its program
     std::vector<service_contact> contacts; ///< the services that it has asked
     bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated
     ports::step_spending spent;

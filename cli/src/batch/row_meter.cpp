@@ -18,8 +18,7 @@ void row_meter::on_task_finished(const tasks::task_finished& event) noexcept {
     else if (event.usage.input != 0 || event.usage.output != 0) ++spent_.unpriced;
     spent_.estimated = spent_.estimated || event.estimated;
     // What is replayed, or was answered from the cache, has asked nobody.
-    const bool responded = event.requests != 0 &&
-                           event.outcome != tasks::task_outcome::cancelled &&
+    const bool responded = event.requests != 0 && event.outcome != tasks::task_outcome::cancelled &&
                            event.reason != to_string(tasks::task_failure_reason::execution_timeout);
     if (event.service_down || responded) note_contact(event.provider, !event.service_down);
     all_.on_task_finished(event);

@@ -1,5 +1,6 @@
 #include "batch/run_identity.hpp"
 
+#include "batch/batch_files.hpp"
 #include "display_text.hpp"
 
 #include <heddle/rows/row.hpp>
@@ -34,7 +35,7 @@ std::string hex_of(const ports::digest128& digest) {
     return text;
 }
 
-coro::task<result<void>> match_journal(opened_files files, std::vector<ports::known_row> known,
+coro::task<result<void>> check_journal(opened_files files, std::vector<ports::known_row> known,
                                        coro::call_context context) {
     const std::string folder = files.asked.run_folder();
     if (files.continues) {
@@ -57,6 +58,13 @@ coro::task<result<void>> match_journal(opened_files files, std::vector<ports::kn
                                                     ", but its run.json is missing")
             .with_hint("restore run.json, or name another directory with --run");
     }
+    co_return result<void>();
+}
+
+coro::task<result<void>> match_journal(opened_files files, std::vector<ports::known_row> known,
+                                       coro::call_context context) {
+    result<void> checked = co_await check_journal(files, std::move(known), context);
+    if (!checked || files.continues) co_return checked;
     files.manifest.run_id = new_id();
     if (auto noted = files.journal.set_manifest({{id_entry, files.manifest.run_id, {}}}); !noted)
         co_return noted;

@@ -26,9 +26,13 @@ struct opened_files {
     bool continues = false; ///< there was a manifest
 };
 
-/// Makes sure that journal and manifest are those of one run; the id of a new run goes to both.
-/// `known`: the rows of the journal. Errors: as run_store; invalid_argument when a part of the run
-/// is missing or that of another one.
+/// Whether journal and manifest are those of one run. `known`: the rows of the journal. Errors: as
+/// run_store; invalid_argument when a part of the run is missing or that of another one.
+[[nodiscard]] coro::task<result<void>> check_journal(opened_files files,
+                                                     std::vector<ports::known_row> known,
+                                                     coro::call_context context);
+
+/// As check_journal(); the id of a new run goes to both.
 [[nodiscard]] coro::task<result<void>> match_journal(opened_files files,
                                                      std::vector<ports::known_row> known,
                                                      coro::call_context context);

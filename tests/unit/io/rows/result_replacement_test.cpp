@@ -44,8 +44,9 @@ TEST_F(results_that_are_replaced, leave_the_other_tables_of_a_database) {
     write("a.db", 3, "1");
     sqlite_database::open(path("a.db"))
         .value()
-        .run("CREATE TABLE notes (t); INSERT INTO notes VALUES (7);"
-             "CREATE VIEW seen AS SELECT count(*) AS n FROM results")
+        .run(
+            "CREATE TABLE notes (t); INSERT INTO notes VALUES (7);"
+            "CREATE VIEW seen AS SELECT count(*) AS n FROM results")
         .value();
     const auto size = write("a.new.db", 5, "2");
     EXPECT_FALSE(has_results(output("a.db"), size));
@@ -63,10 +64,11 @@ TEST_F(results_that_are_replaced, are_no_prey_of_an_earlier_journal) {
     write("a.db", 3, "1");
     {
         auto open = sqlite_database::open(path("a.db")).value();
-        ASSERT_TRUE(open.run("PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE big (t);"
-                             "UPDATE results SET value = '9';"
-                             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
-                             "WHERE i < 200) INSERT INTO big SELECT randomblob(4000) FROM n"));
+        ASSERT_TRUE(
+            open.run("PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE big (t);"
+                     "UPDATE results SET value = '9';"
+                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                     "WHERE i < 200) INSERT INTO big SELECT randomblob(4000) FROM n"));
         for (const char* end : {"", "-journal"})
             std::filesystem::copy_file(path("a.db") + end, path("b.db") + end);
     }
