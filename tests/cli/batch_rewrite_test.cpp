@@ -62,6 +62,9 @@ TEST_F(rewritten_batches, keep_lines_of_others_among_the_letters) {
     EXPECT_THAT(text, AllOf(HasSubstr("ticket 17\n"), HasSubstr("{\"id\":\"r2\""),
                             Not(HasSubstr("{\"id\":\"r1\""))));
     EXPECT_FALSE(has_file("out.jsonl.failed.new.jsonl"));
+    const auto again = batch(); // also where such a line is the first
+    EXPECT_EQ(again.code, 3) << again.err;
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), text);
 }
 
 TEST_F(rewritten_batches, write_letters_to_a_pipe_that_stays) {
@@ -109,11 +112,10 @@ TEST_F(rewritten_batches, write_letters_to_no_file_of_others) {
 TEST_F(rewritten_batches, have_four_files_that_differ) {
     rows_file(3);
     EXPECT_EQ(batch({"--dead-letters", path("out.new.jsonl")}).code, 2);
-    scratch.file("rows.new.jsonl", "");
-    EXPECT_EQ(run_heddle({"batch", path("w.heddle"), "--rows", path("rows.new.jsonl"), "--out",
-                          path("rows.jsonl"), "--id", "id"})
-                  .code,
-              2);
+    rows_file(3, "in.new.jsonl");
+    const auto refused = run_heddle({"batch", path("w.heddle"), "--rows", path("in.new.jsonl"),
+                                     "--out", path("in.jsonl"), "--id", "id"});
+    EXPECT_EQ(refused.code, 2) << refused.err;
     EXPECT_FALSE(has_file("out.jsonl"));
 }
 

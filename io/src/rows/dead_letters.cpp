@@ -36,7 +36,9 @@ dead_letter_writer::dead_letter_writer(std::unique_ptr<state> own) : state_(std:
 dead_letter_writer::~dead_letter_writer() = default;
 
 result<std::unique_ptr<dead_letter_writer>> dead_letter_writer::open(output_target target) {
-    HEDDLE_TRY(output_file file, output_file::open(target, "{\"id\":"));
+    // A run that goes on keeps what others have written between its letters, or before them.
+    const bool goes_on = target.start == output_start::after_last_line;
+    HEDDLE_TRY(output_file file, output_file::open(target, goes_on ? "" : "{\"id\":"));
     return std::unique_ptr<dead_letter_writer>(
         new dead_letter_writer(std::make_unique<state>(state{std::move(file)})));
 }
