@@ -24,6 +24,7 @@ namespace {
 
 constexpr int max_wait_seconds = 5;
 
+/// `port` becomes the one that was asked for or, if that was 0, a free one.
 int listen_on(const std::string& address, int backlog, std::uint16_t& port) {
     const bool six = address.find(':') != std::string::npos;
     const int listener = ::socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -31,6 +32,7 @@ int listen_on(const std::string& address, int backlog, std::uint16_t& port) {
     ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     sockaddr_in6 at{}; // big enough for both; the port is at the same place
     at.sin6_family = six ? AF_INET6 : AF_INET;
+    at.sin6_port = htons(port);
     void* const bytes =
         six ? static_cast<void*>(&at.sin6_addr) : &reinterpret_cast<sockaddr_in&>(at).sin_addr;
     ::inet_pton(at.sin6_family, address.c_str(), bytes);
@@ -209,6 +211,7 @@ server::server(script what, server_options options)
     : script_(std::move(what)), options_(std::move(options)) {
     if (options_.tls) context_ = make_context(options_, *options_.tls);
     if (options_.first_tls) first_context_ = make_context(options_, *options_.first_tls);
+    port_ = options_.port;
     listener_ = listen_on(options_.address, options_.backlog, port_);
     acceptor_ = std::thread([this] { accept_loop(); });
 }

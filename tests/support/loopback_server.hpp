@@ -70,6 +70,7 @@ struct server_options {
     std::optional<certificate> first_tls; ///< the first connection gets this one instead
     int backlog = 1024;
     std::string address = "127.0.0.1";
+    std::uint16_t port = 0; ///< 0: any free one
 };
 
 /// Runs a script per connection, each on a thread of its own. `index` counts connections from 0.
