@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# What a batch costs besides the model: rows per second on the in-process model, what a step costs
-# with each durability, disk for a row, and how soon a run of many rows goes on. Called by
+# What a batch costs besides the model: rows per second, memory over time, disk for a row, how soon
+# a run of many rows goes on, and what a step costs with each durability. Called by
 # `./dev bench batch` with the release build.
 #
-#   bench_batch.sh BUILD [ROWS] [KNOWN_ROWS]
+#   bench_batch.sh BUILD [ROWS] [HTTP_ROWS] [STEP_ROWS]
 #
-# HEDDLE_BENCH_PARTS chooses among: rows resume store. Instructions are counted with perf, where
-# that is allowed: on a loaded machine they say more than seconds.
+# ROWS: of five steps each, on the in-process model, and then continued with one row more;
+# HTTP_ROWS: of one step, over HTTP; STEP_ROWS: for each durability. HEDDLE_BENCH_PARTS chooses
+# among: rows http steps store. Instructions are counted with perf, where that is allowed: on a
+# loaded machine they say more than seconds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$(realpath "${1:-build/release}")
-rows=${2:-20000}
-known=${3:-100000}
+rows=${2:-1000000}
+http_rows=${3:-200000}
+step_rows=${4:-20000}
 heddle=$build/bin/heddle
 place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$place"' EXIT
 
 counts=no
 if perf stat -x, -e instructions:u true >/dev/null 2>&1; then counts=yes; fi
@@ -43,11 +47,77 @@ workflow() { # workflow STEPS: so many calls, one after the other
     for ((i = 1; i < $1; ++i)); do text="(get (ask $text) (quote content))"; done
     printf '(defatom ask (params q) (instructions "{{q}}"))\n(define (main text) %s)\n' "$text"
 }
+rules() { echo '{"rules": [{"match": ".*", "text": "devel, with a reason of a few words"}]}'; }
+
+# watched FILE COMMAND…: runs it, and writes "SECONDS RSS_MB PEAK_MB" to FILE twice a second.
+watched() {
+    local to=$1 pid began
+    shift
+    began=$(seconds)
+    "$@" >"$place/said" 2>&1 &
+    pid=$!
+    : >"$to"
+    while kill -0 $pid 2>/dev/null; do
+        awk -v at="$(seconds)" -v began="$began" '/^VmHWM/ {peak = $2} /^VmRSS/ {now = $2}
+            END {if (now) printf "%.2f %.1f %.1f\n", at - began, now / 1024, peak / 1024}' \
+            "/proc/$pid/status" >>"$to" 2>/dev/null || true
+        sleep 0.5
+    done
+    wait $pid || { cat "$place/said" >&2; return 1; }
+}
+
+# batch_of NAME ROWS STEPS OPTION…: runs that many rows, prints its figures; then the same command
+# with one row more.
+batch_of() {
+    local name=$1 count=$2 steps=$3 began took more
+    shift 3
+    make_rows "$count" "$place/$name.rows.jsonl"
+    workflow "$steps" >"$place/$name.heddle"
+    local command=("$heddle" batch "$place/$name.heddle" --rows "$place/$name.rows.jsonl" --id id
+        --out "$place/$name.jsonl" --progress none "$@")
+    began=$(seconds)
+    watched "$place/$name.memory" "${command[@]}"
+    took=$(awk -v a="$began" -v b="$(seconds)" 'BEGIN {print b - a}')
+    awk -v n="$count" -v steps="$steps" -v t="$took" \
+        -v journal="$(du -sb "$place/$name.jsonl.run" | cut -f1)" \
+        -v results="$(stat -c %s "$place/$name.jsonl")" 'BEGIN {
+        printf "%d rows of %d steps in %.1f s: %.0f rows/s, %.4f ms a step\n",
+            n, steps, t, n / t, 1000 * t / n / steps
+        printf "disk for a row: %.0f bytes of journal, %.0f of results\n", journal / n, results / n}'
+    awk '{now[NR] = $2; if ($3 > peak) peak = $3}
+        END {printf "memory in MB: peak %.1f; over time", peak
+            for (i = 1; i <= 10; ++i) printf " %.1f", now[int(1 + (NR - 1) * i / 10)]
+            print ""}' "$place/$name.memory"
+    [ "$(wc -l <"$place/$name.jsonl")" = "$count" ] || { echo "rows are missing" >&2; return 1; }
+    echo '{"id": "new", "text": "new"}' >>"$place/$name.rows.jsonl"
+    watched "$place/$name.again" "${command[@]}" # its end is seen half a second late at most
+    read -r more _ < <(measure "$place/said" "$heddle" runs show "$place/$name.jsonl")
+    awk -v n="$count" -v shown="$more" '{t = $1; if ($3 > peak) peak = $3}
+        END {printf "goes on with %d known rows, and runs a new one: %.1f s, %.1f MB; runs show: %.2f s\n",
+            n, t + 0.5, peak, shown}' "$place/$name.again"
+    rm -rf "$place/$name".*
+}
 
 rows_part() {
+    rules >"$place/rules.json"
+    batch_of rows "$rows" 5 --model "scripted:$place/rules.json"
+}
+
+http_part() {
+    rules >"$place/rules.json"
+    "$heddle" model serve --rules "$place/rules.json" --print-port "$place/port" >/dev/null 2>&1 &
+    server=$!
+    for _ in $(seq 100); do [ -s "$place/port" ] && break; sleep 0.1; done
+    batch_of http "$http_rows" 1 --model openai:gpt-4o-mini \
+        --base-url "http://127.0.0.1:$(cat "$place/port")/v1"
+    kill "$server"
+    server=
+}
+
+steps_part() {
     local steps how took instructions bytes
-    make_rows "$rows" "$place/rows.jsonl"
-    echo '{"rules": [{"match": ".*", "text": "devel, with a reason of a few words"}]}' >"$place/rules.json"
+    make_rows "$step_rows" "$place/rows.jsonl"
+    rules >"$place/rules.json"
     for steps in 1 5; do workflow $steps >"$place/$steps.heddle"; done
     printf '%-8s %5s %10s %12s %14s %16s\n' durability steps rows/s "disk/row" "ms/step" "instr/step"
     for how in none off group fsync; do
@@ -62,47 +132,32 @@ rows_part() {
             instr[$steps]=$instructions
             bytes=0
             [ "$how" = none ] || bytes=$(du -sb "$place/$how-$steps.jsonl.run" | cut -f1)
-            awk -v how="$how" -v steps=$steps -v n="$rows" -v t="$took" -v b="$bytes" \
+            awk -v how="$how" -v steps=$steps -v n="$step_rows" -v t="$took" -v b="$bytes" \
                 -v t1="${at[1]}" -v i1="${instr[1]}" -v i="$instructions" 'BEGIN {
                 printf "%-8s %5d %10.0f %12.0f", how, steps, n / t, b / n
                 if (steps > 1) printf " %14.4f %16.0f", 1000 * (t - t1) / n / (steps - 1), (i - i1) / n / (steps - 1)
                 print ""}'
+            rm -rf "$place/$how-$steps".*
         done
         echo "$how $(awk -v a="${at[1]}" -v b="${at[5]}" 'BEGIN {print b - a}') \
 $(awk -v a="${instr[1]}" -v b="${instr[5]}" 'BEGIN {print b - a}')" >>"$place/steps"
     done
-    awk '$1 == "off" {t = $2; i = $3} {time[$1] = $2; instructions[$1] = $3}
+    awk -v n="$step_rows" '{time[$1] = $2; instructions[$1] = $3}
         END {for (how in time) {
-            printf "a step with %s: %.2f times the time of off", how, time[how] / t
-            if (i > 0) printf ", %.2f times the instructions", instructions[how] / i
+            printf "a step with %s: %.2f times the time of off, %.4f ms more than without a journal",
+                how, time[how] / time["off"], 1000 * (time[how] - time["none"]) / n / 4
+            if (instructions["off"] > 0)
+                printf ", %.2f times the instructions of off", instructions[how] / instructions["off"]
             print ""}}' "$place/steps" | sort
 }
 
-resume_part() {
-    local took instructions began
-    make_rows "$known" "$place/known.jsonl"
-    echo '(define (main text) (now))' >"$place/known.heddle"
-    local command=("$heddle" batch "$place/known.heddle" --id id --out "$place/known-results.jsonl"
-        --progress none --durability off --rows "$place/known.jsonl")
-    read -r took instructions < <(measure "$place/said" "${command[@]}")
-    awk -v n="$known" -v t="$took" 'BEGIN {printf "%d rows that compute: %.0f rows/s\n", n, n / t}'
-    echo '{"id": "new", "text": "new"}' >>"$place/known.jsonl"
-    began=$(seconds)
-    read -r took instructions < <(measure "$place/said" "${command[@]}")
-    # The value of the new row, which is the last one, is the time when it ran.
-    tail -n 1 "$place/known-results.jsonl" | sed -E 's/.*"value":([0-9.E+]+).*/\1/' |
-        awk -v a="$began" -v t="$took" -v n="$known" -v i="$instructions" '{
-            printf "goes on with %d known rows: the first new row after %.2f s, the end after %.2f s", n, $1 - a, t
-            if (i > 0) printf " (%.0f instructions a known row)", i / n
-            print ""}'
-}
-
-for part in ${HEDDLE_BENCH_PARTS:-rows resume store}; do
+for part in ${HEDDLE_BENCH_PARTS:-rows http steps store}; do
     echo "== $part"
     case $part in
         rows) rows_part ;;
-        resume) resume_part ;;
-        store) "$build/bin/bench_run_store" "$rows" ;;
+        http) http_part ;;
+        steps) steps_part ;;
+        store) "$build/bin/bench_run_store" "$step_rows" ;;
         *) echo "no such part: $part" >&2; exit 2 ;;
     esac
 done
