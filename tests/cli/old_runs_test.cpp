@@ -13,6 +13,7 @@ namespace heddle::cli_test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 class old_runs : public batch_fixture, public testing::WithParamInterface<const char*> {
@@ -59,18 +60,19 @@ protected:
         {"match": "^draft (\\w+)", "template": "draft {{1}} made"}]})rules"};
 };
 
-TEST_P(old_runs, go_on_where_they_were) {
+// What a digest of the program covers has grown since, so all rows run again.
+TEST_P(old_runs, go_on_with_the_responses_that_they_had) {
     take(GetParam());
     EXPECT_EQ(layout(), 1);
     const auto ended = continued();
     EXPECT_EQ(ended.code, 3) << ended.err;
-    EXPECT_EQ(model.counters().requests, 1U) << "the judgement of c";
+    EXPECT_EQ(model.counters().requests, 2U) << "the judgements of b and c";
     EXPECT_EQ(ids_in("out.jsonl"), (std::map<std::string, int>{{"a", 1}, {"c", 1}, {"d", 1}}));
     EXPECT_EQ(ids_in("out.jsonl.failed.jsonl"), (std::map<std::string, int>{{"b", 1}}));
     for (const auto& line : lines_of("out.jsonl")) EXPECT_EQ(line.at("value").as_string(), "good");
     const auto summary = summary_of(ended);
     EXPECT_EQ(summary.at("spent").at("requests").to_number<int>(),
-              8 + summary.at("maybe_paid").to_number<int>());
+              9 + summary.at("maybe_paid").to_number<int>());
     EXPECT_EQ(layout(), 2) << "an earlier heddle must refuse it from now on";
 }
 
@@ -105,7 +107,7 @@ protected:
               run_heddle({"runs", "export", path("out.jsonl"), "--out", "-"})}) {
             EXPECT_EQ(ended.code, 2) << ended.err;
             EXPECT_THAT(ended.err, HasSubstr(message));
-            EXPECT_THAT(ended.err, HasSubstr("hint: "));
+            EXPECT_THAT(ended.err, AnyOf(HasSubstr("hint: "), HasSubstr("\"hint\":")));
         }
         EXPECT_EQ(model.counters().requests, 0U);
         EXPECT_EQ(scratch.text_of("out.jsonl.run/run.db"), before);

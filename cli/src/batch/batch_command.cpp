@@ -264,6 +264,8 @@ private:
         HEDDLE_CHECK(make_run_folder(folder));
         std::error_code failed;
         continues_ = std::filesystem::exists(manifest_file(folder), failed);
+        // A run of a newer heddle is refused before its journal is brought to the layout of this one.
+        if (continues_) HEDDLE_CHECK(read_manifest(folder));
         HEDDLE_TRY(journal_, open_journal(*store_workers_, folder, asked_.durability, !continues_));
         if (continues_) {
             HEDDLE_TRY(manifest_, read_manifest(folder));
