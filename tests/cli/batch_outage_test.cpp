@@ -50,7 +50,7 @@ TEST_F(interrupted_batches, take_no_row_without_a_request_for_a_service_that_is_
     scratch.file("w.heddle",
                  "(defatom ask (params q) (instructions \"{{q}}\"))\n"
                  "(define asked (list \"t0\" \"t2\" \"t4\" \"t6\" \"t8\"))\n"
-                 "(define (main text) (if (member text asked) (ask text) \"none\"))\n");
+                 "(define (main text) (if (contains? asked text) (ask text) \"none\"))\n");
     const auto ended = run_heddle(whole);
     EXPECT_EQ(ended.code, 0) << ended.err;
     expect_each_row_once(14);
@@ -74,7 +74,7 @@ TEST_F(interrupted_batches, take_no_recorded_response_for_a_service_that_is_back
                 word +
                 " {{q}}\"))\n"
                 "(define others (list \"t1\" \"t3\" \"t5\" \"t7\" \"t9\"))\n"
-                "(define (main text) (if (member text others) (other text) (first text)))\n");
+                "(define (main text) (if (contains? others text) (other text) (first text)))\n");
     };
     auto whole = asking(model, {"-c", "1"});
     write("other");
