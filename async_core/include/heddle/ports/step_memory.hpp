@@ -37,9 +37,9 @@ public:
                                                         coro::call_context context) = 0;
     /// Notes that a request is about to be sent; returns once that is as durable as the run asks. A
     /// process that ends before the response is kept leaves it as one that may have been paid for.
-    /// `least`: what it costs at least. Errors and cancellation: as of keep.
+    /// `if_lost`: what it counts as then. Errors and cancellation: as of keep.
     [[nodiscard]] virtual coro::task<result<void>> note_sent(digest128 content, std::string name,
-                                                             step_spending least,
+                                                             step_spending if_lost,
                                                              coro::call_context context) = 0;
     /// Counts what the step has paid for, for its record.
     virtual void note_spending(const step_spending& spent) noexcept = 0;

@@ -59,14 +59,15 @@ void execution_report::started() {
 void execution_report::finished(task_outcome outcome, std::string_view reason) noexcept {
     if (!std::exchange(started_, false)) return;
     const task_session& session = *of_.chain.session;
+    const paid_figures& paid = session.paid_now();
     if (ports::step_memory* step = of_.call.context.step) {
         ports::step_spending spent;
-        spent.requests = session.requests();
-        spent.input_tokens = session.usage().input;
-        spent.output_tokens = session.usage().output;
+        spent.requests = paid.requests;
+        spent.input_tokens = paid.usage.input;
+        spent.output_tokens = paid.usage.output;
         spent.estimated = session.estimated();
-        if (const auto cost = session.cost()) spent.cost_usd = *cost;
-        else if (session.used()) spent.unpriced = session.requests();
+        if (paid.is_known) spent.cost_usd = paid.usd;
+        else spent.unpriced = paid.requests;
         step->note_spending(spent);
     }
     if (!of_.observer) return;
@@ -76,12 +77,12 @@ void execution_report::finished(task_outcome outcome, std::string_view reason) n
     event.model = of_.choices.model();
     event.outcome = outcome;
     event.reason = reason;
-    event.usage = session.usage();
-    if (session.used()) event.cost_usd = session.cost();
+    event.usage = paid.usage;
+    if (session.used() && paid.is_known) event.cost_usd = paid.usd;
     event.estimated = session.estimated();
     event.service_down = service_down_;
     event.earlier_turns = earlier_turns_;
-    event.requests = session.requests();
+    event.requests = paid.requests;
     event.of_cache = session.of_cache();
     event.latency = of_.time.elapsed();
     of_.observer->on_task_finished(event);

@@ -64,6 +64,7 @@ coro::task<result<ports::chat_response>> model_call::ask_once(coro::call_context
         ended = std::move(whole);
     }
     remembered_ = nullptr;
+    paid_earlier_ = provider.was_paid_earlier();
     co_return ended;
 }
 
@@ -80,7 +81,7 @@ task<result<ports::send_terms>> model_call::before_sending(
         terms = *allowed;
     }
     if (remembered_) {
-        result<void> noted = co_await remembered_->note_sent(costs_.least(), context);
+        result<void> noted = co_await remembered_->note_sent(costs_.if_lost(), context);
         if (!noted) co_return std::move(noted).error();
     }
     co_return terms;

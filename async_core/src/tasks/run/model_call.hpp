@@ -58,7 +58,7 @@ public:
         return search_.found_nothing_instead(request_, response);
     }
 
-    void count(const ports::chat_response& response) { costs_.count(response); }
+    void count(const ports::chat_response& response) { costs_.count(response, paid_earlier_); }
     void count(const error& failure) { costs_.count(failure); }
 
 private:
@@ -75,6 +75,7 @@ private:
     task_costs costs_;
     cache_search search_;
     response_stream stream_;
+    bool paid_earlier_ = false; ///< the response was kept, and what it cost counted then
     remembering_port* remembered_ = nullptr; ///< of the request under way, in a durable run
 };
 

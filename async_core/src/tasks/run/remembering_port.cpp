@@ -19,24 +19,20 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
     asked_ = ports::digest_of(request, provider);
     model_ = request.model;
     noted_ = false;
-    const std::optional<ports::kept_part> part = step_.take(asked_);
-    if (!part) {
-        if (step_.may_ask()) return std::nullopt;
-        return result<chat_response>(error::cancelled(cancel_reason::user));
+    paid_earlier_ = false;
+    while (const std::optional<ports::kept_part> part = step_.take(asked_)) {
+        result<chat_response> response = ports::decode_response(part->body);
+        if (!response) continue; // damaged: it is asked again
+        paid_earlier_ = part->is_counted;
+        return response;
     }
-    result<chat_response> response = ports::decode_response(part->body);
-    if (response && part->is_counted) { // it costs as much as one out of a cache
-        response->attempts = 0;
-        response->lost.clear();
-        response->usage = ports::token_usage{};
-        response->usage->of_cache = true;
-    }
-    return response;
+    if (step_.may_ask()) return std::nullopt;
+    return result<chat_response>(error::cancelled(cancel_reason::user));
 }
 
-task<result<void>> remembering_port::note_sent(ports::step_spending least, call_context context) {
+task<result<void>> remembering_port::note_sent(ports::step_spending if_lost, call_context context) {
     if (std::exchange(noted_, true)) co_return result<void>();
-    result<void> done = co_await step_.note_sent(asked_, model_, least, context);
+    result<void> done = co_await step_.note_sent(asked_, model_, if_lost, context);
     co_return done;
 }
 

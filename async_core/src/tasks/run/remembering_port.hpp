@@ -12,10 +12,9 @@ namespace heddle::tasks {
 
 class task_costs;
 
-/// Returns the response that an earlier execution of the step received, and sends only requests
-/// that have none. A response of an earlier version of the program counts as a cached one. Each
-/// response is stored before it is used, so that no request is paid for twice. Lives for one call;
-/// the arguments of its constructor outlive it.
+/// Returns the response that an earlier execution of the step received, with its cost, and sends
+/// only requests that have none. Each response is stored before it is used, so that no request is
+/// paid for twice. Lives for one call; the arguments of its constructor outlive it.
 class remembering_port final : public ports::forwarding_llm_port {
 public:
     /// `costs` computes the cost of a response. `settings`: as of model_choice; a part of what is
@@ -25,9 +24,11 @@ public:
         : forwarding_llm_port(inner), settings_(settings), step_(step), costs_(costs) {}
 
     /// Notes that the request of the call is about to be sent; only its first attempt needs it.
-    /// `least`: its minimum cost. Errors: io_error when the note cannot be stored.
-    [[nodiscard]] coro::task<result<void>> note_sent(ports::step_spending least,
+    /// `if_lost`: its cost if the response is lost. Errors: io_error when it cannot be stored.
+    [[nodiscard]] coro::task<result<void>> note_sent(ports::step_spending if_lost,
                                                      coro::call_context context);
+    /// The response was kept by an earlier execution, and the run has counted what it cost.
+    [[nodiscard]] bool was_paid_earlier() const noexcept { return paid_earlier_; }
     /// Errors: as of the inner port; io_error when a response cannot be kept.
     [[nodiscard]] coro::task<result<ports::chat_response>> complete(
         const ports::chat_request& request, coro::call_context context) override;
@@ -48,6 +49,7 @@ private:
     ports::digest128 asked_; ///< of the request under way
     std::string model_;
     bool noted_ = false;
+    bool paid_earlier_ = false;
 };
 
 } // namespace heddle::tasks

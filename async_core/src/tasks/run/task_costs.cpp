@@ -109,11 +109,16 @@ result<ports::send_terms> task_costs::allow_again(
     return terms;
 }
 
-ports::step_spending task_costs::least() const {
-    const paid_request paid = min_paid();
+ports::step_spending task_costs::if_lost() const {
+    paid_request paid = min_paid();
+    if (const auto& most = request_.max_output_tokens) {
+        paid.use.usage.output = *most;
+        if (const auto both = session_.price().of(paid.use.usage)) paid.cost = both;
+    }
     ports::step_spending spent;
     spent.requests = 1;
     spent.input_tokens = paid.use.usage.input;
+    spent.output_tokens = paid.use.usage.output;
     spent.estimated = true;
     if (paid.cost) spent.cost_usd = *paid.cost;
     else spent.unpriced = 1;
@@ -206,9 +211,11 @@ double task_costs::lost_cost(const std::vector<ports::lost_request>& lost) const
 
 // ---------------------------------------------------------------- in the notes
 
-void task_costs::count(const ports::chat_response& response) {
+void task_costs::count(const ports::chat_response& response, bool paid_earlier) {
     settle(response, response.attempts);
+    session_.set_paid_earlier(paid_earlier);
     count(response, paid_for(response, response.attempts));
+    session_.set_paid_earlier(false);
 }
 
 void task_costs::count(const ports::chat_response& response, const paid_request& paid) {

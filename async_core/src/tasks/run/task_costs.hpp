@@ -60,12 +60,15 @@ public:
     /// Reserves the cost of hedges of the call, without waiting. `at_once`: maximum number of
     /// requests in flight. False: the budgets do not allow them, and no hedge must be sent.
     [[nodiscard]] bool reserve_beside(unsigned at_once);
-    /// The minimum cost of the request, once it is sent.
-    [[nodiscard]] ports::step_spending least() const;
+    /// The cost of the request if its response is lost: of its input, and of the output that it is
+    /// limited to.
+    [[nodiscard]] ports::step_spending if_lost() const;
     /// The cost of a response, including failed requests of the call.
     [[nodiscard]] ports::step_spending spending_of(const ports::chat_response& response) const;
 
-    void count(const ports::chat_response& response);
+    /// `paid_earlier`: by an earlier execution of a durable run, whose totals have it. Limits and
+    /// budgets of the execution count it as it was then.
+    void count(const ports::chat_response& response, bool paid_earlier = false);
     /// What was sent counts, although no response came: its input at least.
     void count(const error& failure);
 

@@ -18,6 +18,14 @@ constexpr std::int64_t max_tokens_of_a_request = 1'000'000'000; ///< whatever a 
 constexpr std::int64_t priced_tokens = 1000;                    ///< prices are asked for so many
 constexpr std::array<std::string_view, 5> names{"turns", "context", "output", "tokens", "cost"};
 
+void add_tokens(ports::token_usage& sum, const ports::token_usage& more) noexcept {
+    sum.input += more.input;
+    sum.output += more.output;
+    sum.cached += more.cached;
+    sum.cache_written += more.cache_written;
+    sum.reasoning += more.reasoning;
+}
+
 [[nodiscard]] exhausted_resource reached(std::string_view resource, double used, double limit,
                                          std::string_view unit) {
     return {resource, used, limit,
@@ -354,16 +362,22 @@ counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
     return use;
 }
 
+void task_session::add_requests(std::uint32_t requests) noexcept {
+    requests_ += requests;
+    if (!paid_earlier_) paid_now_.requests += requests;
+}
+
 void task_session::add(const counted_use& use, std::optional<double> cost) {
     used_ = true;
     estimated_ = estimated_ || use.estimated;
-    usage_.input += use.usage.input;
-    usage_.output += use.usage.output;
-    usage_.cached += use.usage.cached;
-    usage_.cache_written += use.usage.cache_written;
-    usage_.reasoning += use.usage.reasoning;
+    add_tokens(usage_, use.usage);
     if (cost) cost_ += *cost;
     else cost_known_ = false;
+    if (!paid_earlier_) {
+        add_tokens(paid_now_.usage, use.usage);
+        if (cost) paid_now_.usd += *cost;
+        else paid_now_.is_known = false;
+    }
     for (task_session* each = this; each; each = each->outer_) {
         each->total_ += use.usage.input + use.usage.output;
         if (cost) each->total_cost_ += *cost;
@@ -384,7 +398,7 @@ void task_session::add(const counted_use& use, std::optional<double> cost) {
 void task_session::count(const ports::chat_response& response, const counted_use& use,
                          std::optional<double> cost) {
     release();
-    requests_ += response.attempts;
+    add_requests(response.attempts);
     ++turns_;
     if (!use.estimated && use.usage.input > 0 && asked_bytes_ != 0) {
         // Kept within what strings can be, whatever a service reports.
@@ -401,7 +415,7 @@ void task_session::count(const ports::chat_response& response, const counted_use
 void task_session::count_failed(std::uint32_t attempts, const counted_use* use,
                                 std::optional<double> cost) {
     release();
-    requests_ += attempts;
+    add_requests(attempts);
     if (use) add(*use, cost);
 }
 

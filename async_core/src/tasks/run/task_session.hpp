@@ -49,6 +49,14 @@ struct counted_use {
     bool estimated = false; ///< the service did not report them
 };
 
+/// The usage and cost of requests.
+struct paid_figures {
+    ports::token_usage usage;
+    std::uint32_t requests = 0;
+    double usd = 0;       ///< as far as known
+    bool is_known = true; ///< the cost of all of them
+};
+
 /// What failed requests of a call have used.
 struct counted_loss {
     std::int64_t tokens = 0;
@@ -104,6 +112,9 @@ public:
     /// After requests without a response. `use`: what they used at least; null: nothing that is
     /// paid.
     void count_failed(std::uint32_t attempts, const counted_use* use, std::optional<double> cost);
+    /// Whether what is counted from now on was paid for by an earlier execution of a durable run:
+    /// for the limits that makes no difference, but paid_now() is without it.
+    void set_paid_earlier(bool earlier) noexcept { paid_earlier_ = earlier; }
     /// After a response that ended at its length: whether that was a limit of the task.
     [[nodiscard]] std::optional<exhausted_resource> check_output() const;
     /// Time that a timeout has ended.
@@ -129,8 +140,10 @@ public:
     }
     [[nodiscard]] std::uint32_t requests() const noexcept { return requests_; }
     [[nodiscard]] std::int64_t turns() const noexcept { return turns_; }
+    /// What this execution has paid for: all but what was paid earlier.
+    [[nodiscard]] const paid_figures& paid_now() const noexcept { return paid_now_; }
     /// Whether it had responses, and nothing was sent for any of them.
-    [[nodiscard]] bool of_cache() const noexcept { return turns_ != 0 && requests_ == 0; }
+    [[nodiscard]] bool of_cache() const noexcept { return turns_ != 0 && paid_now_.requests == 0; }
     /// Warnings since the last call.
     [[nodiscard]] std::vector<std::string> take_warnings() { return std::move(warnings_); }
 
@@ -171,6 +184,7 @@ private:
     [[nodiscard]] static std::string_view name_of(resource what) noexcept;
     void warn(resource what, double used, double limit);
     void add(const counted_use& use, std::optional<double> cost);
+    void add_requests(std::uint32_t requests) noexcept;
 
     resource_limits limits_;
     std::int64_t max_turns_ = default_turns;
@@ -192,6 +206,8 @@ private:
     bool estimated_ = false;
     bool cost_known_ = true;
     std::uint32_t requests_ = 0;
+    bool paid_earlier_ = false;
+    paid_figures paid_now_;
     std::int64_t turns_ = 0;
     std::size_t asked_bytes_ = 0; ///< of the last request
     double tokens_per_byte_ = first_tokens_per_byte;
