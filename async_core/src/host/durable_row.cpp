@@ -38,7 +38,9 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         }
         if (is_spare(each.kind)) {
             const bool counted = each.kind == step_kind::spare;
-            spares_.emplace(each.content, spare{each.path, {std::move(each.body), counted}});
+            const auto place = spares_.emplace(
+                each.content, spare{each.path, each.number, {std::move(each.body), counted}});
+            spares_of_steps_.emplace(std::pair(each.content, each.path), place);
             continue;
         }
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
@@ -191,14 +193,17 @@ std::optional<ports::kept_part> durable_row::take_part(const digest128& step,
 /// The step's own if it asked that under the earlier version of the program, too.
 std::optional<ports::kept_part> durable_row::take_spare(const digest128& step,
                                                         const digest128& content) {
-    const auto [first, last] = spares_.equal_range(content);
-    if (first == last) return std::nullopt;
-    const auto own =
-        std::find_if(first, last, [&](const auto& each) { return each.second.path == step; });
-    const auto found = own != last ? own : first;
+    auto own = spares_of_steps_.lower_bound({content, step});
+    if (own == spares_of_steps_.end() || own->first != std::pair(content, step)) {
+        const auto first = spares_.lower_bound(content);
+        if (first == spares_.end() || first->first != content) return std::nullopt;
+        own = spares_of_steps_.lower_bound({content, first->second.path}); // the same one
+    }
+    const spares::iterator found = own->second;
+    spares_of_steps_.erase(own);
     spare taken = std::move(found->second);
     spares_.erase(found);
-    log_.use_spare({content, taken.path, step, std::max(clock_, real_clock())});
+    log_.use_spare({taken.number, step, std::max(clock_, real_clock())});
     return std::move(taken.part);
 }
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heddle::host {
@@ -119,7 +120,8 @@ private:
     [[nodiscard]] ports::digest128 way_to(const lang::branch_place& branch) const;
     /// A response that no step of this version of the program has used yet.
     struct spare {
-        ports::digest128 path; ///< of the step that it was given to
+        ports::digest128 path;    ///< of the step that it was given to
+        std::uint64_t number = 0; ///< of its record
         ports::kept_part part;
     };
     [[nodiscard]] std::optional<ports::kept_part> take_spare(const ports::digest128& step,
@@ -142,7 +144,10 @@ private:
     std::map<ports::digest128, std::size_t> by_path_; ///< of earlier_
     std::deque<ports::step_record> clocks_;           ///< by the number of slices
     std::map<ports::digest128, std::multimap<ports::digest128, ports::kept_part>> parts_;
-    std::multimap<ports::digest128, spare> spares_; ///< by the content of the request
+    using spares = std::multimap<ports::digest128, spare>;
+    spares spares_; ///< by the content of the request
+    /// By that and the step, in the same order.
+    std::multimap<std::pair<ports::digest128, ports::digest128>, spares::iterator> spares_of_steps_;
     std::list<arrival*> arrivals_;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
     // Of those that began while there were records of earlier executions: tens of thousands may

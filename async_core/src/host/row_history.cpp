@@ -82,6 +82,7 @@ public:
     void lose(const digest128& path) { under_way_.insert(path); }
     void end_attempt(const step_record& failed);
     [[nodiscard]] std::vector<step_record> take() { return std::move(all_); }
+    [[nodiscard]] std::vector<std::uint64_t> take_discarded() { return std::move(discarded_); }
 
 private:
     struct step_end {
@@ -96,6 +97,7 @@ private:
 
     const failure_reader& failure_of_;
     std::vector<step_record> all_;
+    std::vector<std::uint64_t> discarded_;
     std::set<digest128> lacking_;   ///< steps that ended by a request without a response
     std::set<digest128> under_way_; ///< steps whose request was lost, and that have not ended since
 };
@@ -180,7 +182,10 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         const bool is_answer = is_response(each);
-        if (is_answer && sent_anew.count(each.path) != 0) continue;
+        if (is_answer && sent_anew.count(each.path) != 0) {
+            discarded_.push_back(each.number);
+            continue;
+        }
         if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;
         if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
         each.at = std::min(each.at, clock); // the time after the cut has not passed
@@ -226,6 +231,7 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
         found.newly_lost.push_back(std::move(each));
     }
     found.replayed = replayed.take();
+    found.discarded = replayed.take_discarded();
     return found;
 }
 

@@ -15,7 +15,9 @@ step_spending& step_spending::operator+=(const step_spending& other) noexcept {
     return *this;
 }
 
-std::vector<step_record> revised(std::vector<step_record> records) {
+std::vector<step_record> revised(std::vector<step_record> records,
+                                 const std::vector<std::uint64_t>& discarded) {
+    const std::set<std::uint64_t> dropped(discarded.begin(), discarded.end());
     const auto is_answer = [](const step_record& each) {
         return each.kind == step_kind::answer || each.kind == step_kind::composed;
     };
@@ -25,7 +27,12 @@ std::vector<step_record> revised(std::vector<step_record> records) {
     }
     std::vector<step_record> left;
     for (step_record& each : records) {
-        if (each.kind == step_kind::request) {
+        const bool is_response = each.kind == step_kind::request || each.kind == step_kind::reused;
+        if (is_response && dropped.contains(each.number)) {
+            each.kind = step_kind::past;
+            each.content = {};
+            each.body.clear();
+        } else if (each.kind == step_kind::request) {
             const bool is_counted = each.spent.requests != 0 || ended.contains(each.path);
             each.kind = is_counted ? step_kind::spare : step_kind::due;
         } else if (each.kind == step_kind::reused) {

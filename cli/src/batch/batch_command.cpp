@@ -2,15 +2,15 @@
 
 #include "application.hpp"
 #include "batch/batch_files.hpp"
+#include "batch/batch_look.hpp"
 #include "batch/batch_outputs.hpp"
-#include "batch/batch_plan.hpp"
 #include "batch/batch_progress.hpp"
 #include "batch/batch_run.hpp"
 #include "batch/batch_summary.hpp"
-#include "batch/dry_run.hpp"
-#include "batch/found_run.hpp"
+#include "batch/lost_requests.hpp"
 #include "batch/output_mark.hpp"
 #include "batch/program_digest.hpp"
+#include "batch/program_edition.hpp"
 #include "batch/run_command.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_identity.hpp"
@@ -95,8 +95,8 @@ private:
         if (broken) std::rethrow_exception(broken);
         if (signals.came()) output_.wait_at_most(time_for_readers);
         if (only_looks() && !early_) {
-            if (asked_.options.json) output_.out_data(dry_text_);
-            else output_.out(dry_text_);
+            if (asked_.options.json) output_.out_data(looked_text_);
+            else output_.out(looked_text_);
             return exit_code::done;
         }
         if (!started_) return tell_early_end(signals.came());
@@ -158,6 +158,11 @@ private:
             if (matched) matched = check_retried_ids(asked_.retry_ids, known);
             if (matched && continues_) matched = co_await match_output();
             if (!matched) co_return std::move(matched).error();
+            result<store::row_sample> sample = co_await journal_->sample_rows(context());
+            if (!sample) co_return std::move(sample).error();
+            result<void> found = co_await note_lost_requests(*journal_, known, *sample, context());
+            if (!found) co_return found;
+            earlier_ = earlier_rows(journal_->totals(), *sample);
             result<void> noted = co_await note_program(known);
             if (noted) noted = co_await restore_output(known);
             if (!noted) co_return std::move(noted).error();
@@ -199,45 +204,15 @@ private:
     }
 
     coro::task<result<void>> look_only(rows::row_reader& reader) {
-        std::vector<ports::known_row> rows;
-        ports::run_totals earlier;
-        bool changed = false;
-        const std::string folder = asked_.run_folder();
-        if (!folder.empty() && has_run(folder)) {
-            result<found_run> found = co_await read_run(store_workers_.get(), &asked_, context());
-            if (!found) co_return std::move(found).error();
-            journal_ = std::move(found->journal);
-            manifest_ = std::move(found->manifest);
-            rows = std::move(found->known);
-            earlier = journal_->totals();
-            changed = found->continues && manifest_.program_digest != digest_now() &&
-                      !asked_.is_retry() && !rows.empty();
-            auto checked = outputs_.check(journal_->phase(), changed, manifest_);
-            if (!checked) co_return checked;
-        }
-        for (ports::known_row& each : rows) each.outdated = each.outdated || changed;
-        known_.emplace(std::move(rows), !asked_.rows.id_field.empty());
-        const unsigned columns = output_.traits().out_is_terminal ? output_.columns() : 0;
-        if (asked_.plan) {
-            batch_plan plan({*tools_, asked_, binding_, *sessions_, reader, *known_, journal_.get(),
-                             manifest_.seed, filter_.get()});
-            result<void> ended = co_await plan.run(context().with_cancel(loading_));
-            if (!ended) co_return ended;
-            dry_text_ = asked_.options.json
-                            ? plan.json()
-                            : "nothing is asked or written (--plan)\n" + plan.text(columns);
-            co_return ended;
-        }
-        dry_run looked(
-            {*tools_, asked_, binding_, *sessions_, reader, *known_, earlier, filter_.get()});
-        result<void> ended = co_await looked.run(context().with_cancel(loading_));
-        if (!ended) co_return ended;
-        if (asked_.options.json) {
-            dry_text_ = looked.json();
-        } else {
-            dry_text_ = "nothing is run or written (--dry-run)\n" + looked.text(columns);
-        }
-        co_return ended;
+        look_parts parts{*tools_,       asked_,          binding_, *sessions_, reader,
+                         filter_.get(), *store_workers_, outputs_, {},         0};
+        parts.digest = [this](run_manifest& run) { return digest_now(run); };
+        if (output_.traits().out_is_terminal) parts.columns = output_.columns();
+        result<std::string> text =
+            co_await look_at_batch(std::move(parts), context().with_cancel(loading_));
+        if (!text) co_return std::move(text).error();
+        looked_text_ = *std::move(text);
+        co_return result<void>();
     }
 
     [[nodiscard]] std::vector<std::string> own_templates() const {
@@ -264,7 +239,7 @@ private:
         HEDDLE_CHECK(make_run_folder(folder));
         std::error_code failed;
         continues_ = std::filesystem::exists(manifest_file(folder), failed);
-        // A run of a newer heddle is refused before its journal is brought to the layout of this one.
+        // Refuses a run of a newer heddle before its journal gets the layout of this one.
         if (continues_) HEDDLE_CHECK(read_manifest(folder));
         HEDDLE_TRY(journal_, open_journal(*store_workers_, folder, asked_.durability, !continues_));
         if (continues_) {
@@ -282,31 +257,35 @@ private:
         return {};
     }
 
-    [[nodiscard]] std::string digest_now() {
-        return program_digest({asked_, program_.text, *tools_, own_templates()}, manifest_);
+    [[nodiscard]] std::string digest_now(run_manifest& run) const {
+        return program_digest({asked_, program_.text, *tools_, own_templates()}, run);
     }
 
     /// Outdates the rows of an earlier version of the program. Where rows are to be retried, only
-    /// those that run follow the program as it is now.
+    /// those follow the program as it is now.
     coro::task<result<void>> note_program(std::vector<ports::known_row>& known) {
-        const std::string digest = digest_now();
-        const bool differs = continues_ && manifest_.program_digest != digest && !known.empty();
-        const bool changed = differs && !asked_.is_retry();
-        program_differs_ = continues_ && manifest_.last_digest() != digest;
+        const std::string digest = digest_now(manifest_);
+        if (continues_ && !known.empty())
+            edition_ = compare_program(manifest_, digest, asked_.is_retry());
         result<void> ready = co_await outputs_.mend(*journal_, known, context());
-        if (ready) ready = outputs_.check(journal_->phase(), changed, manifest_);
+        if (ready) ready = outputs_.check(journal_->phase(), edition_.outdates, manifest_);
         if (!ready) co_return ready;
-        if (changed) {
-            result<void> outdated = co_await journal_->outdate_rows(context());
+        if (edition_.outdates || (edition_.begun_differ && asked_.is_retry())) {
+            result<void> outdated = co_await journal_->outdate_rows(
+                edition_.outdates ? ports::outdated_rows::all : ports::outdated_rows::begun,
+                context());
             if (!outdated) co_return outdated;
             result<std::vector<ports::known_row>> rows = co_await journal_->known_rows(context());
             if (!rows) co_return std::move(rows).error();
             known = *std::move(rows);
         }
-        if (differs && asked_.options.verbosity >= 0 && !asked_.options.json)
-            output_.err("heddle: " + change_text(known, asked_) + "\n");
-        if (!continues_ || changed || known.empty()) manifest_.program_digest = digest;
-        manifest_.begun_digest = digest;
+        const bool differs = edition_.outdates || edition_.only_retried;
+        if (differs && asked_.options.verbosity >= 0 && !asked_.options.json) {
+            const bool is_back = manifest_.program_digest == digest;
+            output_.err("heddle: " + change_text(known, asked_, is_back) + "\n");
+        }
+        if (!continues_) manifest_.program_digest = digest;
+        note_edition(manifest_, edition_, digest, known);
         note_command(manifest_, asked_, without_retries(arguments_), *variables_);
         co_return result<void>();
     }
@@ -330,7 +309,8 @@ private:
         emitter_.emplace(std::move(to));
         batch_run::parts of{*tools_,       asked_,         binding_, *sessions_, *feed_,
                             filter_.get(), journal_.get(), *known_,  *emitter_,  {}};
-        of.program_differs = program_differs_;
+        of.edition = edition_;
+        of.earlier = earlier_;
         of.seed = journal_ ? manifest_.seed : asked_.options.seed;
         of.say = [this](const std::string& line) { output_.err("heddle: " + line + "\n"); };
         batch_.emplace(std::move(of));
@@ -367,6 +347,7 @@ private:
         // The last results are written when all rows have ended.
         if (emitter_->failure() && end_.cause == stop_cause::none) end_.cause = stop_cause::output;
         end_.rows_left = batch_->has_rows_left();
+        end_.waiting = batch_->rows_waiting();
         end_.has_started = batch_->has_started();
         end_.seconds = std::chrono::duration<double>(tools_->loop().now() - began_).count();
         if (!ended) end_.failure = std::move(ended).error();
@@ -475,7 +456,8 @@ private:
     run_manifest manifest_;
     bool continues_ = false;
     bool is_foreign_output_ = false; ///< it is replaced (--force)
-    bool program_differs_ = false;   ///< from the one that rows have begun under
+    program_edition edition_;
+    earlier_rows earlier_;
     batch_outputs outputs_{asked_};
     std::unique_ptr<row_filter> filter_; ///< null: all rows are a part of the run
     std::optional<known_table> known_;
@@ -488,7 +470,7 @@ private:
     bool interrupted_ = false;
     bool started_ = false;
     std::optional<error> early_;
-    std::string dry_text_;
+    std::string looked_text_;
     std::string rendered_; ///< of an error in the program
     batch_summary end_;
     failure_table failures_;

@@ -2,6 +2,7 @@
 
 #include "batch/batch_counts.hpp"
 #include "batch/row_attempt.hpp"
+#include "batch/row_failures.hpp"
 #include "display_text.hpp"
 #include "json_line.hpp"
 #include "table.hpp"
@@ -12,12 +13,17 @@
 #include <boost/json/object.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 namespace heddle::cli {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds longest_row = 30s; ///< without --timeout
+constexpr std::chrono::milliseconds shortest_limit = 3s;
 constexpr std::string_view task_prefix = "task ";
 constexpr std::string_view tool_prefix = "tool ";
 
@@ -33,6 +39,14 @@ std::string shown_name(const std::string& name) {
 }
 
 std::string amount(double cost) { return cost > 0 ? dollars(cost) : "$0"; }
+
+/// Leaves out what no step is to be given again.
+void discard(std::vector<ports::step_record>& records, const std::vector<std::uint64_t>& numbers) {
+    const std::set<std::uint64_t> dropped(numbers.begin(), numbers.end());
+    records.erase(std::remove_if(records.begin(), records.end(),
+                                 [&](const auto& each) { return dropped.contains(each.number); }),
+                  records.end());
+}
 
 std::string range_text(double least, double most) {
     return most > least ? amount(least) + " to " + amount(most) : amount(least);
@@ -62,16 +76,19 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
         const bool outdated = found.known && found.known->outdated;
         const bool ended = found.known && found.known->status != ports::row_status::begun;
         const bool failed = ended && found.known->status != ports::row_status::done;
-        if (ended && !outdated && !(failed && of_.asked.retries(origin.id))) {
+        const bool retried = failed && of_.asked.retries(origin.id);
+        if (!found.duplicate && of_.edition.lets_wait(found.known, of_.asked, origin.id)) {
+            ++waiting_;
+        } else if (ended && !outdated && !retried) {
             ++finished_;
         } else if (std::holds_alternative<rows::bad_row>(**item) || part.problem ||
                    found.duplicate) {
             ++rejected_;
-        } else if (!outdated) {
+        } else if (!outdated && !(retried && of_.edition.failed_differ)) {
             ++(found.known ? begun_ : fresh_);
         } else {
             const rows::row row = std::get<rows::row>(**item);
-            result<void> looked = co_await look_at(row, found.number, session->get(), context);
+            result<void> looked = co_await look_at(row, *found.known, session->get(), context);
             if (!looked) co_return looked;
             of_.sessions.put_back(*std::move(session), 1);
             session = co_await of_.sessions.take(context);
@@ -90,21 +107,37 @@ coro::task<row_outcome> batch_plan::execute(const rows::row& row, std::uint64_t 
     job.number = number;
     host::run_options bounds = of_.tools.bounds();
     bounds.cancel = context.cancel;
+    bounds.until = context.until;
     bounds.steps = log;
     row_outcome outcome = co_await attempt_row(with, &of_.binding, &job, bounds);
     co_return outcome;
 }
 
-coro::task<result<void>> batch_plan::look_at(const rows::row& row, std::uint64_t number,
-                                             row_session* with, coro::call_context context) {
+coro::task<result<void>> batch_plan::look_at(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
+    const rows::row& row, const ports::known_row& known, row_session* with,
+    coro::call_context context) {
+    const std::uint64_t number = known.row;
     result<std::vector<ports::step_record>> records =
         co_await of_.journal->records_of(number, context);
     if (!records) co_return std::move(records).error();
     count_costs(*records);
+    const bool has_failed = known.status == ports::row_status::failed;
+    host::row_history history = read_earlier_version(with->get().memory(), *records, has_failed,
+                                                     has_failed && of_.asked.retries(row.id));
+    discard(*records, history.discarded);
     const std::string name = std::to_string(of_.seed) + ":" + std::to_string(number);
     const std::uint64_t seed = rows::digest_of_id(name).low;
-    plan_log first(*records, seed, false);
-    const row_outcome outcome = co_await execute(row, number, with, &first, context);
+    const auto has_failed_there = [memory = &with->get().memory()](const std::string& body) {
+        ports::step_record step;
+        step.body = body;
+        return failure_of_step(*memory, step).has_value();
+    };
+    plan_log first(*records, seed, false, has_failed_there);
+    const auto began = context.loop->now();
+    const auto longest = of_.asked.row_timeout.value_or(longest_row);
+    const row_outcome outcome = co_await execute(
+        row, number, with, &first, context.with_deadline(coro::deadline(began + longest)));
     if (outcome.what == row_outcome::kind::rejected) {
         ++rejected_;
         co_return result<void>();
@@ -114,9 +147,19 @@ coro::task<result<void>> batch_plan::look_at(const rows::row& row, std::uint64_t
                            [](const auto& each) { return is_call(each.second); });
     };
     const bool asks = calls(first.asked());
-    if (first.was_lost()) ++open_ended_;
-    plan_log second(asks ? *std::move(records) : std::vector<ports::step_record>(), seed, true);
-    if (asks && calls(first.known())) co_await execute(row, number, with, &second, context);
+    bool is_open = first.was_lost() || context.loop->now() - began >= longest;
+    plan_log second(asks ? *std::move(records) : std::vector<ports::step_record>(), seed, true,
+                    has_failed_there);
+    if (asks && calls(first.known())) {
+        // What is altered may keep a loop from ending.
+        const auto ended = context.loop->now();
+        const auto at_most = std::min<coro::clock::duration>(
+            longest, std::max<coro::clock::duration>(shortest_limit, 10 * (ended - began)));
+        co_await execute(row, number, with, &second,
+                         context.with_deadline(coro::deadline(ended + at_most)));
+        is_open = is_open || context.loop->now() - ended >= at_most;
+    }
+    if (is_open) ++open_ended_;
     std::set<std::string> of_row;
     for (const auto& [path, step] : first.asked()) {
         if (!is_call(step)) continue;
@@ -135,30 +178,29 @@ coro::task<result<void>> batch_plan::look_at(const rows::row& row, std::uint64_t
 }
 
 void batch_plan::count_costs(const std::vector<ports::step_record>& records) {
-    // A step has paid what its requests have counted, and what its end has counted besides.
-    struct paid_step {
+    // A call has cost what its requests have, and what its end has counted besides. Those of
+    // earlier versions would count it once for each of them.
+    struct paid_call {
         ports::step_spending spent;
-        std::uint64_t payments = 0;
-        std::uint64_t ends = 0;
         std::string_view name; ///< empty: it has not ended, or is no call
     };
-    std::map<ports::digest128, paid_step> steps;
+    std::map<ports::digest128, paid_call> calls;
     for (const ports::step_record& each : records) {
-        const bool was_lost = each.kind == ports::step_kind::past && !each.content.is_zero();
-        if (was_lost || each.kind == ports::step_kind::sent || each.kind == ports::step_kind::lost)
-            continue;
-        paid_step& step = steps[each.path];
-        step.spent += each.spent;
-        if (each.spent.requests != 0) ++step.payments;
-        if (!is_call(each.name)) continue;
-        step.name = each.name;
-        ++step.ends;
+        using ports::step_kind;
+        const bool ends = each.kind == step_kind::answer || each.kind == step_kind::composed;
+        const bool responds = each.kind == step_kind::request || each.kind == step_kind::reused;
+        if (!ends && !responds) continue;
+        paid_call& call = calls[each.path];
+        call.spent += each.spent;
+        if (ends && is_call(each.name)) call.name = each.name;
     }
-    for (const auto& [path, step] : steps) {
-        if (step.payments == 0 || step.spent.unpriced != 0 || step.name.empty()) continue;
-        task_plan& task = tasks_[std::string(step.name)];
-        task.priced += std::min(step.payments, step.ends); // an end may follow a reused response
-        task.cost_usd += step.spent.cost_usd;
+    for (const auto& [path, call] : calls) {
+        const ports::step_spending& spent = call.spent;
+        const bool was_answered = spent.input_tokens != 0 || spent.output_tokens != 0;
+        if (call.name.empty() || !was_answered || spent.unpriced != 0) continue;
+        task_plan& task = tasks_[std::string(call.name)];
+        ++task.priced;
+        task.cost_usd += spent.cost_usd;
     }
 }
 
@@ -183,11 +225,9 @@ std::optional<batch_plan::cost_range> batch_plan::cost_of_tasks() const {
 }
 
 std::optional<double> batch_plan::mean_cost() const {
-    if (!of_.journal) return std::nullopt;
-    const ports::run_totals totals = of_.journal->totals();
-    const std::uint64_t ended = totals.done + totals.failed;
-    if (ended == 0 || totals.spent.unpriced != 0) return std::nullopt;
-    return totals.spent.cost_usd / static_cast<double>(ended);
+    const store::row_sample& sample = of_.sample;
+    if (sample.rows == 0 || sample.spent.unpriced != 0) return std::nullopt;
+    return sample.spent.cost_usd / static_cast<double>(sample.rows);
 }
 
 std::string batch_plan::text(unsigned columns) const {
@@ -201,6 +241,7 @@ std::string batch_plan::text(unsigned columns) const {
     add(finished_, "finished");
     add(begun_, "would go on");
     add(fresh_, "new");
+    add(waiting_, "would wait for a command without a retry");
     add(rejected_, "would be rejected");
     text += rows + "\n";
     table lines;
@@ -219,7 +260,8 @@ std::string batch_plan::text(unsigned columns) const {
     if (listed) text += lines.text(columns);
     if (open_ended_ != 0) {
         text += "at least: " + counted(open_ended_, "row") +
-                " would ask what was never answered, and what follows is not known\n";
+                " would ask what was never answered, or take too long, and what follows is not "
+                "known\n";
     }
     if (fresh_ + begun_ != 0) {
         const auto mean = mean_cost();
@@ -256,11 +298,19 @@ std::string batch_plan::json() const {
         }
         tasks.push_back(std::move(one));
     }
-    boost::json::object members{
-        {"rows", total_},        {"again", again_},           {"unchanged", unchanged_},
-        {"finished", finished_}, {"begun", begun_},           {"new", fresh_},
-        {"rejected", rejected_}, {"open_ended", open_ended_}, {"tasks", std::move(tasks)},
-        {"cost_usd", nullptr},   {"max_cost_usd", nullptr},   {"new_cost_usd", nullptr}};
+    boost::json::object members{{"rows", total_},
+                                {"again", again_},
+                                {"unchanged", unchanged_},
+                                {"finished", finished_},
+                                {"begun", begun_},
+                                {"new", fresh_},
+                                {"waiting", waiting_},
+                                {"rejected", rejected_},
+                                {"open_ended", open_ended_},
+                                {"tasks", std::move(tasks)},
+                                {"cost_usd", nullptr},
+                                {"max_cost_usd", nullptr},
+                                {"new_cost_usd", nullptr}};
     if (const auto cost = cost_of_tasks()) {
         members["cost_usd"] = rounded_usd(cost->least);
         members["max_cost_usd"] = rounded_usd(cost->most);

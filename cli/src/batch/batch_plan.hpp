@@ -5,12 +5,14 @@
 #include "batch/batch_request.hpp"
 #include "batch/known_table.hpp"
 #include "batch/plan_log.hpp"
+#include "batch/program_edition.hpp"
 #include "batch/row_binding.hpp"
 #include "batch/row_filter.hpp"
 #include "batch/row_job.hpp"
 #include "batch/session_pool.hpp"
 
 #include <heddle/rows/row_reader.hpp>
+#include <heddle/store/run_store.hpp>
 
 #include <cstdint>
 #include <map>
@@ -37,6 +39,8 @@ public:
         ports::run_journal* journal = nullptr; ///< null: there is no run yet
         std::uint64_t seed = 0;                ///< of the run
         row_filter* filter = nullptr;          ///< null: all rows are a part of the run
+        program_edition edition;
+        store::row_sample sample; ///< of rows that have run
     };
     explicit batch_plan(const parts& of) : of_(of) {}
 
@@ -62,8 +66,9 @@ private:
         double most = 0;
     };
 
-    [[nodiscard]] coro::task<result<void>> look_at(const rows::row& row, std::uint64_t number,
-                                                   row_session* with, coro::call_context context);
+    [[nodiscard]] coro::task<result<void>> look_at(const rows::row& row,
+                                                   const ports::known_row& known, row_session* with,
+                                                   coro::call_context context);
     [[nodiscard]] coro::task<row_outcome> execute(const rows::row& row, std::uint64_t number,
                                                   row_session* with, plan_log* log,
                                                   coro::call_context context);
@@ -82,6 +87,7 @@ private:
     std::uint64_t finished_ = 0;
     std::uint64_t begun_ = 0; ///< rows that go on
     std::uint64_t fresh_ = 0; ///< rows that have not run yet
+    std::uint64_t waiting_ = 0;
     std::uint64_t rejected_ = 0;
     std::uint64_t open_ended_ = 0; ///< rows of which not everything is known
 };

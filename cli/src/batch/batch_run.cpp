@@ -48,7 +48,7 @@ batch_run::batch_run(parts of)
                   bounds.until = coro::deadline(of_.tools.loop().now() + *of_.asked.deadline);
               return bounds;
           }(),
-          of_.journal ? earlier_rows(of_.journal->totals()) : earlier_rows{}) {
+          of_.earlier) {
     for (const ports::known_row& row : of_.known.rows()) {
         const bool again = of_.asked.retry_failed && row.status != ports::row_status::done;
         if (again || row.outdated || !is_finished(row.status)) continue;
@@ -449,7 +449,7 @@ void batch_run::set_budget(double amount) {
 
 bool batch_run::has_rows_left() const noexcept {
     return !input_ended_ || input_failure_ || next_ || !retries_.empty() || !held_.empty() ||
-           unfinished_ != 0;
+           unfinished_ != 0 || waiting_ != 0;
 }
 
 batch_counts batch_run::counts() const {

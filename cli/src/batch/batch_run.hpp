@@ -6,6 +6,7 @@
 #include "batch/batch_request.hpp"
 #include "batch/failure_table.hpp"
 #include "batch/known_table.hpp"
+#include "batch/program_edition.hpp"
 #include "batch/result_emitter.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/row_filter.hpp"
@@ -45,8 +46,8 @@ public:
         result_emitter& emitter;
         std::function<void(std::string)> say; ///< a line for people
         std::uint64_t seed = 0;               ///< of the run
-        /// Rows that have begun, or failed, did so under another program than this one.
-        bool program_differs = false;
+        program_edition edition{};
+        earlier_rows earlier{}; ///< what the run has used before this process
     };
     explicit batch_run(parts of);
 
@@ -78,6 +79,8 @@ public:
     }
     /// Whether rows of the input are not done.
     [[nodiscard]] bool has_rows_left() const noexcept;
+    /// Rows that a retry has left to a command without one.
+    [[nodiscard]] std::uint64_t rows_waiting() const noexcept { return waiting_; }
     /// How many rows of the input were taken.
     [[nodiscard]] std::uint64_t rows_taken() const noexcept { return positions_; }
 
@@ -166,6 +169,7 @@ private:
     std::uint64_t done_before_ = 0; ///< by earlier processes
     std::uint64_t positions_ = 0;
     std::uint64_t unfinished_ = 0; ///< admitted rows that were cancelled
+    std::uint64_t waiting_ = 0;    ///< not to be run by a retry of another program
     batch_counts counted_;
     std::optional<std::uint64_t> total_;
 };

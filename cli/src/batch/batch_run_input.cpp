@@ -100,12 +100,17 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
     const std::uint64_t position = positions_++;
     const rows::row_origin& origin = rows::origin_of(item);
     const known_table::match found = of_.known.look_up(origin);
+    if (!found.duplicate && of_.edition.lets_wait(found.known, of_.asked, origin.id)) {
+        ++waiting_;
+        of_.emitter.pass(position);
+        co_return nullptr;
+    }
     if (found.known && !found.known->outdated && is_finished(found.known->status)) {
         const ports::row_status status = found.known->status;
         const bool has_result = status == ports::row_status::done;
         const bool asked = !has_result && of_.asked.retries(origin.id);
         // A row that was mended in its file is another one.
-        const bool mended = status == ports::row_status::rejected &&
+        const bool mended = status == ports::row_status::rejected && !of_.edition.only_retried &&
                             (found.known->content != origin.content || of_.asked.retry_rejected);
         const bool again = !found.duplicate && (asked || mended);
         if (again && !of_.asked.retry_failed) { // it counted as finished
@@ -157,8 +162,8 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     if (!of_.journal) return {};
     if (!known) return {};
     const bool begun = known->status == ports::row_status::begun;
-    const bool is_same =
-        !known->outdated && known->content == job.row.content && !of_.program_differs;
+    const bool differs = begun ? of_.edition.begun_differ : of_.edition.failed_differ;
+    const bool is_same = !known->outdated && known->content == job.row.content && !differs;
     if (begun && is_same) {
         job.has_records = true;
         job.has_begun = true;
@@ -175,6 +180,7 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     }
     // Another program or text: what it asks as before is answered as before.
     job.is_revised = true;
+    job.has_ended = has_failed;
     job.asks_anew = has_failed && of_.asked.retries(job.row.id);
     if (begun || known->outdated) ++counted_.continued;
     return {};

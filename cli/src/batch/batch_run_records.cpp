@@ -5,40 +5,9 @@
 
 #include <heddle/host/row_history.hpp>
 
-#include <algorithm>
-#include <set>
 #include <utility>
 
 namespace heddle::cli {
-
-namespace {
-
-using ports::step_kind;
-using ports::step_record;
-
-/// What follows the last attempt of a row that has failed.
-void end_attempt(std::vector<step_record>& records) {
-    if (records.empty() || records.back().kind != step_kind::failed)
-        records.emplace_back().kind = step_kind::failed;
-}
-
-/// Drops the spares that a retry of the row, whose history that is, would ask for anew.
-void drop_what_failed(std::vector<step_record>& left, const std::vector<step_record>& records,
-                      const std::vector<step_record>& replayed) {
-    const auto key_of = [](const step_record& each) { return std::pair(each.path, each.content); };
-    std::set<std::pair<ports::digest128, ports::digest128>> failed;
-    for (const step_record& each : records) {
-        if (each.kind == step_kind::request || each.kind == step_kind::reused)
-            failed.insert(key_of(each));
-    }
-    for (const step_record& each : replayed) failed.erase(key_of(each));
-    left.erase(
-        std::remove_if(left.begin(), left.end(),
-                       [&](const step_record& each) { return failed.count(key_of(each)) != 0; }),
-        left.end());
-}
-
-} // namespace
 
 coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
@@ -47,11 +16,7 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
     result<std::vector<ports::step_record>> found =
         co_await of_.journal->records_of(job.number, context());
     if (!found) co_return std::move(found).error();
-    std::vector<ports::step_record> records = *found;
-    if (job.asks_anew) end_attempt(records);
-    host::row_history history = host::read_history(
-        std::move(records),
-        [&memory](const ports::step_record& step) { return failure_of_step(memory, step); });
+    host::row_history history = read_earlier_version(memory, *found, job.has_ended, job.asks_anew);
     if (!job.has_run) {
         job.spent += history.spent;
         job.lost += history.lost;
@@ -60,9 +25,8 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
         found->push_back(each);
         note_found_lost(job, std::move(each));
     }
-    std::vector<ports::step_record> left = ports::revised(*found);
-    if (job.asks_anew) drop_what_failed(left, *found, history.replayed);
-    if (auto noted = of_.journal->revise_row(job.number); !noted)
+    std::vector<ports::step_record> left = ports::revised(*std::move(found), history.discarded);
+    if (auto noted = of_.journal->revise_row(job.number, std::move(history.discarded)); !noted)
         co_return std::move(noted).error();
     co_return left;
 }

@@ -76,7 +76,9 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     const std::string then = kept ? "; " + again : "";
     const std::string spent = cost_of(end.counts.spent);
     switch (end.cause) {
-    case stop_cause::none: return end.failure ? again : "";
+    case stop_cause::none:
+        if (end.waiting != 0) return "the command without --retry-failed and --retry-row runs them";
+        return end.failure ? again : "";
     case stop_cause::budget:
         return "the budget of " + dollars(*end.counts.budget_usd) +
                " does not allow a further row (" + (spent.empty() ? "nothing" : spent) + " spent)" +
@@ -124,9 +126,13 @@ exit_code batch_summary::code() const noexcept {
     return exit_code::done;
 }
 
-std::string change_text(const std::vector<ports::known_row>& known, const batch_request& asked) {
+std::string change_text(const std::vector<ports::known_row>& known, const batch_request& asked,
+                        bool is_back) {
     const std::string text =
-        "the program, its templates, inputs, model or settings have changed since the run began: ";
+        is_back
+            ? "rows were retried with another version of the program: "
+            : "the program, its templates, inputs, model or settings have changed since the run "
+              "began: ";
     if (!asked.is_retry()) {
         return text + counted(known.size(), "row") + (known.size() == 1 ? " runs" : " run") +
                " again; responses to requests that are the same as before are used again";
@@ -136,8 +142,8 @@ std::string change_text(const std::vector<ports::known_row>& known, const batch_
             return row.status == ports::row_status::done && !row.outdated;
         }));
     return text + counted(kept, "row") + (kept == 1 ? " keeps its result" : " keep their results") +
-           ", since only rows without one are retried; without --retry-failed and --retry-row all "
-           "rows run again";
+           ", and rows that have not ended wait, since only rows that failed are retried; without "
+           "--retry-failed and --retry-row all rows run again";
 }
 
 std::string summary_text(const batch_summary& end, const failure_table& failures,

@@ -26,13 +26,15 @@ struct batch_summary {
     std::string results;        ///< the file that they are in
     std::string dead_letters;   ///< empty: there is none
     std::uint64_t outdated = 0; ///< rows that have not run under the program as it is now
+    std::uint64_t waiting = 0;  ///< rows that a retry has left to a command without one
 
     [[nodiscard]] exit_code code() const noexcept;
 };
 
 /// For people: the program is not the one that the rows have run under, and what becomes of them.
+/// `is_back`: but it is that of the results; rows were retried with another one meanwhile.
 [[nodiscard]] std::string change_text(const std::vector<ports::known_row>& known,
-                                      const batch_request& asked);
+                                      const batch_request& asked, bool is_back);
 /// For people: rows, cost, reasons of failures, files, and how to go on. `columns` as
 /// failure_table::text.
 [[nodiscard]] std::string summary_text(const batch_summary& end, const failure_table& failures,

@@ -39,6 +39,10 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
         if (++total_ % 256 == 0) co_await coro::yield_now(*context.loop);
         const rows::row_origin& origin = rows::origin_of(**item);
         const known_table::match found = of_.known.look_up(origin);
+        if (!found.duplicate && of_.edition.lets_wait(found.known, of_.asked, origin.id)) {
+            ++waiting_;
+            continue;
+        }
         if (found.known && !found.known->outdated &&
             found.known->status != ports::row_status::begun) {
             const bool again =
@@ -80,7 +84,7 @@ coro::task<result<void>> dry_run::sample(coro::call_context context) {
     most.concurrency = of_.asked.concurrency;
     most.budget_usd = of_.asked.budget_usd;
     most.max_calls = of_.asked.max_calls;
-    start_gate gate(most, earlier_rows(of_.earlier));
+    start_gate gate(most, of_.earlier);
     // Under a bound one row after the other, as none of them has to cost what the others did.
     const bool is_bounded = most.budget_usd || most.max_calls;
     coro::semaphore turns(is_bounded ? 1 : of_.asked.concurrency);
@@ -123,14 +127,16 @@ std::optional<std::pair<double, std::uint64_t>> dry_run::mean_cost() const {
     if (sample_ran_ != 0) {
         return std::pair(sample_spent_.cost_usd / static_cast<double>(sample_ran_), sample_ran_);
     }
-    const std::uint64_t ended = of_.earlier.done + of_.earlier.failed;
-    if (ended == 0) return std::nullopt;
-    return std::pair(of_.earlier.spent.cost_usd / static_cast<double>(ended), ended);
+    const store::row_sample& sample = of_.earlier.sample;
+    if (sample.rows == 0) return std::nullopt;
+    return std::pair(sample.spent.cost_usd / static_cast<double>(sample.rows), sample.rows);
 }
 
 std::string dry_run::text(unsigned columns) const {
     std::string text = counted(total_, "row") + ": " + number(to_run_) + " would run";
     if (finished_ != 0) text += ", " + number(finished_) + " are finished";
+    if (waiting_ != 0)
+        text += ", " + number(waiting_) + " would wait for a command without a retry";
     if (begun_ != 0) text += ", " + number(begun_) + " of those that run have begun";
     if (wrong_.count() != 0) text += ", " + number(wrong_.count()) + " would be rejected";
     text += "\n" + wrong_.text(columns);
@@ -163,6 +169,7 @@ std::string dry_run::json() const {
                                 {"to_run", to_run_},
                                 {"finished", finished_},
                                 {"begun", begun_},
+                                {"waiting", waiting_},
                                 {"rejected", wrong_.count()},
                                 {"sampled", sample_ran_},
                                 {"sample_failed", sample_failed_},

@@ -5,6 +5,7 @@
 #include "batch/batch_request.hpp"
 #include "batch/failure_table.hpp"
 #include "batch/known_table.hpp"
+#include "batch/program_edition.hpp"
 #include "batch/row_binding.hpp"
 #include "batch/row_filter.hpp"
 #include "batch/session_pool.hpp"
@@ -29,8 +30,9 @@ public:
         session_pool& sessions;
         rows::row_reader& reader;
         known_table& known;
-        ports::run_totals earlier;    ///< of the run
+        earlier_rows earlier;         ///< of the run
         row_filter* filter = nullptr; ///< null: all rows are a part of the run
+        program_edition edition;
     };
     explicit dry_run(const parts& of) : of_(of) {}
 
@@ -51,6 +53,7 @@ private:
     std::uint64_t finished_ = 0;
     std::uint64_t begun_ = 0;
     std::uint64_t to_run_ = 0;
+    std::uint64_t waiting_ = 0;
     failure_table wrong_; ///< rows that would be rejected
     std::vector<rows::row> sampled_;
     std::uint64_t sample_ran_ = 0;

@@ -1,13 +1,14 @@
 #include "batch/plan_log.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace heddle::cli {
 
 using ports::step_kind;
 
-plan_log::plan_log(std::vector<ports::step_record> records, std::uint64_t seed, bool alters)
-    : seed_(seed), alters_(alters) {
+plan_log::plan_log(std::vector<ports::step_record> records, std::uint64_t seed, bool alters,
+                   std::function<bool(const std::string&)> is_failure)
+    : is_failure_(std::move(is_failure)), seed_(seed), alters_(alters) {
     for (ports::step_record& each : records) {
         switch (each.kind) {
         case step_kind::request:
@@ -16,7 +17,9 @@ plan_log::plan_log(std::vector<ports::step_record> records, std::uint64_t seed, 
         case step_kind::due: spares_.push_back(std::move(each)); break;
         case step_kind::answer:
         case step_kind::composed:
-            answers_.push_back({each.path, std::move(each.name), std::move(each.body)});
+            by_step_.emplace(std::pair(each.path, each.name), answers_.size());
+            by_name_[std::move(each.name)].push_back(answers_.size());
+            answers_.push_back({std::move(each.body)});
             break;
         default: break;
         }
@@ -26,13 +29,22 @@ plan_log::plan_log(std::vector<ports::step_record> records, std::uint64_t seed, 
 std::optional<std::string> plan_log::stand_in(const ports::digest128& path, std::string_view name) {
     asked_.emplace(path, name);
     // Its own, or else, where the program has other steps now, the next one of that name.
-    const auto is_own = [&](const answer& each) { return each.path == path && each.name == name; };
-    const auto is_like = [&](const answer& each) { return !each.used && each.name == name; };
-    auto found = std::find_if(answers_.begin(), answers_.end(), is_own);
-    if (found == answers_.end()) found = std::find_if(answers_.begin(), answers_.end(), is_like);
-    if (found == answers_.end()) return std::nullopt;
-    found->used = true;
-    return found->body;
+    if (const auto own = by_step_.find({path, std::string(name)}); own != by_step_.end())
+        return use(own->second, name);
+    const auto alike = by_name_.find(name);
+    if (alike == by_name_.end()) return std::nullopt;
+    std::deque<std::size_t>& next = alike->second;
+    while (!next.empty() && answers_[next.front()].used) next.pop_front();
+    if (next.empty()) return std::nullopt;
+    return use(next.front(), name);
+}
+
+const std::string& plan_log::use(std::size_t index, std::string_view name) {
+    answer& found = answers_[index];
+    found.used = true;
+    // A program may expect that a file is missing, say: what a model answers nobody knows.
+    lost_ = lost_ || (name.starts_with("task ") && is_failure_(found.body));
+    return found.body;
 }
 
 } // namespace heddle::cli

@@ -3,9 +3,13 @@
 
 #include <heddle/host/step_log.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +20,9 @@ namespace heddle::cli {
 class plan_log final : public host::step_log, public host::step_plan {
 public:
     /// `records`: of earlier executions. `alters`: the substitutes differ from what was answered.
-    plan_log(std::vector<ports::step_record> records, std::uint64_t seed, bool alters);
+    /// `is_failure`: whether an answer is that of a step that failed.
+    plan_log(std::vector<ports::step_record> records, std::uint64_t seed, bool alters,
+             std::function<bool(const std::string&)> is_failure);
 
     [[nodiscard]] std::vector<ports::step_record> take_earlier() override {
         return std::exchange(spares_, {});
@@ -40,18 +46,22 @@ public:
     /// Steps with nothing to ask, and those that would ask.
     [[nodiscard]] const steps& known() const noexcept { return known_; }
     [[nodiscard]] const steps& asked() const noexcept { return asked_; }
-    /// Whether a call had no earlier answer to stand in: the row ended there.
+    /// Whether a call had no earlier answer to stand in, so that the row ended there, or only a
+    /// failure, so that nobody knows how it goes on.
     [[nodiscard]] bool was_lost() const noexcept { return lost_; }
 
 private:
     struct answer {
-        ports::digest128 path;
-        std::string name;
         std::string body;
         bool used = false;
     };
+    [[nodiscard]] const std::string& use(std::size_t index, std::string_view name);
+
+    std::function<bool(const std::string&)> is_failure_;
     std::vector<ports::step_record> spares_;
     std::vector<answer> answers_;
+    std::map<std::pair<ports::digest128, std::string>, std::size_t> by_step_; ///< of answers_
+    std::map<std::string, std::deque<std::size_t>, std::less<>> by_name_;     ///< in their order
     steps known_;
     steps asked_;
     std::uint64_t seed_;

@@ -4,6 +4,8 @@
 #include <heddle/ports/error_categories.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
+#include <utility>
+
 namespace heddle::cli {
 
 std::optional<std::string> failure_of_step(lang::heap& memory, const ports::step_record& step) {
@@ -15,6 +17,23 @@ std::optional<std::string> failure_of_step(lang::heap& memory, const ports::step
     }
     if (!tasks::is_failed_result(*ended)) return std::nullopt;
     return tasks::task_error_of(*ended).message();
+}
+
+void end_attempt(std::vector<ports::step_record>& records) {
+    if (records.empty() || records.back().kind != ports::step_kind::failed)
+        records.emplace_back().kind = ports::step_kind::failed;
+}
+
+host::row_history read_earlier_version(lang::heap& memory, std::vector<ports::step_record> records,
+                                       bool has_failed, bool asks_anew) {
+    if (asks_anew) {
+        end_attempt(records);
+    } else if (has_failed && !records.empty() && records.back().kind == ports::step_kind::failed) {
+        records.pop_back(); // nobody has asked for another attempt: what failed is the answer
+    }
+    return host::read_history(std::move(records), [&memory](const ports::step_record& step) {
+        return failure_of_step(memory, step);
+    });
 }
 
 } // namespace heddle::cli

@@ -1,11 +1,13 @@
-// Whether a step of a row has failed.
+// What has failed in a row.
 #pragma once
 
+#include <heddle/host/row_history.hpp>
 #include <heddle/lang/heap.hpp>
 #include <heddle/ports/run_journal.hpp>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -13,5 +15,14 @@ namespace heddle::cli {
 /// Nothing for a step that has not failed or was cancelled (host::failure_reader).
 [[nodiscard]] std::optional<std::string> failure_of_step(lang::heap& memory,
                                                          const ports::step_record& step);
+
+/// Reads the records of a row that runs again under another program. `has_failed`: it ended with a
+/// failure. `asks_anew`: what made it fail is discarded.
+[[nodiscard]] host::row_history read_earlier_version(lang::heap& memory,
+                                                     std::vector<ports::step_record> records,
+                                                     bool has_failed, bool asks_anew);
+
+/// As if an attempt that has failed followed the records.
+void end_attempt(std::vector<ports::step_record>& records);
 
 } // namespace heddle::cli

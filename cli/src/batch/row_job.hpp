@@ -20,8 +20,8 @@ struct row_job {
     bool has_records = false;   ///< an earlier process or attempt has begun it
     bool has_ended = false;     ///< it failed in an earlier process
     bool is_revised = false;    ///< it has records of another program or text
-    bool asks_anew = false;     ///< of those, responses that made it fail are not used again
     bool has_misfit = false;    ///< it has started over, since its records did not fit
+    bool asks_anew = false;     ///< of those, what made it fail is discarded
     bool has_begun = false;     ///< the journal knows of this process's beginning
     bool has_run = false;       ///< this process has made an attempt
     bool is_probe = false;      ///< whether a service is back

@@ -77,6 +77,7 @@ std::string run_manifest::to_json() const {
                                   {"program_digest", program_digest},
                                   {"begun_digest", begun_digest},
                                   {"model", value_of(model)},
+                                  {"mixed", is_mixed},
                                   {"output", value_of(output)},
                                   {"dead_letters", value_of(dead_letters)},
                                   {"id_field", value_of(id_field)},
@@ -108,6 +109,8 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     content.program_digest = text_in(members, "program_digest");
     content.begun_digest = text_in(members, "begun_digest");
     content.model = text_in(members, "model");
+    const json::value* mixed = members.if_contains("mixed");
+    content.is_mixed = mixed && mixed->is_bool() && mixed->get_bool();
     content.output = text_in(members, "output");
     content.dead_letters = text_in(members, "dead_letters");
     content.id_field = text_in(members, "id_field");

@@ -18,6 +18,7 @@ struct run_manifest {
     std::string program_digest; ///< of all that rows ask for, as 32 hex digits
     std::string begun_digest;   ///< of the last process, which differs where one retried rows only
     std::string model;          ///< of tasks that name none; empty: not known
+    bool is_mixed = false;      ///< rows were retried under another program than program_digest
     std::string output;         ///< the file of results; "-": standard output
     std::string dead_letters;
     std::string id_field;

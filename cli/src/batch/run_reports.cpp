@@ -3,6 +3,7 @@
 #include "batch/batch_counts.hpp"
 #include "batch/batch_outputs.hpp"
 #include "batch/failure_table.hpp"
+#include "batch/lost_requests.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_manifest.hpp"
 #include "batch/run_store_access.hpp"
@@ -152,6 +153,25 @@ coro::task<result<void>> for_each_row(opened_run* run, std::optional<row_status>
     co_return result<void>();
 }
 
+/// What was under way when a process ended, and is not in the totals yet.
+coro::task<result<void>> add_lost_requests(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
+    opened_run* run, ports::run_totals& totals) {
+    if (totals.begun == 0) co_return result<void>();
+    result<std::vector<ports::known_row>> known = co_await run->store->known_rows(run->context());
+    if (!known) co_return std::move(known).error();
+    result<store::row_sample> sample = co_await run->store->sample_rows(run->context());
+    if (!sample) co_return std::move(sample).error();
+    result<std::vector<lost_request_record>> lost =
+        co_await find_lost_requests(*run->store, *known, *sample, run->context());
+    if (!lost) co_return std::move(lost).error();
+    for (const lost_request_record& each : *lost) {
+        totals.spent += each.record.spent;
+        ++totals.maybe_paid;
+    }
+    co_return result<void>();
+}
+
 coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     failure_table failures;
     constexpr std::uint64_t looked_at = 20'000;
@@ -167,12 +187,16 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
             looked_at);
         if (!ok) co_return ok;
     }
-    const ports::run_totals totals = run->store->totals();
+    ports::run_totals totals = run->store->totals();
     result<std::vector<ports::known_row>> known = co_await run->store->known_rows(run->context());
     if (!known) co_return std::move(known).error();
     const auto outdated = static_cast<std::uint64_t>(std::count_if(
         known->begin(), known->end(), [](const ports::known_row& row) { return row.outdated; }));
     const bool going = run->is_going();
+    if (!going) { // otherwise what has no response yet is under way
+        result<void> added = co_await add_lost_requests(run, totals);
+        if (!added) co_return added;
+    }
     if (as_json) {
         json::object rows = totals_json(totals);
         rows["outdated"] = outdated;

@@ -70,7 +70,7 @@ gate_answer start_gate::ask(coro::clock::time_point now) {
 stop_cause start_gate::passed_bound(double rows) const noexcept {
     const ports::step_spending all = total();
     if (bounds_.budget_usd) {
-        const double reserved = rows * mean(ended_.cost_usd, before_.cost_usd);
+        const double reserved = rows * reserve(ended_.cost_usd, sample_.spent.cost_usd);
         // Rows in progress have spent a part of their share already: it is counted in full, which
         // errs on the careful side.
         const double known = rows == 0 ? all.cost_usd : before_.cost_usd + ended_.cost_usd;
@@ -81,8 +81,8 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
     }
     if (bounds_.max_calls) {
         const auto most = static_cast<double>(*bounds_.max_calls);
-        const double reserved =
-            rows * std::max(rows == 0 ? 0.0 : 1.0, mean(ended_.requests, before_.requests));
+        const double reserved = rows * std::max(rows == 0 ? 0.0 : 1.0,
+                                                reserve(ended_.requests, sample_.spent.requests));
         const double known =
             rows == 0 ? all.requests : static_cast<double>(before_.requests) + ended_.requests;
         if (rows == 0 ? known >= most : known + reserved > most + 0.001) return stop_cause::calls;
@@ -93,6 +93,7 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
 void start_gate::row_ended(const ports::step_spending& spent) noexcept {
     --in_progress_;
     ++rows_ended_;
+    if (spent.requests != 0) ++rows_paid_;
     ended_ += spent;
 }
 
@@ -107,7 +108,13 @@ void start_gate::stop(stop_cause cause) noexcept {
 
 double start_gate::mean(double ended, double before) const noexcept {
     if (rows_ended_ != 0) return ended / static_cast<double>(rows_ended_);
-    return rows_before_ == 0 ? 0 : before / static_cast<double>(rows_before_);
+    return sample_.rows == 0 ? 0 : before / static_cast<double>(sample_.rows);
+}
+
+double start_gate::reserve(double ended, double before) const noexcept {
+    if (sample_.rows == 0) return mean(ended, before);
+    if (rows_paid_ != 0) return ended / static_cast<double>(rows_paid_);
+    return before / static_cast<double>(sample_.rows);
 }
 
 ports::step_spending start_gate::total() const noexcept {
@@ -118,7 +125,7 @@ ports::step_spending start_gate::total() const noexcept {
 
 std::optional<double> start_gate::mean_cost() const noexcept {
     if (!has_mean()) return std::nullopt;
-    return mean(ended_.cost_usd, before_.cost_usd);
+    return mean(ended_.cost_usd, sample_.spent.cost_usd);
 }
 
 } // namespace heddle::cli

@@ -3,6 +3,7 @@
 
 #include <heddle/coro/deadline.hpp>
 #include <heddle/ports/run_journal.hpp>
+#include <heddle/store/run_store.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -51,10 +52,12 @@ enum class gate_answer : std::uint8_t {
 struct earlier_rows {
     earlier_rows() = default;
     explicit earlier_rows(const ports::run_totals& totals) noexcept
-        : spent(totals.spent), begun(totals.begun + totals.done + totals.failed) {}
+        : spent(totals.spent), sample{totals.begun + totals.done + totals.failed, totals.spent} {}
+    earlier_rows(const ports::run_totals& totals, const store::row_sample& rows) noexcept
+        : spent(totals.spent), sample(rows) {}
 
     ports::step_spending spent;
-    std::uint64_t begun = 0; ///< rows, those that have ended included
+    store::row_sample sample; ///< what shows how much a row uses; without rows nothing does
 };
 
 /// Decides whether a row may start. Pure: it reads no clock. The bounds of cost and calls hold
@@ -63,7 +66,7 @@ struct earlier_rows {
 class start_gate {
 public:
     start_gate(const batch_bounds& bounds, const earlier_rows& earlier)
-        : bounds_(bounds), before_(earlier.spent), rows_before_(earlier.begun) {}
+        : bounds_(bounds), before_(earlier.spent), sample_(earlier.sample) {}
 
     [[nodiscard]] gate_answer ask(coro::clock::time_point now);
 
@@ -101,18 +104,22 @@ private:
         return bounds_.budget_usd || bounds_.max_calls;
     }
     /// Whether it is known what rows use.
-    [[nodiscard]] bool has_mean() const noexcept { return rows_ended_ != 0 || rows_before_ != 0; }
-    /// Mean of the rows of this process that have ended, else of those that earlier ones began.
+    [[nodiscard]] bool has_mean() const noexcept { return rows_ended_ != 0 || sample_.rows != 0; }
+    /// Mean of the rows of this process that have ended, else of those of earlier ones.
     [[nodiscard]] double mean(double ended, double before) const noexcept;
+    /// What is to be held back for a row. A row that needed no request, as its responses were
+    /// known, shows nothing about the next one.
+    [[nodiscard]] double reserve(double ended, double before) const noexcept;
     /// The bound that one more row would pass, with all in progress as the mean; none: it fits.
     [[nodiscard]] stop_cause passed_bound(double rows) const noexcept;
 
     batch_bounds bounds_;
     ports::step_spending before_;
-    std::uint64_t rows_before_ = 0; ///< that earlier processes began
+    store::row_sample sample_; ///< of earlier processes
     ports::step_spending spent_;
     ports::step_spending ended_; ///< of the rows that have ended in this process
     std::uint64_t rows_ended_ = 0;
+    std::uint64_t rows_paid_ = 0; ///< of those: that have sent a request
     std::uint64_t rows_failed_ = 0;
     std::size_t in_progress_ = 0;
     std::optional<std::size_t> restricted_;

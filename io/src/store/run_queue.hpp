@@ -39,8 +39,11 @@ struct row_retried {
 };
 struct row_revised {
     std::uint64_t row = 0;
+    std::vector<std::uint64_t> discarded;
 };
-struct rows_outdated {};
+struct rows_outdated {
+    ports::outdated_rows which = ports::outdated_rows::all;
+};
 struct spare_used {
     std::uint64_t row = 0;
     ports::spare_use use;

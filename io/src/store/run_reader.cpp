@@ -10,7 +10,7 @@ namespace {
 
 #define RECORD_COLUMNS                                                                       \
     "kind, path, content, at, name, requests, input_tokens, output_tokens, cost, unpriced, " \
-    "estimated, body"
+    "estimated, body, seq"
 #define END_COLUMNS                                                                           \
     "attempts, duration, maybe_paid, requests, input_tokens, output_tokens, cost, unpriced, " \
     "estimated, value, error"
@@ -30,6 +30,7 @@ result<ports::step_record> record_in(const sqlite_statement& asked, int first) {
     record.name = asked.bytes(first + 4);
     record.spent = spending_in(asked, first + 5);
     HEDDLE_TRY(record.body, unpack_text(asked.bytes(first + 11)));
+    record.number = static_cast<std::uint64_t>(asked.number(first + 12));
     return record;
 }
 
@@ -173,6 +174,33 @@ result<std::vector<run_row>> run_reader::rows(std::uint64_t first, std::size_t c
             HEDDLE_TRY(row.ended, end_in(asked, row.known.row, row.known.status, 8, whole));
             return row;
         });
+    });
+}
+
+result<row_sample> run_reader::sample_rows() {
+    return ask<row_sample>([](sqlite_database& database) -> result<row_sample> {
+        // Records of earlier versions (spares and the like) are left out, and so is what has no
+        // response.
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("WITH picked AS (SELECT row FROM rows "
+                                    "WHERE status = ? ORDER BY row DESC LIMIT 1000) "
+                                    "SELECT (SELECT count(*) FROM picked), sum(requests), "
+                                    "sum(input_tokens), sum(output_tokens), sum(cost), "
+                                    "sum(unpriced), max(estimated) FROM records "
+                                    "WHERE row IN picked AND kind IN (1, 2, 6, 12)"));
+        row_sample found;
+        for (const ports::row_status status :
+             {ports::row_status::done, ports::row_status::failed}) {
+            asked.begin().bind(static_cast<std::int64_t>(status));
+            HEDDLE_TRY(const bool there, asked.step());
+            if (!there) continue;
+            found.rows = static_cast<std::uint64_t>(asked.number(0));
+            if (found.rows == 0) continue;
+            found.spent = spending_in(asked, 1);
+            break;
+        }
+        asked.begin();
+        return found;
     });
 }
 

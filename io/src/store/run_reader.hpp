@@ -29,6 +29,7 @@ public:
                                                     std::optional<ports::row_status> status,
                                                     bool whole);
     [[nodiscard]] result<std::vector<content_answer>> answers_of(ports::digest128 content);
+    [[nodiscard]] result<row_sample> sample_rows();
 
 private:
     /// Asks with the connection open, and names the file in what fails.

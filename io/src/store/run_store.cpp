@@ -30,12 +30,17 @@ public:
     }
     result<void> restart_row(std::uint64_t row) override { return queue(row_restarted{row}); }
     result<void> retry_row(std::uint64_t row) override { return queue(row_retried{row}); }
-    coro::task<result<void>> outdate_rows(coro::call_context context) override {
-        emitted_size_ = 0;
-        phase_ = output_phase::beside;
-        return write(rows_outdated{}, context, need::all_kept);
+    coro::task<result<void>> outdate_rows(ports::outdated_rows which,
+                                          coro::call_context context) override {
+        if (which == ports::outdated_rows::all) {
+            emitted_size_ = 0;
+            phase_ = output_phase::beside;
+        }
+        return write(rows_outdated{which}, context, need::all_kept);
     }
-    result<void> revise_row(std::uint64_t row) override { return queue(row_revised{row}); }
+    result<void> revise_row(std::uint64_t row, std::vector<std::uint64_t> discarded) override {
+        return queue(row_revised{row, std::move(discarded)});
+    }
     void use_spare(std::uint64_t row, const ports::spare_use& use) override {
         (void)queue(spare_used{row, use});
     }
@@ -113,6 +118,9 @@ public:
                 return one(std::move(found.front()));
             },
             context);
+    }
+    coro::task<result<row_sample>> sample_rows(coro::call_context context) override {
+        return read<row_sample>([](run_reader& reader) { return reader.sample_rows(); }, context);
     }
     coro::task<result<std::vector<content_answer>>> answers_of(
         ports::digest128 content, coro::call_context context) override {

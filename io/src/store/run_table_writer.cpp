@@ -32,6 +32,9 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
             {&on.restart, "DELETE FROM ends WHERE row = ?"},
             // Spares were paid for, whatever becomes of the row.
             {&on.drop, "DELETE FROM records WHERE row = ? AND kind NOT IN (10, 11, 13)"},
+            {&on.discard,
+             "UPDATE records SET kind = 11, body = ?, content = NULL "
+             "WHERE row = ? AND seq = ? AND kind IN (2, 12)"},
             {&on.to_due,
              "UPDATE records SET kind = 13 WHERE row = ? AND kind = 2 AND requests = 0 AND "
              "path NOT IN (SELECT path FROM records WHERE row = ? AND kind IN (1, 6))"},
@@ -40,9 +43,8 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
              "UPDATE records SET kind = 11, body = ?, "
              "content = CASE kind WHEN 8 THEN content END WHERE row = ? AND kind IN (1, 6, 8)"},
             {&on.use,
-             "UPDATE records SET kind = CASE kind WHEN 13 THEN 2 ELSE 12 END, path = ?, at = ? "
-             "WHERE row = ? AND seq = (SELECT min(seq) FROM records WHERE row = ? AND "
-             "kind IN (10, 13) AND content = ? AND path = ?)"},
+             "UPDATE records SET kind = CASE kind WHEN 13 THEN 2 ELSE 12 END, path = ?, at = ?, "
+             "seq = ? WHERE row = ? AND seq = ? AND kind IN (10, 13)"},
             {&on.next, "SELECT max(seq) FROM records WHERE row = ?"},
             {&on.append,
              "INSERT INTO records (row, seq, kind, path, content, at, name, requests, "
@@ -147,14 +149,20 @@ result<void> run_table_writer::apply(const row_retried& change) {
 
 result<void> run_table_writer::apply(const row_revised& change) {
     const std::int64_t row = key_of(change.row);
+    const std::string nothing(packer_.pack({}));
+    for (const std::uint64_t each : change.discarded) {
+        HEDDLE_CHECK(
+            done(on_.discard.begin().bind(std::string_view(nothing)).bind(row).bind(key_of(each))));
+    }
     HEDDLE_CHECK(done(on_.to_due.begin().bind(row).bind(row)));
     HEDDLE_CHECK(done(on_.to_spares.begin().bind(row)));
-    const std::string nothing(packer_.pack({}));
     HEDDLE_CHECK(done(on_.to_past.begin().bind(std::string_view(nothing)).bind(row)));
     return apply(row_restarted{change.row});
 }
 
-result<void> run_table_writer::apply(const rows_outdated&) {
+result<void> run_table_writer::apply(const rows_outdated& change) {
+    if (change.which == ports::outdated_rows::begun)
+        return database_.run("UPDATE rows SET emitted = 2 WHERE status = 1 AND emitted <> 2");
     HEDDLE_CHECK(database_.run("UPDATE rows SET emitted = 2 WHERE emitted <> 2"));
     sums_.emitted_size = 0;
     sums_.phase = output_phase::beside;
@@ -163,11 +171,11 @@ result<void> run_table_writer::apply(const rows_outdated&) {
 
 result<void> run_table_writer::apply(const spare_used& change) {
     const std::int64_t row = key_of(change.row);
+    // Last, where it was used: a retry drops what came before it.
+    HEDDLE_TRY(const std::int64_t next, next_of(change.row));
     on_.use.begin();
     bind_digest(on_.use, change.use.to, digest_buffers_[0]);
-    on_.use.bind_real(change.use.at).bind(row).bind(row);
-    bind_digest(on_.use, change.use.content, digest_buffers_[1]);
-    bind_digest(on_.use, change.use.from, digest_buffers_[2]);
+    on_.use.bind_real(change.use.at).bind(next).bind(row).bind(key_of(change.use.number));
     return done(on_.use);
 }
 

@@ -27,7 +27,7 @@ public:
 private:
     struct statements {
         sqlite_statement status, begin_row, text, restart, drop, next, append, end_row, end, emit,
-            sum, source, to_due, to_spares, to_past, use;
+            sum, source, discard, to_due, to_spares, to_past, use;
     };
     run_table_writer(std::string folder, sqlite_database database, statements prepared,
                      run_sums sums)

@@ -17,6 +17,9 @@ struct row_history {
     /// Requests that were sent when a process ended, as records of the kind `lost` that the journal
     /// does not have yet.
     std::vector<ports::step_record> newly_lost;
+    /// The numbers of the requests whose responses made a step fail that is repeated: no step is to
+    /// be given them again.
+    std::vector<std::uint64_t> discarded;
     std::uint32_t lost = 0;     ///< such requests that the journal has
     ports::step_spending spent; ///< by the records
 };

@@ -41,7 +41,7 @@ enum class step_kind : std::uint8_t {
     nested = 5,   ///< a function of the program begins as a part of an effect under way
     composed = 6, ///< as answer; functions of the program ran inside, and do so in a replay
     // Records of requests and attempts: kept for further executions, not replayed.
-    sent = 7, ///< a request is about to be sent; `spent`: the least that it costs, not counted yet
+    sent = 7, ///< a request is about to be sent; `spent`: an estimate, which is not counted yet
     lost = 8, ///< the response of a request that was sent did not arrive: it may have been paid for
     failed = 9,  ///< an attempt at the row ended with an error, whose message is the body
     spare = 10,  ///< a request of an earlier version of the program, whose response may be used
@@ -64,6 +64,9 @@ struct step_record {
     /// For a `request` that is read for a further attempt: whether a record of its step has counted
     /// its cost. Not stored.
     bool is_counted = false;
+    /// Its place among the records of its row, of one that was read. The journal numbers those that
+    /// are appended.
+    std::uint64_t number = 0;
 };
 
 /// Whether records of that kind belong to an earlier version of the program. They are not replayed.
@@ -73,7 +76,9 @@ struct step_record {
 
 /// The records that run_journal::revise_row() keeps of a row. Requests without a response must have
 /// been noted as lost before; otherwise no trace of them remains.
-[[nodiscard]] std::vector<step_record> revised(std::vector<step_record> records);
+/// `discarded`: the numbers of requests whose responses are not to be used again.
+[[nodiscard]] std::vector<step_record> revised(std::vector<step_record> records,
+                                               const std::vector<std::uint64_t>& discarded = {});
 
 enum class row_status : std::uint8_t {
     begun = 1,   ///< not finished: it continues when the run does
@@ -105,12 +110,16 @@ struct known_row {
     bool outdated = false;
 };
 
+enum class outdated_rows : std::uint8_t {
+    all,
+    begun ///< those that have not ended
+};
+
 /// A spare response of a row that a step uses.
 struct spare_use {
-    digest128 content; ///< of the request
-    digest128 from;    ///< the step that the spare was kept by
-    digest128 to;      ///< the step that uses it
-    double at = 0;     ///< seconds of the row's clock
+    std::uint64_t number = 0; ///< of the spare's record
+    digest128 to;             ///< the step that uses it
+    double at = 0;            ///< seconds of the row's clock
 };
 
 /// Sums over all processes that worked on the run.
@@ -143,13 +152,16 @@ public:
     virtual result<void> restart_row(std::uint64_t row) = 0;
     /// Reopens a row that has ended, with its records, for a further attempt.
     virtual result<void> retry_row(std::uint64_t row) = 0;
-    /// The program has changed: all rows are outdated, and so is the output; emitted_size() is 0
-    /// from now on. Rows that are outdated already stay so.
-    [[nodiscard]] virtual coro::task<result<void>> outdate_rows(coro::call_context context) = 0;
+    /// The program has changed. `all`: all rows are outdated, and so is the output; emitted_size()
+    /// is 0 from now on. Rows that are outdated already stay so.
+    [[nodiscard]] virtual coro::task<result<void>> outdate_rows(outdated_rows which,
+                                                                coro::call_context context) = 0;
     /// Notes that a row begins anew because the program or its text has changed. The responses of
-    /// its records are kept as spares; of the other records only the cost is kept.
-    virtual result<void> revise_row(std::uint64_t row) = 0;
-    /// Notes that a step uses a spare of its row, so that no other step does. As note().
+    /// its records are kept as spares; of the other records only the cost is kept. `discarded`: the
+    /// numbers of requests whose responses a retry has dropped: they are no spares.
+    virtual result<void> revise_row(std::uint64_t row, std::vector<std::uint64_t> discarded) = 0;
+    /// Notes that a step uses a spare of its row, so that no other step does: its record becomes
+    /// the last one of the row. As note().
     virtual void use_spare(std::uint64_t row, const spare_use& use) = 0;
 
     /// Appends a record; returns once it is as durable as the run asks. Cancellation: the record

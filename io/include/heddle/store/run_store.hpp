@@ -60,6 +60,13 @@ struct content_answer {
     ports::step_record record;
 };
 
+/// What rows have used under the version of the program that they ran under last, as if there had
+/// been no other.
+struct row_sample {
+    std::uint64_t rows = 0;
+    ports::step_spending spent; ///< by all of them
+};
+
 /// Where the results of a run are written after its program has changed.
 enum class output_phase : std::uint8_t {
     in_place, ///< to the output file
@@ -92,6 +99,10 @@ public:
     /// One row; nothing when the run does not know it.
     [[nodiscard]] virtual coro::task<result<std::optional<run_row>>> row(
         std::uint64_t number, coro::call_context context) = 0;
+
+    /// Of up to a thousand rows that are done; where there are none, of those that failed.
+    [[nodiscard]] virtual coro::task<result<row_sample>> sample_rows(
+        coro::call_context context) = 0;
 
     /// Makes the index that answers_of needs; takes about a second for a million records, while
     /// nothing else is written.

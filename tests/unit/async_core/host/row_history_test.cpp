@@ -67,6 +67,18 @@ TEST(row_history, replays_all_of_a_row_that_was_interrupted) {
     EXPECT_EQ(history.spent.requests, 2U);
 }
 
+TEST(row_history, names_the_requests_whose_responses_failed) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    ask(all, 2, "failed: bad");
+    all.push_back(attempt_failed("bad"));
+    ask(all, 2);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].number = i;
+    const row_history history = read_history(all, failure_of);
+    EXPECT_THAT(history.discarded, ElementsAre(4U));
+    EXPECT_THAT(shown(history), ElementsAre("request 1", "answer 1", "request 2", "answer 2"));
+}
+
 TEST(row_history, finds_requests_that_have_no_response) {
     std::vector<step_record> all;
     ask(all, 1);

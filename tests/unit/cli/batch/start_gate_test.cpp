@@ -112,6 +112,27 @@ TEST_F(a_gate, knows_the_mean_of_earlier_processes) {
     EXPECT_EQ(full.cause(), stop_cause::budget);
 }
 
+/// A row whose responses were all known shows nothing about what the others use.
+TEST_F(a_gate, reserves_for_rows_that_reuse_what_others_have_used) {
+    batch_bounds bounds;
+    bounds.budget_usd = 2;
+    ports::run_totals totals;
+    totals.done = 10;
+    totals.spent = spent(1, 30); // over three versions of the program
+    start_gate gate(bounds, earlier_rows(totals, {10, spent(0.5, 10)}));
+    for (int i = 0; i < 5; ++i) gate.row_started();
+    for (int i = 0; i < 5; ++i) end_row(gate, 0, 0);
+    EXPECT_EQ(start_all(gate), 20U) << "0.05 each";
+    end_row(gate, 0.1);
+    EXPECT_EQ(start_all(gate), 0U) << "19 of them take more than is left";
+
+    // Rows that have begun and not ended show nothing, either.
+    totals.done = 0;
+    totals.begun = 10;
+    start_gate unknown(bounds, earlier_rows(totals, {}));
+    EXPECT_EQ(start_all(unknown), 4U);
+}
+
 TEST_F(a_gate, counts_requests_by_their_mean) {
     batch_bounds bounds;
     bounds.max_calls = 20;

@@ -164,7 +164,7 @@ TEST_F(run_store_test, keeps_responses_of_an_earlier_program) {
         ASSERT_TRUE(append(*store, 3, request(2, 8, "of a step that did not end")));
         ASSERT_TRUE(end(*store, 3));
         ASSERT_TRUE(store->note_emitted({3}, 77));
-        ASSERT_TRUE(loop.run(store->outdate_rows(loop.context())));
+        ASSERT_TRUE(loop.run(store->outdate_rows(ports::outdated_rows::all, loop.context())));
         EXPECT_EQ(store->emitted_size(), 0U);
         ASSERT_TRUE(loop.run(store->forget_output(loop.context()))); // the row stays outdated
     }
@@ -178,7 +178,7 @@ TEST_F(run_store_test, keeps_responses_of_an_earlier_program) {
     EXPECT_TRUE(loop.run(store->ends_to_emit(0, 9, loop.context())).value().empty());
 
     const auto expected = ports::revised(records(*store, 3));
-    ASSERT_TRUE(store->revise_row(3));
+    ASSERT_TRUE(store->revise_row(3, {}));
     ASSERT_TRUE(loop.run(store->flush(loop.context())));
     EXPECT_EQ(kinds(*store), (std::vector<step_kind>{step_kind::spare, step_kind::spare,
                                                      step_kind::past, step_kind::due}));
@@ -196,8 +196,8 @@ TEST_F(run_store_test, keeps_responses_of_an_earlier_program) {
         EXPECT_EQ(expected[i].body, revised[i].body) << i;
     }
 
-    store->use_spare(3, {{5, 7}, {1, 1}, {9, 9}, 2.5});
-    store->use_spare(3, {{5, 8}, {2, 1}, {9, 8}, 3});
+    store->use_spare(3, {0, {9, 9}, 2.5});
+    store->use_spare(3, {3, {9, 8}, 3});
     ASSERT_TRUE(store->restart_row(3));
     ASSERT_TRUE(loop.run(store->flush(loop.context())));
     EXPECT_EQ(kinds(*store), (std::vector<step_kind>{step_kind::spare, step_kind::past}));
@@ -223,7 +223,7 @@ TEST_F(run_store_test, keeps_what_requests_of_an_earlier_program_have_counted) {
     ASSERT_TRUE(append(*store, 3, of_kind(step_kind::failed, 3)));
     const double spent = store->totals().spent.cost_usd;
     const auto expected = ports::revised(records(*store, 3));
-    ASSERT_TRUE(store->revise_row(3));
+    ASSERT_TRUE(store->revise_row(3, {}));
     ASSERT_TRUE(loop.run(store->flush(loop.context())));
     const auto revised = records(*store, 3);
     ASSERT_EQ(revised.size(), 2U);
@@ -250,8 +250,8 @@ TEST_F(run_store_test, hands_a_spare_to_the_step_that_uses_it) {
     part.spent = {};
     ASSERT_TRUE(append(*store, 3, part));
     ASSERT_TRUE(append(*store, 3, record_of(7)));
-    ASSERT_TRUE(store->revise_row(3));
-    store->use_spare(3, {part.content, part.path, {9, 9}, 2.5});
+    ASSERT_TRUE(store->revise_row(3, {}));
+    store->use_spare(3, {0, {9, 9}, 2.5});
     ASSERT_TRUE(loop.run(store->flush(loop.context())));
     const auto all = records(*store, 3);
     ASSERT_EQ(all.size(), 2U);
@@ -260,9 +260,79 @@ TEST_F(run_store_test, hands_a_spare_to_the_step_that_uses_it) {
     EXPECT_EQ(all[0].at, 2.5);
     EXPECT_EQ(all[0].body, "said");
     // A further edit makes it a spare again.
-    ASSERT_TRUE(store->revise_row(3));
+    ASSERT_TRUE(store->revise_row(3, {}));
     ASSERT_TRUE(loop.run(store->flush(loop.context())));
     EXPECT_EQ(records(*store, 3)[0].kind, ports::step_kind::spare);
+}
+
+/// Responses that a retry has dropped leave what they cost, and are no spares.
+TEST_F(run_store_test, keeps_no_response_that_was_discarded) {
+    using ports::step_kind;
+    const auto store = open();
+    ASSERT_TRUE(store->begin_row(row_of(3), "i", "{}"));
+    for (const char* body : {"bad", "good"}) {
+        ports::step_record part = record_of(7, body);
+        part.kind = step_kind::request;
+        ASSERT_TRUE(append(*store, 3, part));
+    }
+    const auto before = records(*store, 3);
+    const auto expected = ports::revised(before, {before[0].number});
+    ASSERT_TRUE(store->revise_row(3, {before[0].number}));
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    const auto all = records(*store, 3);
+    ASSERT_EQ(all.size(), 2U);
+    ASSERT_EQ(expected.size(), 2U);
+    for (const auto& left : {all, expected}) {
+        EXPECT_EQ(left[0].kind, step_kind::past);
+        EXPECT_TRUE(left[0].content.is_zero());
+        EXPECT_EQ(left[0].body, "");
+        EXPECT_EQ(left[0].spent.requests, 1U);
+        EXPECT_EQ(left[1].kind, step_kind::spare);
+        EXPECT_EQ(left[1].body, "good");
+    }
+}
+
+/// A retry drops what came before it, and not what its own steps have used.
+TEST_F(run_store_test, puts_a_spare_last_that_a_step_uses) {
+    const auto store = open();
+    ASSERT_TRUE(store->begin_row(row_of(3), "i", "{}"));
+    ports::step_record part = record_of(7, "said");
+    part.kind = ports::step_kind::request;
+    ASSERT_TRUE(append(*store, 3, part));
+    ASSERT_TRUE(store->revise_row(3, {}));
+    ports::step_record failed;
+    failed.kind = ports::step_kind::failed;
+    ASSERT_TRUE(append(*store, 3, failed));
+    store->use_spare(3, {0, {9, 9}, 2.5});
+    ASSERT_TRUE(append(*store, 3, record_of(8)));
+    const auto all = records(*store, 3);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].kind, ports::step_kind::failed);
+    EXPECT_EQ(all[1].kind, ports::step_kind::reused);
+    EXPECT_EQ(all[1].body, "said");
+    EXPECT_EQ(all[2].path, record_of(8).path);
+}
+
+/// What a row costs is what its last version used, reused responses included.
+TEST_F(run_store_test, samples_what_rows_use) {
+    using ports::step_kind;
+    const auto store = open();
+    for (const std::uint64_t row : {1U, 2U}) {
+        ASSERT_TRUE(store->begin_row(row_of(row), "i", "{}"));
+        ports::step_record part = record_of(7, "said");
+        part.kind = step_kind::request;
+        ASSERT_TRUE(append(*store, row, part));
+        ASSERT_TRUE(append(*store, row, part)); // of this version only
+        ASSERT_TRUE(store->revise_row(row, {}));
+        store->use_spare(row, {0, {9, 9}, 2.5});
+        ASSERT_TRUE(end(*store, row));
+    }
+    ASSERT_TRUE(store->begin_row(row_of(3), "i", "{}")); // it goes on
+    ASSERT_TRUE(append(*store, 3, record_of(1)));
+    const auto sample = loop.run(store->sample_rows(loop.context())).value();
+    EXPECT_EQ(sample.rows, 2U);
+    EXPECT_EQ(sample.spent.requests, 2U);
+    EXPECT_EQ(sample.spent.cost_usd, 2 * record_of(1).spent.cost_usd);
 }
 
 /// Runs of the layout before this one are taken over as they are.

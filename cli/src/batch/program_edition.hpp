@@ -1,0 +1,36 @@
+// Which versions of the program the rows of a run have run under.
+#pragma once
+
+#include "batch/batch_request.hpp"
+#include "batch/run_manifest.hpp"
+
+#include <heddle/ports/run_journal.hpp>
+
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// How the program of this process relates to what rows of the run have run under. A run without
+/// rows has nothing to compare.
+struct program_edition {
+    bool outdates = false;      ///< all rows run again
+    bool only_retried = false;  ///< a retry of another program than that of the results
+    bool begun_differ = false;  ///< rows that have begun did so under another program
+    bool failed_differ = false; ///< rows that have failed may have done so
+
+    /// Whether a row, which is new if `known` is null, waits for a command that retries nothing:
+    /// only what was asked for is to be of another program than the results.
+    [[nodiscard]] bool lets_wait(const ports::known_row* known, const batch_request& asked,
+                                 const std::string& id) const;
+};
+
+/// `digest`: of the program of this process.
+[[nodiscard]] program_edition compare_program(const run_manifest& run, const std::string& digest,
+                                              bool is_retry);
+
+/// Notes in the manifest what the rows of the run are of, once this process works on them.
+void note_edition(run_manifest& run, const program_edition& edition, const std::string& digest,
+                  const std::vector<ports::known_row>& known);
+
+} // namespace heddle::cli
