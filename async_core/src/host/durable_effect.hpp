@@ -17,6 +17,7 @@ struct durable_effect {
     const ports::step_record* recorded = nullptr; ///< by an earlier execution; null: not ended then
     bool cut = false;                             ///< by the deadline of its branch
     bool works = false;                           ///< the world was asked
+    bool withheld = false;                        ///< not recorded, and not to be performed
     bool was_closed = false;                      ///< it began when the row was being ended
 };
 

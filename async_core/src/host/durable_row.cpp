@@ -28,7 +28,7 @@ using ports::step_record;
 } // namespace
 
 durable_row::durable_row(step_log& log, coro::event_loop& loop)
-    : log_(log), loop_(loop), began_(loop.now()) {
+    : log_(log), replay_(log.replay()), loop_(loop), began_(loop.now()) {
     std::vector<step_record> all = log.take_earlier();
     std::map<ports::digest128, ports::step_spending> spent_by_parts;
     for (step_record& each : all) {
@@ -81,8 +81,9 @@ digest128 durable_row::way_to(const lang::branch_place& branch) const {
         auto* group = lang::host_as<lang::branch_group>(at.group);
         if (!group) {
             const auto known = fibers_.find(at.slot);
-            way = known != fibers_.end() ? known->second
-                                         : step_path::inside({}, step_path::part::root, 0);
+            way = known != fibers_.end()
+                      ? known->second
+                      : step_path::inside({}, step_path::part::root, log_.evaluation());
             break;
         }
         const lang::branch_place outer = group->outer();
@@ -139,6 +140,7 @@ coro::task<coro::wake> durable_row::park(branch_wait& self, coro::deadline until
     self.cut = false;
     if (!until.is_never() && replays()) bounded_waits_.emplace(self.path, &self);
     self.waits = true;
+    ++waits_;
     branch_waits();
     while (self.waits) {
         const coro::deadline limit = self.overdue || closed_ ? coro::deadline() : until;
@@ -155,6 +157,7 @@ coro::task<coro::wake> durable_row::park(branch_wait& self, coro::deadline until
 void durable_row::wake(branch_wait& self) noexcept {
     if (self.waits) {
         self.waits = false;
+        --waits_;
         if (std::exchange(self.overdue, false)) overdue_.erase(self.place);
         bounded_waits_.erase(self.path);
         ++running_;
@@ -227,6 +230,10 @@ coro::task<result<void>> durable_row::replay_turn(const digest128& path) {
 }
 
 coro::task<result<void>> durable_row::record_turn(step_record record, bool durable) {
+    if (replay_) {
+        co_await withhold(std::move(record.name), false);
+        co_return result<void>();
+    }
     arrival self(*this);
     self.path = record.path;
     self.at = record.at = std::max(clock_, real_clock());
@@ -249,6 +256,19 @@ coro::task<result<void>> durable_row::record_turn(step_record record, bool durab
     go_on(); // its turn has come already if the evaluation was closed
     co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
     co_return kept;
+}
+
+coro::task<void> durable_row::withhold(std::string name, bool runs) {
+    if (closed_) {
+        if (!runs) ++running_;
+        co_return;
+    }
+    withheld_step self;
+    self.name = std::move(name);
+    withheld_.push_back(&self);
+    if (runs) --running_;
+    go_on();
+    co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
 }
 
 void durable_row::arrive(arrival& self) {
@@ -275,10 +295,13 @@ void durable_row::go_on() noexcept {
     while (running_ == 0 && !closed_) {
         if (replays()) {
             if (!replay_next()) return;
+        } else if (replay_) {
+            return end_of_records();
         } else if (!arrivals_.empty()) {
             if (!arrivals_.front()->ready) return;
             grant(*arrivals_.front(), arrivals_.front()->at);
         } else if (!cut_next()) {
+            if (at_work_ == 0 && !parked_steps_.empty()) end_parked();
             return;
         }
     }
@@ -292,6 +315,7 @@ bool durable_row::replay_next() noexcept {
         if (found != bounded_waits_.end()) {
             ++next_;
             cut(*found->second, record.at);
+            if (replay_) replay_->note_effect(record);
             return true;
         }
     } else {
@@ -301,6 +325,7 @@ bool durable_row::replay_next() noexcept {
             if (!first.ready) return false;
             ++next_;
             grant(first, record.at);
+            if (replay_) replay_->note_effect(record);
             return true;
         }
     }
@@ -344,8 +369,64 @@ void durable_row::fail(std::string what) noexcept {
     if (on_broken) on_broken();
 }
 
+coro::task<void> durable_row::park_step(coro::call_context context) {
+    if (closed_) co_return;
+    coro::wait_point ended;
+    const auto place = parked_steps_.insert(parked_steps_.end(), &ended);
+    --at_work_; // nothing comes of it in this process
+    go_on();
+    (void)co_await ended.wait(context);
+    if (!closed_) parked_steps_.erase(place);
+    ++at_work_;
+}
+
+/// Nothing is under way but steps that are parked: their time comes with another process.
+void durable_row::end_parked() noexcept {
+    if (broken_) return;
+    try {
+        broken_ = error(lang::errc::evaluation, "the row waits for an answer");
+    } catch (...) {
+        broken_ = out_of_memory();
+    }
+    log_.note_parked();
+    if (on_broken) on_broken();
+}
+
+/// All records have taken effect, and no branch can run: what comes next is not recorded.
+void durable_row::end_of_records() noexcept {
+    const bool has_ended = withheld_.empty() && waits_ == 0 && parked_steps_.empty();
+    if (broken_ || has_ended) return;
+    try {
+        constexpr std::size_t max_named = 3;
+        std::string what;
+        std::size_t named = 0;
+        for (const withheld_step* each : withheld_) {
+            if (++named > max_named) break;
+            what += (what.empty() ? "'" : ", '") + each->name + "'";
+        }
+        if (withheld_.empty())
+            what = parked_steps_.empty() ? "the end of a wait" : "the answer to a question";
+        if (withheld_.size() > max_named)
+            what += " and " + std::to_string(withheld_.size() - max_named) + " more";
+        broken_ = error(lang::errc::evaluation, "the journal ends here: " + what +
+                                                    (withheld_.size() > 1 ? " are" : " is") +
+                                                    " not recorded");
+        replay_->note_end(what);
+    } catch (...) {
+        broken_ = out_of_memory();
+    }
+    if (on_broken) on_broken();
+}
+
 void durable_row::close() noexcept {
     if (std::exchange(closed_, true)) return;
+    const std::list<coro::wait_point*> parked = std::exchange(parked_steps_, {});
+    for (coro::wait_point* each : parked) each->notify();
+    const std::list<withheld_step*> withheld = std::exchange(withheld_, {});
+    for (withheld_step* each : withheld) {
+        ++running_;
+        each->turn.notify();
+    }
     while (!arrivals_.empty()) {
         arrival& each = *arrivals_.front();
         leave(each);

@@ -8,6 +8,7 @@
 #include <heddle/host/step_log.hpp>
 #include <heddle/lang/branch_group.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -78,6 +79,12 @@ public:
     /// The world is asked for something: its branch waits, and others may run.
     void begin_work() noexcept { ++at_work_; }
     void end_work() noexcept { --at_work_; }
+    /// So many more parts of effects are under way. What waits for a function of the program that
+    /// runs inside of it is not: that function is.
+    void note_work(int more) noexcept {
+        at_work_ += more;
+        if (more < 0) go_on();
+    }
     /// Waits for the turn of a step whose record exists. Errors: see broken().
     [[nodiscard]] coro::task<result<void>> replay_turn(const ports::digest128& path);
     /// Records what has arrived, and waits for its turn; `durable`: until it is kept as well.
@@ -86,6 +93,19 @@ public:
     /// Keeps a part of a step that is under way. Errors: io_error, of the log.
     [[nodiscard]] coro::task<result<void>> keep_part(ports::step_record record);
     [[nodiscard]] step_log& log() noexcept { return log_; }
+
+    /// Whether nothing is performed that is not recorded.
+    [[nodiscard]] bool only_replays() const noexcept { return replay_ != nullptr; }
+    /// Whether an earlier execution has kept parts of the step.
+    [[nodiscard]] bool has_parts(const ports::digest128& path) const {
+        return parts_.contains(path);
+    }
+    /// only_replays(): waits for the end of the evaluation, in place of what is not recorded.
+    /// `runs`: its branch counts as one that can run.
+    [[nodiscard]] coro::task<void> withhold(std::string name, bool runs);
+
+    /// See step_memory::park.
+    [[nodiscard]] coro::task<void> park_step(coro::call_context context);
 
     /// What an earlier execution of the step kept of its parts; else a spare of the row.
     [[nodiscard]] std::optional<ports::kept_part> take_part(const ports::digest128& step,
@@ -136,8 +156,17 @@ private:
     [[nodiscard]] bool replay_next() noexcept;
     [[nodiscard]] bool cut_next() noexcept;
     void fail(std::string what) noexcept;
+    void end_of_records() noexcept;
+    void end_parked() noexcept;
+
+    /// A step that is not performed.
+    struct withheld_step {
+        std::string name;
+        coro::wait_point turn;
+    };
 
     step_log& log_;
+    step_replay* const replay_; ///< of the log, or null
     coro::event_loop& loop_;
     std::vector<ports::step_record> earlier_;         ///< that take effect in this order
     std::size_t next_ = 0;                            ///< of them
@@ -149,6 +178,8 @@ private:
     /// By that and the step, in the same order.
     std::multimap<std::pair<ports::digest128, ports::digest128>, spares::iterator> spares_of_steps_;
     std::list<arrival*> arrivals_;
+    std::list<withheld_step*> withheld_;
+    std::list<coro::wait_point*> parked_steps_;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
     // Of those that began while there were records of earlier executions: tens of thousands may
     // be there at a time, and the records have them in another order.
@@ -159,8 +190,9 @@ private:
     double clock_at_begin_ = 0; ///< of the last record of the earlier executions
     coro::clock::time_point began_;
     std::uint64_t slices_ = 0;
-    std::size_t running_ = 0; ///< branches that can run
-    std::size_t at_work_ = 0; ///< effects under way
+    std::size_t running_ = 0;    ///< branches that can run
+    std::size_t waits_ = 0;      ///< branches that are parked
+    std::ptrdiff_t at_work_ = 0; ///< parts of effects under way
     bool closed_ = false;
     std::optional<error> broken_;
 };

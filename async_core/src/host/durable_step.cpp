@@ -21,7 +21,7 @@ std::optional<ports::kept_part> durable_step::take(const ports::digest128& conte
 }
 
 bool durable_step::may_ask() noexcept {
-    if (!row_.log().plan()) return true;
+    if (!row_.log().plan() && !row_.only_replays()) return true;
     refused_ = true;
     return false;
 }
@@ -60,5 +60,9 @@ coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::
     record.spent = least;
     return row_.keep_part(std::move(record));
 }
+
+void durable_step::note_parts(int more) noexcept { row_.note_work(more); }
+
+coro::task<void> durable_step::park(coro::call_context context) { return row_.park_step(context); }
 
 } // namespace heddle::host

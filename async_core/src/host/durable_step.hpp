@@ -16,14 +16,16 @@ public:
     [[nodiscard]] const ports::digest128& path() const noexcept { return path_; }
     /// The path of the next function of the program that begins as a part of this.
     [[nodiscard]] ports::digest128 next_nested() noexcept;
-    /// Functions of the program have run as parts of it.
-    [[nodiscard]] bool composed() const noexcept { return nested_ != 0; }
     /// What it has paid for, but for what the records of its requests have counted.
     [[nodiscard]] ports::step_spending spent() const noexcept;
     /// A part of it was kept by an earlier execution.
     [[nodiscard]] bool remembers() const noexcept { return remembers_; }
     /// It was not allowed to ask the world.
     [[nodiscard]] bool refused() const noexcept { return refused_; }
+    /// Its answer is not all: functions of the program have run as parts of it, or it has left
+    /// something for later steps. It is performed again by each execution.
+    [[nodiscard]] bool composed() const noexcept { return nested_ != 0 || leaves_trace_; }
+    void note_trace() noexcept override { leaves_trace_ = true; }
     /// A seed that no other step of the row has, and that each execution of it has.
     [[nodiscard]] std::uint64_t seed() const noexcept;
 
@@ -35,6 +37,8 @@ public:
     [[nodiscard]] coro::task<result<void>> note_sent(ports::digest128 content, std::string name,
                                                      ports::step_spending least,
                                                      coro::call_context context) override;
+    [[nodiscard]] coro::task<void> park(coro::call_context context) override;
+    void note_parts(int more) noexcept override;
     void note_spending(const ports::step_spending& spent) noexcept override { spent_ += spent; }
 
 private:
@@ -43,6 +47,7 @@ private:
     std::uint32_t nested_ = 0;
     bool remembers_ = false;
     bool refused_ = false;
+    bool leaves_trace_ = false;
     ports::step_spending spent_;
     ports::step_spending counted_; ///< by the records of requests of this execution
 };

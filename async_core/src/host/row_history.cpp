@@ -3,6 +3,7 @@
 #include "step_path.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -125,6 +126,7 @@ void replayed_records::end_attempt(const step_record& failed) {
         return each.failure && *each.failure == failed.body;
     });
     if (last_failed != steps.rend()) return repeat({last_failed->at});
+    if (failed.name == ended_by_a_limit) return;
     std::vector<std::size_t> all_failed;
     for (const step_end& each : steps) {
         if (each.failure) all_failed.push_back(each.at);
@@ -233,6 +235,17 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
     found.replayed = replayed.take();
     found.discarded = replayed.take_discarded();
     return found;
+}
+
+std::vector<step_record> last_attempt(std::vector<step_record> records,
+                                      const failure_reader& failure_of) {
+    const auto of_steps = [](const step_record& each) {
+        return each.kind != step_kind::lost && each.kind != step_kind::sent;
+    };
+    const auto last = std::find_if(records.rbegin(), records.rend(), of_steps);
+    if (last != records.rend() && last->kind == step_kind::failed)
+        records.erase(std::next(last).base());
+    return read_history(std::move(records), failure_of).replayed;
 }
 
 } // namespace heddle::host

@@ -84,7 +84,7 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
 /// Lives in the coroutine that waits for the call.
 class run_driver::nested_call final : public coro::cancel_hook, public coro::timer_node {
 public:
-    explicit nested_call(lang::fiber& fiber) : fiber_(&fiber) {}
+    nested_call(lang::fiber& fiber, bool of_step) : fiber_(&fiber), of_step_(of_step) {}
 
     void end(const lang::outcome& last) noexcept {
         fiber_ = nullptr;
@@ -93,6 +93,8 @@ public:
         ended_.notify();
     }
     [[nodiscard]] bool lives() const noexcept { return fiber_ != nullptr; }
+    /// A durable step waits for it.
+    [[nodiscard]] bool is_of_step() const noexcept { return of_step_; }
     [[nodiscard]] coro::wait_point& ended() noexcept { return ended_; }
     [[nodiscard]] result<lang::value> take() { return *std::move(result_); }
 
@@ -103,6 +105,7 @@ private:
     void on_timer() noexcept override { on_cancel(cancel_reason::deadline); }
 
     lang::fiber* fiber_; ///< null once it has ended
+    const bool of_step_;
     coro::wait_point ended_;
     std::optional<result<lang::value>> result_;
 };
@@ -141,12 +144,15 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         const result<void> begun = co_await named->turn();
         if (!begun) lose(begun.error());
     }
-    nested_call call(*fiber);
+    nested_call call(*fiber, named.has_value());
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
     if (caller) lang::machine::lend_permit(*caller, *fiber);
     begin_branch(std::move(fiber), &call);
-    if (named) row_->branch_waits(); // its turn is now that of the fiber
+    if (named) {
+        row_->end_work(); // what works for the step now is the fiber
+        row_->branch_waits();
+    }
     for (unsigned refused = 0; call.lives();) {
         try {
             co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
@@ -219,6 +225,7 @@ void run_driver::abandon(lang::fiber& fiber, nested_call* call, error failure) n
 void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept {
     --owner_.counters_.fibers;
     if (call) call->end(last);
+    if (call && call->is_of_step()) row_->begin_work();
     if (row_) row_->branch_waits();
     if (&fiber != main_) return;
     main_ = nullptr;
@@ -273,6 +280,9 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 }
                 if (answered) {
                     // Recorded by an earlier execution.
+                } else if (step && step->withheld) {
+                    co_await row_->withhold(step->name, true);
+                    answered.emplace(error::cancelled(cancel_reason::shutdown));
                 } else if (fiber->cancel_requested() && !fiber->cancellation_masked()) {
                     answered.emplace(error::cancelled(fiber->cancelled_because()));
                 } else if (handler) {

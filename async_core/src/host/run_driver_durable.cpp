@@ -41,14 +41,18 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
         return step;
     }
     step->recorded = *recorded;
-    const bool again = !step->recorded || step->how == replay_class::redo ||
-                       step->recorded->kind == ports::step_kind::composed ||
-                       step->recorded->body.empty();
+    // Where parts are kept, what is recorded may be inside of it.
+    step->withheld = row_->only_replays() && !step->recorded &&
+                     (row_->closed() || !row_->has_parts(step->self.path()));
+    if (step->withheld) return step;
+    const ports::step_record* const known = step->recorded;
+    const bool again = !known || step->how == replay_class::redo ||
+                       known->kind == ports::step_kind::composed || known->body.empty() ||
+                       (step->how == replay_class::output && row_->log().repeats_output());
     if (!again) {
-        answered.emplace(recorded_answer(fiber, *step->recorded));
-        if (!request.row && owner_.operators()) {
-            owner_.operators()->note_replayed(lang::scope_of_call(fiber), step->recorded->spent);
-        }
+        answered.emplace(recorded_answer(fiber, *known));
+        if (!request.row && owner_.operators())
+            owner_.operators()->note_replayed(lang::scope_of_call(fiber), known->spent);
     }
     if (row_->log().plan() && handler && !handler->only_reads() &&
         step->how != replay_class::redo) {
@@ -72,7 +76,7 @@ result<lang::value> run_driver::recorded_answer(const lang::fiber& fiber,
 /// The step has its answer: it is recorded and takes effect in its turn.
 coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect& step,
                                               std::optional<result<lang::value>>& answered) {
-    if (step.how == replay_class::derived) co_return result<void>();
+    if (step.how == replay_class::derived || step.withheld) co_return result<void>();
     row_->end_work();
     if (step.recorded) {
         // Timings and the like are those of the first execution.

@@ -42,8 +42,16 @@ using failure_reader = std::function<std::optional<std::string>(const ports::ste
 [[nodiscard]] row_history read_history(std::vector<ports::step_record> records,
                                        const failure_reader& failure_of);
 
+/// The records of the last attempt at the row, for a replay that ends as it did: as read_history,
+/// but for the end of that attempt.
+[[nodiscard]] std::vector<ports::step_record> last_attempt(std::vector<ports::step_record> records,
+                                                           const failure_reader& failure_of);
+
 /// The name of a `failed` record of an attempt in which no step failed: it ran out of time, or its
 /// result cannot be stored.
 inline constexpr const char* without_failed_step = "no step";
+/// That of an attempt that a limit has ended: a step is repeated only if it failed with its
+/// message. Otherwise the attempt was at work, and goes on where it was.
+inline constexpr const char* ended_by_a_limit = "limit";
 
 } // namespace heddle::host

@@ -42,6 +42,18 @@ public:
     [[nodiscard]] virtual bool alters() const noexcept = 0;
 };
 
+/// A row that is executed again with nothing but its records, to be looked at: what is not recorded
+/// is not performed, and the evaluation ends with an error where the records do. Threads: the
+/// session's only.
+class step_replay {
+public:
+    virtual ~step_replay() = default;
+    /// A record takes effect. May request the cancellation of the run.
+    virtual void note_effect(const ports::step_record& record) noexcept = 0;
+    /// The records have ended before the row. `what` names the steps that are not recorded.
+    virtual void note_end(std::string_view what) noexcept = 0;
+};
+
 /// Records of one execution of a row. Outlives the evaluation. Threads: the session's only.
 class step_log {
 public:
@@ -60,6 +72,14 @@ public:
     /// The dry execution that this log belongs to; null for a real one. In a dry execution the only
     /// earlier records are spares, and appended records are discarded.
     [[nodiscard]] virtual step_plan* plan() noexcept { return nullptr; }
+    /// Null: what is not recorded is performed. Otherwise nothing is appended.
+    [[nodiscard]] virtual step_replay* replay() noexcept { return nullptr; }
+    /// Whether what earlier executions have printed and logged is printed and logged again.
+    [[nodiscard]] virtual bool repeats_output() const noexcept { return false; }
+    /// The row is ended since all that it waits for is parked (ports::step_memory::park).
+    virtual void note_parked() noexcept {}
+    /// Of several evaluations of a row, which: steps of one have other paths than those of another.
+    [[nodiscard]] virtual std::uint64_t evaluation() const noexcept { return 0; }
     /// Seed of the row's random numbers.
     [[nodiscard]] virtual std::uint64_t seed() const noexcept = 0;
 };

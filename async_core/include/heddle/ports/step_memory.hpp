@@ -27,8 +27,8 @@ public:
     /// that any step of the row kept under an earlier version of the program. Each part is returned
     /// once, in the order in which they were kept: equal requests get the responses that they had.
     [[nodiscard]] virtual std::optional<kept_part> take(const digest128& content) = 0;
-    /// Whether a request without a kept part may be sent. False in the dry execution of a row,
-    /// where the step then ends with a cancelled error.
+    /// Whether a request without a kept part may be sent. False in a dry execution or a replay of
+    /// the row, where the step then ends with a cancelled error.
     [[nodiscard]] virtual bool may_ask() noexcept { return true; }
     /// Keeps a part; returns once it is as durable as the run asks. `name`: of the model or tool,
     /// for listings. Errors: io_error. Cancellation: it is kept, only the wait ends.
@@ -41,6 +41,16 @@ public:
     [[nodiscard]] virtual coro::task<result<void>> note_sent(digest128 content, std::string name,
                                                              step_spending if_lost,
                                                              coro::call_context context) = 0;
+    /// The step changes more than its answer: what was said in a conversation. It is performed
+    /// again by another execution of the row, with the parts that it kept.
+    virtual void note_trace() noexcept {}
+    /// Waits until the step is ended: what it needs may come while no process works on the row.
+    /// The row is ended as soon as nothing else of it is under way (host::step_log::note_parked).
+    /// Cancellation: returns.
+    [[nodiscard]] virtual coro::task<void> park(coro::call_context /*context*/) { co_return; }
+    /// So many more parts of the step are under way side by side; a negative number: fewer. One is
+    /// always.
+    virtual void note_parts(int /*more*/) noexcept {}
     /// Counts what the step has paid for, for its record.
     virtual void note_spending(const step_spending& spent) noexcept = 0;
 };

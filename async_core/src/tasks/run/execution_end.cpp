@@ -31,6 +31,7 @@ result<lang::value> execution_end::complete(task_ending end) {
 
 void execution_end::complete_with(const lang::value& of_subtask) {
     history_.record(dialog_, of_subtask);
+    if (history_.records()) report_.leaves_trace();
     report_.complete();
 }
 

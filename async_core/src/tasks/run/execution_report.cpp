@@ -98,6 +98,10 @@ void execution_report::take_warnings() {
     for (std::string& each : of_.chain.session->take_warnings()) notes_.warn(std::move(each));
 }
 
+void execution_report::leaves_trace() noexcept {
+    if (ports::step_memory* step = of_.call.context.step) step->note_trace();
+}
+
 task_ending execution_report::ending(std::string_view content) {
     task_session& session = *of_.chain.session;
     take_warnings();

@@ -50,6 +50,8 @@ public:
     void complete() noexcept { finished(task_outcome::complete, {}); }
     /// The result of a subtask, in place of that of the task: with the warnings of both.
     [[nodiscard]] lang::value pass_on(lang::value of_subtask);
+    /// Later steps may see what was said, besides the answer.
+    void leaves_trace() noexcept;
     /// The FAILED result, or where failures are raised the TaskError.
     [[nodiscard]] result<lang::value> fail(task_ending end, const task_failure& failure);
     /// Ends at a limit of the task. `content`: the text of the model so far; may be empty.

@@ -1,6 +1,7 @@
 #include "tasks/run/prompt_calls.hpp"
 
 #include "tasks/run/clause_call.hpp"
+#include "tasks/run/step_parts.hpp"
 #include "tasks/run/task_runner.hpp"
 
 #include <heddle/coro/nursery.hpp>
@@ -133,7 +134,8 @@ result<task_call> prompt_call_binder::bind(const prompt_call& wanted) {
 
 /// One call inside a prompt; its content goes to `out`.
 coro::task<result<void>> run_prompt_call(task_runner* runner, task_call call, std::string written,
-                                         lang::value* out) {
+                                         lang::value* out, step_parts* parts) {
+    const step_parts::part counted(*parts);
     const source_span span = call.span;
     result<lang::value> ended = co_await runner->run(std::move(call));
     if (!ended) {
@@ -159,13 +161,14 @@ coro::task<result<std::vector<lang::value>>> run_prompt_calls(task_runner& runne
     auto calls = prompt_call_binder(runner, of, chain, context).bind_all();
     if (!calls) co_return std::move(calls).error();
     std::vector<lang::value> contents(calls->size());
+    step_parts parts(context.step, calls->size());
     coro::nursery side_by_side(context);
     for (std::size_t i = 0; i < calls->size(); ++i) {
         task_call& each = (*calls)[i].call;
         each.context = side_by_side.context();
         side_by_side.start([&] {
             return run_prompt_call(&runner, std::move(each), std::move((*calls)[i].written),
-                                   &contents[i]);
+                                   &contents[i], &parts);
         });
     }
     result<void> ended = co_await side_by_side.join();

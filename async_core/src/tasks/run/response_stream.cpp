@@ -97,7 +97,8 @@ coro::task<result<void>> response_stream::read(pieces& arrived, ports::llm_port&
                                                const ports::chat_request& request,
                                                task_costs& costs,
                                                std::optional<result<ports::chat_response>>& ended,
-                                               coro::call_context context) {
+                                               step_parts& parts, coro::call_context context) {
+    const step_parts::part counted(parts);
     ports::chat_delta_sink sink = [this, &arrived](std::string_view text) -> result<void> {
         arrived.add(text);
         return notify_host(text);
@@ -111,7 +112,9 @@ coro::task<result<void>> response_stream::read(pieces& arrived, ports::llm_port&
 }
 
 /// Calls the function for what has arrived, until there is no more.
-coro::task<result<void>> response_stream::hand_on(pieces& arrived, coro::call_context context) {
+coro::task<result<void>> response_stream::hand_on(pieces& arrived, step_parts& parts,
+                                                  coro::call_context context) {
+    const step_parts::part counted(parts);
     host::session& owner = runner_.owner();
     lang::heap& memory = owner.memory();
     // Tasks that the function calls are not streamed to it.
@@ -171,9 +174,11 @@ coro::task<result<ports::chat_response>> response_stream::ask(ports::llm_port& p
     pieces arrived;
     request.gate = &arrived;
     std::optional<result<ports::chat_response>> ended;
+    step_parts parts(context.step, 2);
     coro::nursery both(context);
-    both.start([&] { return read(arrived, provider, request, costs, ended, both.context()); });
-    both.start([&] { return hand_on(arrived, both.context()); });
+    both.start(
+        [&] { return read(arrived, provider, request, costs, ended, parts, both.context()); });
+    both.start([&] { return hand_on(arrived, parts, both.context()); });
     const result<void> joined = co_await both.join();
     request.gate = nullptr;
     if (!ended) co_return joined.error();

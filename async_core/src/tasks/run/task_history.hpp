@@ -23,6 +23,8 @@ public:
     void join(std::shared_ptr<conversation> said);
 
     [[nodiscard]] bool uses_turns() const noexcept { return max_turns_ != 0; }
+    /// Whether later tasks may see its turn.
+    [[nodiscard]] bool records() const noexcept { return records_; }
     /// The newest turns that fit into the window of `session` beside what is asked, newest first.
     /// Valid until something is recorded. `request_bytes`: of what is asked before the prompt.
     [[nodiscard]] std::vector<const conversation_turn*> turns_that_fit(

@@ -3,6 +3,7 @@
 #include "tasks/output/in_turns.hpp"
 #include "tasks/output/message_json.hpp"
 #include "tasks/run/clause_call.hpp"
+#include "tasks/run/step_parts.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
 
@@ -78,8 +79,8 @@ public:
     [[nodiscard]] coro::task<result<void>> run_alone(coro::call_context context) {
         return run(turn_.calls().front(), of_.scope, context);
     }
-    /// The same of one of several, which count among the branches.
-    [[nodiscard]] coro::task<result<void>> run_beside_others(std::size_t index,
+    /// The same of one of several, which count among the branches and the parts of the step.
+    [[nodiscard]] coro::task<result<void>> run_beside_others(std::size_t index, step_parts* parts,
                                                              coro::call_context context);
 
 private:
@@ -101,8 +102,9 @@ private:
     const task_chain& chain_;
 };
 
-coro::task<result<void>> turn_run::run_beside_others(std::size_t index,
+coro::task<result<void>> turn_run::run_beside_others(std::size_t index, step_parts* parts,
                                                      coro::call_context context) {
+    const step_parts::part counted(*parts);
     host::side_call place(runner_.owner(), of_.scope);
     const result<void> begun = co_await place.begin(context);
     if (!begun) co_return begun;
@@ -235,9 +237,11 @@ coro::task<result<void>> run_tool_calls(task_runner& runner, tool_turns& turn, c
         const result<void> ended = co_await running.run_alone(context);
         co_return ended;
     }
+    step_parts parts(context.step, count);
     coro::nursery side_by_side(context);
     for (std::size_t i = 0; i < count; ++i) {
-        side_by_side.start([&] { return running.run_beside_others(i, side_by_side.context()); });
+        side_by_side.start(
+            [&] { return running.run_beside_others(i, &parts, side_by_side.context()); });
     }
     result<void> ended = co_await side_by_side.join();
     co_return ended;

@@ -7,6 +7,7 @@
 #include <heddle/host/step_log.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/ports/step_memory.hpp>
 
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
@@ -26,7 +27,7 @@ using ports::step_kind;
 using ports::step_record;
 
 /// Keeps records in memory; each is durable after a moment.
-class memory_log final : public step_log {
+class memory_log final : public step_log, public step_replay {
 public:
     explicit memory_log(coro::event_loop& loop, std::vector<step_record> earlier = {})
         : all(std::move(earlier)), loop_(loop), earlier_(all) {}
@@ -40,9 +41,19 @@ public:
     }
     void note(step_record record) override { all.push_back(std::move(record)); }
     std::uint64_t seed() const noexcept override { return 42; }
+    step_replay* replay() noexcept override { return replays ? this : nullptr; }
+    bool repeats_output() const noexcept override { return repeats; }
+    void note_effect(const step_record& record) noexcept override { ++effective[record.kind]; }
+    void note_end(std::string_view what) noexcept override { missing = what; }
+    void note_parked() noexcept override { is_parked = true; }
 
     std::vector<step_record> all;
     bool full = false;
+    bool replays = false;
+    bool repeats = false;
+    bool is_parked = false;
+    std::map<step_kind, std::size_t> effective;
+    std::string missing;
 
 private:
     coro::event_loop& loop_;
@@ -72,6 +83,43 @@ private:
     lang::builtin row_;
 };
 
+/// (later x): the answer that was kept for it while no process worked on the row.
+class later final : public effect_handler {
+public:
+    static constexpr ports::digest128 question{1, 1};
+    static constexpr ports::digest128 answer{2, 2};
+    const lang::builtin& row() const noexcept override { return row_; }
+    coro::task<result<lang::value>> run(effect_call call) override {
+        ports::step_memory& step = *call.context.step;
+        if (const auto kept = step.take(answer))
+            co_return lang::make_string(call.owner.memory(), kept->body);
+        if (!step.take(question)) {
+            const result<void> kept = co_await step.keep(question, "q", "?", {}, call.context);
+            if (!kept) co_return kept.error();
+        }
+        co_await step.park(call.context);
+        co_return error::cancelled(cancel_reason::shutdown);
+    }
+
+private:
+    lang::builtin row_{"later", "x", 1, 1, lang::builtin_kind::effect, nullptr, "x", "", "test"};
+};
+
+/// (within f): (f), as a part of the step.
+class within final : public effect_handler {
+public:
+    const lang::builtin& row() const noexcept override { return row_; }
+    coro::task<result<lang::value>> run(effect_call call) override {
+        lang::value callee = call.request.arguments[0];
+        result<lang::value> ended =
+            co_await call.owner.call_within(std::move(callee), {}, call.scope, call.context);
+        co_return ended;
+    }
+
+private:
+    lang::builtin row_{"within", "f", 1, 1, lang::builtin_kind::effect, nullptr, "f", "", "test"};
+};
+
 /// One process that executes a row.
 class row_process {
 public:
@@ -79,6 +127,8 @@ public:
         engine_parts parts;
         parts.print = [this](std::string_view text) { printed += text; };
         parts.effects.push_back(std::make_shared<fetch>(seed, asked));
+        parts.effects.push_back(std::make_shared<later>());
+        parts.effects.push_back(std::make_shared<within>());
         engine_ = std::make_unique<engine>(loop, std::move(parts));
         session_ = *engine_->new_session();
         log = std::make_unique<memory_log>(loop, std::move(earlier));
@@ -227,6 +277,103 @@ TEST(durable_rows, many_waits_and_records_take_linear_time) {
         EXPECT_LT(many, 20 * few) << work; // it was sixty times as much
         EXPECT_LT(many_again, 20 * few_again) << work;
     }
+}
+
+TEST(durable_rows, that_are_only_replayed_end_where_their_records_do) {
+    for (const std::string& body : programs()) {
+        row_process first(3);
+        const std::string value = first.run(program_text(body));
+        for (std::size_t kept = 0; kept <= first.log->all.size(); ++kept) {
+            const std::vector<step_record> earlier(
+                first.log->all.begin(), first.log->all.begin() + static_cast<std::ptrdiff_t>(kept));
+            row_process second(4, earlier);
+            second.log->replays = true;
+            const std::string replayed = second.run(program_text(body));
+            ASSERT_EQ(second.calls(), 0) << body;
+            ASSERT_EQ(second.printed, "") << body;
+            // The clock goes on while a row computes.
+            std::size_t recorded = 0;
+            for (const step_record& each : second.log->all)
+                recorded += each.kind != step_kind::clock;
+            std::size_t known = 0;
+            for (const step_record& each : earlier) known += each.kind != step_kind::clock;
+            ASSERT_EQ(recorded, known) << body;
+            std::size_t effective = 0;
+            for (const auto& [kind, count] : second.log->effective) effective += count;
+            ASSERT_EQ(effective, known) << body << " after " << kept << ": " << replayed;
+            if (second.log->missing.empty()) {
+                ASSERT_EQ(replayed, value) << body << " after " << kept;
+            } else {
+                ASSERT_NE(replayed.find("the journal ends here: "), std::string::npos) << replayed;
+            }
+        }
+    }
+}
+
+TEST(durable_rows, that_are_only_replayed_do_nothing_at_their_end) {
+    row_process first(1);
+    const std::string body = "(try (progn (fetch 1) (fetch 2)) (finally (fetch 3) (print 'late)))";
+    (void)first.run(body);
+    row_process second(1, {first.log->all.front()});
+    second.log->replays = true;
+    EXPECT_EQ(second.run(body),
+              "SexpEvaluationError: the journal ends here: 'fetch' is not recorded");
+    EXPECT_EQ(second.log->missing, "'fetch'");
+    EXPECT_EQ(second.calls(), 0);
+    EXPECT_EQ(second.printed, "");
+}
+
+TEST(durable_rows, end_when_nothing_but_parked_steps_is_under_way) {
+    const std::string body =
+        "(list (parallel (timeout 60 (later 'q) 'late) (list (fetch 1) (fetch 2))) (fetch 3))";
+    row_process first(1);
+    EXPECT_EQ(first.run(body), "SexpEvaluationError: the row waits for an answer");
+    EXPECT_TRUE(first.log->is_parked);
+    EXPECT_EQ(first.calls(), 2) << "the branch beside it has ended";
+    row_process again(2, first.log->all);
+    (void)again.run(body);
+    EXPECT_TRUE(again.log->is_parked);
+    EXPECT_EQ(again.calls(), 0);
+    EXPECT_EQ(again.log->all.size(), first.log->all.size());
+    std::vector<step_record> answered = first.log->all;
+    step_record answer;
+    for (const step_record& each : answered) {
+        if (each.content == later::question) answer = each;
+    }
+    answer.content = later::answer;
+    answer.body = "yes";
+    answered.push_back(answer);
+    row_process last(3, answered);
+    EXPECT_EQ(last.run(body), "((\"yes\" (1 2)) 3)");
+    EXPECT_FALSE(last.log->is_parked);
+    EXPECT_EQ(last.calls(), 1);
+    row_process replayed(4, last.log->all);
+    EXPECT_EQ(replayed.run(body), "((\"yes\" (1 2)) 3)");
+}
+
+TEST(durable_rows, end_when_what_runs_inside_of_a_step_is_parked) {
+    // (within f): calls f as a part of the step.
+    const std::string body = "(list (within (lambda () (list (fetch 1) (later 'q)))) (fetch 3))";
+    row_process first(1);
+    EXPECT_EQ(first.run(body), "SexpEvaluationError: the row waits for an answer");
+    EXPECT_TRUE(first.log->is_parked);
+    EXPECT_EQ(first.calls(), 1);
+    row_process again(2, first.log->all);
+    (void)again.run(body);
+    EXPECT_TRUE(again.log->is_parked);
+    EXPECT_EQ(again.calls(), 0);
+}
+
+TEST(durable_rows, print_again_if_the_log_wants_it) {
+    row_process first(1);
+    const std::string body = "(progn (print (fetch 'p)) (print (fetch 'q)) (fetch 'r))";
+    (void)first.run(body);
+    row_process second(2, first.log->all);
+    second.log->repeats = true;
+    EXPECT_EQ(second.run(body), "r");
+    EXPECT_EQ(second.printed, "p\nq\n");
+    EXPECT_EQ(second.calls(), 0);
+    EXPECT_EQ(second.log->all.size(), first.log->all.size());
 }
 
 TEST(durable_rows, print_once) {

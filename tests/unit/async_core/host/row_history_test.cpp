@@ -189,5 +189,35 @@ TEST(row_history, of_several_attempts_repeats_what_failed_in_the_last) {
     EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 1", "answer 1"));
 }
 
+TEST(row_history, of_the_last_attempt_ends_as_it_did) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    ask(all, 2, "failed: no");
+    all.push_back(attempt_failed("no"));
+    row_history once;
+    once.replayed = last_attempt(all, failure_of);
+    EXPECT_THAT(shown(once), ElementsAre("request 1", "answer 1", "request 2", "answer 2"));
+    ask(all, 2);
+    all.push_back(attempt_failed("of the program"));
+    row_history twice;
+    twice.replayed = last_attempt(all, failure_of);
+    EXPECT_THAT(shown(twice), ElementsAre("request 1", "answer 1", "request 2", "answer 2"));
+    EXPECT_EQ(twice.replayed.back().body, "value");
+}
+
+TEST(row_history, goes_on_where_a_limit_has_ended_an_attempt) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    ask(all, 2, "failed: caught");
+    step_record limit = attempt_failed("too many steps");
+    limit.name = ended_by_a_limit;
+    all.push_back(limit);
+    EXPECT_THAT(shown(read_history(all, failure_of)),
+                ElementsAre("request 1", "answer 1", "request 2", "answer 2"));
+    limit.body = "caught";
+    all.back() = limit;
+    EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 1", "answer 1"));
+}
+
 } // namespace
 } // namespace heddle::host
