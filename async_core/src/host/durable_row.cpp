@@ -51,6 +51,8 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
             if (!is_reused) spent_by_parts[each.path] += each.spent;
             parts_[each.path].emplace(each.content,
                                       ports::kept_part{std::move(each.body), is_counted});
+        } else if (each.kind == step_kind::tool) {
+            parts_[each.path].emplace(each.content, ports::kept_part{std::move(each.body), true});
         } else if (each.kind == step_kind::clock) {
             clocks_.push_back(std::move(each));
         } else {

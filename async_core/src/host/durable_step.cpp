@@ -40,6 +40,17 @@ coro::task<result<void>> durable_step::keep(ports::digest128 content, std::strin
     return row_.keep_part(std::move(record));
 }
 
+coro::task<result<void>> durable_step::keep_result(ports::digest128 content, std::string name,
+                                                   std::string body, coro::call_context) {
+    ports::step_record record;
+    record.kind = ports::step_kind::tool;
+    record.path = path_;
+    record.content = content;
+    record.name = std::move(name);
+    record.body = std::move(body);
+    return row_.keep_part(std::move(record));
+}
+
 ports::step_spending durable_step::spent() const noexcept {
     ports::step_spending rest = spent_;
     rest.requests -= std::min(rest.requests, counted_.requests);

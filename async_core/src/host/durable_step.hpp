@@ -34,6 +34,9 @@ public:
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;
+    [[nodiscard]] coro::task<result<void>> keep_result(ports::digest128 content, std::string name,
+                                                       std::string body,
+                                                       coro::call_context context) override;
     [[nodiscard]] coro::task<result<void>> note_sent(ports::digest128 content, std::string name,
                                                      ports::step_spending least,
                                                      coro::call_context context) override;

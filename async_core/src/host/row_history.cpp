@@ -184,8 +184,9 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         const bool is_answer = is_response(each);
-        if (is_answer && sent_anew.count(each.path) != 0) {
-            discarded_.push_back(each.number);
+        const bool is_part = is_answer || each.kind == step_kind::tool;
+        if (is_part && sent_anew.count(each.path) != 0) {
+            if (is_answer) discarded_.push_back(each.number);
             continue;
         }
         if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;

@@ -35,6 +35,10 @@ public:
     [[nodiscard]] virtual coro::task<result<void>> keep(digest128 content, std::string name,
                                                         std::string body, step_spending spent,
                                                         coro::call_context context) = 0;
+    /// As keep, for what a tool returned that the model called: an edit of the program drops it.
+    [[nodiscard]] virtual coro::task<result<void>> keep_result(digest128 content, std::string name,
+                                                               std::string body,
+                                                               coro::call_context context) = 0;
     /// Notes that a request is about to be sent; returns once that is as durable as the run asks. A
     /// process that ends before the response is kept leaves it as one that may have been paid for.
     /// `if_lost`: what it counts as then. Errors and cancellation: as of keep.

@@ -3,6 +3,7 @@
 #include "tasks/output/in_turns.hpp"
 #include "tasks/output/message_json.hpp"
 #include "tasks/run/clause_call.hpp"
+#include "tasks/run/kept_tool.hpp"
 #include "tasks/run/step_parts.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
@@ -189,7 +190,8 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
         const auto tool = lang::host_as<tool_callable>(offered->callable)->get();
         host::effect_call call =
             clause_call(owner, offered->callable, *inputs, scope, of_.span, context);
-        result<lang::value> ended = co_await run_tool(runner_, tool, std::move(call));
+        result<lang::value> ended =
+            co_await run_kept_tool(&runner_, tool, &called.asked, std::move(call));
         co_return ended;
     }
     if (offered->what == offered_tool::kind::task) {

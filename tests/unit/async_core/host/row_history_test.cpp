@@ -50,6 +50,7 @@ std::vector<std::string> shown(const row_history& history) {
     std::vector<std::string> lines;
     for (const step_record& each : history.replayed) {
         const std::string kind = each.kind == step_kind::request  ? "request "
+                                 : each.kind == step_kind::tool   ? "tool "
                                  : each.kind == step_kind::nested ? "nested "
                                                                   : "answer ";
         lines.push_back(kind + std::to_string(each.path.high) + (each.is_counted ? "!" : ""));
@@ -217,6 +218,18 @@ TEST(row_history, goes_on_where_a_limit_has_ended_an_attempt) {
     limit.body = "caught";
     all.back() = limit;
     EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 1", "answer 1"));
+}
+
+TEST(row_history, drops_what_tools_returned_in_a_step_that_is_repeated) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    all.push_back(record(step_kind::request, 2, "call the tool"));
+    all.push_back(record(step_kind::tool, 2));
+    all.push_back(record(step_kind::tool, 3));
+    all.push_back(record(step_kind::answer, 2, "failed: no"));
+    all.push_back(attempt_failed("no"));
+    EXPECT_THAT(shown(read_history(all, failure_of)),
+                ElementsAre("request 1", "answer 1", "tool 3"));
 }
 
 } // namespace

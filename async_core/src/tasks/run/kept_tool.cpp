@@ -1,0 +1,62 @@
+#include "tasks/run/kept_tool.hpp"
+
+#include "tasks/run/subtasks.hpp"
+#include "tasks/run/task_runner.hpp"
+
+#include <heddle/base/keyed_hash.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/value_codec.hpp>
+#include <heddle/ports/error_categories.hpp>
+#include <heddle/ports/step_memory.hpp>
+
+#include <string>
+#include <utility>
+
+namespace heddle::tasks {
+
+namespace {
+
+/// The call has an id of its own in the dialog with the model.
+[[nodiscard]] ports::digest128 digest_of(const ports::tool_call& asked) {
+    const std::string text = "tool " + asked.id + '\0' + asked.name + '\0' + asked.arguments_json;
+    return {hash_text({0x2D358DCCAA6C78A5ULL, 0x8BB84B93962EACC9ULL}, text),
+            hash_text({0x4B33A62ED433D4A3ULL, 0x4D5A2DA51DE1AA47ULL}, text)};
+}
+
+/// The result as it is kept; nothing: it is no data, or bound to this execution.
+[[nodiscard]] std::optional<std::string> encoded(const result<lang::value>& ended) {
+    if (!ended) {
+        const error& failure = ended.error();
+        if (failure.is_cancelled() || lang::extent_of(failure)) return std::nullopt;
+        return lang::encode_error(failure);
+    }
+    auto body = lang::encode_value(*ended);
+    if (!body) return std::nullopt;
+    return *std::move(body);
+}
+
+} // namespace
+
+coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
+                                              std::shared_ptr<const registered_tool> one,
+                                              const ports::tool_call* asked,
+                                              host::effect_call call) {
+    const coro::call_context context = call.context;
+    if (!context.step || one->declared.body) {
+        result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
+        co_return ended;
+    }
+    const ports::digest128 content = digest_of(*asked);
+    if (const auto before = context.step->take(content))
+        co_return lang::decode_answer(runner->owner().memory(), before->body, ports::find_category);
+    std::string name = one->declared.name;
+    result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
+    std::optional<std::string> body = encoded(ended);
+    if (!body) co_return ended;
+    result<void> kept =
+        co_await context.step->keep_result(content, std::move(name), *std::move(body), context);
+    if (!kept) co_return std::move(kept).error();
+    co_return ended;
+}
+
+} // namespace heddle::tasks
