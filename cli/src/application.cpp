@@ -4,6 +4,7 @@
 #include "input_files.hpp"
 #include "logging.hpp"
 #include "program_imports.hpp"
+#include "read_only_files.hpp"
 #include "services/client_options.hpp"
 #include "task_files.hpp"
 
@@ -25,6 +26,11 @@ namespace heddle::cli {
 namespace {
 
 constexpr const char* how_to_allow = "if you trust the workflow, start heddle with --allow-shell";
+
+/// Only errors where the messages of the workflow are not to be shown.
+[[nodiscard]] int logged_verbosity(const workflow_options& options) {
+    return options.drops_output ? -1 : options.verbosity;
+}
 
 /// What get_context looks through: indexed when it is first asked.
 result<memory::memory_options> memory_of(const workflow_options& options, log_port& log) {
@@ -97,7 +103,7 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
                                                          const environment& variables,
                                                          console& output) {
     std::unique_ptr<application> object(
-        new application(make_console_log(output, level_for(options.verbosity))));
+        new application(make_console_log(output, level_for(logged_verbosity(options)))));
 
     const consent_store consents = consents_of(variables);
     HEDDLE_TRY(object->settings_,
@@ -112,6 +118,7 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     auto files = fs::make_workspace_files(options.workspace, object->loop_);
     if (!files) return std::move(files).error().with_hint("--workspace names a directory");
     object->files_ = *std::move(files);
+    if (options.from_journal) object->files_ = make_read_only_files(std::move(object->files_));
     HEDDLE_TRY(object->imports_, make_program_imports(program, options.workspace, object->loop_));
 
     HEDDLE_TRY(memory::memory_options memory, memory_of(options, *object->log_));
@@ -119,7 +126,8 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     object->memory_ = std::make_unique<memory::memory_system>(
         *object->workers_, fs::make_local_tree(), std::move(memory));
 
-    if (options.allow_shell) HEDDLE_CHECK(object->allow_programs(options, output));
+    if (options.allow_shell && !options.from_journal)
+        HEDDLE_CHECK(object->allow_programs(options, output));
 
     tasks::context_sources sources;
     sources.files = object->files_.get();
@@ -164,7 +172,8 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     task_parts.observer = &object->counts_;
     object->counts_.replayed = options.replay.has_value();
     object->keeps_responses_ =
-        options.replay || options.cache.value_or(object->settings_.cache.enabled.value_or(false));
+        options.has_journal || options.replay ||
+        options.cache.value_or(object->settings_.cache.enabled.value_or(false));
     task_parts.memory = object->memory_.get();
     object->set_up_programs(options, task_parts);
     task_parts.matching = contexts.matching;
@@ -172,7 +181,8 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
 
     if (options.many_rows) task_parts.priority = ports::call_priority::batch;
     // A terminal cannot ask for a thousand rows at once.
-    if (!options.many_rows && terminal_questions::can_ask(output.traits())) {
+    if (!options.many_rows && !options.from_journal &&
+        terminal_questions::can_ask(output.traits())) {
         object->questions_ = std::make_unique<terminal_questions>(object->loop_, output);
         task_parts.ask_user = [asker = object->questions_.get()](tasks::user_question question,
                                                                  coro::call_context context) {
@@ -185,9 +195,11 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     parts.log = object->log_.get();
     parts.files = object->files_.get();
     object->import_notes_ = std::make_unique<import_notes>(*object->imports_);
-    if (!options.many_rows) object->import_notes_->close();
+    if (!options.many_rows && !options.has_journal) object->import_notes_->close();
     parts.imports = object->import_notes_.get();
-    parts.print = [&output, to_error = options.prints_to_error](std::string_view text) {
+    parts.print = [&output, to_error = options.prints_to_error,
+                   drops = options.drops_output](std::string_view text) {
+        if (drops) return;
         if (to_error) output.err(text);
         else output.out_data(text);
     };

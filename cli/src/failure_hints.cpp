@@ -33,6 +33,22 @@ error with_model_hint(error failure, bool has_services) {
     return std::move(failure).with_hint(std::string(no_model_hint));
 }
 
+error with_input_hint(error failure, const std::vector<std::string>& inputs) {
+    if (failure.code() != lang::errc::type || !failure.info().hint.empty()) return failure;
+    for (const std::string& input : inputs) {
+        const std::size_t equals = input.find('=');
+        if (equals == std::string::npos || equals == 0 || input[equals - 1] == ':') continue;
+        const std::string name = input.substr(0, equals);
+        const std::string given = input.substr(equals + 1);
+        if (given.empty() || given.size() > 40) continue;
+        if (failure.message().find("not the string \"" + given + "\"") == std::string::npos)
+            continue;
+        return std::move(failure).with_hint(name + "=" + given + " is the text \"" + given +
+                                            "\"; " + name + ":=" + given + " is read as JSON");
+    }
+    return failure;
+}
+
 error with_map_hint(error failure) {
     const error_info& info = failure.info();
     if (!info.hint.empty() || !depends_on_data(failure) || lang::passes_catches(failure)) {

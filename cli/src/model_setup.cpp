@@ -235,7 +235,12 @@ private:
                 .with_hint("write scripted:RULES.json");
         }
         // Read once: a pipe can be read only once.
-        HEDDLE_TRY(const std::string text, read_input_file(file));
+        result<std::string> read = read_input_file(file);
+        if (!read && parts_.options.from_journal) {
+            add(std::make_unique<unavailable_provider>(std::string(scripted_name), read.error()));
+            return {};
+        }
+        HEDDLE_TRY(const std::string text, std::move(read));
         auto rules = scripted::engine::parse(text, file);
         if (!rules) return std::move(rules).error();
         scripted_model_ = (*rules)->models().front();

@@ -23,7 +23,6 @@
 #include "failure_hints.hpp"
 #include "input_files.hpp"
 #include "interrupts.hpp"
-#include "task_files.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/fs/local_tree.hpp>
@@ -215,18 +214,13 @@ private:
         co_return result<void>();
     }
 
-    [[nodiscard]] std::vector<std::string> own_templates() const {
-        auto files = template_files(tools_->template_folders());
-        return files ? *std::move(files) : std::vector<std::string>();
-    }
-
     [[nodiscard]] result<void> check_files() {
         std::vector<named_file> read;
         read.push_back({"the workflow", asked_.file});
         for (const std::string& each : asked_.rows.files) read.push_back({"a file of rows", each});
         for (const auto& [name, text] : tools_->imported().texts())
             read.push_back({"a part of the workflow", name});
-        for (const std::string& each : own_templates()) read.push_back({"a template", each});
+        for (const std::string& each : templates_of(*tools_)) read.push_back({"a template", each});
         if (const std::string folder = asked_.run_folder(); !folder.empty()) {
             for (const char* name : {"/run.db", "/run.json", "/lock"})
                 read.push_back({"a file of the run itself", folder + name});
@@ -244,6 +238,11 @@ private:
         HEDDLE_TRY(journal_, open_journal(*store_workers_, folder, asked_.durability, !continues_));
         if (continues_) {
             HEDDLE_TRY(manifest_, read_manifest(folder));
+            if (manifest_.is_single()) {
+                return error(errc::invalid_argument,
+                             "the run in " + folder + " is one of 'heddle run', not a batch")
+                    .with_hint("name another directory with --run");
+            }
             follow_move(manifest_, asked_, folder);
             return {};
         }
@@ -258,7 +257,7 @@ private:
     }
 
     [[nodiscard]] std::string digest_now(run_manifest& run) const {
-        return program_digest({asked_, program_.text, *tools_, own_templates()}, run);
+        return program_digest({asked_, program_.text, *tools_, templates_of(*tools_)}, run);
     }
 
     /// Outdates the rows of an earlier version of the program. Where rows are to be retried, only
@@ -286,7 +285,9 @@ private:
         }
         if (!continues_) manifest_.program_digest = digest;
         note_edition(manifest_, edition_, digest, known);
-        note_command(manifest_, asked_, without_retries(arguments_), *variables_);
+        manifest_.strict = asked_.strict;
+        note_command(manifest_, {asked_.run_folder(), asked_.inputs, without_retries(arguments_)},
+                     *variables_);
         co_return result<void>();
     }
 

@@ -43,6 +43,13 @@ public:
         return static_cast<std::uint32_t>(all.size());
     }
     void use_spare(const ports::spare_use& use) override { journal_.use_spare(row_, use); }
+    /// One of several evaluations of the row, whose earlier output is printed again.
+    void set_evaluation(std::uint64_t number) noexcept {
+        evaluation_ = number;
+        repeats_output_ = true;
+    }
+    [[nodiscard]] std::uint64_t evaluation() const noexcept override { return evaluation_; }
+    [[nodiscard]] bool repeats_output() const noexcept override { return repeats_output_; }
     /// Records of this execution.
     [[nodiscard]] std::uint64_t appended() const noexcept { return appended_; }
     [[nodiscard]] std::uint64_t seed() const noexcept override { return seed_; }
@@ -65,7 +72,9 @@ private:
     std::uint64_t row_;
     std::uint64_t seed_;
     std::uint64_t appended_ = 0;
+    std::uint64_t evaluation_ = 0;
     std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
+    bool repeats_output_ = false;
     std::vector<ports::step_record> earlier_;
 };
 

@@ -54,13 +54,6 @@ void tidy_notes(const paths::path& folder) {
     }
 }
 
-/// The name of an input; NAME:=JSON as well.
-std::string name_of(const std::string& input) {
-    std::string name = input.substr(0, input.find('='));
-    if (name.ends_with(':')) name.pop_back();
-    return name;
-}
-
 /// The words of a name: "apiKey" and "api_key" have two.
 std::vector<std::string> words_of(std::string_view name) {
     std::vector<std::string> words(1);
@@ -92,6 +85,12 @@ std::string shown_command(const std::vector<std::string>& arguments) {
 
 } // namespace
 
+std::string name_of_input(const std::string& input) {
+    std::string name = input.substr(0, input.find('='));
+    if (name.ends_with(':')) name.pop_back();
+    return name;
+}
+
 bool is_name_of_secret(std::string_view name) {
     static constexpr std::array<std::string_view, 18> alone{
         "token",  "secret",     "password", "passwd",      "pwd",           "passphrase",
@@ -108,25 +107,23 @@ bool is_name_of_secret(std::string_view name) {
     return false;
 }
 
-void note_command(run_manifest& manifest, const batch_request& asked,
-                  std::vector<std::string> arguments, const environment& variables) {
+void note_command(run_manifest& manifest, given_command given, const environment& variables) {
     std::error_code failed;
-    manifest.folder = absolute_path(asked.run_folder());
-    manifest.strict = asked.strict;
+    manifest.folder = absolute_path(given.folder);
     manifest.heddle_version = HEDDLE_VERSION;
     manifest.directory = paths::current_path(failed).string();
     manifest.withheld.clear();
-    for (const std::string& input : asked.inputs) {
-        const std::string name = name_of(input);
+    for (const std::string& input : given.inputs) {
+        const std::string name = name_of_input(input);
         if (!is_name_of_secret(name)) continue;
         // However it was written: -i NAME=VALUE, --input=NAME=VALUE.
-        for (std::string& each : arguments) {
+        for (std::string& each : given.arguments) {
             if (!is_input(each, input)) continue;
             each.resize(each.size() - input.size() + input.find('=') + 1);
         }
         manifest.withheld.push_back(input.substr(0, input.find('=') + 1));
     }
-    manifest.arguments = std::move(arguments);
+    manifest.arguments = std::move(given.arguments);
     const std::string note = note_file(manifest, variables);
     if (note.empty()) return;
     const paths::path notes = paths::path(note).parent_path();
@@ -155,15 +152,13 @@ result<std::vector<std::string>> command_of_run(const run_manifest& manifest,
                              ": it is not known that you have started this run; its command is: " +
                              shown_command(manifest.arguments) + ", in " +
                              utf8::printable_line(manifest.directory))
-                .with_hint(
-                    "run that command yourself with --retry-failed, or add --allow if you "
-                    "trust it");
+                .with_hint("run that command yourself, or add --allow if you trust it");
         }
     }
     if (!manifest.folder.empty() && !is_same_path(manifest.folder, folder)) {
         return error(errc::invalid_argument,
                      "the run was moved from " + manifest.folder + " to " + absolute_path(folder))
-            .with_hint("run its batch command once where its files are now, with --retry-failed");
+            .with_hint("run its command once where its files are now");
     }
     std::vector<std::string> arguments = manifest.arguments;
     std::string missing;
@@ -172,7 +167,7 @@ result<std::vector<std::string>> command_of_run(const run_manifest& manifest,
             std::find_if(asked.inputs.begin(), asked.inputs.end(),
                          [&](const std::string& each) { return each.starts_with(withheld); });
         if (value == asked.inputs.end()) {
-            missing += (missing.empty() ? "" : ", ") + name_of(withheld);
+            missing += (missing.empty() ? "" : ", ") + name_of_input(withheld);
             continue;
         }
         for (std::string& each : arguments) {
@@ -183,7 +178,7 @@ result<std::vector<std::string>> command_of_run(const run_manifest& manifest,
     if (missing.empty()) return arguments;
     return error(errc::invalid_argument, "the run does not keep the value of the input " + missing +
                                              ", whose name is that of a secret")
-        .with_hint("add it: --input " + name_of(manifest.withheld.front()) + "=…");
+        .with_hint("add it: --input " + name_of_input(manifest.withheld.front()) + "=…");
 }
 
 } // namespace heddle::cli

@@ -1,25 +1,31 @@
 // The command of a run, which a later command starts again.
 #pragma once
 
-#include "batch/batch_request.hpp"
 #include "batch/run_manifest.hpp"
 #include "environment.hpp"
 
 #include <heddle/base/error.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
+
+/// A command that works on a run.
+struct given_command {
+    std::string folder;                 ///< of the run
+    std::vector<std::string> inputs;    ///< NAME=VALUE
+    std::vector<std::string> arguments; ///< of the command line
+};
 
 /// Notes the command in the manifest, and in the state directory of the user, so that a later
 /// `heddle runs retry` knows that the user has given it: a run may come from a stranger. Values of
 /// inputs whose names look like those of secrets ("token") are left out. Without a state directory
 /// (HOME) only the manifest has it. Errors: none; for what cannot be written there, the retry asks.
-void note_command(run_manifest& manifest, const batch_request& asked,
-                  std::vector<std::string> arguments, const environment& variables);
+void note_command(run_manifest& manifest, given_command given, const environment& variables);
 
-/// What `heddle runs retry` was asked for.
+/// What `heddle runs retry` or `replay` was asked for.
 struct command_request {
     bool allow = false;              ///< also a command that the user has not given
     std::vector<std::string> inputs; ///< NAME=VALUE: values that were left out
@@ -34,5 +40,7 @@ struct command_request {
 
 /// Whether the value of an input of that name is not kept. Pure.
 [[nodiscard]] bool is_name_of_secret(std::string_view name);
+/// The name of an input as it is written, NAME=TEXT or NAME:=JSON. Pure.
+[[nodiscard]] std::string name_of_input(const std::string& input);
 
 } // namespace heddle::cli

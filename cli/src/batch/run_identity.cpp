@@ -2,6 +2,7 @@
 
 #include "batch/batch_files.hpp"
 #include "display_text.hpp"
+#include "task_files.hpp"
 
 #include <heddle/rows/row.hpp>
 
@@ -16,12 +17,6 @@ namespace {
 
 constexpr const char* id_entry = "run"; ///< of the journal's manifest
 
-std::string new_id() {
-    std::random_device source;
-    const auto half = [&source] { return std::uint64_t{source()} << 32U | source(); };
-    return hex_of({half(), half()});
-}
-
 [[nodiscard]] bool is_done(const ports::known_row& row) noexcept {
     return row.status == ports::row_status::done;
 }
@@ -33,6 +28,17 @@ std::string hex_of(const ports::digest128& digest) {
     std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(digest.high),
                   static_cast<unsigned long long>(digest.low));
     return text;
+}
+
+std::vector<std::string> templates_of(const application& tools) {
+    auto files = template_files(tools.template_folders());
+    return files ? *std::move(files) : std::vector<std::string>();
+}
+
+std::string new_run_id() {
+    std::random_device source;
+    const auto half = [&source] { return std::uint64_t{source()} << 32U | source(); };
+    return hex_of({half(), half()});
 }
 
 coro::task<result<void>> check_journal(opened_files files, std::vector<ports::known_row> known,
@@ -65,7 +71,7 @@ coro::task<result<void>> match_journal(opened_files files, std::vector<ports::kn
                                        coro::call_context context) {
     result<void> checked = co_await check_journal(files, std::move(known), context);
     if (!checked || files.continues) co_return checked;
-    files.manifest.run_id = new_id();
+    files.manifest.run_id = new_run_id();
     if (auto noted = files.journal.set_manifest({{id_entry, files.manifest.run_id, {}}}); !noted)
         co_return noted;
     result<void> kept = co_await files.journal.flush(context);

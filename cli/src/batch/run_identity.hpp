@@ -1,6 +1,7 @@
 // Whether the files of a run belong together, and what is done to them before it goes on.
 #pragma once
 
+#include "application.hpp"
 #include "batch/batch_request.hpp"
 #include "batch/run_manifest.hpp"
 
@@ -17,6 +18,11 @@ namespace heddle::cli {
 
 /// 32 hexadecimal digits.
 [[nodiscard]] std::string hex_of(const ports::digest128& digest);
+
+/// The files of templates of the workflow. Blocks.
+[[nodiscard]] std::vector<std::string> templates_of(const application& tools);
+/// The id of a new run: 32 hexadecimal digits.
+[[nodiscard]] std::string new_run_id();
 
 /// What is looked at; all of it outlives the calls.
 struct opened_files {

@@ -36,6 +36,10 @@ struct run_manifest {
     [[nodiscard]] const std::string& last_digest() const noexcept {
         return begun_digest.empty() ? program_digest : begun_digest;
     }
+    /// Of `heddle run --run`, and not of a batch.
+    [[nodiscard]] bool is_single() const noexcept {
+        return !arguments.empty() && arguments.front() == "run";
+    }
     [[nodiscard]] std::string to_json() const;
     /// Errors: invalid_argument, for one that is damaged or of a later version.
     [[nodiscard]] static result<run_manifest> from_json(const std::string& text,

@@ -4,20 +4,16 @@
 #include "batch/batch_outputs.hpp"
 #include "batch/failure_table.hpp"
 #include "batch/lost_requests.hpp"
+#include "batch/opened_run.hpp"
 #include "batch/run_control.hpp"
-#include "batch/run_manifest.hpp"
-#include "batch/run_store_access.hpp"
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
 #include "json_line.hpp"
 #include "table.hpp"
 
-#include <heddle/coro/spawn.hpp>
 #include <heddle/coro/wait_point.hpp>
-#include <heddle/fs/local_tree.hpp>
 #include <heddle/rows/result_writer.hpp>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -44,47 +40,6 @@ std::string_view name_of(row_status status) {
     case row_status::rejected: return "rejected";
     }
     return "begun";
-}
-
-/// An open run, on a loop of its own.
-struct opened_run {
-    coro::event_loop* loop = nullptr;
-    std::string folder;
-    run_manifest about;
-    std::unique_ptr<store::run_store> store;
-
-    [[nodiscard]] coro::call_context context() const { return {loop, nullptr, {}}; }
-    [[nodiscard]] bool is_going() const {
-        return ask_run(folder, R"({"do":"status"})").has_value();
-    }
-};
-
-/// Opens a run and works with it. Errors: those of both.
-result<void> with_run(const std::string& name,
-                      const std::function<coro::task<result<void>>(opened_run&)>& work) {
-    boost::asio::io_context io{1};
-    coro::event_loop loop(io);
-    const auto workers = fs::make_worker_pool(loop, 1);
-    opened_run run;
-    run.loop = &loop;
-    HEDDLE_TRY(run.folder, find_run(name));
-    HEDDLE_TRY(run.about, read_manifest(run.folder));
-    HEDDLE_TRY(run.store, read_journal(*workers, run.folder));
-    result<void> ended;
-    std::exception_ptr broken;
-    const auto perform = [](const auto* what, opened_run* on,
-                            result<void>* into) -> coro::task<void> {
-        result<void> did = co_await (*what)(*on);
-        *into = std::move(did);
-    };
-    coro::spawn(loop, perform(&work, &run, &ended), [&](std::exception_ptr thrown) {
-        broken = thrown;
-        io.stop();
-    });
-    io.run();
-    run.store.reset();
-    if (broken) std::rethrow_exception(broken);
-    return ended;
 }
 
 exit_code tell(const result<void>& ended, bool as_json, console& output) {
@@ -235,12 +190,12 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
         text += "maybe paid: " + counted(totals.maybe_paid, "call") +
                 " under way when a process ended; the cost is an estimate\n";
     }
-    text += "results: " + run->about.output + "\n";
+    if (!run->about.output.empty()) text += "results: " + run->about.output + "\n";
     if (run->store->phase() == store::output_phase::beside && run->about.output != "-")
         text += "results of the changed program so far: " + file_beside(run->about.output) + "\n";
-    if (totals.failed + totals.rejected != 0)
+    if (totals.failed + totals.rejected != 0 && !run->about.dead_letters.empty())
         text += "rows without a result: " + run->about.dead_letters + "\n";
-    if (going) {
+    if (going && !run->about.is_single()) {
         const auto answer = ask_run(run->folder, R"({"do":"status"})");
         boost::system::error_code wrong;
         const json::value parsed = answer ? json::parse(*answer, wrong) : json::value();

@@ -35,6 +35,18 @@ public:
     [[nodiscard]] virtual exit_code run(command_context context) = 0;
 };
 
+struct replay_request;
+
+/// A command whose runs can be replayed.
+class replayable_command {
+public:
+    virtual ~replayable_command() = default;
+    /// Replays a row of a run that the command, with the options that it was given, has started.
+    /// `asked.run`: the folder.
+    [[nodiscard]] virtual exit_code replay(const replay_request& asked,
+                                           command_context context) = 0;
+};
+
 /// The section of the help that lists a command.
 enum class command_group : std::uint8_t { run, write, models, other, hidden };
 

@@ -47,6 +47,9 @@ struct workflow_options {
     std::string show_prompts;          ///< whose requests are shown; "*": all; empty: none
     request_watch* watch = nullptr;    ///< observes requests before the cache; may be null
     bool without_keys = false;         ///< nothing is sent, so no key is needed
+    bool has_journal = false;          ///< `heddle run --run`: responses and imports are kept
+    bool from_journal = false; ///< nothing is sent, written or started: only records are used
+    bool drops_output = false; ///< what the workflow prints and logs is not shown
     std::string default_tasks; ///< the folder that is read if it exists and `tasks` is empty
 };
 

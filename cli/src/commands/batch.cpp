@@ -2,6 +2,7 @@
 #include "batch/batch_command.hpp"
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
+#include "journal/replay_run.hpp"
 #include "task_files.hpp"
 
 #include <cmath>
@@ -25,7 +26,7 @@ std::optional<std::string> read_seconds(const std::optional<double>& seconds,
     return std::nullopt;
 }
 
-class batch_work final : public command {
+class batch_work final : public command, public replayable_command {
 public:
     void add_options(option_list& to) override {
         to.argument("FILE", asked_.file, "The workflow, which defines main").required();
@@ -71,6 +72,17 @@ public:
     }
 
     exit_code run(command_context context) override {
+        take_limits();
+        return run_batch(asked_, context.program.arguments(), context.variables, context.output);
+    }
+
+    exit_code replay(const replay_request& asked, command_context context) override {
+        take_limits();
+        return replay_batch_row(asked_, asked, context.variables, context.output);
+    }
+
+private:
+    void take_limits() {
         workflow_options& options = asked_.options;
         asked_.concurrency = options.concurrency.value_or(asked_.concurrency);
         asked_.row_timeout = options.timeout;
@@ -87,10 +99,8 @@ public:
         options.default_tasks = tasks_beside(asked_.file);
         if ((options.verbosity < 0 || options.json) && asked_.progress == progress_style::automatic)
             asked_.progress = progress_style::none;
-        return run_batch(asked_, context.program.arguments(), context.variables, context.output);
     }
 
-private:
     void add_input_options(option_list& to) {
         to.group("Rows");
         to.option("--rows", asked_.rows.files,

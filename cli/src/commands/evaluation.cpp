@@ -5,6 +5,8 @@
 #include "failure_hints.hpp"
 #include "inputs.hpp"
 #include "interrupts.hpp"
+#include "journal/run_setup.hpp"
+#include "journal/step_trace.hpp"
 #include "json_line.hpp"
 #include "progress.hpp"
 #include "render.hpp"
@@ -42,10 +44,16 @@ struct workflow_run {
     result<value> ended = value();
     source_span last_form; ///< whose value is that of the run; empty if unknown
     exit_code on_failure = exit_code::failed;
-    std::optional<value> unwritten;   ///< a result that has no JSON form
-    bool shows_content = false;       ///< of a FAILED result that is its value
-    std::vector<std::string> remarks; ///< to be reported at the end
-    std::string shown_task;           ///< of --show-prompts
+    std::optional<value> unwritten;              ///< a result that has no JSON form
+    bool shows_content = false;                  ///< of a FAILED result that is its value
+    std::vector<std::string> remarks;            ///< to be reported at the end
+    std::string shown_task;                      ///< of --show-prompts
+    kept_run* kept = nullptr;                    ///< null: nothing is kept
+    run_sources sources;                         ///< of `kept`
+    application* tools = nullptr;                ///< for `kept`
+    bool is_open = false;                        ///< so is `kept`
+    bool stopped = false;                        ///< from outside: `kept` goes on later
+    std::function<void(const std::string&)> say; ///< a line for people
 };
 
 /// The call of main with the inputs. Errors leave `run` marked as a usage error where they are one.
@@ -162,7 +170,9 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
         }
         co_return answer;
     }
+    if (run->kept) options.steps = run->kept->top();
     result<value> last = co_await evaluate_source(run, options);
+    if (run->kept) run->kept->note_imports(run->tools->imported());
     if (!last) {
         // Nothing was run: the text could not be read or compiled.
         if (!session.has_run_code() && !was_ended(last.error())) run->on_failure = exit_code::usage;
@@ -189,32 +199,51 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
     }
     // A file of one call defines main with that call.
     if (run->source.calls.empty()) run->last_form = {};
+    if (run->kept) {
+        result<host::step_log*> steps = co_await run->kept->begin_main();
+        if (!steps) co_return std::move(steps).error();
+        options.steps = *steps;
+    }
     result<value> answer = co_await session.call(*main, *std::move(arguments), options);
     co_return answer;
 }
 
-coro::task<void> perform_and_close(workflow_run* run, host::run_options options,
-                                   application* tools) {
-    result<value> ended = co_await perform(run, options);
-    run->ended = std::move(ended);
-    co_await tools->close();
+/// Opens what is kept of the run. False: the run is over, with an error.
+coro::task<bool> open_kept(workflow_run* run, application* tools) {
+    result<void> opened = co_await run->kept->open(tools, run->session.get(), &run->sources);
+    if (!opened) {
+        run->on_failure = exit_code::usage;
+        run->ended = std::move(opened).error();
+        co_return false;
+    }
+    run->is_open = true;
+    if (const std::string& line = run->kept->greeting(); !line.empty()) run->say(line);
+    co_return true;
 }
 
-/// An input that was given as NAME=TEXT and is what a type error complains of.
-error with_input_hint(error failure, const program& source) {
-    if (failure.code() != lang::errc::type || !failure.info().hint.empty()) return failure;
-    for (const std::string& input : source.inputs) {
-        const std::size_t equals = input.find('=');
-        if (equals == std::string::npos || equals == 0 || input[equals - 1] == ':') continue;
-        const std::string name = input.substr(0, equals);
-        const std::string given = input.substr(equals + 1);
-        if (given.empty() || given.size() > 40) continue;
-        if (failure.message().find("not the string \"" + given + "\"") == std::string::npos)
-            continue;
-        return std::move(failure).with_hint(name + "=" + given + " is the text \"" + given +
-                                            "\"; " + name + ":=" + given + " is read as JSON");
+/// Keeps how the run has ended.
+coro::task<void> keep_end(workflow_run* run) {
+    run_end how;
+    const bool is_over = !run->stopped && (run->ended || run->on_failure != exit_code::usage);
+    if (is_over) how = end_of_run(run->ended, run->session->realm().sources());
+    result<void> kept = co_await run->kept->end(std::move(how));
+    if (!kept && run->ended) run->ended = std::move(kept).error();
+}
+
+coro::task<void> perform_and_close(workflow_run* run, host::run_options options,
+                                   application* tools) {
+    bool goes = true;
+    if (run->kept) goes = co_await open_kept(run, tools);
+    if (goes) {
+        result<value> ended = co_await perform(run, options);
+        run->ended = std::move(ended);
     }
-    return failure;
+    run->stopped = run->cancel.requested() || options.until.passed(tools->loop().now());
+    if (run->is_open) {
+        run->kept->note_imports(tools->imported());
+        co_await keep_end(run);
+    }
+    co_await tools->close();
 }
 
 /// The value as it is to be printed. Errors: it has no JSON form.
@@ -245,7 +274,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     const call_counts& counts = tools.counts();
     if (options.json) end_is_told();
     failure = with_model_hint(std::move(failure), tools.has_services());
-    failure = with_input_hint(std::move(failure), run.source);
+    failure = with_input_hint(std::move(failure), run.source.inputs);
     failure = with_map_hint(std::move(failure));
     if (options.json) {
         output.err(render_error_json(failure, run.session->realm().sources(), code, counts,
@@ -344,6 +373,11 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
     return code;
 }
 
+exit_code tell_replay(const workflow_run& run, const step_trace& trace) {
+    replay_end how{end_of_run(run.ended, run.session->realm().sources()), run.kept->missing()};
+    return trace.end(how) ? exit_code::done : exit_code::failed;
+}
+
 /// The whole of what is wrong with task templates, or null.
 const tasks::template_report* failure_report(const error& failure) {
     return dynamic_cast<const tasks::template_report*>(failure.info().payload.get());
@@ -399,23 +433,38 @@ exit_code tell_error(const error& failure, exit_code code, bool json, console& o
     return code;
 }
 
-exit_code evaluate_program(program source, const workflow_options& options,
+exit_code evaluate_program(program source, const workflow_options& asked,
                            const environment& variables, console& output) {
     raise_open_file_limit();
-    auto tools = application::create(source.name, options, variables, output);
-    if (!tools) return tell_usage_error(tools.error(), options.json, output);
+    workflow_options options = asked;
+    std::optional<step_trace> trace;
+    if (source.replay) trace.emplace(*source.replay, output);
+    auto parts = set_up_run(source, options, trace ? &*trace : nullptr, variables, output);
+    if (!parts) return tell_usage_error(parts.error(), options.json, output);
+    const std::unique_ptr<application> tools = std::move(parts->tools);
     workflow_run run;
     run.source = std::move(source);
     run.shown_task = options.show_prompts;
-    auto session = (*tools)->engine().new_session();
+    auto session = tools->engine().new_session();
     if (!session) return tell_usage_error(session.error(), options.json, output);
     run.session = *std::move(session);
+    // It ends before the loop.
+    const std::unique_ptr<kept_run> keeper = std::move(parts->kept);
+    if (keeper) {
+        run.kept = keeper.get();
+        run.tools = tools.get();
+        run.sources = std::move(parts->sources);
+        run.say = [&](const std::string& line) {
+            if (options.verbosity >= 0 && !options.json) output.err("heddle: " + line + "\n");
+        };
+    }
+    if (trace) trace->attach(*run.session, run.cancel);
 
-    coro::event_loop& loop = (*tools)->loop();
+    coro::event_loop& loop = tools->loop();
     interrupts signals(loop.context(), [&] {
         run.cancel.request(cancel_reason::user);
         if (output.traits().err_is_terminal && !options.json && options.verbosity >= 0) {
-            output.err("\nending " + std::to_string((*tools)->counts().running) +
+            output.err("\nending " + std::to_string(tools->counts().running) +
                        " calls; Ctrl-C again stops at once\n");
         }
     });
@@ -424,15 +473,15 @@ exit_code evaluate_program(program source, const workflow_options& options,
         boost::asio::post(loop.context(), [&run] { run.cancel.request(cancel_reason::user); });
     });
     std::optional<progress> status;
-    if (options.verbosity >= 0) status.emplace(loop, output, (*tools)->counts());
+    if (options.verbosity >= 0) status.emplace(loop, output, tools->counts());
 
-    host::run_options bounds = (*tools)->bounds();
+    host::run_options bounds = tools->bounds();
     bounds.cancel = &run.cancel;
     if (options.timeout) bounds.until = coro::deadline(loop.now() + *options.timeout);
     {
         const loss_watch watched{output};
         const console::loop_time looping(output);
-        run_to_end(loop, perform_and_close(&run, bounds, tools->get()), [&] {
+        run_to_end(loop, perform_and_close(&run, bounds, tools.get()), [&] {
             status.reset();
             signals.stop();
         });
@@ -440,7 +489,11 @@ exit_code evaluate_program(program source, const workflow_options& options,
     // Who wants the run to end gets an end, whether or not somebody reads.
     const bool timed_out = !run.ended && bounds.until.passed(loop.now());
     if (signals.came() || timed_out) output.wait_at_most(time_for_readers);
-    return tell_end(run, **tools, options, signals.came(), output);
+    if (trace && run.is_open && !signals.came()) return tell_replay(run, *trace);
+    const exit_code code = tell_end(run, *tools, options, signals.came(), output);
+    if (run.is_open && run.stopped && run.kept->use() == run_use::work)
+        run.say("the same command continues the run in " + run.kept->folder());
+    return code;
 }
 
 } // namespace heddle::cli

@@ -17,6 +17,8 @@
 
 namespace heddle::cli {
 
+struct replay_request;
+
 /// The message when the reader of standard output has gone, or the disk is full.
 inline constexpr std::string_view output_lost_message = "standard output cannot be written";
 
@@ -34,7 +36,17 @@ struct program {
     /// `text` is an identifier for tasks::dispatch, with the inputs and these files.
     bool dispatches = false;
     std::vector<std::string> files;
+    std::string run_folder;             ///< keeps what the run does; empty: nothing is kept
+    std::vector<std::string> arguments; ///< of the command line, for that folder
+    bool retry_failed = false;          ///< failed steps of the run are asked again
+    /// The run is only replayed, and its steps are printed; null: it is not. Outlives the call.
+    const replay_request* replay = nullptr;
 };
+
+/// The name of the workflow in the manifest of its run.
+[[nodiscard]] std::string workflow_entry(const std::string& name);
+/// The name of what --input-json had.
+inline constexpr std::string_view input_json_entry = "--input-json";
 
 /// Evaluates, prints the result or the error, closes all connections.
 [[nodiscard]] exit_code evaluate_program(program source, const workflow_options& options,

@@ -1,8 +1,11 @@
 #include "command_line/command.hpp"
+#include "command_line/command_line.hpp"
 #include "command_line/input_options.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
+#include "journal/kept_run.hpp"
+#include "journal/step_trace.hpp"
 #include "task_files.hpp"
 
 namespace heddle::cli {
@@ -13,7 +16,21 @@ struct run_request {
     workflow_options options;
     std::string file; ///< "-": standard input
     input_options inputs;
+    std::string run; ///< the folder of the run; empty: nothing is kept
+    bool retry_failed = false;
+    std::vector<std::string> arguments;     ///< of the command line
+    const replay_request* replay = nullptr; ///< null: it is run
 };
+
+/// A text of the command line, or that which the run noted.
+result<std::string> text_of_input(const run_request& asked, const std::string& file,
+                                  std::string_view entry) {
+    if (!asked.replay) return read_input_file(file);
+    HEDDLE_TRY(const auto entries, kept_run::entries_of(asked.run));
+    const std::string* noted = text_of_entry(entries, entry);
+    if (noted && !noted->empty()) return *noted; // the text of an object with secrets is not
+    return read_input_file(file);
+}
 
 /// The calls of a file of templates; the file joins the templates of the run.
 result<std::vector<tasks::template_call>> calls_of(const std::string& file,
@@ -43,11 +60,10 @@ static exit_code run_file(const run_request& asked, const environment& variables
             error(errc::invalid_argument, "standard input cannot be both FILE and --input-json"),
             json, output);
     }
-    auto text = read_input_file(asked.file);
-    if (!text) return tell_usage_error(text.error(), json, output);
-
     program source;
     source.name = asked.file == "-" ? "<stdin>" : asked.file;
+    auto text = text_of_input(asked, asked.file, workflow_entry(source.name));
+    if (!text) return tell_usage_error(text.error(), json, output);
     source.text = *std::move(text);
     source.calls_main = true;
     workflow_options options = asked.options;
@@ -58,23 +74,47 @@ static exit_code run_file(const run_request& asked, const environment& variables
         source.calls = *std::move(calls);
     }
     source.inputs = asked.inputs.pairs;
-    auto object = read_input_json(asked.inputs);
-    if (!object) return tell_usage_error(object.error(), json, output);
-    source.input_json = *std::move(object);
+    if (asked.inputs.json_file) {
+        auto object = text_of_input(asked, *asked.inputs.json_file, input_json_entry);
+        if (!object) return tell_usage_error(object.error(), json, output);
+        source.input_json = *std::move(object);
+    }
+    source.run_folder = asked.run;
+    source.arguments = asked.arguments;
+    source.retry_failed = asked.retry_failed;
+    source.replay = asked.replay;
     return evaluate_program(std::move(source), options, variables, output);
 }
 
 namespace {
 
-class run_work final : public command {
+class run_work final : public command, public replayable_command {
 public:
     void add_options(option_list& to) override {
         to.argument("FILE", asked_.file, "The workflow; - for standard input").required();
         add_input_options(to, asked_.inputs, "main");
+        to.group("Run");
+        to.option("--run", asked_.run,
+                  "Directory that keeps what the workflow has done, so that the same command "
+                  "continues after a crash or Ctrl-C")
+            .value("DIR");
+        to.flag("--retry-failed", asked_.retry_failed,
+                "With --run, ask again for what failed in a run that ended with an error");
         reader_.add_to(to, asked_.options);
     }
-    std::optional<std::string> mistake() override { return reader_.finish(asked_.options); }
+    std::optional<std::string> mistake() override {
+        if (asked_.retry_failed && asked_.run.empty()) return "--retry-failed needs --run DIR";
+        return reader_.finish(asked_.options);
+    }
     exit_code run(command_context context) override {
+        asked_.arguments = context.program.arguments();
+        return run_file(asked_, context.variables, context.output);
+    }
+    exit_code replay(const replay_request& asked, command_context context) override {
+        asked_.run = asked.run;
+        asked_.replay = &asked;
+        asked_.options.json = asked.json;
+        asked_.options.timeout.reset();
         return run_file(asked_, context.variables, context.output);
     }
 
@@ -101,6 +141,11 @@ Examples:
   jq '{rows: .items}' data.json | heddle run rows.heddle --input-json -
   heddle run hello.heddle --model scripted:rules.json
   heddle run hello.heddle --model openai:llama3 --base-url http://localhost:11434/v1
+  heddle run long.heddle --run long.run
+
+With --run DIR the workflow is continued by the same command after Ctrl-C, a crash, kill -9 or the end
+of --timeout: what has been answered is not asked again, and half-done maps keep their finished
+calls. A run that is done prints its result again. 'heddle runs replay DIR' shows its steps.
 
 Ctrl-C cancels all calls, reports what was done and exits with 130. A second Ctrl-C stops at once.
 

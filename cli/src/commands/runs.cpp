@@ -7,6 +7,9 @@
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "commands/evaluation.hpp"
+#include "journal/replay_run.hpp"
+#include "journal/run_diff.hpp"
+#include "journal/step_trace.hpp"
 #include "json_line.hpp"
 
 #include <boost/json/object.hpp>
@@ -121,15 +124,22 @@ public:
         if (!folder) return tell_usage_error(folder.error(), false, context.output);
         auto about = read_manifest(*folder);
         if (!about) return tell_usage_error(about.error(), false, context.output);
+        if (about->is_single() && !rows_.empty()) {
+            return tell_usage_error(
+                error(errc::invalid_argument, "the run is a single one, without rows")
+                    .with_hint("use --failed"),
+                false, context.output);
+        }
         auto command = command_of_run(*about, *folder, asked_, context.variables);
         if (!command) return tell_usage_error(command.error(), false, context.output);
         std::vector<std::string> arguments = *std::move(command);
-        if (arguments.empty() || arguments.front() != "batch" ||
-            ::chdir(about->directory.c_str()) != 0) {
+        const bool is_known =
+            about->is_single() || (!arguments.empty() && arguments.front() == "batch");
+        if (!is_known || ::chdir(about->directory.c_str()) != 0) {
             return tell_usage_error(
                 error(errc::not_found, "the directory of the run's command, " + about->directory +
                                            ", cannot be entered")
-                    .with_hint("run the batch command itself again, with --retry-failed"),
+                    .with_hint("run the command itself again, with --retry-failed"),
                 false, context.output);
         }
         if (failed_) arguments.emplace_back("--retry-failed");
@@ -144,10 +154,61 @@ private:
     command_request asked_;
 };
 
+class replay_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("RUN", asked_.run, about_run).required();
+        to.argument("ROW", asked_.row, "The id or number of the row; of a single run none");
+        to.option("--until", asked_.until,
+                  "End after this step: its number, or at least 12 digits of its path")
+            .value("STEP");
+        to.option("-i,--input", asked_.command.inputs,
+                  "An input of the run whose value it does not keep (a token); repeatable")
+            .value("NAME=VALUE");
+        to.flag("--allow", asked_.command.allow,
+                "Replay the workflow although you have not started the run");
+        to.flag("--json", asked_.json, "Print a JSON object for each step");
+    }
+    std::optional<std::string> mistake() override {
+        return asked_.until ? step_trace::problem_of_until(*asked_.until) : std::nullopt;
+    }
+    exit_code run(command_context context) override {
+        return replay_run(asked_, context.variables, context.output);
+    }
+
+private:
+    replay_request asked_;
+};
+
+class diff_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("A", asked_.a, about_run).required();
+        to.argument("B", asked_.b, about_run).required();
+        to.option("-n,--rows", asked_.most, "Rows to print at most")
+            .show_default()
+            .value("N")
+            .range(0, 1e9);
+        to.flag("--json", asked_.json,
+                "Print a JSON object for each row that differs, and a last "
+                "one with the counts");
+    }
+    exit_code run(command_context context) override { return diff_runs(asked_, context.output); }
+
+private:
+    diff_request asked_;
+};
+
 /// A request to a run that is going.
 exit_code steer(const std::string& run, const json::object& request, console& output) {
     const auto folder = find_run(run);
     if (!folder) return tell_usage_error(folder.error(), false, output);
+    if (const auto about = read_manifest(*folder); about && about->is_single()) {
+        return tell_usage_error(
+            error(errc::invalid_argument, "the run in " + *folder + " is not a batch")
+                .with_hint("Ctrl-C or SIGTERM ends its process; the same command continues it"),
+            false, output);
+    }
     const auto answer = ask_run(*folder, json_text(request));
     if (!answer) return tell_error(answer.error(), exit_code::failed, false, output);
     boost::system::error_code wrong;
@@ -214,7 +275,7 @@ private:
 
 constexpr command_row rows[] = {
     {.name = "runs",
-     .summary = "Inspect and control runs of heddle batch",
+     .summary = "Inspect and control runs",
      .details = "A run is named by its directory or by its output file.",
      .group = command_group::run},
     {.name = "runs list",
@@ -244,6 +305,24 @@ constexpr command_row rows[] = {
          "must be one that you have given: a run may come from somebody else.",
      .group = command_group::run,
      .make = &make_command<retry_work>},
+    {.name = "runs replay",
+     .summary = "Run a row again from its journal, and print its steps",
+     .details =
+         R"(Nothing is sent, written, started or printed by the workflow: each step takes the answer that is
+recorded. Where the records end before the row does, so does the replay, with exit code 1.
+
+Examples:
+  heddle runs replay results.jsonl r17
+  heddle runs replay results.jsonl 17 --until 3
+  heddle runs replay long.run --json)",
+     .group = command_group::run,
+     .make = &make_command<replay_work>},
+    {.name = "runs diff",
+     .summary = "Compare the results of two runs of the same rows",
+     .details = "Rows are matched by their ids.\n\n"
+                "Exit codes: 0 the results are the same, 1 they differ, 2 a run cannot be read.",
+     .group = command_group::run,
+     .make = &make_command<diff_work>},
     {.name = "runs pause",
      .summary = "Pause a run: start no further row",
      .details = "Rows in progress finish. 'heddle runs resume' continues the run.",

@@ -1,5 +1,7 @@
 #include "store/run_lock.hpp"
 
+#include <heddle/store/run_store.hpp>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -24,7 +26,12 @@ result<run_lock> run_lock::take(const std::string& folder) {
     const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) return failure(name, errno);
     run_lock mine(file);
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    // is_run_open() holds the lock for a moment.
+    for (int left = 3; left != 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0; --left) {
+        if (left != 1 && errno == EWOULDBLOCK) {
+            ::usleep(20'000);
+            continue;
+        }
         if (errno != EWOULDBLOCK) return failure(name, errno);
         char text[24] = {};
         const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
@@ -33,8 +40,8 @@ result<run_lock> run_lock::take(const std::string& folder) {
         return error(errc::io_error, "run " + folder + " is open in another process" +
                                          (who.empty() ? "" : " (" + who + ")"))
             .with_hint(
-                "wait until it has ended, or stop it with `heddle runs cancel`; `heddle runs "
-                "show` looks at a run that is going");
+                "wait until it has ended, or stop it (a batch with `heddle runs cancel`); "
+                "`heddle runs show` looks at a run that is going");
     }
     const std::string number = std::to_string(::getpid()) + "\n";
     // Only for the message above.
@@ -45,6 +52,14 @@ result<run_lock> run_lock::take(const std::string& folder) {
 
 run_lock::~run_lock() {
     if (file_ >= 0) ::close(file_);
+}
+
+bool is_run_open(const std::string& folder) noexcept {
+    const int file = ::open((folder + "/lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) return false;
+    const bool open = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(file);
+    return open;
 }
 
 } // namespace heddle::store

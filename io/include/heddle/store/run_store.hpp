@@ -119,4 +119,7 @@ public:
 [[nodiscard]] result<std::unique_ptr<run_store>> open_run_store(ports::worker_port& workers,
                                                                 run_store_options options);
 
+/// Whether a process has the run in the folder open for writing.
+[[nodiscard]] bool is_run_open(const std::string& folder) noexcept;
+
 } // namespace heddle::store

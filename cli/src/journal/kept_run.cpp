@@ -1,0 +1,308 @@
+#include "journal/kept_run.hpp"
+
+#include "batch/batch_counts.hpp"
+#include "batch/opened_run.hpp"
+#include "batch/row_attempt.hpp"
+#include "batch/row_failures.hpp"
+#include "batch/run_command.hpp"
+#include "batch/run_identity.hpp"
+#include "batch/run_store_access.hpp"
+#include "display_text.hpp"
+#include "json_line.hpp"
+
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/host/row_history.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/json_bridge.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/rows/row.hpp>
+#include <heddle/tasks/output/task_result.hpp>
+
+#include <boost/json/value.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::uint64_t row_number = 0; // of the only row
+// The evaluations. Main has the paths of a row of a batch.
+constexpr std::uint64_t main_evaluation = 0;
+constexpr std::uint64_t top_evaluation = 1;
+
+bool has_manifest(const std::string& folder) {
+    std::error_code failed;
+    return std::filesystem::exists(manifest_file(folder), failed);
+}
+
+coro::task<result<void>> look_at_end(opened_run* run, std::optional<ports::row_status>* status) {
+    result<std::optional<store::run_row>> row =
+        co_await run->store->row(row_number, run->context());
+    if (!row) co_return std::move(row).error();
+    if (*row && (*row)->known.status != ports::row_status::begun) *status = (*row)->known.status;
+    co_return result<void>();
+}
+
+coro::task<result<void>> read_entries(opened_run* run, std::vector<store::manifest_entry>* into) {
+    result<std::vector<store::manifest_entry>> all = co_await run->store->manifest(run->context());
+    if (!all) co_return std::move(all).error();
+    *into = *std::move(all);
+    co_return result<void>();
+}
+
+} // namespace
+
+run_end end_of_run(const result<lang::value>& ended, const source_map& places) {
+    run_end how;
+    const bool failed = ended && tasks::is_failed_result(*ended);
+    if (!ended || failed) {
+        row_outcome outcome =
+            failed_outcome(failed ? tasks::task_error_of(*ended) : ended.error(), places);
+        how.error_json = std::move(outcome.error_json);
+        how.message = std::move(outcome.message);
+        how.by_a_limit = !ended && ended.error().code() == lang::errc::limit;
+        return how;
+    }
+    auto json = lang::value_to_json(*ended);
+    how.value_json =
+        json ? *std::move(json) : json_text(boost::json::value(lang::print_value(*ended)));
+    return how;
+}
+
+result<std::optional<ports::row_status>> kept_run::status_of(const std::string& folder) {
+    std::optional<ports::row_status> status;
+    if (!has_manifest(folder)) return status;
+    HEDDLE_TRY(const run_manifest about, read_manifest(folder));
+    if (!about.is_single()) {
+        return error(errc::invalid_argument, "--run: the run in " + folder + " is a batch")
+            .with_hint("continue it with its own command, or name another directory");
+    }
+    HEDDLE_CHECK(with_run(folder, [&](opened_run& run) { return look_at_end(&run, &status); }));
+    return status;
+}
+
+result<std::vector<store::manifest_entry>> kept_run::entries_of(const std::string& folder) {
+    std::vector<store::manifest_entry> entries;
+    HEDDLE_CHECK(with_run(folder, [&](opened_run& run) { return read_entries(&run, &entries); }));
+    return entries;
+}
+
+coro::task<result<void>> kept_run::open(application* tools, host::session* session,
+                                        const run_sources* now) {
+    loop_ = &tools->loop();
+    session_ = session;
+    began_ = loop_->now();
+    workers_ = fs::make_worker_pool(*loop_, 2);
+    if (auto opened = open_journal_of(*now); !opened) co_return opened;
+    result<void> begun = co_await begin(now);
+    co_return begun;
+}
+
+result<void> kept_run::open_journal_of(const run_sources& now) {
+    const std::string& folder = asked_.folder;
+    if (asked_.use != run_use::work) {
+        HEDDLE_TRY(manifest_, read_manifest(folder));
+        HEDDLE_TRY(journal_, read_journal(*workers_, folder));
+        continues_ = true;
+        return {};
+    }
+    HEDDLE_CHECK(make_run_folder(folder));
+    HEDDLE_TRY(journal_,
+               open_journal(*workers_, folder, journal_durability::group, !has_manifest(folder)));
+    continues_ = has_manifest(folder);
+    if (continues_) {
+        HEDDLE_TRY(manifest_, read_manifest(folder));
+    } else {
+        manifest_.program = asked_.program;
+        manifest_.seed = asked_.seed != 0 ? asked_.seed : std::random_device{}() + 1ULL;
+        manifest_.run_id = new_run_id();
+        manifest_.started = time_text_now();
+    }
+    manifest_.program_digest = now.all().empty() ? std::string() : now.all().front().digest;
+    note_command(manifest_, {folder, asked_.inputs, without_retries(asked_.arguments)},
+                 asked_.variables);
+    return {};
+}
+
+/// Sources and settings that have changed since they were noted.
+coro::task<result<std::string>> kept_run::changes(const run_sources* now) {
+    if (!continues_) co_return std::string();
+    result<std::vector<store::manifest_entry>> before = co_await journal_->manifest(context());
+    if (!before) co_return std::move(before).error();
+    noted_before_ = *std::move(before);
+    if (noted_before_.empty()) co_return std::string(); // killed before anything was noted
+    co_return now->changes_since(noted_before_);
+}
+
+/// The program is another one: what it asks as before is answered as before.
+coro::task<result<void>> kept_run::revise() {
+    result<std::vector<ports::step_record>> all =
+        co_await journal_->records_of(row_number, context());
+    if (!all) co_return std::move(all).error();
+    host::row_history history =
+        host::read_history(*std::move(all), [](const ports::step_record&) { return std::nullopt; });
+    for (ports::step_record& each : history.newly_lost) journal_->note(row_number, std::move(each));
+    if (auto revised = journal_->revise_row(row_number); !revised) co_return revised;
+    result<void> kept = co_await journal_->flush(context());
+    co_return kept;
+}
+
+coro::task<result<void>> kept_run::begin(const run_sources* now) {
+    result<std::string> changed = co_await changes(now);
+    if (!changed) co_return std::move(changed).error();
+    result<std::optional<store::run_row>> row = co_await journal_->row(row_number, context());
+    if (!row) co_return std::move(row).error();
+    if (asked_.use == run_use::work) {
+        const bool has_ended = *row && (*row)->known.status != ports::row_status::begun;
+        const bool failed = has_ended && (*row)->known.status == ports::row_status::failed;
+        if (!changed->empty() && *row) {
+            result<void> revised = co_await revise();
+            if (!revised) co_return revised;
+        } else if (failed && asked_.retry_failed) {
+            if (auto again = journal_->retry_row(row_number); !again) co_return again;
+        } else if (has_ended) {
+            co_return error(errc::invalid_argument,
+                            "--run: another process has just ended the run in " + asked_.folder)
+                .with_hint("the same command prints its result");
+        }
+        if (auto wrote = write_manifest(asked_.folder, manifest_); !wrote) co_return wrote;
+        if (!changed->empty()) {
+            auto noted = journal_->set_manifest(run_sources::forgotten(noted_before_));
+            if (!noted) co_return noted;
+        }
+        if (auto noted = journal_->set_manifest(now->all()); !noted) co_return noted;
+        ports::known_row begun;
+        begun.row = row_number;
+        begun.id = rows::digest_of_id(asked_.program);
+        begun.content = rows::digest_of_content(manifest_.program_digest);
+        if (auto noted = journal_->begin_row(begun, asked_.program, "{}"); !noted) co_return noted;
+    }
+    result<run_records> known = co_await read_records();
+    if (!known) co_return std::move(known).error();
+    greeting_ = greeting_for(*changed, *row, known->answers);
+    begin_phase(top_, top_evaluation, std::move(known->top));
+    co_return result<void>();
+}
+
+std::string kept_run::greeting_for(const std::string& changed,
+                                   const std::optional<store::run_row>& row,
+                                   std::uint64_t answers) const {
+    if (!changed.empty()) {
+        const std::string what =
+            "since the run in " + asked_.folder + " began, these have changed: " + changed;
+        if (asked_.use != run_use::work) return what;
+        return what +
+               ": it runs again; responses to requests that are the same as before are "
+               "used again";
+    }
+    const std::string spent = dollars(journal_->totals().spent.cost_usd);
+    const std::string kept =
+        counted(answers, "step") + " recorded" + (spent.empty() ? "" : ", " + spent + " spent");
+    if (asked_.use == run_use::tell_again) {
+        const bool done = row && row->known.status == ports::row_status::done;
+        return "the run in " + asked_.folder + (done ? " is done (" : " has failed (") + kept +
+               "); this is what it printed, and nobody is asked" +
+               (done ? "" : "; --retry-failed continues it");
+    }
+    if (asked_.use == run_use::replay || answers == 0) return {};
+    return "continues the run in " + asked_.folder + ": " + kept;
+}
+
+coro::task<result<run_records>> kept_run::read_records() {
+    result<std::vector<ports::step_record>> all =
+        co_await journal_->records_of(row_number, context());
+    if (!all) co_return std::move(all).error();
+    co_return run_records::of(*all);
+}
+
+void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
+                           std::vector<ports::step_record> records) {
+    const auto failure = [memory = &session_->memory()](const ports::step_record& step) {
+        return failure_of_step(*memory, step);
+    };
+    const std::string name = std::to_string(manifest_.seed) + ":" + std::to_string(evaluation);
+    const std::uint64_t seed = rows::digest_of_id(name).low;
+    if (asked_.use != run_use::work) {
+        replayed_steps::parts of;
+        of.earlier = host::last_attempt(std::move(records), failure);
+        of.seed = seed;
+        of.evaluation = evaluation;
+        of.repeats_output = true;
+        of.on_effect = asked_.on_replayed;
+        which.replayed.emplace(std::move(of));
+        return;
+    }
+    host::row_history history = host::read_history(std::move(records), failure);
+    for (ports::step_record& each : history.newly_lost) journal_->note(row_number, std::move(each));
+    which.kept.emplace(*journal_, row_number, seed, std::move(history.replayed));
+    which.kept->set_evaluation(evaluation);
+}
+
+coro::task<result<host::step_log*>> kept_run::begin_main() {
+    if (top_.kept) {
+        (void)top_.kept->note_lost();
+        // What was noted is to be read.
+        result<void> kept = co_await journal_->flush(context());
+        if (!kept) co_return std::move(kept).error();
+    }
+    result<run_records> known = co_await read_records();
+    if (!known) co_return std::move(known).error();
+    if (top_.kept && !known->main_has_begun) journal_->note(row_number, mark_of_main());
+    begin_phase(main_, main_evaluation, std::move(known->main));
+    co_return main_.log();
+}
+
+void kept_run::note_imports(const import_notes& found) {
+    if (asked_.use != run_use::work) return;
+    std::vector<store::manifest_entry> entries;
+    for (const auto& [name, text] : found.texts()) {
+        if (std::find(noted_imports_.begin(), noted_imports_.end(), name) != noted_imports_.end())
+            continue;
+        noted_imports_.push_back(name);
+        entries.push_back(run_sources::import_of(name, text));
+    }
+    // A journal that fails is noticed by the next record.
+    if (!entries.empty()) (void)journal_->set_manifest(std::move(entries));
+}
+
+coro::task<result<void>> kept_run::end(run_end how) {
+    if (asked_.use != run_use::work || !journal_) co_return result<void>();
+    for (phase* each : {&top_, &main_}) {
+        if (each->kept) (void)each->kept->note_lost();
+    }
+    if (how.value_json || how.error_json) {
+        ports::row_end ended;
+        ended.row = row_number;
+        ended.status = how.value_json ? ports::row_status::done : ports::row_status::failed;
+        if (how.error_json) {
+            ports::step_record failed;
+            failed.kind = ports::step_kind::failed;
+            failed.body = std::move(how.message);
+            if (how.by_a_limit) failed.name = host::ended_by_a_limit;
+            journal_->note(row_number, std::move(failed));
+        }
+        ended.value_json = std::move(how.value_json).value_or("");
+        ended.error_json = std::move(how.error_json).value_or("");
+        ended.spent = journal_->totals().spent;
+        ended.maybe_paid = journal_->totals().maybe_paid != 0;
+        ended.duration_ms =
+            std::chrono::duration_cast<std::chrono::milliseconds>(loop_->now() - began_).count();
+        result<void> kept = co_await journal_->end_row(std::move(ended), context());
+        if (!kept) co_return kept;
+    }
+    result<void> flushed = co_await journal_->flush(context());
+    co_return flushed;
+}
+
+std::string kept_run::missing() const {
+    for (const phase* each : {&main_, &top_}) {
+        if (each->replayed && !each->replayed->missing().empty()) return each->replayed->missing();
+    }
+    return {};
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,214 @@
+#include "journal/replay_run.hpp"
+
+#include "application.hpp"
+#include "batch/opened_run.hpp"
+#include "batch/program_digest.hpp"
+#include "batch/row_attempt.hpp"
+#include "batch/row_failures.hpp"
+#include "batch/run_command.hpp"
+#include "batch/run_identity.hpp"
+#include "batch/run_store_access.hpp"
+#include "batch/session_pool.hpp"
+#include "command_line/command_line.hpp"
+#include "commands/evaluation.hpp"
+#include "input_files.hpp"
+#include "interrupts.hpp"
+#include "journal/replayed_steps.hpp"
+#include "journal/run_setup.hpp"
+#include "run_to_end.hpp"
+
+#include <heddle/fs/local_tree.hpp>
+#include <heddle/host/row_history.hpp>
+#include <heddle/rows/row.hpp>
+
+#include <filesystem>
+#include <utility>
+
+#include <unistd.h>
+
+namespace heddle::cli {
+
+namespace {
+
+/// A row of a batch on its way through a replay.
+class row_replay {
+public:
+    row_replay(const batch_request& batch, const replay_request& asked, console& output)
+        : batch_(batch), asked_(asked), output_(output), trace_(asked, output) {}
+
+    exit_code run(const environment& variables) {
+        auto text = read_input_file(batch_.file);
+        if (!text) return tell_usage_error(text.error(), asked_.json, output_);
+        program_.name = batch_.file;
+        program_.text = *std::move(text);
+        binding_.inputs = batch_.inputs;
+        binding_.strict = batch_.strict;
+        binding_.id_column = batch_.rows.id_field;
+        workflow_options options = batch_.options;
+        use_journal_only(options, false);
+        auto tools = application::create(batch_.file, options, variables, output_);
+        if (!tools) return tell_usage_error(tools.error(), asked_.json, output_);
+        tools_ = *std::move(tools);
+        sessions_.emplace(*tools_, program_);
+        const exit_code code = run_loop();
+        sessions_.reset();
+        return code;
+    }
+
+private:
+    exit_code run_loop() {
+        coro::event_loop& loop = tools_->loop();
+        workers_ = fs::make_worker_pool(loop, 1);
+        interrupts signals(loop.context(), [this] { cancel_.request(cancel_reason::user); });
+        {
+            const console::loop_time looping(output_);
+            run_to_end(loop, perform(), [&] { signals.stop(); });
+        }
+        workers_.reset();
+        if (signals.came() && !trace_.has_come()) {
+            return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
+                              asked_.json, output_);
+        }
+        if (!early_) return trace_.end(end_) ? exit_code::done : exit_code::failed;
+        if (rendered_.empty() || asked_.json)
+            return tell_usage_error(*early_, asked_.json, output_);
+        output_.err_styled(rendered_);
+        return exit_code::usage;
+    }
+
+    coro::task<void> perform() {
+        result<void> replayed = co_await replay();
+        if (!replayed) early_ = std::move(replayed).error();
+        co_await tools_->close();
+    }
+
+    coro::task<result<void>> replay() {
+        const coro::call_context context{&tools_->loop(), nullptr, {}};
+        auto about = read_manifest(asked_.run);
+        if (!about) co_return std::move(about).error();
+        auto opened = read_journal(*workers_, asked_.run);
+        if (!opened) co_return std::move(opened).error();
+        opened_run found;
+        found.loop = &tools_->loop();
+        found.folder = asked_.run;
+        found.store = *std::move(opened);
+        result<store::run_row> row = co_await find_row(&found, asked_.row);
+        if (!row) co_return std::move(row).error();
+        if (row->known.status == ports::row_status::rejected) {
+            co_return error(errc::invalid_argument, "the row was rejected and has not run")
+                .with_hint("'heddle runs tail' shows why");
+        }
+        result<std::vector<ports::step_record>> records =
+            co_await found.store->records_of(row->known.row, context);
+        if (!records) co_return std::move(records).error();
+        result<std::unique_ptr<row_session>> session =
+            co_await sessions_->take(context.with_cancel(cancel_));
+        if (!session) {
+            rendered_ = sessions_->last_failure();
+            co_return std::move(session).error();
+        }
+        // Rows that were retried after an edit followed the program as it was then.
+        const std::string digest = program_digest(
+            {batch_, program_.text, *tools_, templates_of(*tools_)}, *about);
+        const bool is_same = digest == about->program_digest || digest == about->begun_digest;
+        if (row->known.outdated || !is_same) {
+            co_return error(errc::invalid_argument,
+                            "the row has run under another version of the program, its templates, "
+                            "inputs or model")
+                .with_hint("undo the edit, or start the command of the batch: the row runs again");
+        }
+        lang::heap& memory = (*session)->get().memory();
+        trace_.attach((*session)->get(), cancel_);
+        replayed_steps::parts of;
+        of.earlier = host::last_attempt(
+            *std::move(records),
+            [&memory](const ports::step_record& step) { return failure_of_step(memory, step); });
+        const std::string name = std::to_string(about->seed) + ":" + std::to_string(row->known.row);
+        of.seed = rows::digest_of_id(name).low;
+        of.on_effect = [this](const ports::step_record& record) { trace_.show(record); };
+        replayed_steps steps(std::move(of));
+        host::run_options bounds = tools_->bounds();
+        bounds.cancel = &cancel_;
+        bounds.steps = &steps;
+        row_job job;
+        job.row.json = row->text;
+        job.number = row->known.row;
+        row_outcome outcome = co_await attempt_row(session->get(), &binding_, &job, bounds);
+        end_.missing = steps.missing();
+        if (outcome.what == row_outcome::kind::done) {
+            end_.row.value_json = std::move(outcome.value_json);
+            const bool differs = row->ended && row->known.status == ports::row_status::done &&
+                                 row->ended->value_json != *end_.row.value_json;
+            if (differs && end_.missing.empty())
+                output_.err(
+                    "heddle: the value differs from the recorded one: the program has "
+                    "changed since\n");
+        } else {
+            end_.row.error_json = std::move(outcome.error_json);
+            end_.row.message = std::move(outcome.message);
+        }
+        co_return result<void>();
+    }
+
+    const batch_request& batch_;
+    const replay_request& asked_;
+    console& output_;
+    step_trace trace_;
+    batch_program program_;
+    row_binding binding_;
+    coro::cancel_source cancel_;
+    std::unique_ptr<application> tools_;
+    std::optional<session_pool> sessions_;
+    std::unique_ptr<ports::worker_port> workers_;
+    std::optional<error> early_;
+    std::string rendered_; ///< of an error in the program
+    replay_end end_;
+};
+
+} // namespace
+
+exit_code replay_batch_row(const batch_request& batch, const replay_request& asked,
+                           const environment& variables, console& output) {
+    if (asked.row.empty()) {
+        return tell_usage_error(error(errc::invalid_argument, "which row? The run is a batch")
+                                    .with_hint("name the id or the number of the row"),
+                                asked.json, output);
+    }
+    row_replay replay(batch, asked, output);
+    return replay.run(variables);
+}
+
+exit_code replay_run(replay_request asked, const environment& variables, console& output) {
+    const auto folder = find_run(asked.run);
+    if (!folder) return tell_usage_error(folder.error(), asked.json, output);
+    const auto about = read_manifest(*folder);
+    if (!about) return tell_usage_error(about.error(), asked.json, output);
+    std::error_code failed;
+    asked.run = std::filesystem::absolute(*folder, failed).string();
+    if (about->is_single() && !asked.row.empty() && asked.row != "0") {
+        return tell_usage_error(
+            error(errc::invalid_argument, "the run is a single one, not a batch")
+                .with_hint("leave the row out"),
+            asked.json, output);
+    }
+    const auto arguments = command_of_run(*about, asked.run, asked.command, variables);
+    if (!arguments) return tell_usage_error(arguments.error(), asked.json, output);
+    if (::chdir(about->directory.c_str()) != 0) {
+        return tell_usage_error(
+            error(errc::not_found, "the directory of the run's command, " + about->directory +
+                                       ", cannot be entered"),
+            asked.json, output);
+    }
+    command_line line(all_commands());
+    const auto parsed = line.parse(*arguments, 100);
+    command* const* started = std::get_if<command*>(&parsed);
+    auto* const known = started ? dynamic_cast<replayable_command*>(*started) : nullptr;
+    if (!known) {
+        return tell_usage_error(
+            error(errc::invalid_argument, "the command of the run cannot be read any more"),
+            asked.json, output);
+    }
+    return known->replay(asked, {variables, output, line});
+}
+
+} // namespace heddle::cli

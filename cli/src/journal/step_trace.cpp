@@ -1,0 +1,162 @@
+#include "journal/step_trace.hpp"
+
+#include "batch/batch_counts.hpp"
+#include "batch/run_identity.hpp"
+#include "display_text.hpp"
+#include "json_line.hpp"
+
+#include <heddle/base/utf8.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/printer.hpp>
+#include <heddle/lang/value_codec.hpp>
+#include <heddle/ports/error_categories.hpp>
+#include <heddle/tasks/output/task_result.hpp>
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::size_t shown_bytes = 200;     // of an answer, in a line for people
+constexpr std::size_t exported_bytes = 2000; // in JSON
+constexpr std::size_t path_digits = 12;      // enough to tell the steps of a row apart
+
+/// What a record holds.
+struct shown_answer {
+    std::string kind; ///< "answer", "error", "deadline", "function"
+    std::string text;
+};
+
+shown_answer answer_of(lang::heap& memory, const ports::step_record& record, std::size_t most) {
+    if (record.kind == ports::step_kind::cut) return {"deadline", ""};
+    if (record.kind == ports::step_kind::nested) return {"function", ""};
+    if (record.body.empty()) return {"done again", ""};
+    if (record.body == "deadline") return {"deadline", ""};
+    const auto answer = lang::decode_answer(memory, record.body, ports::find_category);
+    if (!answer) {
+        return {answer.error().is_cancelled() ? "cancelled" : "error",
+                utf8::shortened(answer.error().message(), most)};
+    }
+    shown_answer shown{"answer", ""};
+    lang::print_options options;
+    options.max_bytes = most;
+    const lang::value* content = &*answer;
+    if (tasks::is_task_result(*answer)) {
+        if (tasks::is_failed_result(*answer)) shown.kind = "FAILED";
+        if (const lang::value* found = lang::map_find(*answer, "content")) content = found;
+    }
+    shown.text = lang::print_value(*content, options);
+    return shown;
+}
+
+std::string usage_of(const ports::step_spending& spent) {
+    std::string text;
+    if (spent.requests != 0) {
+        text = counted(spent.requests, "request") + ", " + grouped(spent.input_tokens) +
+               " tokens in, " + grouped(spent.output_tokens) + " out";
+    }
+    if (const std::string cost = dollars(spent.cost_usd); !cost.empty()) text += ", " + cost;
+    else if (spent.unpriced != 0) text += ", cost unknown";
+    return text;
+}
+
+} // namespace
+
+step_trace::step_trace(const replay_request& asked, console& output)
+    : json_(asked.json), output_(output) {
+    if (!asked.until) return;
+    const std::string& text = *asked.until;
+    std::uint64_t number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = failed == std::errc() && end == text.data() + text.size();
+    if (is_number && text.size() < path_digits) until_step_ = number;
+    else until_path_ = text;
+}
+
+std::optional<std::string> step_trace::problem_of_until(const std::string& text) {
+    const bool hex = !text.empty() && text.size() <= 32 &&
+                     text.find_first_not_of("0123456789abcdef") == std::string::npos;
+    const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+    if (hex && (text.size() >= path_digits || (digits && text != "0"))) return std::nullopt;
+    return "--until takes the number of a step, from 1, or at least " +
+           std::to_string(path_digits) + " digits of its path, not '" + text + "'";
+}
+
+bool step_trace::is_wanted(const std::string& path) const {
+    if (until_step_) return steps_ == *until_step_;
+    return !until_path_.empty() && path.starts_with(until_path_);
+}
+
+void step_trace::show(const ports::step_record& record) {
+    if (has_come_) return;
+    if (++steps_ == 1 && !json_) output_.out("step  path          time       kind        name\n");
+    const std::string path = hex_of(record.path);
+    const shown_answer answer =
+        answer_of(session_->memory(), record, json_ ? exported_bytes : shown_bytes);
+    if (json_) {
+        boost::json::object line{{"step", steps_},
+                                 {"path", path},
+                                 {"kind", answer.kind},
+                                 {"name", record.name},
+                                 {"seconds", record.at},
+                                 {"requests", record.spent.requests},
+                                 {"input_tokens", record.spent.input_tokens},
+                                 {"output_tokens", record.spent.output_tokens},
+                                 {"cost_usd", record.spent.cost_usd}};
+        if (record.spent.unpriced != 0) line["cost_usd"] = nullptr;
+        if (!answer.text.empty()) line["answer"] = answer.text;
+        output_.out_data(json_line(line));
+    } else {
+        char text[80];
+        std::snprintf(text, sizeof text, "%4llu  %s  %8.3f s  %-10s  ",
+                      static_cast<unsigned long long>(steps_), path.substr(0, path_digits).c_str(),
+                      record.at, answer.kind.c_str());
+        std::string line = text + utf8::printable_line(record.name);
+        if (const std::string usage = usage_of(record.spent); !usage.empty())
+            line += "  (" + usage + ")";
+        if (!answer.text.empty()) line += "  " + utf8::printable_line(answer.text);
+        const unsigned columns = output_.traits().out_is_terminal ? output_.columns() : 0;
+        output_.out((columns == 0 ? line : cut_to_width(line, columns)) + "\n");
+    }
+    if (!is_wanted(path)) return;
+    has_come_ = true;
+    run_->request(cancel_reason::user);
+}
+
+bool step_trace::end(const replay_end& how) const {
+    const bool asked_for_more = (until_step_ || !until_path_.empty()) && !has_come_;
+    std::string what = "done";
+    if (has_come_) what = "until";
+    else if (!how.missing.empty()) what = "not recorded";
+    else if (how.row.error_json) what = "failed";
+    const bool reached = what == "until" || (!asked_for_more && what != "not recorded");
+    std::string message;
+    if (what == "not recorded") message = "the journal ends here: not recorded is " + how.missing;
+    else if (what == "failed") message = how.row.message;
+    if (asked_for_more && what != "not recorded")
+        message += std::string(message.empty() ? "" : "; ") + "there is no such step";
+    if (json_) {
+        boost::json::object line{{"end", what}, {"steps", steps_}};
+        if (what == "done" && how.row.value_json)
+            line["value"] = boost::json::parse(*how.row.value_json);
+        if (what == "failed" && how.row.error_json)
+            line["error"] = boost::json::parse(*how.row.error_json);
+        if (!message.empty()) line["message"] = message;
+        output_.out_data(json_line(line));
+        return reached;
+    }
+    if (what == "done" && how.row.value_json)
+        output_.out("value: " + utf8::shortened(*how.row.value_json, 4000) + "\n");
+    if (what == "failed") output_.out("failed: " + message + "\n");
+    else if (!message.empty()) output_.err("heddle: " + message + "\n");
+    return reached;
+}
+
+} // namespace heddle::cli
