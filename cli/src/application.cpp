@@ -2,6 +2,7 @@
 
 #include "config/config_file.hpp"
 #include "input_files.hpp"
+#include "journal/parked_questions.hpp"
 #include "logging.hpp"
 #include "program_imports.hpp"
 #include "read_only_files.hpp"
@@ -189,6 +190,7 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
             return asker->ask(std::move(question), context);
         };
     }
+    if (options.parks_questions) task_parts.ask_user = parked_questions();
     if (options.stream) task_parts.on_delta = show_pieces(output);
 
     host::engine_parts parts;

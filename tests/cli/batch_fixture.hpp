@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <map>
 #include <sstream>

@@ -188,6 +188,11 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
     } else if (outcome->what == row_outcome::kind::cancelled) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
         ++unfinished_;
+    } else if (outcome->what == row_outcome::kind::waiting) {
+        if (probe) services_.probe_lost(of_.tools.loop().now());
+        ++unfinished_;
+        ++counted_.waiting;
+        of_.emitter.pass(own.position); // its answer may take days
     } else {
         if (probe && outcome->outage) ++own.failed_probes;
         const auto change =
@@ -252,6 +257,8 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         bounds.steps = &*steps;
     }
     row_outcome outcome = co_await attempt_row(taken->get(), &of_.binding, &job, bounds);
+    if (steps && steps->is_parked() && outcome.what == row_outcome::kind::failed)
+        outcome.what = row_outcome::kind::waiting;
     of_.sessions.put_back(*std::move(taken), gate_.bounds().concurrency);
     job.has_run = true;
     if (steps) job.lost += steps->note_lost();

@@ -34,6 +34,7 @@ std::string rows_line(const batch_summary& end) {
     text += ": " + number(counts.done) + " done";
     if (counts.failed != 0) text += ", " + number(counts.failed) + " failed";
     if (counts.rejected != 0) text += ", " + number(counts.rejected) + " rejected";
+    if (counts.waiting != 0) text += ", " + number(counts.waiting) + " waiting for an answer";
     if (counts.kept != 0) text += " (" + number(counts.kept) + " of them earlier)";
     text += "; " + duration_text(end.seconds);
     if (counts.ended_now() > 1 && end.seconds > 0.1) {
@@ -77,8 +78,11 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     const std::string spent = cost_of(end.counts.spent);
     switch (end.cause) {
     case stop_cause::none:
+        if (end.failure) return again;
         if (end.waiting != 0) return "the command without --retry-failed and --retry-row runs them";
-        return end.failure ? again : "";
+        if (end.counts.waiting == 0) return "";
+        return "'heddle runs show " + asked.run_folder() +
+               "' lists the questions, 'heddle runs answer' takes the answers" + then;
     case stop_cause::budget:
         return "the budget of " + dollars(*end.counts.budget_usd) +
                " does not allow a further row (" + (spent.empty() ? "nothing" : spent) + " spent)" +
@@ -197,7 +201,8 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
     boost::json::object rows{{"total", nullptr},          {"done", counts.done},
                              {"failed", counts.failed},   {"rejected", counts.rejected},
                              {"kept", counts.kept},       {"continued", counts.continued},
-                             {"retried", counts.retried}, {"changed", counts.changed}};
+                             {"retried", counts.retried}, {"changed", counts.changed},
+                             {"waiting", counts.waiting}};
     if (counts.total && !counts.total_is_estimate) rows["total"] = *counts.total;
     boost::json::object members{{"exit_code", static_cast<int>(end.code())},
                                 {"rows_left", end.rows_left},

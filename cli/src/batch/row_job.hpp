@@ -37,7 +37,13 @@ struct row_job {
 
 /// How one attempt at a row ended.
 struct row_outcome {
-    enum class kind : std::uint8_t { done, failed, rejected, cancelled };
+    enum class kind : std::uint8_t {
+        done,
+        failed,
+        rejected,
+        cancelled,
+        waiting ///< for an answer of a person
+    };
     kind what = kind::done;
     std::string value_json;
     std::string error_json;

@@ -43,6 +43,9 @@ public:
         return static_cast<std::uint32_t>(all.size());
     }
     void use_spare(const ports::spare_use& use) override { journal_.use_spare(row_, use); }
+    void note_parked() noexcept override { is_parked_ = true; }
+    /// The row waits for answers of people.
+    [[nodiscard]] bool is_parked() const noexcept { return is_parked_; }
     /// One of several evaluations of the row, whose earlier output is printed again.
     void set_evaluation(std::uint64_t number) noexcept {
         evaluation_ = number;
@@ -74,6 +77,7 @@ private:
     std::uint64_t appended_ = 0;
     std::uint64_t evaluation_ = 0;
     std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
+    bool is_parked_ = false;
     bool repeats_output_ = false;
     std::vector<ports::step_record> earlier_;
 };

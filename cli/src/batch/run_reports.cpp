@@ -8,9 +8,11 @@
 #include "batch/run_control.hpp"
 #include "commands/evaluation.hpp"
 #include "display_text.hpp"
+#include "journal/parked_questions.hpp"
 #include "json_line.hpp"
 #include "table.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/rows/result_writer.hpp>
 
@@ -127,6 +129,49 @@ coro::task<result<void>> add_lost_requests(
     co_return result<void>();
 }
 
+/// A row that waits for an answer.
+struct waiting_row {
+    std::string id;
+    std::vector<kept_question> questions;
+};
+
+/// At most `most` of them.
+coro::task<result<std::vector<waiting_row>>> waiting_rows(opened_run* run, std::size_t most) {
+    std::vector<waiting_row> waiting;
+    std::uint64_t first = 0;
+    while (waiting.size() < most) {
+        result<std::vector<store::run_row>> rows =
+            co_await run->store->rows(first, at_once, row_status::begun, run->context());
+        if (!rows) co_return std::move(rows).error();
+        if (rows->empty()) break;
+        first = rows->back().known.row + 1;
+        for (const store::run_row& each : *rows) {
+            result<std::vector<ports::step_record>> records =
+                co_await run->store->records_of(each.known.row, run->context());
+            if (!records) co_return std::move(records).error();
+            std::vector<kept_question> open = open_questions(*records);
+            if (!open.empty()) waiting.push_back({each.id, std::move(open)});
+        }
+    }
+    if (waiting.size() > most) waiting.resize(most);
+    co_return waiting;
+}
+
+std::string text_of(const waiting_row& row) {
+    std::string text;
+    for (const kept_question& each : row.questions) {
+        text += utf8::printable_line(row.id) +
+                " asks: " + utf8::printable_line(utf8::shortened(each.asked.text, 500));
+        for (std::size_t i = 0; i < each.asked.choices.size(); ++i) {
+            text += (i == 0 ? " (" : ", ") + std::to_string(i + 1) + " " +
+                    utf8::printable_line(each.asked.choices[i]);
+        }
+        if (!each.asked.choices.empty()) text += ")";
+        text += "\n";
+    }
+    return text;
+}
+
 coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     failure_table failures;
     constexpr std::uint64_t looked_at = 20'000;
@@ -142,6 +187,9 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
             looked_at);
         if (!ok) co_return ok;
     }
+    constexpr std::size_t max_waiting = 100;
+    result<std::vector<waiting_row>> waiting = co_await waiting_rows(run, max_waiting);
+    if (!waiting) co_return std::move(waiting).error();
     ports::run_totals totals = run->store->totals();
     result<std::vector<ports::known_row>> known = co_await run->store->known_rows(run->context());
     if (!known) co_return std::move(known).error();
@@ -155,6 +203,14 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     if (as_json) {
         json::object rows = totals_json(totals);
         rows["outdated"] = outdated;
+        json::array questions;
+        for (const waiting_row& row : *waiting) {
+            for (const kept_question& each : row.questions) {
+                json::object one = json::parse(each.text).as_object();
+                one["row"] = row.id;
+                questions.push_back(std::move(one));
+            }
+        }
         json::array reasons;
         for (const failure_table::group& each : failures.groups()) {
             reasons.push_back(json::object{{"rows", each.rows},
@@ -169,6 +225,7 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
                                                 {"dead_letters", run->about.dead_letters},
                                                 {"started", run->about.started},
                                                 {"rows", std::move(rows)},
+                                                {"questions", std::move(questions)},
                                                 {"failures", std::move(reasons)}}));
         co_return result<void>();
     }
@@ -202,6 +259,9 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
         if (!wrong && parsed.is_object() && parsed.get_object().contains("line"))
             text += "now: " + std::string(parsed.at("line").as_string()) + "\n";
     }
+    for (const waiting_row& each : *waiting) text += text_of(each);
+    if (!waiting->empty())
+        text += "'heddle runs answer " + run->folder + " ROW TEXT' answers a row\n";
     output->out(text);
     output->out(failures.text(output->traits().out_is_terminal ? output->columns() : 0));
     co_return result<void>();

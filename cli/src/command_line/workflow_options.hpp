@@ -42,15 +42,16 @@ struct workflow_options {
     std::optional<std::string> aider;  ///< command line of Aider
     bool match_with_model = false;     ///< a model chooses among the files of a lookup
     std::vector<std::string> tasks;    ///< folders and files of task templates
-    bool many_rows = false;            ///< a batch: ask_user fails, and calls of others go first
+    bool many_rows = false;            ///< a batch: no terminal is asked; calls of others first
     bool prints_to_error = false;      ///< what the workflow prints goes to standard error
     std::string show_prompts;          ///< whose requests are shown; "*": all; empty: none
     request_watch* watch = nullptr;    ///< observes requests before the cache; may be null
     bool without_keys = false;         ///< nothing is sent, so no key is needed
     bool has_journal = false;          ///< `heddle run --run`: responses and imports are kept
-    bool from_journal = false; ///< nothing is sent, written or started: only records are used
-    bool drops_output = false; ///< what the workflow prints and logs is not shown
-    std::string default_tasks; ///< the folder that is read if it exists and `tasks` is empty
+    bool from_journal = false;    ///< nothing is sent, written or started: only records are used
+    bool parks_questions = false; ///< system:ask_user parks its row, which has a journal
+    bool drops_output = false;    ///< what the workflow prints and logs is not shown
+    std::string default_tasks;    ///< the folder that is read if it exists and `tasks` is empty
 };
 
 /// Adds -v and -q. Result of verbosity(): see workflow_options::verbosity.

@@ -94,6 +94,7 @@ private:
         options.budget_usd.reset();
         options.max_calls.reset();
         options.many_rows = true;
+        options.parks_questions = asked_.journal;
         // What is on standard output is read by programs: results, or the object of --json.
         options.prints_to_error = asked_.writes_to_standard_output() || options.json;
         options.default_tasks = tasks_beside(asked_.file);

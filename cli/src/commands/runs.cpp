@@ -7,6 +7,7 @@
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "commands/evaluation.hpp"
+#include "journal/answer_run.hpp"
 #include "journal/replay_run.hpp"
 #include "journal/run_diff.hpp"
 #include "journal/step_trace.hpp"
@@ -199,6 +200,24 @@ private:
     diff_request asked_;
 };
 
+class answer_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("RUN", asked_.run, about_run).required();
+        to.argument("ROW", asked_.row, "The id or number of the row").required();
+        to.argument("TEXT", asked_.text, "The answer; of choices the text or the number")
+            .required();
+        to.option("--question", asked_.question, "Of several open questions of the row, which")
+            .show_default()
+            .value("N")
+            .range(1, 1e6);
+    }
+    exit_code run(command_context context) override { return answer_run(asked_, context.output); }
+
+private:
+    answer_request asked_;
+};
+
 /// A request to a run that is going.
 exit_code steer(const std::string& run, const json::object& request, console& output) {
     const auto folder = find_run(run);
@@ -323,6 +342,16 @@ Examples:
                 "Exit codes: 0 the results are the same, 1 they differ, 2 a run cannot be read.",
      .group = command_group::run,
      .make = &make_command<diff_work>},
+    {.name = "runs answer",
+     .summary = "Answer a question of a row that waits for it",
+     .details =
+         R"(A row of a batch that calls system:ask_user is left, and 'heddle runs show' lists its question.
+The answer is kept in the journal, and the command of the batch continues the row with it.
+
+Example:
+  heddle runs answer results.jsonl r17 yes)",
+     .group = command_group::run,
+     .make = &make_command<answer_work>},
     {.name = "runs pause",
      .summary = "Pause a run: start no further row",
      .details = "Rows in progress finish. 'heddle runs resume' continues the run.",

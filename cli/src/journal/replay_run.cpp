@@ -108,8 +108,8 @@ private:
             co_return std::move(session).error();
         }
         // Rows that were retried after an edit followed the program as it was then.
-        const std::string digest = program_digest(
-            {batch_, program_.text, *tools_, templates_of(*tools_)}, *about);
+        const std::string digest =
+            program_digest({batch_, program_.text, *tools_, templates_of(*tools_)}, *about);
         const bool is_same = digest == about->program_digest || digest == about->begun_digest;
         if (row->known.outdated || !is_same) {
             co_return error(errc::invalid_argument,

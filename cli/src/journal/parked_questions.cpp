@@ -1,0 +1,135 @@
+#include "journal/parked_questions.hpp"
+
+#include "json_line.hpp"
+
+#include <heddle/lang/errors.hpp>
+#include <heddle/ports/step_memory.hpp>
+#include <heddle/rows/row.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view question_name = "question";
+constexpr std::string_view answer_name = "answer to a question";
+
+ports::digest128 key_of(std::string_view name, const std::string& text) {
+    return rows::digest_of_content(std::string(name) + ":" + text);
+}
+
+std::string text_of(const tasks::user_question& asked) {
+    json::object members{{"question", asked.text}};
+    if (!asked.choices.empty())
+        members["choices"] = json::array(asked.choices.begin(), asked.choices.end());
+    if (asked.fallback) members["default"] = *asked.fallback;
+    return json_text(members);
+}
+
+tasks::user_question question_in(const std::string& text) {
+    tasks::user_question asked;
+    boost::system::error_code wrong;
+    const json::value parsed = json::parse(text, wrong);
+    if (wrong || !parsed.is_object()) return asked;
+    const json::object& members = parsed.get_object();
+    if (const json::value* found = members.if_contains("question"); found && found->is_string())
+        asked.text = found->get_string();
+    if (const json::value* found = members.if_contains("choices"); found && found->is_array()) {
+        for (const json::value& each : found->get_array()) {
+            if (each.is_string()) asked.choices.emplace_back(each.get_string());
+        }
+    }
+    if (const json::value* found = members.if_contains("default"); found && found->is_string())
+        asked.fallback = std::string(found->get_string());
+    return asked;
+}
+
+coro::task<result<std::string>> ask_later(tasks::user_question asked, coro::call_context context) {
+    if (!context.step) {
+        co_return error(lang::errc::permission, "system:ask_user: nobody can answer here")
+            .with_hint("a row waits for an answer only in a batch with a journal");
+    }
+    const std::string text = text_of(asked);
+    if (auto answer = context.step->take(key_of(answer_name, text)))
+        co_return std::move(answer->body);
+    const ports::digest128 key = key_of(question_name, text);
+    if (!context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
+    if (!context.step->take(key)) {
+        result<void> kept =
+            co_await context.step->keep(key, std::string(question_name), text, {}, context);
+        if (!kept) co_return std::move(kept).error();
+    }
+    co_await context.step->park(context);
+    if (auto stop = context.stop_error()) co_return *std::move(stop);
+    co_return error::cancelled(cancel_reason::shutdown);
+}
+
+[[nodiscard]] bool is_part(const ports::step_record& record) noexcept {
+    return record.kind == ports::step_kind::request || record.kind == ports::step_kind::reused;
+}
+
+} // namespace
+
+tasks::user_port parked_questions() {
+    return [](tasks::user_question asked, coro::call_context context) {
+        return ask_later(std::move(asked), context);
+    };
+}
+
+std::vector<kept_question> open_questions(const std::vector<ports::step_record>& records) {
+    std::set<ports::digest128> ended; // steps
+    std::map<std::pair<ports::digest128, ports::digest128>, std::size_t> answers;
+    for (const ports::step_record& each : records) {
+        if (is_part(each) && each.name == answer_name) ++answers[{each.path, each.content}];
+        else if (each.kind == ports::step_kind::answer || each.kind == ports::step_kind::composed)
+            ended.insert(each.path);
+    }
+    std::vector<kept_question> open;
+    for (const ports::step_record& each : records) {
+        if (!is_part(each) || each.name != question_name) continue;
+        if (ended.contains(each.path)) continue;
+        const auto answered = answers.find({each.path, key_of(answer_name, each.body)});
+        if (answered != answers.end() && answered->second != 0) {
+            --answered->second;
+            continue;
+        }
+        open.push_back({each.path, question_in(each.body), each.body});
+    }
+    return open;
+}
+
+std::optional<std::string> answer_in(const tasks::user_question& asked, const std::string& text) {
+    if (text.empty() && asked.fallback) return asked.fallback;
+    if (asked.choices.empty()) return text;
+    if (std::find(asked.choices.begin(), asked.choices.end(), text) != asked.choices.end())
+        return text;
+    std::size_t number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = failed == std::errc() && end == text.data() + text.size();
+    if (!is_number || number < 1 || number > asked.choices.size()) return std::nullopt;
+    return asked.choices[number - 1];
+}
+
+ports::step_record record_of_answer(const kept_question& question, std::string answer) {
+    ports::step_record record;
+    record.kind = ports::step_kind::request;
+    record.path = question.path;
+    record.content = key_of(answer_name, question.text);
+    record.name = answer_name;
+    record.body = std::move(answer);
+    return record;
+}
+
+} // namespace heddle::cli
