@@ -44,7 +44,9 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
             continue;
         }
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
-        if (each.kind == step_kind::request || each.kind == step_kind::reused) {
+        if (each.kind == step_kind::refused) {
+            parts_[each.path].emplace(each.content, ports::kept_part{std::move(each.body), true});
+        } else if (each.kind == step_kind::request || each.kind == step_kind::reused) {
             // A response of an earlier program has cost this one nothing.
             const bool is_reused = each.kind == step_kind::reused;
             const bool is_counted = each.is_counted || is_reused || each.spent.requests != 0;

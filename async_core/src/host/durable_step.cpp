@@ -76,4 +76,6 @@ void durable_step::note_parts(int more) noexcept { row_.note_work(more); }
 
 coro::task<void> durable_step::park(coro::call_context context) { return row_.park_step(context); }
 
+ports::step_place durable_step::place() const noexcept { return {row_.log().row(), path_}; }
+
 } // namespace heddle::host

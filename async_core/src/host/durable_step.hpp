@@ -42,6 +42,7 @@ public:
                                                      coro::call_context context) override;
     [[nodiscard]] coro::task<void> park(coro::call_context context) override;
     void note_parts(int more) noexcept override;
+    [[nodiscard]] ports::step_place place() const noexcept override;
     void note_spending(const ports::step_spending& spent) noexcept override { spent_ += spent; }
 
 private:

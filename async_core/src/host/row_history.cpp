@@ -157,9 +157,15 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::size_t cut = steps.front();
     std::set<digest128> sent_anew; // whose responses are what failed
     std::set<digest128> inside;    // functions that ran inside of those
+    std::set<digest128> refused;   // steps that a batch has answered with an error
+    for (const step_record& each : all_) {
+        if (each.kind == step_kind::refused) refused.insert(each.path);
+    }
+    std::set<digest128> repeated;
     for (const std::size_t each : steps) {
         const digest128& path = all_[each].path;
-        if (lacking_.erase(path) != 0) continue;
+        repeated.insert(path);
+        if (lacking_.erase(path) != 0 || refused.count(path) != 0) continue;
         sent_anew.insert(path);
         if (all_[each].kind != step_kind::composed) continue;
         for (std::uint64_t n = 0;; ++n) {
@@ -189,6 +195,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
             if (is_answer) discarded_.push_back(each.number);
             continue;
         }
+        if (each.kind == step_kind::refused && repeated.count(each.path) != 0) continue;
         if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;
         if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
         each.at = std::min(each.at, clock); // the time after the cut has not passed

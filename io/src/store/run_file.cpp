@@ -1,5 +1,7 @@
 #include "store/run_file.hpp"
 
+#include "store/parking_table.hpp"
+
 #include <sys/stat.h>
 
 namespace heddle::store {
@@ -7,8 +9,8 @@ namespace heddle::store {
 namespace {
 
 constexpr std::int64_t our_application = 0x68646c72; // "hdlr"
-/// 2: rows.emitted may be `outdated`, records have further kinds, and meta has output_phase.
-constexpr std::int64_t layout_version = 2;
+/// 3: calls are parked, and records may be `refused`. 2: rows.emitted may be `outdated`, records have further kinds, and meta has output_phase.
+constexpr std::int64_t layout_version = 3;
 constexpr std::int64_t oldest_version = 1; ///< that this code reads as it is
 
 // Rows are narrow, so that a million of them are read at once when a run begins again; what is
@@ -91,7 +93,7 @@ result<bool> is_empty(sqlite_database& database) {
 
 result<void> make_tables(sqlite_database& database) {
     // One transaction: whoever is killed here leaves an empty file.
-    const std::string all = std::string("BEGIN IMMEDIATE;") + layout +
+    const std::string all = std::string("BEGIN IMMEDIATE;") + layout + parking_layout +
                             "PRAGMA application_id = " + std::to_string(our_application) +
                             "; PRAGMA user_version = " + std::to_string(layout_version) +
                             "; COMMIT";
@@ -141,7 +143,8 @@ result<sqlite_database> opened_to_write(const run_store_options& options) {
     if (empty) {
         HEDDLE_CHECK(make_tables(database));
     } else {
-        const std::string version = "PRAGMA user_version = " + std::to_string(layout_version);
+        const std::string version =
+            parking_layout + ("PRAGMA user_version = " + std::to_string(layout_version));
         HEDDLE_CHECK(database.run(version.c_str()));
     }
     return database;

@@ -1,5 +1,7 @@
 #include "store/run_queue.hpp"
 
+#include "store/parking_table.hpp"
+
 namespace heddle::store {
 
 namespace {
@@ -23,6 +25,7 @@ struct sizes {
             bytes += entry.name.size() + entry.digest.size() + entry.text.size();
         return bytes;
     }
+    std::size_t operator()(const parking_change& each) const noexcept { return bytes_of(each); }
     template <class Other>
     std::size_t operator()(const Other&) const noexcept {
         return 0;

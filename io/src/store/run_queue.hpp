@@ -3,6 +3,7 @@
 
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/ports/run_journal.hpp>
+#include <heddle/store/run_parking.hpp>
 #include <heddle/store/run_store.hpp>
 
 #include <memory>
@@ -69,7 +70,7 @@ struct nothing_written {}; ///< for who waits for all that comes before
 using write_change =
     std::variant<nothing_written, row_begun, row_restarted, row_retried, step_appended,
                  ports::row_end, rows_emitted, manifest_set, contents_indexed, row_revised,
-                 rows_outdated, spare_used, phase_set>;
+                 rows_outdated, spare_used, phase_set, parking_change>;
 
 struct queued_write {
     write_change change;

@@ -44,6 +44,7 @@ public:
     void use_spare(std::uint64_t row, const ports::spare_use& use) override {
         (void)queue(spare_used{row, use});
     }
+    result<void> change_parking(parking_change change) override { return queue(std::move(change)); }
     output_phase phase() const noexcept override { return phase_; }
     result<void> set_phase(output_phase phase) override {
         phase_ = phase;

@@ -184,6 +184,12 @@ result<void> run_table_writer::apply(const phase_set& change) {
     return {};
 }
 
+result<void> run_table_writer::apply(const parking_change& change) {
+    return parking_.write(database_, change, [this](std::uint64_t row, ports::step_record record) {
+        return apply(step_appended{row, std::move(record)});
+    });
+}
+
 result<std::int64_t> run_table_writer::next_of(std::uint64_t row) {
     if (const auto found = next_.find(row); found != next_.end()) return found->second++;
     HEDDLE_TRY(const bool there, on_.next.begin().bind(key_of(row)).step());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/packed_text.hpp"
+#include "store/parking_table.hpp"
 #include "store/run_file.hpp"
 #include "store/run_queue.hpp"
 
@@ -47,6 +48,7 @@ private:
     [[nodiscard]] result<void> apply(const rows_outdated& change);
     [[nodiscard]] result<void> apply(const spare_used& change);
     [[nodiscard]] result<void> apply(const phase_set& change);
+    [[nodiscard]] result<void> apply(const parking_change& change);
 
     /// Sets the status of a row, and counts it. Its digests become those of `known`, unless it is a
     /// row already and these are zero.
@@ -63,6 +65,7 @@ private:
     run_sums sums_;
     std::unordered_map<std::uint64_t, std::int64_t> next_; ///< record of rows that go on
     text_packer packer_;
+    parking_table parking_;
     std::string digest_buffers_[3];
 };
 

@@ -80,6 +80,8 @@ public:
     virtual void note_parked() noexcept {}
     /// Of several evaluations of a row, which: steps of one have other paths than those of another.
     [[nodiscard]] virtual std::uint64_t evaluation() const noexcept { return 0; }
+    /// The number of the row in its run.
+    [[nodiscard]] virtual std::uint64_t row() const noexcept { return 0; }
     /// Seed of the row's random numbers.
     [[nodiscard]] virtual std::uint64_t seed() const noexcept = 0;
 };

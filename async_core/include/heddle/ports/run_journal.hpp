@@ -49,7 +49,8 @@ enum class step_kind : std::uint8_t {
                  ///< with a content: a request that was lost
     reused = 12, ///< as request: a spare that was used; its cost was counted then
     due = 13,    ///< as spare; the cost of the request has not been counted, by itself or its step
-    tool = 14    ///< what a tool returned that a model called in a task still under way
+    tool = 14,   ///< what a tool returned that a model called in a task still under way
+    refused = 15 ///< the error of a request that was parked; the step takes it by its content
 };
 
 /// One record of a row. Records of a row are kept in the order in which they were appended, which

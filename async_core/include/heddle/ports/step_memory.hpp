@@ -6,6 +6,7 @@
 #include <heddle/coro/task.hpp>
 #include <heddle/ports/run_journal.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,12 @@ namespace heddle::ports {
 struct kept_part {
     std::string body;
     bool is_counted = false; ///< what it cost was counted when it was kept, or by a step that ended
+};
+
+/// Where a step is: by that, others can append to its records.
+struct step_place {
+    std::uint64_t row = 0; ///< its number in the run
+    digest128 path;        ///< zero: the row is not kept in a journal
 };
 
 /// The parts of a step that is under way: the requests of a task, the tools that its model called.
@@ -55,6 +62,8 @@ public:
     /// So many more parts of the step are under way side by side; a negative number: fewer. One is
     /// always.
     virtual void note_parts(int /*more*/) noexcept {}
+    /// What names the step in the journal.
+    [[nodiscard]] virtual step_place place() const noexcept { return {}; }
     /// Counts what the step has paid for, for its record.
     virtual void note_spending(const step_spending& spent) noexcept = 0;
 };

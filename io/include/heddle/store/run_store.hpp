@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/ports/run_journal.hpp>
 #include <heddle/ports/tree_port.hpp>
+#include <heddle/store/run_parking.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -83,6 +84,9 @@ public:
     virtual result<void> set_manifest(std::vector<manifest_entry> entries) = 0;
     [[nodiscard]] virtual coro::task<result<std::vector<manifest_entry>>> manifest(
         coro::call_context context) = 0;
+
+    /// Changes what is parked; returns before it is durable.
+    virtual result<void> change_parking(parking_change change) = 0;
 
     /// outdate_rows() changes the phase to `beside`; set_phase() changes it at once and returns
     /// before that is durable.

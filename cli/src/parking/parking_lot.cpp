@@ -1,0 +1,547 @@
+#include "parking/parking_lot.hpp"
+
+#include "parking/parking_names.hpp"
+
+#include <heddle/ports/response_codec.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <random>
+#include <utility>
+
+namespace heddle::cli {
+
+using providers::batch_answer;
+using providers::batch_state;
+using providers::batch_status;
+using store::batch_phase;
+using store::parked_batch;
+using store::parked_call;
+
+namespace {
+
+/// What a service does not know after that time is gone; before, a wrong key or address is more
+/// likely.
+constexpr std::int64_t seconds_kept = 48 * 3600;
+constexpr std::size_t upload_overhead = 4096;
+constexpr double batch_share = 0.5; ///< of the usual price
+constexpr std::size_t bytes_in_a_token = 4;
+
+[[nodiscard]] std::int64_t now_of(const coro::call_context& context) {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               context.loop->time_of_day().time_since_epoch())
+        .count();
+}
+
+[[nodiscard]] std::string name_of(const parked_batch& batch) {
+    return "batch " + (batch.id.empty() ? std::to_string(batch.number) : batch.id) + " of " +
+           batch.service;
+}
+
+[[nodiscard]] bool is_retried(const batch_answer& answer) {
+    return answer.what != batch_answer::fate::answered &&
+           answer.response.error().info().retryable.value_or(false);
+}
+
+} // namespace
+
+/// The calls of a batch whose results arrive.
+struct parking_lot::taking {
+    std::map<std::string, parked_call, std::less<>> left; ///< by the id in the batch
+    std::uint64_t unknown = 0;
+};
+
+parking_lot::parking_lot(parts of) : of_(std::move(of)) {}
+
+providers::batch_endpoint* parking_lot::service(std::string_view name) const {
+    const auto found = of_.services.find(name);
+    return found == of_.services.end() ? nullptr : found->second.get();
+}
+
+coro::task<result<void>> parking_lot::begin(coro::call_context context) {
+    if (!of_.parks) {
+        // What was never submitted is asked in the usual way.
+        if (auto dropped = of_.journal.change_parking(store::calls_dropped{}); !dropped)
+            co_return dropped;
+    }
+    result<void> kept = co_await of_.journal.flush(context);
+    if (!kept) co_return kept;
+    result<std::vector<parked_batch>> batches = co_await of_.kept.batches(context);
+    if (!batches) co_return std::move(batches).error();
+    batches_ = *std::move(batches);
+    result<void> counted = co_await recount(context);
+    co_return counted;
+}
+
+coro::task<result<void>> parking_lot::recount(coro::call_context context) {
+    result<void> kept = co_await of_.journal.flush(context);
+    if (!kept) co_return kept;
+    result<std::vector<std::uint64_t>> rows = co_await of_.kept.rows(context);
+    if (!rows) co_return std::move(rows).error();
+    rows_ = *std::move(rows);
+    result<store::parking_sums> sums = co_await of_.kept.sums(context);
+    if (!sums) co_return std::move(sums).error();
+    open_calls_ = sums->collected + sums->submitted;
+    open_ = sums->least;
+    co_return result<void>();
+}
+
+bool parking_lot::waits(std::uint64_t row) const noexcept {
+    return std::binary_search(rows_.begin(), rows_.end(), row);
+}
+
+std::uint64_t parking_lot::open_batches() const noexcept {
+    return static_cast<std::uint64_t>(
+        std::count_if(batches_.begin(), batches_.end(),
+                      [](const parked_batch& each) { return each.phase != batch_phase::settled; }));
+}
+
+result<void> parking_lot::park(parked_call call) {
+    ports::token_usage least;
+    least.input = static_cast<std::int64_t>(call.body.size() / bytes_in_a_token);
+    call.least = {};
+    call.least.requests = 1;
+    call.least.input_tokens = least.input;
+    call.least.estimated = true;
+    if (const auto cost = of_.prices.cost_usd(call.service, call.model, least))
+        call.least.cost_usd = *cost * batch_share;
+    else call.least.unpriced = 1;
+    ++open_calls_;
+    open_ += call.least;
+    if (const auto* endpoint = service(call.service)) {
+        group_size& group = groups_[call.service + '\n' + call.model];
+        ++group.calls;
+        group.bytes += endpoint->size_of({parked_call_id(call), {}}) + call.body.size();
+        const auto most = endpoint->limits();
+        full_ = full_ || group.calls >= most.max_calls ||
+                group.bytes >= std::min(most.max_bytes, max_batch_bytes);
+    }
+    return of_.journal.change_parking(store::call_parked{std::move(call)});
+}
+
+result<void> parking_lot::forget(std::uint64_t row) {
+    if (open_calls_ == 0) return {};
+    return of_.journal.change_parking(store::calls_dropped{row});
+}
+
+// ---------------------------------------------------------------- looking
+
+coro::task<result<parking_look>> parking_lot::look(coro::call_context context) {
+    parking_look seen;
+    const std::vector<parked_batch> all = batches_; // which change below
+    for (const parked_batch& each : all) {
+        if (each.phase == batch_phase::settled) continue;
+        if (!service(each.service)) {
+            ++seen.waiting;
+            seen.problems.push_back(name_of(each) +
+                                    ": that service is not configured, or takes no batches");
+            continue;
+        }
+        result<void> looked;
+        if (each.phase == batch_phase::intended) {
+            looked = co_await find_intended(each, seen, context);
+        } else {
+            looked = co_await look_at(each, seen, context);
+        }
+        if (!looked) co_return std::move(looked).error();
+    }
+    result<void> counted = co_await recount(context);
+    if (!counted) co_return std::move(counted).error();
+    co_return seen;
+}
+
+/// The process ended, or the connection broke, before the service acknowledged the submission.
+coro::task<result<void>> parking_lot::find_intended(parked_batch batch, parking_look& seen,
+                                                    coro::call_context context) {
+    result<std::vector<batch_status>> listed =
+        co_await service(batch.service)->list(batch.at, context);
+    if (!listed) {
+        if (listed.error().is_cancelled()) co_return std::move(listed).error();
+        ++seen.waiting;
+        seen.problems.push_back(name_of(batch) + ": " + listed.error().message());
+        co_return result<void>();
+    }
+    std::vector<const batch_status*> found;
+    for (const batch_status& each : *listed) {
+        const bool is_known =
+            std::any_of(batches_.begin(), batches_.end(), [&](const parked_batch& other) {
+                return other.service == batch.service && other.id == each.id;
+            });
+        if (is_known) continue;
+        // A service that keeps no marks shows sizes; the ids in the results decide.
+        const bool fits =
+            each.mark.empty() ? each.total && *each.total == batch.calls : each.mark == batch.mark;
+        if (fits) found.push_back(&each);
+    }
+    if (found.size() == 1) {
+        batch.phase = batch_phase::submitted;
+        batch.id = found.front()->id;
+        if (auto noted = note(batch); !noted) co_return noted;
+        result<void> looked = co_await look_at(batch, seen, context);
+        co_return looked;
+    }
+    if (found.empty() && now_of(context) - batch.at <= of_.settling.count()) {
+        ++seen.waiting; // it may be on its way
+        co_return result<void>();
+    }
+    seen.returned += batch.calls;
+    if (found.empty()) co_return give_back(std::move(batch), "not submitted", false, false);
+    seen.problems.push_back(name_of(batch) +
+                            ": the service has several batches that it may be; its requests are "
+                            "submitted again and count as maybe paid");
+    co_return give_back(std::move(batch), "lost", true, true);
+}
+
+coro::task<result<void>> parking_lot::look_at(parked_batch batch, parking_look& seen,
+                                              coro::call_context context) {
+    result<batch_status> status = co_await service(batch.service)->poll(batch.id, context);
+    if (!status) {
+        if (status.error().is_cancelled()) co_return std::move(status).error();
+        ++seen.waiting;
+        seen.problems.push_back(name_of(batch) + ": " + status.error().message());
+        co_return result<void>();
+    }
+    switch (status->state) {
+    case batch_state::running: {
+        ++seen.waiting;
+        batch.state = "running";
+        if (status->finished + status->failed != 0 && status->total) {
+            batch.state += ", " + std::to_string(status->finished + status->failed) + " of " +
+                           std::to_string(*status->total);
+        }
+        co_return note(std::move(batch));
+    }
+    case batch_state::gone:
+        if (now_of(context) - batch.at < seconds_kept) {
+            ++seen.waiting;
+            seen.problems.push_back(name_of(batch) +
+                                    ": the service does not have it; check whether the key and "
+                                    "the address are those that it was submitted with");
+            co_return result<void>();
+        }
+        seen.returned += batch.calls;
+        co_return give_back(std::move(batch), "gone", true, true);
+    case batch_state::refused: {
+        result<void> taken =
+            co_await take_refusal(std::move(batch), *std::move(status), seen, context);
+        co_return taken;
+    }
+    default: {
+        result<void> taken = co_await take(std::move(batch), *std::move(status), seen, context);
+        co_return taken;
+    }
+    }
+}
+
+coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status status,
+                                           parking_look& seen, coro::call_context context) {
+    result<std::vector<parked_call>> calls =
+        co_await of_.kept.calls_of_batch(batch.number, context);
+    if (!calls) co_return std::move(calls).error();
+    taking going;
+    for (parked_call& each : *calls) {
+        std::string id = parked_call_id(each);
+        going.left.emplace(std::move(id), std::move(each));
+    }
+    calls->clear();
+    const std::size_t asked = going.left.size();
+    const providers::batch_sink sink = [&](batch_answer answer) -> result<void> {
+        const auto found = going.left.find(answer.id);
+        if (found == going.left.end()) {
+            ++going.unknown; // never asked, or answered already
+            return {};
+        }
+        const parked_call& call = found->second;
+        if (answer.what == batch_answer::fate::answered) {
+            ports::step_record record;
+            record.kind = ports::step_kind::request;
+            record.path = call.path;
+            record.content = call.content;
+            record.name = answer.response->model;
+            record.spent = half_price(batch, *answer.response);
+            record.body = ports::encode_response(*answer.response);
+            HEDDLE_CHECK(of_.journal.change_parking(
+                store::call_settled{call.number, call.row, std::move(record)}));
+            ++batch.answered;
+            ++seen.answered;
+        } else {
+            if (is_retried(answer) && call.tries + 1 < max_tries) return {};
+            HEDDLE_CHECK(refuse(call, answer.response.error()));
+            ++batch.failed;
+            ++seen.failed;
+        }
+        going.left.erase(found);
+        return {};
+    };
+    result<void> fetched;
+    if (status.has_results) fetched = co_await service(batch.service)->fetch(status, sink, context);
+    if (!fetched) {
+        const error& why = fetched.error();
+        const bool is_of_service = why.code().category() == ports::llm_category();
+        if (!is_of_service || why.is_cancelled()) co_return fetched;
+        seen.problems.push_back(name_of(batch) + ": " + why.message());
+        if (why.code() != ports::llm_errc::protocol) { // the rest is taken by the next look
+            ++seen.waiting;
+            co_return note(std::move(batch));
+        }
+    }
+    seen.returned += going.left.size();
+    // Not even one of ours: it is somebody else's, and ours has left no trace.
+    const bool is_foreign =
+        going.unknown != 0 && going.left.size() == asked && asked != 0 && asked == batch.calls;
+    const bool maybe_paid = !fetched || is_foreign;
+    const std::string state(to_string(status.state));
+    co_return give_back(std::move(batch), is_foreign ? "lost" : state, true, maybe_paid);
+}
+
+coro::task<result<void>> parking_lot::take_refusal(parked_batch batch, batch_status status,
+                                                   parking_look& seen, coro::call_context context) {
+    std::string why;
+    for (const providers::batch_problem& each : status.problems) {
+        if (why.empty()) why = each.message.empty() ? each.code : each.message;
+    }
+    seen.problems.push_back(name_of(batch) + " was refused" + (why.empty() ? "" : ": " + why));
+    batch.was_too_large = status.may_pass;
+    if (status.may_pass) {
+        seen.returned += batch.calls;
+        co_return give_back(std::move(batch), "refused", false, false);
+    }
+    result<std::vector<parked_call>> calls =
+        co_await of_.kept.calls_of_batch(batch.number, context);
+    if (!calls) co_return std::move(calls).error();
+    const auto failure = [&](const std::string& message) {
+        return error(ports::make_error_code(ports::llm_errc::invalid_request),
+                     batch.service + ": " + message)
+            .with_origin(error_origin::server);
+    };
+    bool names_calls = false;
+    std::uint64_t refused = 0;
+    for (const providers::batch_problem& each : status.problems) {
+        if (!each.call || *each.call >= calls->size()) continue;
+        names_calls = true;
+        parked_call& call = (*calls)[*each.call];
+        if (call.number == 0) continue; // two problems with one request
+        if (auto done = refuse(call, failure(each.message)); !done) co_return done;
+        call.number = 0;
+        ++refused;
+    }
+    for (const parked_call& each : *calls) {
+        if (names_calls || each.tries + 1 < max_tries) continue;
+        const std::string message = why.empty() ? "the batch was refused" : why;
+        if (auto done = refuse(each, failure(message)); !done) co_return done;
+        ++refused;
+    }
+    batch.failed += refused;
+    seen.failed += refused;
+    seen.returned += batch.calls - std::min(batch.calls, refused);
+    co_return give_back(std::move(batch), "refused", !names_calls, false);
+}
+
+result<void> parking_lot::refuse(const parked_call& call, const error& failure) {
+    ports::step_record record;
+    record.kind = ports::step_kind::refused;
+    record.path = call.path;
+    record.content = refusal_key(call.content);
+    record.name = call.model;
+    record.body = refusal_text(failure);
+    return of_.journal.change_parking(
+        store::call_settled{call.number, call.row, std::move(record)});
+}
+
+result<void> parking_lot::give_back(parked_batch batch, std::string state, bool counts,
+                                    bool maybe_paid) {
+    HEDDLE_CHECK(
+        of_.journal.change_parking(store::calls_returned{batch.number, counts, maybe_paid}));
+    batch.phase = batch_phase::settled;
+    batch.state = std::move(state);
+    return note(std::move(batch));
+}
+
+result<void> parking_lot::note(parked_batch batch) {
+    const auto known =
+        std::find_if(batches_.begin(), batches_.end(),
+                     [&](const parked_batch& each) { return each.number == batch.number; });
+    if (known == batches_.end()) batches_.push_back(batch);
+    else *known = batch;
+    return of_.journal.change_parking(store::batch_noted{std::move(batch)});
+}
+
+ports::step_spending parking_lot::half_price(const parked_batch& batch,
+                                             const ports::chat_response& response) const {
+    ports::step_spending spent;
+    spent.requests = 1;
+    if (!response.usage) {
+        spent.estimated = true;
+        spent.unpriced = 1;
+        return spent;
+    }
+    spent.input_tokens = response.usage->input;
+    spent.output_tokens = response.usage->output;
+    spent.estimated = !response.usage->input_told || !response.usage->output_told;
+    if (const auto cost = of_.prices.cost_usd(batch.service, batch.model, *response.usage))
+        spent.cost_usd = *cost * batch_share;
+    else spent.unpriced = 1;
+    return spent;
+}
+
+// ---------------------------------------------------------------- submitting
+
+std::size_t parking_lot::most_calls(const store::call_group& group,
+                                    const providers::batch_endpoint& service) const {
+    std::uint64_t most = service.limits().max_calls;
+    for (const parked_batch& each : batches_) {
+        if (each.was_too_large && each.service == group.service && each.model == group.model)
+            most = std::min(most, std::max<std::uint64_t>(1, each.calls / 2));
+    }
+    return static_cast<std::size_t>(most);
+}
+
+/// An account that holds no more waits until one of its batches has ended.
+bool parking_lot::holds_back(const store::call_group& group) const {
+    bool was_too_large = false;
+    bool is_waiting = false;
+    for (const parked_batch& each : batches_) {
+        if (each.service != group.service || each.model != group.model) continue;
+        was_too_large = was_too_large || each.was_too_large;
+        is_waiting = is_waiting || each.phase != batch_phase::settled;
+    }
+    return was_too_large && is_waiting;
+}
+
+coro::task<result<std::vector<std::string>>> parking_lot::submit(bool all,
+                                                                 coro::call_context context) {
+    std::vector<std::string> problems;
+    full_ = false;
+    result<void> kept = co_await of_.journal.flush(context);
+    if (!kept) co_return std::move(kept).error();
+    result<std::vector<store::call_group>> groups = co_await of_.kept.groups(context);
+    if (!groups) co_return std::move(groups).error();
+    for (const store::call_group& each : *groups) {
+        groups_.erase(each.service + '\n' + each.model);
+        bool more = true;
+        while (more) {
+            if (auto stop = context.stop_error()) co_return *std::move(stop);
+            result<bool> went = co_await submit_one(each, all, problems, context);
+            if (!went) co_return std::move(went).error();
+            more = *went;
+        }
+    }
+    co_return problems;
+}
+
+/// Whether there may be more of the group to submit.
+coro::task<result<bool>> parking_lot::submit_one(const store::call_group& group, bool all,
+                                                 std::vector<std::string>& problems,
+                                                 coro::call_context context) {
+    providers::batch_endpoint* to = service(group.service);
+    if (!to) {
+        problems.push_back("the service '" + group.service +
+                           "', which requests wait for, is not configured or takes no batches");
+        co_return false;
+    }
+    if (holds_back(group)) co_return false;
+    const std::size_t max_calls = most_calls(group, *to);
+    const std::size_t max_bytes =
+        std::min(to->limits().max_bytes, max_batch_bytes) - upload_overhead;
+    const std::size_t overhead = to->size_of({std::string(max_call_id, 'x'), {}});
+    result<std::vector<parked_call>> calls =
+        co_await of_.kept.calls_of_group(group, max_calls, max_bytes, overhead, context);
+    if (!calls) co_return std::move(calls).error();
+    std::size_t bytes = 0;
+    for (const parked_call& each : *calls) bytes += each.body.size() + overhead;
+    const bool is_full = calls->size() >= max_calls || bytes >= max_bytes / 8 * 7;
+    if (calls->empty() || (!all && !is_full)) co_return false;
+
+    parked_batch batch;
+    for (const parked_batch& each : batches_) batch.number = std::max(batch.number, each.number);
+    ++batch.number;
+    batch.service = group.service;
+    batch.model = group.model;
+    batch.mark = new_batch_mark();
+    batch.at = now_of(context);
+    batch.calls = calls->size();
+    batch.state = "being submitted";
+    providers::batch_submission what{group.model, batch.mark, {}};
+    store::batch_intended intended{batch, {}};
+    for (parked_call& each : *calls) {
+        intended.calls.push_back(each.number);
+        what.calls.push_back({parked_call_id(each), std::move(each.body)});
+    }
+    calls->clear();
+    if (auto noted = of_.journal.change_parking(std::move(intended)); !noted)
+        co_return std::move(noted).error();
+    batches_.push_back(batch);
+    result<void> durable = co_await of_.journal.flush(context);
+    if (!durable) co_return std::move(durable).error();
+
+    providers::batch_receipt receipt = co_await to->submit(std::move(what), context);
+    result<void> noted;
+    if (receipt.status) {
+        batch.phase = batch_phase::submitted;
+        batch.id = receipt.status->id;
+        batch.state = "running";
+        noted = note(batch);
+    } else if (receipt.may_exist) {
+        problems.push_back(name_of(batch) + ": " + receipt.status.error().message() +
+                           "; whether the service has it is found out later");
+        batch.state = "not acknowledged";
+        noted = note(batch);
+    } else {
+        const error& why = receipt.status.error();
+        if (!why.is_cancelled())
+            problems.push_back("a batch of " + group.service + ": " + why.message());
+        noted = give_back(batch, "not submitted", false, false);
+    }
+    if (!noted) co_return std::move(noted).error();
+    durable = co_await of_.journal.flush(context);
+    if (!durable) co_return std::move(durable).error();
+    co_return receipt.status.has_value();
+}
+
+// ---------------------------------------------------------------- names
+
+std::string parked_call_id(const parked_call& call) {
+    std::string id = "c" + std::to_string(call.number) + "-";
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (int shift = 28; shift >= 0; shift -= 4)
+        id += digits[static_cast<std::size_t>(call.content.low >> shift & 15U)];
+    return id;
+}
+
+std::string new_batch_mark() {
+    std::string mark = "heddle-";
+    std::random_device random;
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (int part = 0; part < 3; ++part) {
+        const unsigned bits = random();
+        for (unsigned shift = 0; shift < 32; shift += 4) mark += digits[bits >> shift & 15U];
+    }
+    return mark;
+}
+
+ports::digest128 refusal_key(const ports::digest128& request) noexcept {
+    constexpr std::uint64_t other = 0x7265667573656421; // another content than the request's
+    return {request.high ^ other, request.low + 1};
+}
+
+std::string refusal_text(const error& failure) {
+    const bool is_of_model = failure.code().category() == ports::llm_category();
+    const int code =
+        is_of_model ? failure.code().value() : static_cast<int>(ports::llm_errc::server);
+    return std::to_string(code) + "\n" + failure.message();
+}
+
+error refusal_in(std::string_view text) {
+    int code = static_cast<int>(ports::llm_errc::server);
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), code);
+    if (failed == std::errc()) text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with('\n')) text.remove_prefix(1);
+    const bool known = code > 0 && code <= static_cast<int>(ports::llm_errc::configuration);
+    const auto kind = known ? static_cast<ports::llm_errc>(code) : ports::llm_errc::server;
+    return error(ports::make_error_code(kind), std::string(text))
+        .with_origin(error_origin::server)
+        .with_retryable(false)
+        .with_attempts(0);
+}
+
+} // namespace heddle::cli
