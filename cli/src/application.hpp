@@ -57,6 +57,8 @@ public:
     /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
+    /// Where requests are parked from now on; null: they are sent at once. It outlives its use.
+    void park_in(parking_lot* lot) noexcept { models_->park_in(lot); }
     [[nodiscard]] const ports::price_port& prices() const noexcept { return prices_; }
     /// As model_setup::finish_recording.
     [[nodiscard]] std::optional<error> finish_recording() { return models_->finish_recording(); }

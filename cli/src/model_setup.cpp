@@ -157,7 +157,8 @@ private:
         const service_parts shared{
             parts_.http,         parts_.loop,      parts_.log,
             setup_->limiters_,   parts_.variables, parts_.settings,
-            parts_.options.seed, parts_.consents,  parts_.options.without_keys};
+            parts_.options.seed, parts_.consents,  parts_.options.without_keys,
+            parts_.options.parks};
         HEDDLE_CHECK(open_cache());
         setup_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared,
                                                 parts_.options.model);
@@ -184,7 +185,7 @@ private:
                 setup_->registry_.set_names_with_colon(each->name, *std::move(names));
             if (each->provider) {
                 const provider_config* said = parts_.settings.provider(each->name);
-                add_wrapped(*each->provider, each->identity, said ? &said->request : nullptr);
+                add_wrapped(parked(*each), each->identity, said ? &said->request : nullptr);
                 continue;
             }
             setup_->ports_.push_back(
@@ -279,6 +280,16 @@ private:
     [[nodiscard]] ports::llm_port& watched(ports::llm_port& inner, request_watch* watch) {
         if (!watch) return inner;
         setup_->ports_.push_back(std::make_unique<watched_provider>(inner, *watch));
+        return *setup_->ports_.back();
+    }
+
+    /// The provider of the service, or what parks its requests.
+    [[nodiscard]] ports::llm_port& parked(configured_service& service) {
+        if (!service.batches) return *service.provider;
+        auto& batches = setup_->batches_[service.name];
+        batches = std::move(service.batches);
+        setup_->ports_.push_back(
+            std::make_unique<parking_port>(*service.provider, *batches, setup_->slot_));
         return *setup_->ports_.back();
     }
 

@@ -4,6 +4,8 @@
 #include "command_line/workflow_options.hpp"
 #include "config/configuration.hpp"
 #include "environment.hpp"
+#include "parking/parking_lot.hpp"
+#include "parking/parking_port.hpp"
 #include "services/service_factory.hpp"
 #include "services/watched_provider.hpp"
 
@@ -72,6 +74,10 @@ public:
     /// Whether there is a service, usable or not.
     [[nodiscard]] bool has_services() const noexcept { return !registry_.empty(); }
 
+    /// The services whose requests can be parked (workflow_options::parks), and who parks them.
+    [[nodiscard]] const batch_services& batches() const noexcept { return batches_; }
+    void park_in(parking_lot* lot) noexcept { slot_.lot = lot; }
+
     /// Call it when the run has ended. Result: failures of a recording, unused parts of a replay;
     /// one line each.
     [[nodiscard]] std::vector<std::string> closing_remarks() const;
@@ -92,6 +98,8 @@ private:
 
     providers::limiter_set limiters_;
     std::vector<configured_service> services_;
+    batch_services batches_;
+    parking_slot slot_;
     std::vector<std::unique_ptr<ports::llm_port>> ports_; ///< later ones wrap earlier ones
     std::unique_ptr<ports::response_store> store_;
     std::unique_ptr<recording> recording_;

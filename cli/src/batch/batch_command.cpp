@@ -23,6 +23,7 @@
 #include "failure_hints.hpp"
 #include "input_files.hpp"
 #include "interrupts.hpp"
+#include "parking/parked_run.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/fs/local_tree.hpp>
@@ -54,6 +55,7 @@ public:
         binding_.strict = asked_.strict;
         binding_.id_column = asked_.rows.id_field;
         raise_open_file_limit();
+        asked_.options.parks = asked_.park || has_parked(asked_.run_folder());
         auto tools = application::create(asked_.file, asked_.options, variables, output_);
         if (!tools) return tell_usage_error(tools.error(), asked_.options.json, output_);
         tools_ = *std::move(tools);
@@ -64,7 +66,16 @@ public:
         return code;
     }
 
+    /// Rows have waited for batches that have ended: the batch is to begin again.
+    [[nodiscard]] bool goes_on() const noexcept { return goes_on_; }
+
 private:
+    [[nodiscard]] static bool has_parked(const std::string& folder) {
+        if (folder.empty()) return false;
+        const auto about = read_manifest(folder);
+        return about && about->parks;
+    }
+
     exit_code run_loop() {
         coro::event_loop& loop = tools_->loop();
         workers_ = fs::make_worker_pool(loop, 1);
@@ -88,6 +99,7 @@ private:
         emitter_.reset();
         if (feed_) feed_->close();
         feed_.reset();
+        parking_.reset();
         journal_.reset();
         store_workers_.reset();
         workers_.reset();
@@ -170,8 +182,15 @@ private:
             co_return std::move(opened).error();
         // Not before: what is in the output belongs to the run from then on.
         if (keeps) {
+            manifest_.parks = manifest_.parks || asked_.park;
             if (auto wrote = write_manifest(asked_.run_folder(), manifest_); !wrote)
                 co_return std::move(wrote).error();
+            if (manifest_.parks) {
+                parking_.emplace(
+                    parked_run::parts{*tools_, asked_, *journal_, *store_workers_, say()});
+                result<void> begun = co_await parking_->begin(context().with_cancel(loading_));
+                if (!begun) co_return begun;
+            }
         }
         known_.emplace(std::move(known), !asked_.rows.id_field.empty());
         auto feed = rows::row_feed::start(tools_->loop(), *std::move(reader));
@@ -313,7 +332,8 @@ private:
         of.edition = edition_;
         of.earlier = earlier_;
         of.seed = journal_ ? manifest_.seed : asked_.options.seed;
-        of.say = [this](const std::string& line) { output_.err("heddle: " + line + "\n"); };
+        of.say = say();
+        if (parking_) of.parking = &parking_->lot();
         batch_.emplace(std::move(of));
         tell_begin();
         progress_.emplace(tools_->loop(), output_, asked_.progress,
@@ -328,7 +348,12 @@ private:
 
         coro::nursery writing(context());
         writing.start(emitter_->run(context()));
+        coro::nursery submitting(context());
+        if (parking_) submitting.start(parking_->work(context()));
         result<void> ended = co_await batch_->run();
+        if (parking_) parking_->stop();
+        result<void> submitted = co_await submitting.join();
+        if (ended && !submitted) ended = std::move(submitted);
         const bool complete = !batch_->has_rows_left();
         if (ended && journal_ && (complete || !asked_.ordered)) {
             ended = co_await emit_unseen(
@@ -343,6 +368,7 @@ private:
             if (ended && !kept) ended = std::move(kept);
         }
         if (journal_ && ended) ended = co_await finish_outputs();
+        if (parking_ && ended) ended = co_await end_parking();
         end_.counts = batch_->counts();
         end_.cause = batch_->gate().cause();
         // The last results are written when all rows have ended.
@@ -359,6 +385,24 @@ private:
         end_.results = outputs_.result_file();
         end_.dead_letters = outputs_.letter_file();
         failures_ = batch_->failures();
+    }
+
+    [[nodiscard]] std::function<void(std::string)> say() {
+        return [this](const std::string& line) { output_.err("heddle: " + line + "\n"); };
+    }
+
+    /// Submits what the rows have asked for, unless the batch was stopped by hand.
+    coro::task<result<void>> end_parking() {
+        const stop_cause cause = batch_->gate().cause();
+        const bool bounded = cause == stop_cause::budget || cause == stop_cause::calls ||
+                             cause == stop_cause::deadline || cause == stop_cause::unpriced;
+        if (cause != stop_cause::none && !bounded) co_return result<void>();
+        result<void> ended = co_await parking_->end(context().with_cancel(loading_));
+        if (!ended && ended.error().is_cancelled()) ended = result<void>(); // the cause is known
+        goes_on_ = parking_->frees_rows() && !interrupted_;
+        end_.only_waits = batch_->only_waits() && !parking_->has_problems();
+        end_.batches = parking_->batches();
+        co_return ended;
     }
 
     /// The files as they are to be at the end.
@@ -426,6 +470,7 @@ private:
 
     exit_code tell_end() {
         const exit_code code = end_.code();
+        if (goes_on_ && !end_.failure) return code;
         if (asked_.options.json) end_is_told();
         if (end_.failure && !asked_.options.json)
             (void)tell_error(*end_.failure, code, false, output_);
@@ -454,6 +499,8 @@ private:
     std::unique_ptr<ports::worker_port> store_workers_;
     coro::cancel_source loading_;
     std::unique_ptr<store::run_store> journal_; ///< null: nothing is kept
+    std::optional<parked_run> parking_;         ///< nothing: no requests wait for batches
+    bool goes_on_ = false;
     run_manifest manifest_;
     bool continues_ = false;
     bool is_foreign_output_ = false; ///< it is replaced (--force)
@@ -481,8 +528,14 @@ private:
 
 exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
                     const environment& variables, console& output) {
-    batch_work work(std::move(asked), std::move(arguments), output);
-    return work.run(variables);
+    for (;;) {
+        batch_work work(asked, arguments, output);
+        const exit_code code = work.run(variables);
+        if (!work.goes_on()) return code;
+        // Rows that were to be retried have been.
+        asked.retry_failed = false;
+        asked.retry_ids.clear();
+    }
 }
 
 } // namespace heddle::cli

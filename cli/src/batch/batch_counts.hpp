@@ -23,7 +23,9 @@ struct batch_counts {
     std::uint64_t continued = 0;  ///< rows of this process that had begun before
     std::uint64_t changed = 0;    ///< finished rows whose text is another one now
     std::uint64_t maybe_paid = 0; ///< requests of the run whose responses were lost
-    std::uint64_t waiting = 0;    ///< rows of this process that wait for answers of people
+    std::uint64_t waiting = 0;    ///< rows of this process that wait: for people, or for batches
+    std::uint64_t asking = 0;     ///< of these, rows that wait for answers of people only
+    std::uint64_t parked = 0;     ///< requests that wait for a batch, or for its end
     std::uint64_t in_progress = 0;
     std::uint64_t retrying = 0;      ///< waiting for a further attempt
     std::uint64_t retried = 0;       ///< further attempts of this process

@@ -73,6 +73,9 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
     if (counts.retrying != 0) running += ", " + number(counts.retrying) + " to retry";
     if (!counts.waits_for.empty()) running += ", waiting for " + counts.waits_for;
     parts.push_back(std::move(running));
+    if (counts.waiting != 0)
+        parts.push_back(number(counts.waiting) + " waiting for " +
+                        counted(counts.parked, "parked call"));
     if (counts.failed != 0) parts.push_back(number(counts.failed) + " failed");
     if (counts.rejected != 0) parts.push_back(number(counts.rejected) + " rejected");
     if (std::string cost = cost_text(counts); !cost.empty()) parts.push_back(std::move(cost));
@@ -100,6 +103,8 @@ std::string progress_json(const batch_counts& counts, double seconds, double rat
                                 {"kept", counts.kept},
                                 {"running", counts.in_progress},
                                 {"retrying", counts.retrying},
+                                {"waiting", counts.waiting},
+                                {"parked_calls", counts.parked},
                                 {"waits_for", nullptr},
                                 {"seconds", std::round(seconds * 10) / 10},
                                 {"rows_per_second", std::round(rate * 100) / 100},

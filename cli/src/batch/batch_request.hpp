@@ -54,6 +54,9 @@ struct batch_request {
     bool plan = false;             ///< only say what would be asked again
     std::uint64_t sample_rows = 0; ///< of a dry run: rows that are run for their price
     progress_style progress = progress_style::automatic;
+    bool park = false;      ///< requests to models wait for batches of their services
+    bool park_wait = false; ///< stays until they have ended
+    std::optional<std::chrono::milliseconds> park_interval; ///< between looks at them
 
     /// Whether rows that failed earlier run again.
     [[nodiscard]] bool is_retry() const noexcept;

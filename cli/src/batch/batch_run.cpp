@@ -148,7 +148,9 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
     if (!has_next && due == retries_.end()) return nullptr;
     if (services_.last_longer_than(longest_outage, longest_first_outage, now))
         gate_.stop(stop_cause::outage);
-    gate_.set_spent(spent_now());
+    ports::step_spending spent = spent_now();
+    if (of_.parking) spent += of_.parking->open_spending();
+    gate_.set_spent(spent);
     if (gate_.ask(now) != gate_answer::start) return nullptr;
     bool probe = false;
     if (!services_.is_closed()) {
@@ -190,9 +192,8 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
         ++unfinished_;
     } else if (outcome->what == row_outcome::kind::waiting) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
-        ++unfinished_;
-        ++counted_.waiting;
-        of_.emitter.pass(own.position); // its answer may take days
+        note_waiting(own.position);
+        if (!of_.parking || !of_.parking->waits(own.number)) ++counted_.asking;
     } else {
         if (probe && outcome->outage) ++own.failed_probes;
         const auto change =
@@ -261,6 +262,10 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         outcome.what = row_outcome::kind::waiting;
     of_.sessions.put_back(*std::move(taken), gate_.bounds().concurrency);
     job.has_run = true;
+    if (of_.parking && outcome.what != row_outcome::kind::waiting) {
+        if (auto noted = of_.parking->forget(job.number); !noted)
+            co_return std::move(noted).error();
+    }
     if (steps) job.lost += steps->note_lost();
     if (steps && outcome.misfit && !std::exchange(job.has_misfit, true)) {
         result<row_outcome> over = co_await start_over(job, std::move(outcome));
@@ -313,6 +318,13 @@ coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_out
     }
     ended = co_await end(std::move(job), std::move(outcome));
     co_return ended;
+}
+
+/// The results of the rows behind it do not wait: it may take a day.
+void batch_run::note_waiting(std::uint64_t position) {
+    ++unfinished_;
+    ++counted_.waiting;
+    of_.emitter.pass(position);
 }
 
 void batch_run::note_outage(std::unique_ptr<row_job> job, row_outcome outcome) {
@@ -464,6 +476,7 @@ batch_counts batch_run::counts() const {
     now.in_progress = gate_.in_progress();
     now.retrying = retries_.size() + held_.size();
     now.to_write = of_.emitter.waiting();
+    if (of_.parking) now.parked = of_.parking->open_calls();
     now.spent_now = spent_now();
     // The gate knows the sum of when it last decided, and rows have ended since.
     now.spent = gate_.spent_before();

@@ -14,6 +14,7 @@
 #include "batch/service_outages.hpp"
 #include "batch/session_pool.hpp"
 #include "batch/start_gate.hpp"
+#include "parking/parking_lot.hpp"
 
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/wait_point.hpp>
@@ -47,7 +48,8 @@ public:
         std::function<void(std::string)> say; ///< a line for people
         std::uint64_t seed = 0;               ///< of the run
         program_edition edition{};
-        earlier_rows earlier{}; ///< what the run has used before this process
+        earlier_rows earlier{};         ///< what the run has used before this process
+        parking_lot* parking = nullptr; ///< null: requests do not wait for batches
     };
     explicit batch_run(parts of);
 
@@ -81,6 +83,11 @@ public:
     [[nodiscard]] bool has_rows_left() const noexcept;
     /// Rows that a retry has left to a command without one.
     [[nodiscard]] std::uint64_t rows_waiting() const noexcept { return waiting_; }
+    /// Whether all rows that are left wait, and not only for people.
+    [[nodiscard]] bool only_waits() const noexcept {
+        return input_ended_ && !input_failure_ && !next_ && retries_.empty() && held_.empty() &&
+               counted_.waiting != counted_.asking && unfinished_ == counted_.waiting;
+    }
     /// How many rows of the input were taken.
     [[nodiscard]] std::uint64_t rows_taken() const noexcept { return positions_; }
 
@@ -128,6 +135,7 @@ private:
     /// Rows that a service has failed end so: all, or those whose services have answered since.
     [[nodiscard]] coro::task<result<void>> settle_held(held_rows which);
     void retry_later(std::unique_ptr<row_job> job);
+    void note_waiting(std::uint64_t position);
     void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
     /// Rows that a service failed wait for it to be back.
     void release_held();

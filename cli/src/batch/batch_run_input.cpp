@@ -128,6 +128,10 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
             co_return nullptr;
         }
     }
+    if (of_.parking && !found.duplicate && of_.parking->waits(found.number)) {
+        note_waiting(position);
+        co_return nullptr;
+    }
     if (auto* bad = std::get_if<rows::bad_row>(&item)) problem = bad->problem;
     if (problem) {
         row_outcome outcome = failed_outcome(*problem, source_map());

@@ -34,7 +34,9 @@ std::string rows_line(const batch_summary& end) {
     text += ": " + number(counts.done) + " done";
     if (counts.failed != 0) text += ", " + number(counts.failed) + " failed";
     if (counts.rejected != 0) text += ", " + number(counts.rejected) + " rejected";
-    if (counts.waiting != 0) text += ", " + number(counts.waiting) + " waiting for an answer";
+    const std::uint64_t in_batches = counts.waiting - counts.asking;
+    if (in_batches != 0) text += ", " + number(in_batches) + " waiting";
+    if (counts.asking != 0) text += ", " + number(counts.asking) + " waiting for an answer";
     if (counts.kept != 0) text += " (" + number(counts.kept) + " of them earlier)";
     text += "; " + duration_text(end.seconds);
     if (counts.ended_now() > 1 && end.seconds > 0.1) {
@@ -79,8 +81,15 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     switch (end.cause) {
     case stop_cause::none:
         if (end.failure) return again;
+        if (end.only_waits) {
+            return counted(end.counts.parked, "call") + " " +
+                   (end.counts.parked == 1 ? "waits" : "wait") + " for " +
+                   (end.batches == 1 ? "a batch" : number(end.batches) + " batches") +
+                   " of the services; the same command takes the responses and continues "
+                   "(--park-wait stays until then)";
+        }
         if (end.waiting != 0) return "the command without --retry-failed and --retry-row runs them";
-        if (end.counts.waiting == 0) return "";
+        if (end.counts.asking == 0) return "";
         return "'heddle runs show " + asked.run_folder() +
                "' lists the questions, 'heddle runs answer' takes the answers" + then;
     case stop_cause::budget:
@@ -124,6 +133,7 @@ exit_code batch_summary::code() const noexcept {
     if (cause == stop_cause::interrupted) return exit_code::interrupted;
     if (cause == stop_cause::settings) return exit_code::usage;
     if (failure && !has_started) return exit_code::usage;
+    if (only_waits && !failure && cause == stop_cause::none) return exit_code::rows_wait;
     // Also where it was the last row: whether more were to come is not known before they are read.
     if (failure || rows_left || cause == stop_cause::bad_row) return exit_code::rows_left;
     if (counts.failed + counts.rejected != 0) return exit_code::rows_failed;
@@ -202,12 +212,14 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
                              {"failed", counts.failed},   {"rejected", counts.rejected},
                              {"kept", counts.kept},       {"continued", counts.continued},
                              {"retried", counts.retried}, {"changed", counts.changed},
-                             {"waiting", counts.waiting}};
+                             {"waiting", counts.waiting}, {"asking", counts.asking}};
     if (counts.total && !counts.total_is_estimate) rows["total"] = *counts.total;
     boost::json::object members{{"exit_code", static_cast<int>(end.code())},
                                 {"rows_left", end.rows_left},
                                 {"stopped_by", nullptr},
                                 {"rows", std::move(rows)},
+                                {"parked_calls", counts.parked},
+                                {"batches", end.batches},
                                 {"maybe_paid", counts.maybe_paid},
                                 {"spent", json_of(counts.spent)},
                                 {"spent_now", json_of(counts.spent_now)},

@@ -25,6 +25,8 @@ struct batch_summary {
     double seconds = 0;
     std::string results;        ///< the file that they are in
     std::string dead_letters;   ///< empty: there is none
+    bool only_waits = false;    ///< what is left waits for batches of the services
+    std::uint64_t batches = 0;  ///< of the services, that have not ended
     std::uint64_t outdated = 0; ///< rows that have not run under the program as it is now
     std::uint64_t waiting = 0;  ///< rows that a retry has left to a command without one
 

@@ -42,7 +42,7 @@ struct row_outcome {
         failed,
         rejected,
         cancelled,
-        waiting ///< for an answer of a person
+        waiting ///< for an answer of a person, or for requests that are parked
     };
     kind what = kind::done;
     std::string value_json;

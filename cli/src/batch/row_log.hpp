@@ -44,7 +44,7 @@ public:
     }
     void use_spare(const ports::spare_use& use) override { journal_.use_spare(row_, use); }
     void note_parked() noexcept override { is_parked_ = true; }
-    /// The row waits for answers of people.
+    /// The row waits for what comes in another process.
     [[nodiscard]] bool is_parked() const noexcept { return is_parked_; }
     /// One of several evaluations of the row, whose earlier output is printed again.
     void set_evaluation(std::uint64_t number) noexcept {
@@ -53,6 +53,7 @@ public:
     }
     [[nodiscard]] std::uint64_t evaluation() const noexcept override { return evaluation_; }
     [[nodiscard]] bool repeats_output() const noexcept override { return repeats_output_; }
+    [[nodiscard]] std::uint64_t row() const noexcept override { return row_; }
     /// Records of this execution.
     [[nodiscard]] std::uint64_t appended() const noexcept { return appended_; }
     [[nodiscard]] std::uint64_t seed() const noexcept override { return seed_; }

@@ -88,7 +88,8 @@ std::string run_manifest::to_json() const {
                                   {"arguments", array_of(arguments)},
                                   {"withheld", array_of(withheld)},
                                   {"started", started},
-                                  {"heddle", heddle_version}});
+                                  {"heddle", heddle_version},
+                                  {"parks", parks}});
 }
 
 result<run_manifest> run_manifest::from_json(const std::string& text, const std::string& file) {
@@ -123,6 +124,8 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     content.folder = text_in(members, "folder");
     content.arguments = texts_in(members, "arguments");
     content.withheld = texts_in(members, "withheld");
+    const json::value* parks = members.if_contains("parks");
+    content.parks = parks && parks->is_bool() && parks->get_bool();
     return content;
 }
 

@@ -31,6 +31,7 @@ struct run_manifest {
     std::vector<std::string> withheld;
     std::string started; ///< UTC, of the first process
     std::string heddle_version;
+    bool parks = false; ///< requests of it were, or are, sent in batches
 
     /// Of the last process.
     [[nodiscard]] const std::string& last_digest() const noexcept {

@@ -10,6 +10,7 @@
 #include "display_text.hpp"
 #include "journal/parked_questions.hpp"
 #include "json_line.hpp"
+#include "parking/parking_report.hpp"
 #include "table.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -200,6 +201,8 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
         result<void> added = co_await add_lost_requests(run, totals);
         if (!added) co_return added;
     }
+    result<parking_report> parked = co_await parking_report::read(run->folder, run->context());
+    if (!parked) co_return std::move(parked).error();
     if (as_json) {
         json::object rows = totals_json(totals);
         rows["outdated"] = outdated;
@@ -226,6 +229,7 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
                                                 {"started", run->about.started},
                                                 {"rows", std::move(rows)},
                                                 {"questions", std::move(questions)},
+                                                {"batches", parked->json()},
                                                 {"failures", std::move(reasons)}}));
         co_return result<void>();
     }
@@ -247,6 +251,7 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
         text += "maybe paid: " + counted(totals.maybe_paid, "call") +
                 " under way when a process ended; the cost is an estimate\n";
     }
+    text += parked->text();
     if (!run->about.output.empty()) text += "results: " + run->about.output + "\n";
     if (run->store->phase() == store::output_phase::beside && run->about.output != "-")
         text += "results of the changed program so far: " + file_beside(run->about.output) + "\n";

@@ -5,6 +5,7 @@
 #include "journal/replay_run.hpp"
 #include "task_files.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace heddle::cli {
@@ -56,6 +57,16 @@ public:
             return wrong;
         if (auto wrong = read_seconds(grace_, "--grace", true, grace)) return wrong;
         if (grace) asked_.grace = *grace;
+        if (auto wrong =
+                read_seconds(park_interval_, "--park-interval", false, asked_.park_interval))
+            return wrong;
+        asked_.park = asked_.park || asked_.park_wait;
+        if (asked_.park && asked_.run_folder().empty()) return "--park needs the journal of a run";
+        if (asked_.park && (asked_.options.record || asked_.options.replay))
+            return "--park cannot be used with --record and --replay";
+        if (asked_.park_wait && std::find(asked_.rows.files.begin(), asked_.rows.files.end(),
+                                          "-") != asked_.rows.files.end())
+            return "--park-wait reads the rows several times, so they must be in files";
         if (asked_.options.stream) return "--stream cannot be used with many rows";
         if (asked_.rows.files.empty()) return "--rows FILE is required; - is standard input";
         if (asked_.sample_rows != 0 && !asked_.dry_run) return "--sample-rows needs --dry-run";
@@ -189,6 +200,15 @@ private:
         to.option("--grace", grace_,
                   "Seconds that rows in progress may take to finish after Ctrl-C (default: 30)")
             .value("S");
+        to.flag("--park", asked_.park,
+                "Send the requests of OpenAI, Anthropic and Gemini models in batches, for half the "
+                "price: submit them and exit; the same command takes the responses and continues");
+        to.flag("--park-wait", asked_.park_wait,
+                "As --park, and stay until all batches have ended and all rows are done");
+        to.option("--park-interval", park_interval_,
+                  "With --park-wait, seconds between looks at the batches (default: 30, growing to "
+                  "300)")
+            .value("S");
         to.flag("--dry-run", asked_.dry_run,
                 "Only read and check the rows, and report what would run and its estimated cost");
         to.flag("--plan", asked_.plan,
@@ -278,6 +298,7 @@ private:
     std::optional<std::string> progress_;
     std::optional<double> deadline_;
     std::optional<double> grace_;
+    std::optional<double> park_interval_;
 };
 
 constexpr command_row rows[] = {{
@@ -300,13 +321,14 @@ Examples:
   heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --budget-usd 2 -c 200
   heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --retry-failed
   heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --plan
+  heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --park
   heddle runs show results.jsonl
 
 The first Ctrl-C lets rows in progress finish, the second stops them, the third ends the program at
 once. None of them loses what the directory of the run holds.
 
 Exit codes: 0 all rows are done, 3 all rows have ended and some have no result, 4 stopped early
-(rows are left), 1 failed, 2 usage or syntax error, 130 interrupted.)",
+(rows are left), 5 rows wait for batches of their services (--park), 1 failed, 2 usage or syntax error, 130 interrupted.)",
     .group = command_group::run,
     .make = &make_command<batch_work>,
 }};

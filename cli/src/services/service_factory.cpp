@@ -6,6 +6,7 @@
 #include "services/service_types.hpp"
 
 #include <heddle/lang/realm.hpp>
+#include <heddle/providers/batch/batch_services.hpp>
 #include <heddle/providers/openai/presets.hpp>
 #include <heddle/providers/openai/provider.hpp>
 #include <heddle/providers/routing/prefix_gate.hpp>
@@ -203,6 +204,10 @@ private:
         if (preset.name == "openai") options.dialect.reset();
         options.organization = settings_.organization.value_or("");
         options.project = settings_.project.value_or("");
+        if (parts_.batches && preset.name == "openai") {
+            HEDDLE_TRY(service_.batches,
+                       providers::make_openai_batches(parts_.http, options, parts_.log));
+        }
         return shared(providers::make_openai_provider(parts_.http, std::move(options), parts_.log));
     }
 
@@ -214,6 +219,8 @@ private:
         settings.api_version = settings_.api_version.value_or("");
         settings.organization = settings_.organization.value_or("");
         settings.project = settings_.project.value_or("");
+        if (parts_.batches && adapter.make_batches)
+            HEDDLE_TRY(service_.batches, adapter.make_batches(parts_.http, settings, parts_.log));
         return shared(adapter.make(parts_.http, std::move(settings), parts_.log));
     }
 

@@ -8,6 +8,7 @@
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/ports/http_port.hpp>
+#include <heddle/providers/batch/batch_endpoint.hpp>
 #include <heddle/providers/common/http_chat_provider.hpp>
 #include <heddle/providers/limits/limiter_gate.hpp>
 #include <heddle/tasks/run/model_registry.hpp>
@@ -32,6 +33,7 @@ struct service_parts {
     std::uint64_t seed = 0;
     const consent_store* consents = nullptr; ///< null: nothing is allowed
     bool without_keys = false; ///< nothing is sent to the services: no key is looked for
+    bool batches = false;      ///< requests may wait for batches
 };
 
 /// A service as it is configured, whether or not it can be used.
@@ -48,6 +50,7 @@ struct configured_service {
     std::string identity;
     std::optional<error> failure; ///< why it cannot be used; then `provider` is null
     std::unique_ptr<providers::http_chat_provider> provider;
+    std::unique_ptr<providers::batch_endpoint> batches; ///< null: it takes none, or none are wanted
 };
 
 /// Which of its model names may have a colon; nothing: any. A misspelt service must not make its

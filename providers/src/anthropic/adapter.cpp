@@ -1,4 +1,5 @@
 #include <heddle/providers/anthropic/provider.hpp>
+#include <heddle/providers/batch/batch_services.hpp>
 
 #include "common/adapter_options.hpp"
 
@@ -10,11 +11,20 @@ constexpr std::string_view key_variables[] = {"ANTHROPIC_API_KEY"};
 constexpr std::string_view url_variables[] = {"ANTHROPIC_BASE_URL"};
 constexpr std::string_view versions[] = {"2026-10-21", "2023-06-01"};
 
-result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
-                                                 log_port& log) {
+anthropic::options to_options(service_settings& settings) {
     auto options = options_of<anthropic::options>(settings);
     if (settings.api_version == versions[1]) options.version = anthropic::api_version::v2023_06_01;
-    return make_anthropic_provider(http, std::move(options), log);
+    return options;
+}
+
+result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
+                                                 log_port& log) {
+    return make_anthropic_provider(http, to_options(settings), log);
+}
+
+result<std::unique_ptr<batch_endpoint>> make_batches(ports::http_port& http,
+                                                     service_settings settings, log_port& log) {
+    return make_anthropic_batches(http, to_options(settings), log);
 }
 
 constexpr service_adapter adapter{.type = "anthropic",
@@ -24,7 +34,8 @@ constexpr service_adapter adapter{.type = "anthropic",
                                   .usual_variables = key_variables,
                                   .needs_key = true,
                                   .api_versions = versions,
-                                  .make = &make};
+                                  .make = &make,
+                                  .make_batches = &make_batches};
 
 } // namespace
 

@@ -1,3 +1,4 @@
+#include <heddle/providers/batch/batch_services.hpp>
 #include <heddle/providers/gemini/provider.hpp>
 
 #include "common/adapter_options.hpp"
@@ -10,11 +11,20 @@ constexpr std::string_view key_variables[] = {"GEMINI_API_KEY", "GOOGLE_API_KEY"
 constexpr std::string_view url_variables[] = {"GOOGLE_GEMINI_BASE_URL"};
 constexpr std::string_view versions[] = {"v1", "v1beta"};
 
-result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
-                                                 log_port& log) {
+gemini::options to_options(service_settings& settings) {
     auto options = options_of<gemini::options>(settings);
     if (settings.api_version == versions[1]) options.version = gemini::api_version::v1beta;
-    return make_gemini_provider(http, std::move(options), log);
+    return options;
+}
+
+result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
+                                                 log_port& log) {
+    return make_gemini_provider(http, to_options(settings), log);
+}
+
+result<std::unique_ptr<batch_endpoint>> make_batches(ports::http_port& http,
+                                                     service_settings settings, log_port& log) {
+    return make_gemini_batches(http, to_options(settings), log);
 }
 
 constexpr service_adapter adapter{.type = "gemini",
@@ -24,7 +34,8 @@ constexpr service_adapter adapter{.type = "gemini",
                                   .usual_variables = key_variables,
                                   .needs_key = true,
                                   .api_versions = versions,
-                                  .make = &make};
+                                  .make = &make,
+                                  .make_batches = &make_batches};
 
 } // namespace
 

@@ -1,3 +1,4 @@
+#include <heddle/providers/batch/batch_services.hpp>
 #include <heddle/providers/openai/provider.hpp>
 #include <heddle/providers/responses/provider.hpp>
 
@@ -10,12 +11,21 @@ namespace {
 constexpr std::string_view key_variables[] = {"OPENAI_API_KEY"};
 constexpr std::string_view url_variables[] = {"OPENAI_BASE_URL"};
 
-result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
-                                                 log_port& log) {
+responses::options to_options(service_settings& settings) {
     auto options = options_of<responses::options>(settings);
     options.organization = std::move(settings.organization);
     options.project = std::move(settings.project);
-    return make_responses_provider(http, std::move(options), log);
+    return options;
+}
+
+result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
+                                                 log_port& log) {
+    return make_responses_provider(http, to_options(settings), log);
+}
+
+result<std::unique_ptr<batch_endpoint>> make_batches(ports::http_port& http,
+                                                     service_settings settings, log_port& log) {
+    return make_responses_batches(http, to_options(settings), log);
 }
 
 constexpr service_adapter adapter{.type = "openai-responses",
@@ -24,7 +34,8 @@ constexpr service_adapter adapter{.type = "openai-responses",
                                   .url_variables = url_variables,
                                   .needs_key = true,
                                   .has_organization = true,
-                                  .make = &make};
+                                  .make = &make,
+                                  .make_batches = &make_batches};
 
 } // namespace
 

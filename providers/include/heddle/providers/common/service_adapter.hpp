@@ -14,6 +14,8 @@
 
 namespace heddle::providers {
 
+class batch_endpoint;
+
 /// The settings of one service, whatever its kind.
 struct service_settings : call_options {
     std::string name;         ///< what users write before the colon; errors begin with it
@@ -43,6 +45,10 @@ struct service_adapter {
     /// Errors: llm_errc::configuration. Threads: the result belongs to the shard of `http`.
     result<std::unique_ptr<http_chat_provider>> (*make)(ports::http_port& http,
                                                         service_settings settings, log_port& log);
+    /// As make, for requests that wait for a batch; null: there is no such endpoint.
+    result<std::unique_ptr<batch_endpoint>> (*make_batches)(ports::http_port& http,
+                                                            service_settings settings,
+                                                            log_port& log) = nullptr;
 };
 
 /// All adapters, by the names of their folders.

@@ -1,0 +1,112 @@
+#include "parking/parked_run.hpp"
+
+#include "display_text.hpp"
+
+#include <heddle/coro/wait_point.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto first_interval = 30s;
+constexpr auto longest_interval = 300s;
+
+parking_lot::parts parts_of(const parked_run::parts& of, store::parking_reader& kept) {
+    parking_lot::parts made{of.journal,        kept,          of.tools.models().batches(),
+                            of.tools.prices(), of.asked.park, first_interval};
+    // Whoever looks often has a service that is near.
+    if (of.asked.park_interval)
+        made.settling = std::min<std::chrono::seconds>(
+            made.settling, std::chrono::ceil<std::chrono::seconds>(*of.asked.park_interval));
+    return made;
+}
+
+} // namespace
+
+parked_run::parked_run(parts of)
+    : of_(std::move(of)), kept_(of_.workers, of_.asked.run_folder()), lot_(parts_of(of_, kept_)) {}
+
+parked_run::~parked_run() { of_.tools.park_in(nullptr); }
+
+coro::task<result<void>> parked_run::begin(coro::call_context context) {
+    if (of_.asked.park && of_.tools.models().batches().empty())
+        of_.say("--park: no configured service takes batches; requests are sent at once");
+    result<void> begun = co_await lot_.begin(context);
+    if (!begun) co_return begun;
+    result<parking_look> seen = co_await lot_.look(context);
+    if (!seen) co_return std::move(seen).error();
+    tell(*seen);
+    of_.tools.park_in(&lot_);
+    co_return result<void>();
+}
+
+coro::task<result<void>> parked_run::work(coro::call_context context) {
+    const coro::call_context working = context.with_cancel(working_);
+    for (;;) {
+        result<void> waited = co_await coro::sleep_until(working, context.loop->now() + 1s);
+        if (!waited) co_return result<void>();
+        if (!lot_.is_full()) continue;
+        // Not cancelled: what is begun is noted.
+        result<void> submitted = co_await submit(false, context);
+        if (!submitted) co_return submitted;
+    }
+}
+
+coro::task<result<void>> parked_run::submit(bool all, coro::call_context context) {
+    result<std::vector<std::string>> problems = co_await lot_.submit(all, context);
+    if (!problems) co_return std::move(problems).error();
+    has_problems_ = !problems->empty();
+    tell(*problems);
+    co_return result<void>();
+}
+
+coro::task<result<void>> parked_run::end(coro::call_context context) {
+    if (lot_.parks()) {
+        result<void> submitted = co_await submit(true, context);
+        if (!submitted) co_return submitted;
+    }
+    coro::clock::duration interval = first_interval;
+    while (of_.asked.park_wait && lot_.open_calls() != 0) {
+        if (of_.asked.park_interval) interval = *of_.asked.park_interval;
+        result<void> waited = co_await coro::sleep_until(context, context.loop->now() + interval);
+        if (!waited) co_return waited;
+        interval = std::min<coro::clock::duration>(longest_interval, interval * 5 / 4);
+        result<parking_look> seen = co_await lot_.look(context);
+        if (!seen) co_return std::move(seen).error();
+        tell(*seen);
+        if (seen->frees_rows()) {
+            frees_rows_ = true;
+            co_return result<void>();
+        }
+        result<void> submitted = co_await submit(true, context);
+        if (!submitted) co_return submitted;
+    }
+    co_return result<void>();
+}
+
+void parked_run::tell(const std::vector<std::string>& problems) {
+    for (const std::string& each : problems) {
+        if (told_.insert(each).second) of_.say(each);
+    }
+}
+
+void parked_run::tell(const parking_look& seen) {
+    tell(seen.problems);
+    if (of_.asked.options.verbosity < 0 || of_.asked.options.json) return;
+    std::string text;
+    const auto add = [&](std::uint64_t count, std::string_view what) {
+        if (count == 0) return;
+        text += (text.empty() ? "" : ", ") + counted(count, "call") + " " + std::string(what);
+    };
+    add(seen.answered, "answered");
+    add(seen.failed, "failed");
+    add(seen.returned, "to be submitted again");
+    if (!text.empty()) of_.say("batches: " + text);
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,67 @@
+// Batches of the services in one process of a run.
+#pragma once
+
+#include "application.hpp"
+#include "batch/batch_request.hpp"
+#include "parking/parking_lot.hpp"
+
+#include <heddle/coro/cancel.hpp>
+#include <heddle/ports/tree_port.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Takes what the batches of earlier processes have, submits what the rows ask for, and stays until
+/// batches have ended where that is wanted. Errors of all calls: io_error, of the journal; cancelled.
+/// Threads: the loop's.
+class parked_run {
+public:
+    /// All of it outlives the object. `workers` read the journal.
+    struct parts {
+        application& tools;
+        const batch_request& asked;
+        store::run_store& journal;
+        ports::worker_port& workers;
+        std::function<void(std::string)> say; ///< a line for people
+    };
+    explicit parked_run(parts of);
+    ~parked_run();
+    parked_run(const parked_run&) = delete;
+    parked_run& operator=(const parked_run&) = delete;
+
+    /// Before the first row: requests are parked from then on.
+    [[nodiscard]] coro::task<result<void>> begin(coro::call_context context);
+    /// Submits batches that are full while rows are executed, until stop(). Cancellation: returns.
+    [[nodiscard]] coro::task<result<void>> work(coro::call_context context);
+    void stop() noexcept { working_.request(cancel_reason::shutdown); }
+    /// After the last row: submits the rest, and waits where that is wanted.
+    [[nodiscard]] coro::task<result<void>> end(coro::call_context context);
+
+    [[nodiscard]] parking_lot& lot() noexcept { return lot_; }
+    /// Batches that have not ended.
+    [[nodiscard]] std::uint64_t batches() const noexcept { return lot_.open_batches(); }
+    /// Rows that have waited can be executed now: the batch is to begin again.
+    [[nodiscard]] bool frees_rows() const noexcept { return frees_rows_; }
+    /// A batch could not be submitted.
+    [[nodiscard]] bool has_problems() const noexcept { return has_problems_; }
+
+private:
+    void tell(const std::vector<std::string>& problems);
+    void tell(const parking_look& seen);
+    [[nodiscard]] coro::task<result<void>> submit(bool all, coro::call_context context);
+
+    parts of_;
+    store::parking_reader kept_;
+    parking_lot lot_;
+    coro::cancel_source working_;
+    std::set<std::string> told_;
+    bool frees_rows_ = false;
+    bool has_problems_ = false;
+};
+
+} // namespace heddle::cli

@@ -1,0 +1,208 @@
+// Batches whose requests wait for the batch endpoints of services.
+#include "batch_fixture.hpp"
+#include "batch_service.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <thread>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class parked_batches : public batch_fixture {
+protected:
+    void SetUp() override { scratch.file("w.heddle", asking_workflow); }
+    [[nodiscard]] child_options options() const {
+        child_options chosen;
+        chosen.variables = service.variables();
+        return chosen;
+    }
+    [[nodiscard]] child_result park(std::vector<std::string> more = {},
+                                    const std::string& model = "openai:gpt-4o") const {
+        std::vector<std::string> all{"--model", model, "--park"};
+        all.insert(all.end(), more.begin(), more.end());
+        return run_heddle(command(all), options());
+    }
+    void expect_performed_once(int count) {
+        const auto performed = service.performed();
+        EXPECT_EQ(performed.size(), static_cast<std::size_t>(count));
+        for (const auto& [prompt, times] : performed) EXPECT_EQ(times, 1) << prompt;
+    }
+    batch_service service;
+    const std::vector<std::string> wait{"--park-wait", "--park-interval", "0.1"};
+};
+
+TEST_F(parked_batches, submit_exit_and_continue_later) {
+    rows_file(5);
+    auto ended = park();
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("5 waiting"), HasSubstr("5 calls wait for a batch"),
+                                 HasSubstr("the same command")));
+    EXPECT_EQ(scratch.text_of("out.jsonl"), "");
+    EXPECT_EQ(service.batches(), 1U);
+
+    ended = park();
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    EXPECT_EQ(service.batches(), 1U) << "what waits is not submitted again";
+
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl")});
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("batch 1: openai:gpt-4o, 5 calls, running"),
+                                 HasSubstr("waiting: 5 calls in batches")));
+
+    service.end();
+    ended = park();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("5 calls answered"));
+    expect_each_row_once(5);
+    expect_performed_once(5);
+    EXPECT_EQ(service.direct_calls(), 0);
+    for (const auto& line : lines_of("out.jsonl")) {
+        const std::string id(line.at("id").as_string());
+        EXPECT_EQ(line.at("value").as_string(), "T" + id.substr(1));
+        EXPECT_DOUBLE_EQ(line.at("cost_usd").to_number<double>(), 0.00175) << "half the price";
+        EXPECT_EQ(line.at("usage").at("input_tokens").as_int64(), 1000);
+    }
+    ended = park();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(service.batches(), 1U);
+}
+
+TEST_F(parked_batches, stay_until_all_steps_are_done) {
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (ask text)\n"
+                 "  (ask (string-append text \" again\")))\n");
+    rows_file(4);
+    service.end_after_polls(2);
+    const auto ended = park(wait);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(4);
+    expect_performed_once(8);
+    EXPECT_EQ(service.batches(), 2U);
+    EXPECT_EQ(service.direct_calls(), 0);
+    for (const auto& line : lines_of("out.jsonl"))
+        EXPECT_THAT(std::string(line.at("value").as_string()), HasSubstr("AGAIN"));
+}
+
+TEST_F(parked_batches, collect_the_calls_of_all_branches) {
+    scratch.file(
+        "w.heddle",
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+        "(define (main text)\n"
+        "  (map ask (list text (string-append text \" b\") (string-append text \" c\"))))\n");
+    rows_file(3);
+    auto ended = park();
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("9 calls wait"));
+    service.end();
+    ended = park();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(3);
+    expect_performed_once(9);
+}
+
+TEST_F(parked_batches, work_with_each_service) {
+    rows_file(3);
+    service.end_after_polls(1);
+    for (const std::string model : {"anthropic:claude-x", "gemini:gemini-x"}) {
+        scratch.file("out.jsonl", "");
+        auto more = wait;
+        more.insert(more.end(), {"--run", path(model.substr(0, 6)), "--force"});
+        const auto ended = park(more, model);
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        expect_each_row_once(3);
+    }
+    for (const auto& [prompt, times] : service.performed()) EXPECT_EQ(times, 2) << prompt;
+    EXPECT_EQ(service.direct_calls(), 0);
+}
+
+TEST_F(parked_batches, fail_rows_whose_requests_are_refused) {
+    rows_file(4);
+    service.fail("t2");
+    service.end_after_polls(1);
+    auto ended = park(wait);
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_EQ(ids_in("out.jsonl").size(), 3U);
+    EXPECT_THAT(scratch.text_of("out.jsonl.failed.jsonl"), HasSubstr("it is wrong"));
+    // Asked anew, and it is right now.
+    service.fail("");
+    auto more = wait;
+    more.emplace_back("--retry-failed");
+    ended = park(more);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(4);
+    EXPECT_EQ(service.performed().at("t2"), 2);
+    EXPECT_EQ(service.performed().at("t1"), 1);
+}
+
+TEST_F(parked_batches, submit_again_what_expired) {
+    rows_file(3);
+    service.expire(2);
+    service.end_after_polls(1);
+    const auto ended = park(wait);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(3);
+    expect_performed_once(3);
+    EXPECT_EQ(service.batches(), 3U);
+}
+
+TEST_F(parked_batches, go_on_without_the_option) {
+    rows_file(3);
+    EXPECT_EQ(park().code, 5);
+    rows_file(5);
+    const std::vector<std::string> plain{"--model", "openai:gpt-4o"};
+    auto ended = run_heddle(command(plain), options());
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    EXPECT_EQ(service.direct_calls(), 2) << "new rows need no batch, old ones have theirs";
+    service.end();
+    ended = run_heddle(command(plain), options());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(5);
+    expect_performed_once(5);
+}
+
+TEST_F(parked_batches, keep_within_the_calls_of_the_run) {
+    rows_file(6);
+    const auto ended = park({"--max-calls", "4", "-c", "1"});
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    service.end();
+    EXPECT_EQ(service.performed().size(), 4U);
+}
+
+/// Killed at any moment, also between a submission and its answer: no call is performed twice.
+TEST_F(parked_batches, survive_kills) {
+    rows_file(12);
+    service.end_after_polls(2);
+    auto all = command({"--model", "openai:gpt-4o"});
+    all.insert(all.end(), wait.begin(), wait.end());
+    for (int i = 0; i < 8; ++i) {
+        if (i % 3 == 1) service.lose_answers(1);
+        child_process child(heddle_command(all), options());
+        std::this_thread::sleep_for(milliseconds(60 + 50 * i));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    service.lose_answers(0);
+    const auto ended = run_heddle(all, options());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(12);
+    expect_performed_once(12);
+    EXPECT_EQ(service.direct_calls(), 0);
+    EXPECT_THAT(ended.err, Not(HasSubstr("paid for without")));
+}
+
+TEST_F(parked_batches, need_a_journal) {
+    rows_file(1);
+    auto ended = park({"--no-journal"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("--park"));
+}
+
+} // namespace
+} // namespace heddle::cli_test
