@@ -41,7 +41,7 @@ task<parked> parking_port::park(const chat_request& request, call_context contex
     parking_lot* const lot = slot_.lot;
     if (!lot || !lot->parks() || !step->may_ask()) co_return std::nullopt;
     auto rendered = batches_.render(request);
-    if (!rendered) co_return parked(std::move(rendered).error());
+    if (!rendered) co_return parked(std::move(rendered).error().with_attempts(0));
     store::parked_call call;
     const ports::step_place place = step->place();
     call.row = place.row;
@@ -53,10 +53,12 @@ task<parked> parking_port::park(const chat_request& request, call_context contex
     constexpr std::size_t room = 4096; // of an upload, around its calls
     const std::size_t most = std::min(batches_.limits().max_bytes, parking_lot::max_batch_bytes);
     if (call.body.size() + 2 * room > most) co_return std::nullopt;
-    if (auto kept = lot->park(std::move(call)); !kept) co_return parked(std::move(kept).error());
+    if (auto kept = lot->park(std::move(call)); !kept)
+        co_return parked(std::move(kept).error().with_attempts(0));
     co_await step->park(context);
-    if (auto stop = context.stop_error()) co_return parked(*std::move(stop));
-    co_return parked(error::cancelled(cancel_reason::shutdown));
+    // It costs nothing here: what it costs is counted with its response.
+    if (auto stop = context.stop_error()) co_return parked(std::move(*stop).with_attempts(0));
+    co_return parked(error::cancelled(cancel_reason::shutdown).with_attempts(0));
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call

@@ -174,6 +174,8 @@ exchange_step exchange_fsm::finish(std::optional<error> outcome) {
 
 bool exchange_fsm::may_send_again(time_point now) const noexcept {
     if (resent_ || phase_ < phase::sending) return false;
+    const bool was_written = phase_ != phase::sending && !send_error_;
+    if (rules_.once && was_written) return false;
     if (rules_.idempotent) return true;
     const bool at_once = phase_ == phase::sending || now - sent_ <= stale_within;
     return origin_ == connection_origin::pooled && at_once;

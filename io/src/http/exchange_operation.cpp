@@ -68,6 +68,7 @@ void exchange_operation::start() {
     rules.until = until_;
     rules.head_request = request_.method == "HEAD";
     rules.idempotent = request_.idempotent;
+    rules.once = request_.once;
     rules.decompress = !has_header(request_, "accept-encoding");
     rules.hold_redirects = core_.options().max_redirects > 0;
     rules.through_proxy = origin_->forwards();

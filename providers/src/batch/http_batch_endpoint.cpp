@@ -192,6 +192,7 @@ task<http_batch_endpoint::answered> http_batch_endpoint::send(batch_request requ
     http_request prepared = prepare(std::move(request));
     prepared.idempotent = prepared.method == "GET";
     prepared.sent = &notice;
+    prepared.once = written != nullptr;
     answered answer = co_await http_.exchange(std::move(prepared), context);
     if (!answer) co_return from_http_error(std::move(answer).error(), name_);
     co_return answer;

@@ -54,7 +54,8 @@ private:
 
     [[nodiscard]] result<void> check(const batch_submission& what) const;
     [[nodiscard]] ports::http_request prepare(batch_request request) const;
-    /// One request. Errors: of the connection.
+    /// One request. With `written` it is sent once, and that counts when it was written. Errors: of
+    /// the connection.
     [[nodiscard]] coro::task<answered> send(batch_request request, std::uint32_t* written,
                                             coro::call_context context);
     /// Until it succeeds or cannot: for what may be done twice. Errors: also those of the service.

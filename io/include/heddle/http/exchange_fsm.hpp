@@ -37,6 +37,7 @@ struct exchange_rules {
     coro::deadline until; ///< deadline of the call; passing it cancels
     bool head_request = false;
     bool idempotent = false;
+    bool once = false;      ///< not sent again once it was written
     bool decompress = true; ///< see response_rules for this and the next two
     bool hold_redirects = false;
     bool through_proxy = false;

@@ -292,6 +292,20 @@ TEST(exchange_fsm, on_a_fresh_connection_only_an_idempotent_request_is_sent_agai
     }
 }
 
+TEST(exchange_fsm, what_is_paid_for_each_time_is_written_once) {
+    exchange_rules rules;
+    rules.once = true;
+    {
+        bench b(rules);
+        go_to(b, place::head, connection_origin::pooled);
+        EXPECT_EQ(b.fsm->ended(stream_end::clean, {}, b.now), step::finish);
+    }
+    bench b(rules);
+    go_to(b, place::partly_sent, connection_origin::pooled);
+    EXPECT_EQ(b.fsm->send_failed(broken_pipe, b.now), step::receive);
+    EXPECT_EQ(b.fsm->ended(stream_end::reset, was_reset, b.now), step::reopen);
+}
+
 TEST(exchange_fsm, time_limits_are_no_reason_to_replace_a_connection) {
     bench b;
     go_to(b, place::head, connection_origin::pooled);
