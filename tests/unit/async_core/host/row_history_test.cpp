@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace heddle::host {
 namespace {
 
@@ -178,6 +180,27 @@ TEST(row_history, of_an_attempt_that_was_cut_off_keeps_all) {
     EXPECT_THAT(shown(history), ElementsAre("request 1", "answer 1"));
     EXPECT_EQ(history.lost, 1U);
     EXPECT_THAT(history.newly_lost, IsEmpty());
+}
+
+/// The service of a batch has refused the second request of the step.
+TEST(row_history, asks_anew_what_a_batch_has_refused) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    all.push_back(record(step_kind::request, 2, "q2"));
+    all.push_back(record(step_kind::refused, 2, "it is wrong"));
+    const auto has = [](const row_history& history, step_kind kind, std::uint64_t step) {
+        return std::any_of(
+            history.replayed.begin(), history.replayed.end(),
+            [&](const step_record& each) { return each.kind == kind && each.path.high == step; });
+    };
+    EXPECT_TRUE(has(read_history(all, failure_of), step_kind::refused, 2));
+    all.push_back(record(step_kind::answer, 2, "failed: it is wrong"));
+    all.push_back(attempt_failed("it is wrong"));
+    const row_history next = read_history(all, failure_of);
+    EXPECT_FALSE(has(next, step_kind::refused, 2));
+    EXPECT_FALSE(has(next, step_kind::answer, 2));
+    EXPECT_TRUE(has(next, step_kind::request, 2)) << "what was answered before is kept";
+    EXPECT_TRUE(has(next, step_kind::answer, 1));
 }
 
 TEST(row_history, of_several_attempts_repeats_what_failed_in_the_last) {
