@@ -83,15 +83,15 @@ void batch_service::serve(loopback::connection& peer) {
     for (;;) {
         const std::string request = peer.read_request();
         if (request.empty()) return;
-        reply made;
+        reply response;
         {
             const std::lock_guard held(lock_);
-            made = answer(request);
+            response = answer(request);
         }
-        if (made.cut) return;
-        peer.send("HTTP/1.1 " + std::to_string(made.status) +
+        if (response.cut) return;
+        peer.send("HTTP/1.1 " + std::to_string(response.status) +
                   " X\r\ncontent-type: application/json\r\ncontent-length: " +
-                  std::to_string(made.body.size()) + "\r\n\r\n" + made.body);
+                  std::to_string(response.body.size()) + "\r\n\r\n" + response.body);
     }
 }
 
@@ -150,28 +150,28 @@ batch_service::reply batch_service::answer(const std::string& request) {
 }
 
 batch_service::reply batch_service::create(kind of, const json::object& body) {
-    batch made;
-    made.of = of;
-    made.id = "batch" + std::to_string(batches_.size() + 1);
+    batch fresh;
+    fresh.of = of;
+    fresh.id = "batch" + std::to_string(batches_.size() + 1);
     if (of == kind::openai) {
-        made.calls = files_[std::string(body.at("input_file_id").as_string())];
-        made.mark = body.at("metadata").at("heddle").as_string();
+        fresh.calls = files_[std::string(body.at("input_file_id").as_string())];
+        fresh.mark = body.at("metadata").at("heddle").as_string();
     } else {
         const json::value& list = of == kind::anthropic
                                       ? body.at("requests")
                                       : body.at("inputConfig").at("requests").at("requests");
-        if (of == kind::gemini) made.mark = body.at("displayName").as_string();
+        if (of == kind::gemini) fresh.mark = body.at("displayName").as_string();
         for (const json::value& each : list.as_array()) {
             const json::value& id =
                 of == kind::anthropic ? each.at("custom_id") : each.at("metadata").at("key");
             const json::value& params =
                 of == kind::anthropic ? each.at("params") : each.at("request");
-            made.calls.push_back({std::string(id.as_string()), prompt_in(params.as_object())});
+            fresh.calls.push_back({std::string(id.as_string()), prompt_in(params.as_object())});
         }
     }
-    made.expired = expiring_ > 0;
-    if (made.expired) --expiring_;
-    batches_.push_back(std::move(made));
+    fresh.expired = expiring_ > 0;
+    if (fresh.expired) --expiring_;
+    batches_.push_back(std::move(fresh));
     if (losing_ > 0) {
         --losing_;
         return {200, {}, true};

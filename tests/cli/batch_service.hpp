@@ -13,8 +13,8 @@
 
 namespace heddle::cli_test {
 
-/// Answers every call of a batch, once the batch has ended, with the text of its prompt in capitals.
-/// Threads: any.
+/// Answers every call of a batch, once the batch has ended, with the text of its prompt in
+/// capitals. Threads: any.
 class batch_service {
 public:
     batch_service();

@@ -193,7 +193,7 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
     } else if (outcome->what == row_outcome::kind::waiting) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
         note_waiting(own.position);
-        if (!of_.parking || !of_.parking->waits(own.number)) ++counted_.asking;
+        if (!of_.parking || !of_.parking->take_parked(own.number)) ++counted_.asking;
     } else {
         if (probe && outcome->outage) ++own.failed_probes;
         const auto change =

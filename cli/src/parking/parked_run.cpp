@@ -17,13 +17,13 @@ constexpr auto first_interval = 30s;
 constexpr auto longest_interval = 300s;
 
 parking_lot::parts parts_of(const parked_run::parts& of, store::parking_reader& kept) {
-    parking_lot::parts made{of.journal,        kept,          of.tools.models().batches(),
-                            of.tools.prices(), of.asked.park, first_interval};
+    parking_lot::parts new_lot{of.journal,        kept,          of.tools.models().batches(),
+                               of.tools.prices(), of.asked.park, first_interval};
     // Whoever looks often has a service that is near.
     if (of.asked.park_interval)
-        made.settling = std::min<std::chrono::seconds>(
-            made.settling, std::chrono::ceil<std::chrono::seconds>(*of.asked.park_interval));
-    return made;
+        new_lot.settling = std::min<std::chrono::seconds>(
+            new_lot.settling, std::chrono::ceil<std::chrono::seconds>(*of.asked.park_interval));
+    return new_lot;
 }
 
 } // namespace

@@ -17,7 +17,8 @@
 namespace heddle::cli {
 
 /// Takes what the batches of earlier processes have, submits what the rows ask for, and stays until
-/// batches have ended where that is wanted. Errors of all calls: io_error, of the journal; cancelled.
+/// batches have ended where that is wanted. Errors of all calls: io_error, of the journal;
+/// cancelled.
 /// Threads: the loop's.
 class parked_run {
 public:

@@ -108,6 +108,7 @@ result<void> parking_lot::park(parked_call call) {
     else call.least.unpriced = 1;
     ++open_calls_;
     open_ += call.least;
+    parked_now_.insert(call.row);
     if (const auto* endpoint = service(call.service)) {
         group_size& group = groups_[call.service + '\n' + call.model];
         ++group.calls;
@@ -120,6 +121,7 @@ result<void> parking_lot::park(parked_call call) {
 }
 
 result<void> parking_lot::forget(std::uint64_t row) {
+    parked_now_.erase(row);
     if (open_calls_ == 0) return {};
     return of_.journal.change_parking(store::calls_dropped{row});
 }
@@ -386,7 +388,7 @@ ports::step_spending parking_lot::half_price(const parked_batch& batch,
 
 // ---------------------------------------------------------------- submitting
 
-std::size_t parking_lot::most_calls(const store::call_group& group,
+std::size_t parking_lot::call_bound(const store::call_group& group,
                                     const providers::batch_endpoint& service) const {
     std::uint64_t most = service.limits().max_calls;
     for (const parked_batch& each : batches_) {
@@ -440,7 +442,7 @@ coro::task<result<bool>> parking_lot::submit_one(const store::call_group& group,
         co_return false;
     }
     if (holds_back(group)) co_return false;
-    const std::size_t max_calls = most_calls(group, *to);
+    const std::size_t max_calls = call_bound(group, *to);
     const std::size_t max_bytes =
         std::min(to->limits().max_bytes, max_batch_bytes) - upload_overhead;
     const std::size_t overhead = to->size_of({std::string(max_call_id, 'x'), {}});

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,8 @@ public:
     [[nodiscard]] bool parks() const noexcept { return of_.parks; }
     /// Whether the row waits for calls: it is not executed before they have ended.
     [[nodiscard]] bool waits(std::uint64_t row) const noexcept;
+    /// Whether a call of the row, which was executed just now, was parked. Asked once.
+    [[nodiscard]] bool take_parked(std::uint64_t row) { return parked_now_.erase(row) != 0; }
     /// How many rows did when the process began.
     [[nodiscard]] std::uint64_t waiting_rows() const noexcept { return rows_.size(); }
     /// Parks a call of a row that is being executed. `least`, `number`, `tries` and `batch` are
@@ -114,7 +117,7 @@ private:
     [[nodiscard]] coro::task<result<bool>> submit_one(const store::call_group& group, bool all,
                                                       std::vector<std::string>& problems,
                                                       coro::call_context context);
-    [[nodiscard]] std::size_t most_calls(const store::call_group& group,
+    [[nodiscard]] std::size_t call_bound(const store::call_group& group,
                                          const providers::batch_endpoint& service) const;
     [[nodiscard]] bool holds_back(const store::call_group& group) const;
     [[nodiscard]] providers::batch_endpoint* service(std::string_view name) const;
@@ -123,7 +126,8 @@ private:
     [[nodiscard]] coro::task<result<void>> recount(coro::call_context context);
 
     parts of_;
-    std::vector<std::uint64_t> rows_; ///< that wait, ascending
+    std::vector<std::uint64_t> rows_;    ///< that wait, ascending
+    std::set<std::uint64_t> parked_now_; ///< rows in progress of which a call was parked
     std::vector<store::parked_batch> batches_;
     std::map<std::string, group_size, std::less<>> groups_; ///< collected in this process
     std::uint64_t open_calls_ = 0;

@@ -15,9 +15,9 @@ struct parking_slot {
     parking_lot* lot = nullptr; ///< null: there is no run; what was answered is used all the same
 };
 
-/// Parks the requests of durable steps: a step whose request has no response yet waits until its row
-/// is ended, and finds the response when the row is executed again. Requests that belong to no step,
-/// or are too large for a batch, go to the service at once. Threads: its shard's only.
+/// Parks the requests of durable steps: a step whose request has no response yet waits until its
+/// row is ended, and finds the response when the row is executed again. Requests that belong to no
+/// step, or are too large for a batch, go to the service at once. Threads: its shard's only.
 class parking_port final : public ports::llm_port {
 public:
     /// All of it outlives the port.

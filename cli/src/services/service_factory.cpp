@@ -219,8 +219,9 @@ private:
         settings.api_version = settings_.api_version.value_or("");
         settings.organization = settings_.organization.value_or("");
         settings.project = settings_.project.value_or("");
-        if (parts_.batches && adapter.make_batches)
+        if (parts_.batches && adapter.make_batches) {
             HEDDLE_TRY(service_.batches, adapter.make_batches(parts_.http, settings, parts_.log));
+        }
         return shared(adapter.make(parts_.http, std::move(settings), parts_.log));
     }
 

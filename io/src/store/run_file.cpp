@@ -9,7 +9,8 @@ namespace heddle::store {
 namespace {
 
 constexpr std::int64_t our_application = 0x68646c72; // "hdlr"
-/// 3: calls are parked, and records may be `refused`. 2: rows.emitted may be `outdated`, records have further kinds, and meta has output_phase.
+/// 3: calls are parked, and records may be `tool` or `refused`. 2: rows.emitted may be `outdated`,
+/// records have further kinds, and meta has output_phase.
 constexpr std::int64_t layout_version = 3;
 constexpr std::int64_t oldest_version = 1; ///< that this code reads as it is
 

@@ -31,8 +31,8 @@ struct batch_page {
     std::string next; ///< of the next page; empty: there is none
 };
 
-/// Requests to bytes, answers to plain data. Pure; `wall_now` as in chat_codec::decode. Errors of all
-/// readers: llm_errc::protocol.
+/// Requests to bytes, answers to plain data. Pure; `wall_now` as in chat_codec::decode. Errors of
+/// all readers: llm_errc::protocol.
 class batch_format {
 public:
     using wall_time = std::chrono::system_clock::time_point;

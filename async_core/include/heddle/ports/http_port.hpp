@@ -98,7 +98,7 @@ struct http_request {
     /// request that may have reached the server. A pooled connection that turns out to be closed,
     /// while the request is written or within a second of it, is always replaced once.
     bool idempotent = false;
-    /// The request is never sent again once it was written, not even on a stale connection: for what
+    /// The request is never sent again once it was written, also on a stale connection: for what
     /// is paid for each time.
     bool once = false;
     /// Incremented each time that the client resends the request. May be null. Not owned; outlives

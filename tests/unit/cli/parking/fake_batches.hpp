@@ -36,16 +36,16 @@ public:
             co_return providers::batch_receipt{failure(ports::llm_errc::authentication)};
         if (loses_submissions)
             co_return providers::batch_receipt{failure(ports::llm_errc::connection), true};
-        batch made;
-        made.status.id = "b" + std::to_string(batches.size() + 1);
-        if (keeps_marks) made.status.mark = what.mark;
-        made.status.total = what.calls.size();
-        made.status.created = created;
-        made.calls = std::move(what.calls);
-        batches.push_back(made);
+        batch fresh;
+        fresh.status.id = "b" + std::to_string(batches.size() + 1);
+        if (keeps_marks) fresh.status.mark = what.mark;
+        fresh.status.total = what.calls.size();
+        fresh.status.created = created;
+        fresh.calls = std::move(what.calls);
+        batches.push_back(fresh);
         if (loses_answers)
             co_return providers::batch_receipt{failure(ports::llm_errc::connection), true};
-        co_return providers::batch_receipt{made.status};
+        co_return providers::batch_receipt{fresh.status};
     }
     coro::task<result<providers::batch_status>> poll(std::string id, coro::call_context) override {
         ++polls;

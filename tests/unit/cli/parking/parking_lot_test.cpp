@@ -38,9 +38,9 @@ protected:
         std::string name = (std::filesystem::temp_directory_path() / "heddle-park-XXXXXX").string();
         if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
         above = name;
-        auto made = std::make_unique<fake_batches>();
-        service = made.get();
-        services["openai"] = std::move(made);
+        auto fake = std::make_unique<fake_batches>();
+        service = fake.get();
+        services["openai"] = std::move(fake);
         begin_process();
     }
     ~parking_lots() override {

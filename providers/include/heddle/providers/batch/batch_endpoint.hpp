@@ -101,9 +101,9 @@ using batch_sink = std::function<result<void>(batch_answer)>;
 
 /// Submits batches of requests and fetches their responses. Requests and responses are translated
 /// by the codec of the service's calls. Reading requests are tried again when they fail; creating
-/// requests are not. Whatever the service sends is bounded in size and checked.
-/// Errors: llm_errc, cancelled. No error shows the key. Cancellation: at any point; what was sent is
-/// not taken back. Threads: its shard's only.
+/// requests are not. Whatever the service sends is bounded in size and checked. Errors: llm_errc,
+/// cancelled. No error shows the key. Cancellation: at any point; what was sent is not taken back.
+/// Threads: its shard's only.
 class batch_endpoint {
 public:
     virtual ~batch_endpoint() = default;
