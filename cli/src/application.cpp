@@ -196,8 +196,11 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     host::engine_parts parts;
     parts.log = object->log_.get();
     parts.files = object->files_.get();
-    object->import_notes_ = std::make_unique<import_notes>(*object->imports_);
-    if (!options.many_rows && !options.has_journal) object->import_notes_->close();
+    // A batch evaluates its program in many sessions, which must be of one version.
+    const import_use kept = options.many_rows     ? import_use::pinned
+                            : options.has_journal ? import_use::texts
+                                                  : import_use::nothing;
+    object->import_notes_ = std::make_unique<import_notes>(*object->imports_, kept);
     parts.imports = object->import_notes_.get();
     parts.print = [&output, to_error = options.prints_to_error,
                    drops = options.drops_output](std::string_view text) {

@@ -11,8 +11,18 @@ namespace {
 /// What a session may hold more than when it was loaded: caches of its strings and tasks.
 constexpr std::size_t kept_bytes = std::size_t{1} << 20;
 
-const tasks::session_tasks* tasks_of(host::session& session) {
-    return dynamic_cast<const tasks::session_tasks*>(session.operators());
+tasks::session_tasks* tasks_of(host::session& session) {
+    return dynamic_cast<tasks::session_tasks*>(session.operators());
+}
+
+/// The file is evaluated once for each session of the batch, and no journal has what it asks: a
+/// call would be paid for many times, and rows would not agree about its result.
+error call_outside_of_rows(const std::string& program) {
+    return lang::task_error("configuration_error",
+                            program +
+                                " calls a task outside of main: a batch evaluates the file "
+                                "several times")
+        .with_hint("call the task in main, or pass its result to main with --input NAME=VALUE");
 }
 
 } // namespace
@@ -34,7 +44,10 @@ coro::task<result<std::unique_ptr<row_session>>> row_session::load(
     host::session& session = *object->session_;
     object->cells_before_ = session.memory().live_cells();
     bounds.steps = nullptr;
+    tasks::session_tasks* known = tasks_of(session);
+    if (known) known->refuse_calls(call_outside_of_rows(program.name));
     result<lang::value> loaded = co_await session.evaluate(program.name, program.text, bounds);
+    if (known) known->refuse_calls({});
     if (!loaded) {
         *rendered = session.render(loaded.error());
         co_return std::move(loaded).error();

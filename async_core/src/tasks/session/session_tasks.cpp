@@ -180,6 +180,7 @@ coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
         return refuse(error(lang::errc::evaluation, "only a task or a tool can be called")
                           .with_span(call.request.span));
     }
+    if (refusal_) return refuse(error(*refusal_).with_span(call.request.span));
     auto bound = bind_call(owner_.memory(), callable->task(), std::move(call));
     if (!bound) return refuse(std::move(bound).error());
     return execute(std::move(*bound));

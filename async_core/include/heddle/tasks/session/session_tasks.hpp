@@ -38,6 +38,8 @@ public:
     /// Forgets the turns outside of all conversations that a program opened. Not to be called
     /// during an evaluation.
     void forget_conversation();
+    /// Calls of tasks fail with this error from now on; nullopt: they are performed.
+    void refuse_calls(std::optional<error> why) { refusal_ = std::move(why); }
 
     [[nodiscard]] std::optional<lang::operator_info> find(lang::heap& memory,
                                                           std::string_view name) const override;
@@ -78,6 +80,7 @@ private:
     tool_registry tools_;
     std::uint64_t registrations_ = 0;
     std::unique_ptr<task_runner> runner_;
+    std::optional<error> refusal_; ///< of all calls of tasks
 };
 
 /// For engine_parts::operators: each session gets its own session_tasks.
