@@ -59,6 +59,12 @@ protected:
         options.variables["HOME"] = path("home");
         return options;
     }
+    /// `heddle ARGUMENT…` to its end, at home.
+    [[nodiscard]] child_result run_heddle(std::vector<std::string> strings,
+                                          child_options options = {}) const {
+        options.variables.emplace("HOME", path("home"));
+        return cli_test::run_heddle(std::move(strings), std::move(options));
+    }
     [[nodiscard]] child_result batch(std::vector<std::string> more = {}) const {
         return run_heddle(command(std::move(more)));
     }

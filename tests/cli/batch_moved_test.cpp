@@ -101,7 +101,7 @@ TEST_F(moved_batches, are_not_tried_again_where_they_were) {
     mend("two");
     const auto refused = retry_in("two");
     EXPECT_EQ(refused.code, 2) << refused.err;
-    EXPECT_THAT(refused.err, AllOf(HasSubstr("was moved"), HasSubstr("--retry-failed")));
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("was moved"), HasSubstr("run its command once")));
 }
 
 TEST_F(moved_batches, know_the_results_of_another_run) {

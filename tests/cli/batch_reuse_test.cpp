@@ -99,7 +99,7 @@ TEST_F(reused_responses, are_no_answer_to_a_second_attempt_at_a_retry) {
     model_thread bad(answering(R"({"match": "^judge t1$", "text": "no"},)"));
     ASSERT_EQ(run(bad).code, 3);
     workflow(std::string(judging) + "; edited\n");
-    model_thread failing(answering(R"({"match": "^judge t1$",
+    model_thread failing(answering(R"({"match": "^judge t1$", "text": "{\"a\": 1}",
         "error": {"status": 400, "message": "no", "times": 1}},)"));
     const auto retried = run(failing, {"--retry-failed", "--retry-rows", "1"});
     EXPECT_EQ(retried.code, 0) << retried.err;
@@ -228,7 +228,7 @@ TEST_F(reused_responses, leave_open_what_follows_a_failure) {
         "(defatom final (params q) (instructions \"second {{q}}\"))\n"
         "(define (main text) (content (final (content (draft text)))))\n";
     workflow(program);
-    model_thread model(answering(R"({"match": "first t1",
+    model_thread model(answering(R"({"match": "first t1", "text": "x",
         "error": {"status": 400, "message": "no", "times": 1}},)"));
     (void)run(model);
     workflow(program + "; edited\n");

@@ -48,7 +48,7 @@ TEST_F(kept_runs, that_are_killed_repeat_no_finished_call) {
     const auto command = running(model.url(), {"-i", "n:=" + std::to_string(count), "-c", "1"});
     int kills = 0;
     for (; kills < 6; ++kills) {
-        child_process child(heddle_command(command));
+        child_process child(heddle_command(command), at_home());
         const auto before = model.counters().requests;
         ASSERT_TRUE(
             model.wait_until([&](const auto& seen) { return seen.requests >= before + 5; }));
@@ -125,7 +125,8 @@ TEST_F(kept_runs, killed_after_an_edit_repeat_no_finished_call) {
     ASSERT_EQ(run_heddle(running(model.url(), {"-i", "n:=3"})).code, 0);
     ASSERT_EQ(model.counters().requests, 5U) << "q0 three times";
     {
-        child_process child(heddle_command(running(model.url(), {"-i", "n:=6", "-c", "1"})));
+        child_process child(heddle_command(running(model.url(), {"-i", "n:=6", "-c", "1"})),
+                            at_home());
         ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 7; }));
         child.send_signal(SIGKILL);
         (void)child.wait();
@@ -174,7 +175,7 @@ TEST_F(kept_runs, belong_to_one_process_and_go_on_after_ctrl_c) {
     model_thread model(R"({"rules": [{"match": "q0", "text": "x"},
                                      {"match": ".*", "text": "x", "delay_ms": 60000}]})");
     const auto command = running(model.url(), {"-i", "n:=3", "-c", "1"});
-    child_process child(heddle_command(command));
+    child_process child(heddle_command(command), at_home());
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 2; }));
     const auto second = run_heddle(command);
     EXPECT_EQ(second.code, 2) << second.err;
@@ -265,7 +266,7 @@ TEST_F(kept_runs, perform_once_what_a_model_has_called) {
     const auto command =
         running(model.url(), {"-i", "n:=1", "--allow-shell", "--workspace", scratch.path()});
     {
-        child_process child(heddle_command(command));
+        child_process child(heddle_command(command), at_home());
         ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 2; }));
         child.send_signal(SIGKILL);
         (void)child.wait();
@@ -305,7 +306,7 @@ TEST_F(kept_runs, continue_conversations) {
                  "  (get (ask \"second\") 'content)))\n");
     const auto command = running(model.url(), {"-i", "n:=1", "-v"});
     {
-        child_process child(heddle_command(command));
+        child_process child(heddle_command(command), at_home());
         ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 1; }));
         std::this_thread::sleep_for(milliseconds(200)); // its response is kept meanwhile
         child.send_signal(SIGKILL);

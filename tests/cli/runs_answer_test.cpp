@@ -66,7 +66,7 @@ TEST_F(questions, park_their_rows_until_they_are_answered) {
     EXPECT_EQ(model.counters().requests, 4U);
     const auto replayed = run_heddle({"runs", "replay", path("out.jsonl"), "r1"});
     EXPECT_EQ(replayed.code, 1) << replayed.out;
-    EXPECT_THAT(replayed.err, HasSubstr("the answer to a question"));
+    EXPECT_THAT(replayed.err, HasSubstr("not recorded is 'tool system:ask_user'"));
 
     EXPECT_EQ(answer({"r1", "green"}).code, 2);
     EXPECT_EQ(answer({"r0", "red"}).code, 2);
@@ -101,7 +101,7 @@ TEST_F(questions, of_models_and_of_tools_park_their_rows_too) {
     rows_file(1);
     // Two at the same time, one of them inside of a function of the workflow, beside a call.
     scratch.file("w.heddle",
-                 "(defatom slow (instructions \"slow\"))\n"
+                 "(defatom slow (params) (instructions \"slow\"))\n"
                  "(deftool approve (params what) (description \"asks\")\n"
                  "  (system:ask_user (question (string-append \"May I \" what \"?\"))))\n"
                  "(deftool linger (params) (description \"waits\")\n"

@@ -97,7 +97,8 @@ TEST_F(replays, end_where_the_records_end_also_while_the_run_is_going) {
     rows_file(2);
     model_thread model(R"({"rules": [{"match": "more", "text": "yes", "delay_ms": 60000},
                                      {"match": ".*", "text": "yes"}]})");
-    child_process child(heddle_command(asking(model.url(), {"--workspace", scratch.path()})));
+    child_process child(heddle_command(asking(model.url(), {"--workspace", scratch.path()})),
+                        at_home());
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 4; }));
     const auto going = replay({"r0"});
     EXPECT_EQ(going.code, 1) << going.out;

@@ -255,14 +255,14 @@ TEST_F(run_store_test, hands_a_spare_to_the_step_that_uses_it) {
     ASSERT_TRUE(loop.run(store->flush(loop.context())));
     const auto all = records(*store, 3);
     ASSERT_EQ(all.size(), 2U);
-    EXPECT_EQ(all[0].kind, ports::step_kind::reused);
-    EXPECT_EQ(all[0].path, (ports::digest128{9, 9}));
-    EXPECT_EQ(all[0].at, 2.5);
-    EXPECT_EQ(all[0].body, "said");
+    EXPECT_EQ(all[1].kind, ports::step_kind::reused) << "the last record of the row";
+    EXPECT_EQ(all[1].path, (ports::digest128{9, 9}));
+    EXPECT_EQ(all[1].at, 2.5);
+    EXPECT_EQ(all[1].body, "said");
     // A further edit makes it a spare again.
     ASSERT_TRUE(store->revise_row(3, {}));
     ASSERT_TRUE(loop.run(store->flush(loop.context())));
-    EXPECT_EQ(records(*store, 3)[0].kind, ports::step_kind::spare);
+    EXPECT_EQ(records(*store, 3)[1].kind, ports::step_kind::spare);
 }
 
 /// Responses that a retry has dropped leave what they cost, and are no spares.
