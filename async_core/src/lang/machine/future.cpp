@@ -107,8 +107,10 @@ bool future::is_around(const dynamic_scope& scope) const noexcept {
     return at == this;
 }
 
-future::need future::needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope) {
+future::need future::needs(const std::vector<fiber*>& fibers, const fiber& self) {
+    const dynamic_scope& scope = *self.scope();
     if (!scope.spawned) return need::none;
+    const std::optional<double> until = self.deadline();
     need found = need::none;
     std::vector<fiber*> work(
         fibers.end() - static_cast<std::ptrdiff_t>(std::min(fibers.size(), max_visited)),
@@ -119,6 +121,11 @@ future::need future::needs(const std::vector<fiber*>& fibers, const dynamic_scop
         if (!next) continue;
         if (next->waits_ == waiting_for::future) {
             const auto* awaited = static_cast<const future*>(host_of(next->waits_on_));
+            // Who waits less long than the others ends the circle.
+            if (next->deadline() != until) {
+                found = need::maybe;
+                continue;
+            }
             if (awaited->is_around(scope)) return need::certain;
             work.push_back(awaited->own_fiber());
         } else if (next->waits_ == waiting_for::children) {

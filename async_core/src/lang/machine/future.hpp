@@ -78,11 +78,12 @@ public:
     /// the fiber from that code would deadlock.
     enum class need : std::uint8_t {
         none,
-        maybe, ///< it waits for a race, or for a tool or task
+        maybe, ///< it waits for a race, or for a tool or task, or a deadline ends one of the waits
         certain
     };
-    /// The strongest need of `fibers`, for code in `scope`.
-    [[nodiscard]] static need needs(const std::vector<fiber*>& fibers, const dynamic_scope& scope);
+    /// The strongest need of `fibers`, for code that is about to wait for one of them on the stack
+    /// of `self`.
+    [[nodiscard]] static need needs(const std::vector<fiber*>& fibers, const fiber& self);
 
 private:
     enum class state : std::uint8_t { running, done, failed, cancelled };

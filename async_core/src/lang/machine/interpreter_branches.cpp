@@ -374,7 +374,7 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
     if (i.x == 1) group->cancel(cancel_reason::sibling);
     if (group->living() != 0) {
         if (i.x == 0 && group->needs_all() &&
-            future::needs(group->children(), *f_.scope_) == future::need::certain) {
+            future::needs(group->children(), f_) == future::need::certain) {
             error failure(errc::evaluation,
                           "await: a branch awaits the future that it is "
                           "needed for; this would wait for ever");

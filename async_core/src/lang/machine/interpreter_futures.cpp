@@ -89,7 +89,7 @@ std::optional<error> interpreter::await_for_ever(future& awaited) {
 /// Whether awaiting the future here would deadlock, because the future needs the end of this code.
 bool interpreter::awaits_itself(const future& awaited) const {
     if (awaited.is_around(*f_.scope_)) return true;
-    const future::need found = future::needs({awaited.own_fiber()}, *f_.scope_);
+    const future::need found = future::needs({awaited.own_fiber()}, f_);
     return found == future::need::certain ||
            (found == future::need::maybe && permit_waits::needed_by(f_, awaited));
 }
@@ -100,7 +100,7 @@ bool interpreter::awaits_itself(const future& awaited) const {
 void interpreter::end_waits_below_race(const join& race) {
     if (race.stopping() || race.of_futures()) return;
     if (f_.realm_->permits_held != 0) end_waits(permit_waits::below(f_, race));
-    if (future::needs(race.children(), *f_.scope_) == future::need::none) return;
+    if (future::needs(race.children(), f_) == future::need::none) return;
     if (fiber* stuck = permit_waits::stuck_await(f_, race)) {
         end_wait(*stuck, error(errc::evaluation,
                                "await: this would wait for ever, because the future needs the end "

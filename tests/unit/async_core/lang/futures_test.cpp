@@ -388,5 +388,29 @@ TEST(futures, long_cycles_are_reported) {
     }
 }
 
+// It raised at once: the deadlines of the waits were not looked at.
+TEST(futures, a_circle_that_a_deadline_ends_is_no_error) {
+    for (const std::string of_race : {"(error \"no\")", "(pause 90)"}) {
+        lang_harness harness;
+        EXPECT_EQ(harness.shown("(define g nil)"
+                                "(define f (spawn (race (timeout 5 (progn (pause 1) (await g)) 'fb)"
+                                "                       (progn (pause 2) " +
+                                of_race +
+                                "))))"
+                                "(set! g (spawn (await f))) (await g)"),
+                  "fb")
+            << of_race;
+        EXPECT_EQ(harness.clock(), 5) << of_race;
+        expect_tidy(harness, "futures");
+    }
+    lang_harness harness; // one deadline for all of them ends none of them alone
+    EXPECT_NE(harness
+                  .shown("(timeout 5 (progn (define g nil)"
+                         " (define f (spawn (progn (pause 1) (await g))))"
+                         " (set! g (spawn (await f))) (await g)))")
+                  .find("would wait for ever"),
+              std::string::npos);
+}
+
 } // namespace
 } // namespace heddle::lang::testing
