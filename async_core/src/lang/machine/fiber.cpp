@@ -106,9 +106,9 @@ bool fiber::ask_to_end(cancel_reason reason, double end) noexcept {
     cancel_ = reason;
     cancel_end_ = std::min(end, realm_->host().now() + cleanup_seconds);
     // A parked parent stays parked until its branches have ended. A cleanup goes on, but not for
-    // long; nor do the branches that it waits for.
+    // long; nor do the branches that it waits for. Those around it do not.
     if (waits_ == waiting_for::children) return true;
-    if (cancellation_masked()) return false;
+    if (cancellation_masked()) return opened_ != nullptr;
     switch (waits_) {
     case waiting_for::nothing: break; // seen at its next step
     case waiting_for::effect:
@@ -135,9 +135,9 @@ void fiber::ask_branches(fiber* waiting) noexcept {
             if (next.cancellation_masked()) awaited->end_cleanups_by(next.cancel_end_);
             else awaited->ask_children(next.cancel_, next.cancel_end_, waiting);
         }
-        if (next.cancellation_masked()) continue;
         for (join* each = next.opened_; each; each = each->opened_before()) {
-            if (each != awaited) each->ask_fibers(next.cancel_, next.cancel_end_, waiting);
+            if (each != awaited && each->ends_with_opener())
+                each->ask_fibers(next.cancel_, next.cancel_end_, waiting);
         }
     }
 }

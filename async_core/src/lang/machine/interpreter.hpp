@@ -143,6 +143,7 @@ private:
     [[nodiscard]] error labelled(error failure, instruction i, const value& number) const;
     void leave_frame() noexcept;
     void finish_fiber(outcome& out) noexcept;
+    [[nodiscard]] bool is_to_end() noexcept;
     next stop(error failure);
     [[nodiscard]] error as_common_failure(error failure);
     void fail_outermost(const error& failure) noexcept;

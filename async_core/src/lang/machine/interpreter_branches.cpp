@@ -253,6 +253,8 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     // Asked to end while it was no fiber yet. Its driver does not know it, so it is not woken.
     if (group->stopping() || (answer && answer->stopping()))
         child->request_cancel(cancel_reason::sibling);
+    else if (parent.cancel_requested() && !parent.cleans_up())
+        child->request_cancel(parent.cancel_, parent.cancel_end_);
     child->driver = parent.driver;
     return child;
 }
@@ -275,7 +277,7 @@ bool interpreter::begin_join(std::size_t base, instruction i) {
     auto* opened = static_cast<join*>(host_of(R[i.a]));
     opened->set_outer(running_branch(), next_ordinal(), f_.realm_->host_events(),
                       sandbox() ? sandbox()->own().as_value() : value());
-    opened->opened_by(f_);
+    opened->opened_by(f_, f_.frames_.size());
     return true;
 }
 

@@ -32,8 +32,7 @@ interpreter::next interpreter::stop(error failure) {
         // Ending the groups one by one, from the innermost outwards, would let other branches take
         // the permits that become free, and the groups would never be done.
         fail_outermost(failure);
-        if (f_.cancel_requested() || some_branch_is_stopping(f_))
-            return unwind(error::cancelled(cancel_reason::sibling).with_span(here()));
+        if (is_to_end()) return unwind(error::cancelled(cancel_reason::sibling).with_span(here()));
     }
     return unwind(std::move(failure));
 }
@@ -103,6 +102,11 @@ error interpreter::as_common_failure(error failure) {
     failure = made_complete(std::move(failure));
     common = realm::common_failure{extent, failure};
     return failure;
+}
+
+/// The branch that runs, or one around it on this stack, was asked to end.
+bool interpreter::is_to_end() noexcept {
+    return f_.cancel_requested() || some_branch_is_stopping(f_);
 }
 
 /// Such a fiber would go on, and start further branches, until its next turn.

@@ -146,8 +146,7 @@ void interpreter::leave_branch(inline_branch& ended) noexcept {
     f_.scope_ = std::move(ended.scope);
     // The cleanups of other branches on this stack are not to pay for those of this one, unless all
     // of them are of one end.
-    const bool goes_on = !f_.cancel_requested() && !some_branch_is_stopping(f_);
-    if (goes_on && !f_.cleans_up()) forget_cleanups();
+    if (!is_to_end() && !f_.cleans_up()) forget_cleanups();
 }
 
 /// Looks for a handler. Should there be no memory to go there, that is the error from then on.
@@ -209,6 +208,8 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
                     if (cleanups_only) f_.cleanups_.back().passing = caught;
                 }
                 f_.stack_[at.base + h.slot] = std::move(caught);
+                // What takes an error begins nothing anew that is to end.
+                if (!h.cleanup && is_to_end()) look_at_next_step();
                 at.at = at.code->code.data() + h.target;
                 unwound_ += 1 + (frames - f_.frames_.size()) / frames_of_a_step;
                 // The branches of a form that is left end in any case, before limits are looked at.
@@ -248,11 +249,11 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
             else group->fail(ended.slot, std::move(failure));
             // It may have ended; and who began a future that met a limit goes on into the same
             // limit.
-            if (limits() || answer) look_at_next_step();
+            if (limits() || answer || is_to_end()) look_at_next_step();
             return next::go_on;
         }
         if (answer) answer->drop();
-        if (f_.cancel_requested() || some_branch_is_stopping(f_)) continue; // the parent ends too
+        if (is_to_end()) continue; // the parent ends too
         ++top().at;
         return next::go_on;
     }

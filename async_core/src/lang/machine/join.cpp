@@ -181,9 +181,10 @@ void join::remove(fiber& child) {
 
 join::~join() { not_opened(); }
 
-void join::opened_by(fiber& self) noexcept {
+void join::opened_by(fiber& self, std::size_t depth) noexcept {
     not_opened();
     opener_ = &self;
+    opened_at_ = depth;
     opened_before_ = self.opened_;
     if (opened_before_) opened_before_->opened_after_ = this;
     self.opened_ = this;
@@ -195,7 +196,7 @@ void join::pass_opened(fiber& parent, const inline_branch& branch, fiber& child)
         next = each;
     while (next) {
         join* const after = next->opened_after_;
-        next->opened_by(child);
+        next->opened_by(child, next->opened_at_ - branch.first_frame);
         next = after;
     }
 }
@@ -206,6 +207,16 @@ void join::not_opened() noexcept {
     (opened_after_ ? opened_after_->opened_before_ : opener_->opened_) = opened_before_;
     opener_ = nullptr;
     opened_before_ = opened_after_ = nullptr;
+}
+
+bool join::ends_with_opener() const noexcept {
+    const fiber& self = *opener_;
+    if (!self.cancellation_masked()) return true;
+    // Nobody's code: the branches of a form that is left are waited for.
+    if (self.cleanups_.size() == 1 && self.waits_ == waiting_for::children &&
+        self.frames_.back().at->code == op::join_abort)
+        return true;
+    return !of_futures() && opened_at_ < self.cleanups_.front().depth;
 }
 
 void join::ask_fibers(cancel_reason reason, double end, fiber*& waiting) noexcept {
@@ -231,11 +242,10 @@ void join::ask_children(cancel_reason reason, double end, fiber*& waiting) noexc
 /// these groups must not go on until then.
 void join::ask_below_inline(cancel_reason reason, double end, fiber*& waiting) noexcept {
     if (of_futures() || !inline_on_ || inline_on_ != opener_) return;
-    if (opener_->cancellation_masked()) return; // a cleanup may have opened them
     for (join* each = opened_after_; each; each = each->opened_after_) {
         // What is below a branch that was asked before knows it.
         if (each->stopping_ && each->inline_on_ == opener_) return;
-        each->ask_fibers(reason, end, waiting);
+        if (each->ends_with_opener()) each->ask_fibers(reason, end, waiting);
     }
 }
 

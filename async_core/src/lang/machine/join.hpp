@@ -117,8 +117,9 @@ public:
     /// The fiber that opens it waits for a permit, to start the next branch.
     void await_permit(fiber& starter) noexcept { starter_ = &starter; }
     void permit_awaited() noexcept { starter_ = nullptr; }
-    /// A frame of `fiber` has opened it: an end of the fiber is one of its branches too.
-    void opened_by(fiber& self) noexcept;
+    /// The frame of `fiber` at that depth has opened it: an end of the fiber is one of its branches
+    /// too.
+    void opened_by(fiber& self, std::size_t depth) noexcept;
     /// Moves the groups that the branch has opened on the stack of `parent` to `child`.
     static void pass_opened(fiber& parent, const inline_branch& branch, fiber& child) noexcept;
     /// Nothing opens it any more.
@@ -129,6 +130,9 @@ public:
     [[nodiscard]] bool opened_in(const inline_branch& branch) const noexcept {
         return outer().group.identical(branch.group) && outer().slot == branch.slot;
     }
+    /// Whether its branches are to end as soon as what opened it is asked to. Cleanup code of the
+    /// program may need those that it has begun, and may await futures.
+    [[nodiscard]] bool ends_with_opener() const noexcept;
     /// Asks the branches that are fibers to end, because what opened it is to end. Further ones may
     /// begin: a cleanup of what opened it may need them. As ask_children otherwise.
     void ask_fibers(cancel_reason reason, double end, fiber*& waiting) noexcept;
@@ -191,7 +195,8 @@ private:
     heap_charge charge_;        ///< of its errors
     bool second_run_ = false;
     bool stopping_ = false;
-    bool told_ = false; ///< the host: of its end
+    bool told_ = false;         ///< the host: of its end
+    std::size_t opened_at_ = 0; ///< by the frame of opener_ at that depth
 };
 
 /// An error on its way through cleanups and to catch clauses.
