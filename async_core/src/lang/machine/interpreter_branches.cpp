@@ -46,7 +46,7 @@ bool interpreter::some_branch_is_stopping(fiber& self) noexcept {
     if (!std::exchange(self.stop_noted_, false)) return false;
     const auto found = std::find_if(branches.begin(), branches.end(), [](const inline_branch& b) {
         const auto* answer = static_cast<const future*>(host_of(b.future));
-        return static_cast<const join*>(host_of(b.group))->stopping() ||
+        return static_cast<const join*>(host_of(b.group))->stops(b.slot) ||
                (answer && answer->stopping());
     });
     if (found == branches.end()) return false;
@@ -251,7 +251,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     auto* answer = static_cast<future*>(host_of(child->future_));
     if (answer) answer->attach(*child);
     // Asked to end while it was no fiber yet. Its driver does not know it, so it is not woken.
-    if (group->stopping() || (answer && answer->stopping()))
+    if (group->stops(child->slot_) || (answer && answer->stopping()))
         child->request_cancel(cancel_reason::sibling);
     else if (parent.cancel_requested() && !parent.cleans_up())
         child->request_cancel(parent.cancel_, parent.cancel_end_);
@@ -306,7 +306,13 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
         return skip();
     }
     permit& own = current_permit();
-    // An unbounded one takes the place of its parent, if that has one.
+    // An unbounded one takes the place of its parent, if that has one: after a wait it has to get
+    // one first.
+    if (i.x == unbounded && R[operands.a].as_integer() == 0 && !regain_permit()) {
+        top().at -= 2; // tried again once a permit was handed over
+        own.scope->wait(f_);
+        return suspend(waiting_for::permit);
+    }
     permit right{i.x != unbounded ? group->scope() : own.held ? own.scope : nullptr, false};
     if (right.scope) {
         if (own.scope == right.scope && own.held) {
@@ -393,10 +399,11 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
         return suspend(waiting_for::children);
     }
     if (own.scope && !own.held) {
-        // A branch goes on only with a permit, also after its own branches.
+        // A branch goes on only with a permit, also after its own branches. An error does not wait
+        // for one behind all that it may end; what catches it gets one when it needs it.
         if (take_grant(own.scope) || own.scope->try_acquire()) {
             own.held = true;
-        } else {
+        } else if (i.x == 1 || !group->has_failed()) {
             --top().at;
             own.scope->wait(f_);
             return suspend(waiting_for::permit);

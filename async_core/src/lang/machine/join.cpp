@@ -125,7 +125,9 @@ void join::deliver_failure(std::uint32_t slot, error failure) {
         lost(slot);
         return;
     }
+    const bool is_first = !failure_;
     fail_all(slot, kept_apart(std::move(failure)));
+    if (is_first && !ends_all) end_what_fails_too();
 }
 
 void join::fail_all(std::uint32_t slot, error failure) noexcept {
@@ -219,20 +221,26 @@ bool join::ends_with_opener() const noexcept {
     return !of_futures() && opened_at_ < self.cleanups_.front().depth;
 }
 
-void join::ask_fibers(cancel_reason reason, double end, fiber*& waiting) noexcept {
+void join::ask_fibers(cancel_reason reason, double end, fiber*& waiting,
+                      const fiber* spared) noexcept {
     for (fiber* child : children_) {
-        if (!child->ask_to_end(reason, end)) continue;
+        if (child == spared || !child->ask_to_end(reason, end)) continue;
         child->queue_next_ = waiting;
         waiting = child;
     }
 }
 
 void join::ask_children(cancel_reason reason, double end, fiber*& waiting) noexcept {
-    const bool stops_now = !std::exchange(stopping_, true);
+    const bool stops_now = !std::exchange(stopping_, true) || spared_slot_;
+    spared_slot_.reset();
     note_stop();
     ask_fibers(reason, end, waiting);
     if (stops_now) ask_below_inline(reason, end, waiting);
-    // No branch is started any more, so nobody needs to wait for the right to.
+    wake_starter();
+}
+
+/// No branch is started any more, so nobody needs to wait for the right to.
+void join::wake_starter() noexcept {
     if (fiber* starter = std::exchange(starter_, nullptr); starter && starter->leave_wait()) {
         if (starter->driver) starter->driver->wake(*starter);
     }
@@ -276,6 +284,10 @@ void join::end_cleanups_by(double end) noexcept {
 
 result<value> join::outcome() {
     if (wants_one() && winner_) return *winner_;
+    if (!failure_ && spared_slot_) {
+        failure_ = error(errc::evaluation, "a branch has ended well after the end of the others");
+        failed_slot_ = *spared_slot_;
+    }
     if (failure_) {
         // Moved: a trace that another one shares would be copied for the next line.
         error failure = *std::exchange(failure_, std::nullopt);

@@ -94,6 +94,10 @@ public:
 
     /// No further branch is to be started: failed, decided or cancelled.
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+    /// Whether that branch is to end for this.
+    [[nodiscard]] bool stops(std::uint32_t slot) const noexcept {
+        return stopping_ && spared_slot_ != slot;
+    }
     [[nodiscard]] heap& memory() noexcept { return memory_; }
     [[nodiscard]] std::size_t living() const noexcept { return children_.size(); }
     [[nodiscard]] concurrency_scope* scope() const noexcept { return scope_.get(); }
@@ -135,7 +139,9 @@ public:
     [[nodiscard]] bool ends_with_opener() const noexcept;
     /// Asks the branches that are fibers to end, because what opened it is to end. Further ones may
     /// begin: a cleanup of what opened it may need them. As ask_children otherwise.
-    void ask_fibers(cancel_reason reason, double end, fiber*& waiting) noexcept;
+    /// `spared`: one of them that is not asked.
+    void ask_fibers(cancel_reason reason, double end, fiber*& waiting,
+                    const fiber* spared = nullptr) noexcept;
     /// One of its branches begins or ends on the stack of `fiber`. As a rule that opened it; a
     /// spawn in a named let that others call may begin several, on several stacks.
     void begins_on(fiber& self) {
@@ -158,12 +164,19 @@ public:
         data->group_ended(wants_one() && winner_ ? std::optional(winner_slot_) : std::nullopt);
     }
 
+    /// Once no child lives: whether outcome() is an error.
+    [[nodiscard]] bool has_failed() const noexcept {
+        return !winner_ && (failure_ || !losers_.empty());
+    }
     /// Once no child lives: the value, or the error to raise.
     [[nodiscard]] result<value> outcome();
 
 private:
     void stop(cancel_reason reason, double end = cleanup_limits::never) noexcept;
     void ask_below_inline(cancel_reason reason, double end, fiber*& waiting) noexcept;
+    void wake_starter() noexcept;
+    void end_what_fails_too() const noexcept;
+    void expect_failure(std::uint32_t slot, const fiber* self) noexcept;
     [[nodiscard]] bool wants_one() const noexcept {
         return policy_ == join_policy::first || policy_ == join_policy::hedge;
     }
@@ -188,6 +201,7 @@ private:
     std::vector<fiber*> more_inline_on_;
     std::optional<error> failure_;
     std::uint32_t failed_slot_ = 0;
+    std::optional<std::uint32_t> spared_slot_; ///< of the branch that is certain to fail it
     std::optional<value> winner_;
     std::uint32_t winner_slot_ = 0;
     std::vector<error> losers_; ///< the last ones

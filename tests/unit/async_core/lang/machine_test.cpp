@@ -268,6 +268,30 @@ TEST(machine, ten_levels_of_nested_map_with_concurrency_one_end) {
     EXPECT_EQ(harness.peak_pending, 1U);
 }
 
+// What opened the inner maps waited for a permit behind all branches that the error was to end: of
+// 64 leaves 63 began.
+TEST(machine, an_error_of_nested_maps_ends_them_before_others_begin) {
+    for (const bool split : {false, true}) {
+        lang_harness harness;
+        schedule how;
+        how.concurrency = 4;
+        how.split = split;
+        const std::string begun = harness.shown(
+            "(define begun 0)"
+            "(define (leaf n) (set! begun (+ begun 1)) (pause 1) (if (= n 0) (error \"no\") n))"
+            "(define (tree lo hi) (if (= (- hi lo) 1) (leaf lo)"
+            " (let ((mid (quotient (+ lo hi) 2)))"
+            "  (map (lambda (r) (tree (first r) (second r)))"
+            "       (list (list lo mid) (list mid hi))))))"
+            "(list (try (tree 0 64) (catch (e) (get e 'message))) (<= begun 8))",
+            how);
+        EXPECT_EQ(begun, "(\"no\" true)");
+        EXPECT_LE(harness.peak_pending, 4U);
+        EXPECT_FALSE(harness.stuck);
+        EXPECT_EQ(harness.permits, 0U);
+    }
+}
+
 TEST(machine, map_over_many_elements_holds_state_for_a_few) {
     lang_harness harness;
     schedule how;
