@@ -20,6 +20,9 @@ namespace {
 // How a branch starts (branch_call, x).
 constexpr std::uint8_t unbounded = 1; ///< with its parent's permit, or without one
 constexpr std::uint8_t spawned = 2;   ///< so too, and its end goes to a future
+/// Bytes beyond the memory limit, besides a quarter of it, up to which its error can be caught:
+/// what a slice may take under a small limit.
+constexpr std::size_t max_beyond_memory_limit = std::size_t{1} << 20;
 
 } // namespace
 
@@ -156,11 +159,18 @@ std::optional<error> interpreter::limit_passed() {
         common.reset(); // the next one is another
     if (auto over = sandbox_over(memory_is_over ? memory_.used() : 0)) return over;
     if (memory_is_over) {
-        return error(errc::limit, "the memory limit of this run (" +
-                                      std::to_string(memory_.limit() / (1024 * 1024)) +
-                                      " MiB) is used up at a depth of " +
-                                      std::to_string(f_.frames_.size()) + " calls")
-            .with_hint("raise the limit, or make a deep recursion a loop with tail calls");
+        error over = error(errc::limit, "the memory limit of this run (" +
+                                            std::to_string(memory_.limit() / (1024 * 1024)) +
+                                            " MiB) is used up at a depth of " +
+                                            std::to_string(f_.frames_.size()) + " calls")
+                         .with_hint(
+                             "raise the limit, or make a deep recursion a loop with tail "
+                             "calls");
+        // What catches it may begin something deeper each time: without this there is no limit.
+        const std::size_t beyond = memory_.used() - memory_.limit();
+        if (beyond > memory_.limit() / 4 + max_beyond_memory_limit)
+            return made_uncatchable(std::move(over));
+        return over;
     }
     if (f_.frames_.size() > budget_.max_frames) {
         return error(errc::limit, "calls nested deeper than " + std::to_string(budget_.max_frames));
