@@ -16,6 +16,15 @@ using ::testing::Not;
 
 class batches : public batch_fixture {};
 
+TEST_F(batches, does_not_count_more_rows_than_there_are) {
+    rows_file(6);
+    ASSERT_EQ(batch().code, 0);
+    const auto again = batch({"--limit", "1"});
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_NE(again.err.find("\n6 rows: 6 done (6 of them earlier)"), std::string::npos)
+        << again.err;
+}
+
 TEST_F(batches, write_a_result_for_each_row) {
     rows_file(1000);
     const auto ended = batch();

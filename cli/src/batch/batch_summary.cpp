@@ -28,9 +28,11 @@ std::string cost_of(const ports::step_spending& spent) {
 
 std::string rows_line(const batch_summary& end) {
     const batch_counts& counts = end.counts;
-    std::string text = counts.total && !counts.total_is_estimate
-                           ? number(counts.ended()) + " of " + number(*counts.total) + " rows"
-                           : counted(counts.ended(), "row");
+    // The run may hold more rows than this input, which --limit or --where has shortened.
+    const bool has_total =
+        counts.total && !counts.total_is_estimate && *counts.total >= counts.ended();
+    std::string text = has_total ? number(counts.ended()) + " of " + number(*counts.total) + " rows"
+                                 : counted(counts.ended(), "row");
     text += ": " + number(counts.done) + " done";
     if (counts.failed != 0) text += ", " + number(counts.failed) + " failed";
     if (counts.rejected != 0) text += ", " + number(counts.rejected) + " rejected";
