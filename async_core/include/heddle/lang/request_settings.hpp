@@ -1,5 +1,6 @@
 // The settings of a request to a model: the one list that `with`, definitions of tasks, templates,
-// heddle.toml and the documentation share. The task system defines what they do.
+// heddle.toml and the documentation share, made from request_settings.def. The task system defines
+// what they do.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 
 namespace heddle::lang {
 
@@ -16,32 +16,12 @@ using kind = request_setting_kind;
 constexpr std::size_t max_depth = 32;
 constexpr std::size_t max_word = 200; ///< bytes
 constexpr std::size_t max_strings = 64;
-constexpr double max_tokens = 1e9;
-constexpr double max_seed = 9007199254740991; ///< beyond it JSON is read differently by services
 
-constexpr std::array<request_setting, 11> rows{{
-    {"temperature", "from 0 to 10", kind::number, 0, 10, "a number from 0 to 10"},
-    {"max-tokens", "how many tokens a response may have", kind::whole, 1, max_tokens,
-     "a whole number from 1 to 1000000000"},
-    {"top-p", "from 0 to 1: which part of the likely tokens is sampled from", kind::number, 0, 1,
-     "a number from 0 to 1"},
-    {"seed", "for services that sample alike for equal seeds", kind::whole, -max_seed, max_seed,
-     "a whole number"},
-    {"stop", "a string or a list of strings: the response ends before them", kind::strings, 0, 0,
-     "a non-empty string or a list of them"},
-    {"tool-choice", "\"auto\", \"none\", \"required\" or a tool that the first turn must call",
-     kind::word, 0, 0, "\"auto\", \"none\", \"required\" or the name of a tool"},
-    {"parallel-tool-calls", "false: a turn calls one tool at most", kind::flag, 0, 0,
-     "true or false"},
-    {"reasoning-effort", "how much a reasoning model thinks, in the service's words: \"low\", …",
-     kind::word, 0, 0, "a string such as \"none\", \"low\", \"medium\" or \"high\""},
-    {"reasoning-tokens", "a budget for thinking; 0: none at all", kind::whole, 0, max_tokens,
-     "a whole number from 0 to 1000000000"},
-    {"prompt-cache", "false: the service is not asked to keep long beginnings of prompts",
-     kind::flag, 0, 0, "true or false"},
-    {"extra-parameters", "what only some services know, sent as it is: (dict \"top_k\" 40)",
-     kind::parameters, 0, 0, "a map, or a list of (name value)"},
-}};
+constexpr request_setting rows[] = {
+#define HEDDLE_REQUEST_SETTING(name, written, type, min, max, target, expected, documentation) \
+    {written, documentation, kind::type, min, max, expected},
+#include <heddle/lang/request_settings.def>
+};
 
 bool is_in_range(const request_setting& setting, double given) {
     return given >= setting.min && given <= setting.max;
@@ -91,10 +71,10 @@ const request_setting* find_request_setting(std::string_view name) noexcept {
     const auto same = [](char one, char other) {
         return one == other || (one == '-' && other == '_');
     };
-    const auto at = std::find_if(rows.begin(), rows.end(), [&](const request_setting& row) {
+    const auto at = std::find_if(std::begin(rows), std::end(rows), [&](const request_setting& row) {
         return std::equal(row.name.begin(), row.name.end(), name.begin(), name.end(), same);
     });
-    return at == rows.end() ? nullptr : &*at;
+    return at == std::end(rows) ? nullptr : at;
 }
 
 bool fits(const request_setting& setting, std::string_view text) {

@@ -8,7 +8,8 @@
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <utility>
 
 namespace heddle::tasks {
 
@@ -87,20 +88,20 @@ constexpr access row(std::string_view name) {
             }};
 }
 
-using parameters = request_parameters;
-constexpr std::array accesses{
-    row<&parameters::temperature>("temperature"),
-    row<&parameters::max_tokens>("max-tokens"),
-    row<&parameters::top_p>("top-p"),
-    row<&parameters::seed>("seed"),
-    row<&parameters::stop>("stop"),
-    row<&parameters::tool_choice>("tool-choice"),
-    row<&parameters::parallel_tool_calls>("parallel-tool-calls"),
-    row<&parameters::reasoning_effort>("reasoning-effort"),
-    row<&parameters::reasoning_tokens>("reasoning-tokens"),
-    row<&parameters::prompt_cache>("prompt-cache"),
-    row<&parameters::extra_parameters>("extra-parameters"),
+constexpr access accesses[] = {
+#define HEDDLE_REQUEST_SETTING(name, written, ...) row<&request_parameters::name>(written),
+#include <heddle/lang/request_settings.def>
 };
+
+/// Takes what a request sets; an empty string or list counts as not set.
+template <class T>
+void take(std::optional<T>& into, std::optional<T>& from) {
+    into = from;
+}
+template <class T>
+void take(std::optional<T>& into, T& from) {
+    if (!from.empty()) into = std::move(from);
+}
 
 error must_be(const lang::request_setting& setting) {
     return error(errc::invalid_argument, "must be " + std::string(setting.expected));
@@ -110,9 +111,9 @@ error must_be(const lang::request_setting& setting) {
 
 result<void> set_parameter(request_parameters& into, const lang::request_setting& setting,
                            std::string_view text) {
-    const auto found = std::find_if(accesses.begin(), accesses.end(),
+    const auto found = std::find_if(std::begin(accesses), std::end(accesses),
                                     [&](const access& each) { return each.name == setting.name; });
-    if (found == accesses.end() || !lang::fits(setting, text)) return must_be(setting);
+    if (found == std::end(accesses) || !lang::fits(setting, text)) return must_be(setting);
     const auto given = parse_finite_json(text, max_depth);
     if (!given) return must_be(setting);
     found->set(into, *given);
@@ -152,31 +153,17 @@ void apply(const request_parameters& parameters, ports::chat_request& request) {
     const auto set = [](auto& into, const auto& said) {
         if (said) into = *said;
     };
-    set(request.temperature, parameters.temperature);
-    set(request.max_output_tokens, parameters.max_tokens);
-    set(request.top_p, parameters.top_p);
-    set(request.seed, parameters.seed);
-    set(request.stop, parameters.stop);
-    set(request.tool_choice, parameters.tool_choice);
-    set(request.parallel_tool_calls, parameters.parallel_tool_calls);
-    set(request.reasoning_effort, parameters.reasoning_effort);
-    set(request.reasoning_tokens, parameters.reasoning_tokens);
-    set(request.cache_prompt, parameters.prompt_cache);
-    set(request.extra, parameters.extra_parameters);
+#define HEDDLE_REQUEST_SETTING(name, written, kind, min, max, target, ...) \
+    set(request.target, parameters.name);
+#include <heddle/lang/request_settings.def>
 }
 
 void apply_absent(const request_parameters& parameters, ports::chat_request& request) {
-    request_parameters said;
-    said.temperature = request.temperature;
-    said.max_tokens = request.max_output_tokens;
-    said.top_p = request.top_p;
-    said.seed = request.seed;
-    if (!request.stop.empty()) said.stop = std::move(request.stop);
-    if (!request.tool_choice.empty()) said.tool_choice = std::move(request.tool_choice);
-    said.parallel_tool_calls = request.parallel_tool_calls;
     const bool reasons = !request.reasoning_effort.empty() || request.reasoning_tokens;
-    said.prompt_cache = request.cache_prompt;
-    if (!request.extra.empty()) said.extra_parameters = std::move(request.extra);
+    request_parameters said;
+#define HEDDLE_REQUEST_SETTING(name, written, kind, min, max, target, ...) \
+    take(said.name, request.target);
+#include <heddle/lang/request_settings.def>
     request_parameters weaker = parameters;
     if (reasons) {
         weaker.reasoning_effort.reset();

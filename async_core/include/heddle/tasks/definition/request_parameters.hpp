@@ -14,19 +14,21 @@
 
 namespace heddle::tasks {
 
-/// One member for each of lang::request_settings(); nullopt: not set.
+/// The type of the value of a setting, by its lang::request_setting_kind.
+namespace parameter_types {
+using number = double;
+using whole = std::int64_t;
+using flag = bool;
+using word = std::string;
+using strings = std::vector<std::string>;
+using parameters = std::vector<ports::extra_parameter>;
+} // namespace parameter_types
+
+/// One member for each of lang::request_settings(), declared by request_settings.def: temperature,
+/// max_tokens, top_p and so on; nullopt: not set.
 struct request_parameters {
-    std::optional<double> temperature;
-    std::optional<std::int64_t> max_tokens;
-    std::optional<double> top_p;
-    std::optional<std::int64_t> seed;
-    std::optional<std::vector<std::string>> stop;
-    std::optional<std::string> tool_choice;
-    std::optional<bool> parallel_tool_calls;
-    std::optional<std::string> reasoning_effort;
-    std::optional<std::int64_t> reasoning_tokens;
-    std::optional<bool> prompt_cache;
-    std::optional<std::vector<ports::extra_parameter>> extra_parameters;
+#define HEDDLE_REQUEST_SETTING(name, written, kind, ...) std::optional<parameter_types::kind> name;
+#include <heddle/lang/request_settings.def>
 };
 
 /// Sets one of them from its value as JSON text. Errors: invalid_argument, "must be …" without the
