@@ -63,9 +63,9 @@ TEST(reference, has_every_setting_of_tasks) {
     EXPECT_NE(refused.err.find("<!-- settings -->"), std::string::npos) << refused.err;
 }
 
-/// The example of docs/contributing/adding-a-task-setting.md is a setting that there is: each block
-/// is a part of the file that the line before it names.
-TEST(reference, the_worked_example_of_a_setting_is_in_the_sources) {
+/// The examples of docs/contributing/adding-a-task-setting.md are settings that there are, one row
+/// each: each block is a part of the file that its first line names.
+TEST(reference, the_worked_examples_of_settings_are_in_the_sources) {
     const fs::path root = heddle::test_paths::source_folder();
     const std::string page = text_of(root / "docs" / "contributing" / "adding-a-task-setting.md");
     const std::string fence = "```cpp\n// ";
@@ -81,7 +81,7 @@ TEST(reference, the_worked_example_of_a_setting_is_in_the_sources) {
         ++blocks;
         at = end;
     }
-    EXPECT_EQ(blocks, 2U) << "the number of files on the page";
+    EXPECT_EQ(blocks, 2U) << "one for a task, one for a request";
 }
 
 TEST(reference, that_cannot_be_written_is_an_error) {

@@ -90,11 +90,9 @@ std::uint32_t call_choices::retries() const noexcept {
 resource_limits call_choices::limits() const {
     const resource_limits& task = call_.task->declared.limits;
     resource_limits limits = parts_.limits;
-    if (task.max_turns) limits.max_turns = task.max_turns;
-    if (task.max_context) limits.max_context = task.max_context;
-    if (task.max_output) limits.max_output = task.max_output;
-    if (task.max_tokens_total) limits.max_tokens_total = task.max_tokens_total;
-    if (task.max_cost_usd) limits.max_cost_usd = task.max_cost_usd;
+#define HEDDLE_LIMIT(type, name, ...) \
+    if (task.name) limits.name = task.name;
+#include <heddle/tasks/definition/task_settings.def>
     return limits;
 }
 
@@ -102,11 +100,9 @@ history_config call_choices::history() const {
     history_config wanted = call_.task->declared.history;
     if (const call_overrides* overrides = call_.overrides.get()) {
         const history_config& of_call = overrides->history;
-        if (of_call.use_session_history) wanted.use_session_history = of_call.use_session_history;
-        if (of_call.history_turns_to_include)
-            wanted.history_turns_to_include = of_call.history_turns_to_include;
-        if (of_call.record_in_session_history)
-            wanted.record_in_session_history = of_call.record_in_session_history;
+#define HEDDLE_HISTORY_SETTING(type, name, ...) \
+    if (of_call.name) wanted.name = of_call.name;
+#include <heddle/tasks/definition/task_settings.def>
     }
     return wanted;
 }

@@ -1,4 +1,5 @@
-// The settings of a task for its context, its files and its conversation: data only.
+// The settings of a task for its context, its files and its conversation: data only. The members
+// that task_settings.def declares are documented there.
 #pragma once
 
 #include <array>
@@ -15,17 +16,16 @@ enum class accumulation : std::uint8_t { notes_only, full_output };
 /// As they are written, in the order of the values.
 inline constexpr std::array<std::string_view, 3> inherit_mode_words{"full", "subset", "none"};
 inline constexpr std::array<std::string_view, 2> accumulation_words{"notes_only", "full_output"};
+/// fresh_context: true, then false.
+inline constexpr std::array<std::string_view, 2> fresh_context_words{"enabled", "disabled"};
 
 /// `<context_management>` of one layer; absent: not set by this layer (docs/spec/runtime.md §2).
 struct context_management {
-    std::optional<inherit_mode> inherit_context;
-    std::optional<bool> accumulate_data;
-    std::optional<accumulation> accumulation_format;
-    std::optional<bool> fresh_context;
+#define HEDDLE_CONTEXT_SETTING(type, name, ...) type name;
+#include <heddle/tasks/definition/task_settings.def>
 
-    [[nodiscard]] bool empty() const noexcept {
-        return !inherit_context && !accumulate_data && !accumulation_format && !fresh_context;
-    }
+    friend bool operator==(const context_management&, const context_management&) = default;
+    [[nodiscard]] bool empty() const noexcept { return *this == context_management(); }
 };
 
 /// `<file_paths>`: where the paths come from.
@@ -44,24 +44,20 @@ struct context_relevance_input {
 
 /// `<context_assembly>`: comma-separated names or patterns of parts (paths, globs), in order.
 struct context_assembly {
-    std::vector<std::string> primary;
-    std::vector<std::string> secondary;
-    std::vector<std::string> excluded;
+#define HEDDLE_ASSEMBLY_SETTING(name, ...) std::vector<std::string> name;
+#include <heddle/tasks/definition/task_settings.def>
 };
 
+/// `<history_config>`: how a task takes part in the conversation of its session.
 struct history_config {
-    std::optional<bool> use_session_history;
-    std::optional<std::int64_t> history_turns_to_include; ///< absent: all
-    std::optional<bool> record_in_session_history;
+#define HEDDLE_HISTORY_SETTING(type, name, ...) type name;
+#include <heddle/tasks/definition/task_settings.def>
 };
 
 /// Bounds of one task execution, including its subtasks; absent: the host's default.
 struct resource_limits {
-    std::optional<std::int64_t> max_turns;  ///< assistant messages
-    std::optional<double> max_context;      ///< fraction of the model's window, above 0, at most 1
-    std::optional<std::int64_t> max_output; ///< output tokens over all turns
-    std::optional<std::int64_t> max_tokens_total; ///< input and output tokens over all turns
-    std::optional<double> max_cost_usd;
+#define HEDDLE_LIMIT(type, name, ...) type name;
+#include <heddle/tasks/definition/task_settings.def>
 };
 
 } // namespace heddle::tasks

@@ -1,5 +1,5 @@
-// The settings of a task, one row for each. Readers of definitions, files and calls, the rules,
-// `ref`, the display of templates and the documentation use these rows.
+// The settings of a task, one row for each, made from task_settings.def. Readers of definitions,
+// files and calls, the rules, `ref`, the display of templates and the documentation use these rows.
 #pragma once
 
 #include <heddle/tasks/definition/task_template.hpp>

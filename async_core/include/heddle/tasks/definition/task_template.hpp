@@ -1,4 +1,5 @@
-// A task as data: what defatom, a file or the host declares.
+// A task as data: what defatom, a file or the host declares. The settings, with their types and
+// documentation, are the rows of task_settings.def.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -34,47 +35,36 @@ struct output_format {
     std::string schema;
 };
 
-/// The settings of a task that a call may override.
+/// The settings of a task that a call may override; "" and absent: not set.
 struct task_settings {
-    std::string model;
-    std::string provider;
-    std::optional<double> temperature;
-    std::optional<std::int64_t> max_tokens;
-    std::optional<std::chrono::nanoseconds> timeout;
-    std::optional<std::uint32_t> retries; ///< further requests after a response of the wrong form
+#define HEDDLE_CALL_SETTING(type, name, ...) type name;
+#include <heddle/tasks/definition/task_settings.def>
+
     context_management context;
     history_config history;
 };
 
-/// Everything that is declared about one task. Each setting has a row in task_fields.cpp. Plain
-/// data that belongs to no session and can be shared between shards. `compile_task`
-/// (compiled_task.hpp) checks it and makes it runnable.
+/// Everything that is declared about one task; "" and absent: not set. Plain data that belongs to
+/// no session and can be shared between shards. `compile_task` (compiled_task.hpp) checks it and
+/// makes it runnable.
 struct task_template : task_settings {
     static constexpr std::string_view default_description = "Inline task definition";
 
+#define HEDDLE_TASK_SETTING(type, name, ...) type name;
+#define HEDDLE_TASK_STRING(name, value, ...) std::string name{value};
+#include <heddle/tasks/definition/task_settings.def>
+
     std::string name;
-    std::string description{default_description};
     std::string type = "atomic";
-    std::string subtype = "standard";
     std::vector<task_input> inputs;
-    bool declares_inputs = false; ///< false: any input is accepted, by clause only
-    std::string instructions;
-    std::string system;
+    bool declares_inputs = false;  ///< false: any input is accepted, by clause only
     request_parameters parameters; ///< those without a member of their own here
     output_format output;
-    std::string criteria;
-    std::vector<std::string> tools;
     std::optional<file_paths_source> files;
     std::vector<context_relevance_input> relevance;
     context_assembly assembly;
     resource_limits limits;
-    std::string output_slot;  ///< kept for tools that read templates; no effect
-    std::string input_source; ///< kept for tools that read templates; no effect
-    std::string ref;          ///< name of another template whose values fill what is absent here
-    std::string returns;      ///< declared type of the result ("object"); "" if absent
-    std::optional<bool> manual_xml; ///< kept for tools that read templates; no effect
-    /// The response is used as it is: no JSON repair, no second request. Absent: false.
-    std::optional<bool> disable_reparsing;
+    std::string ref;    ///< name of another template whose values fill what is absent here
     std::string source; ///< where it was read, "tasks/review.xml:3"; "" if not from a file
     source_span span;   ///< of the definition
     given_fields given; ///< what a definition sets, and where; empty in templates made in C++
