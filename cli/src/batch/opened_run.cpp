@@ -2,8 +2,8 @@
 
 #include "batch/run_control.hpp"
 #include "batch/run_store_access.hpp"
+#include "run_to_end.hpp"
 
-#include <heddle/coro/spawn.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/rows/row.hpp>
 
@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <exception>
 #include <vector>
 
 namespace heddle::cli {
@@ -31,19 +30,12 @@ result<void> with_run(const std::string& name, const run_work& work) {
     HEDDLE_TRY(run.about, read_manifest(run.folder));
     HEDDLE_TRY(run.store, read_journal(*workers, run.folder));
     result<void> ended;
-    std::exception_ptr broken;
     const auto perform = [](const run_work* what, opened_run* on,
                             result<void>* into) -> coro::task<void> {
         result<void> did = co_await (*what)(*on);
         *into = std::move(did);
     };
-    coro::spawn(loop, perform(&work, &run, &ended), [&](std::exception_ptr thrown) {
-        broken = thrown;
-        io.stop();
-    });
-    io.run();
-    run.store.reset();
-    if (broken) std::rethrow_exception(broken);
+    run_to_end(loop, perform(&work, &run, &ended));
     return ended;
 }
 

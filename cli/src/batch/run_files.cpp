@@ -1,0 +1,181 @@
+#include "batch/run_files.hpp"
+
+#include "batch/batch_summary.hpp"
+#include "batch/lost_requests.hpp"
+#include "batch/program_digest.hpp"
+#include "batch/run_command.hpp"
+#include "batch/run_location.hpp"
+#include "batch/run_store_access.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <system_error>
+
+namespace heddle::cli {
+
+result<void> run_files::check_names() const {
+    std::vector<named_file> read;
+    read.push_back({"the workflow", of_.asked.file});
+    for (const std::string& each : of_.asked.rows.files) read.push_back({"a file of rows", each});
+    for (const auto& [name, text] : of_.tools.imported().texts())
+        read.push_back({"a part of the workflow", name});
+    for (const std::string& each : templates_of(of_.tools)) read.push_back({"a template", each});
+    if (const std::string folder = of_.asked.run_folder(); !folder.empty()) {
+        for (const char* name : {"/run.db", "/run.json", "/lock"})
+            read.push_back({"a file of the run itself", folder + name});
+    }
+    return check_written_files(outputs_.written_files(), read);
+}
+
+coro::task<result<std::vector<ports::known_row>>> run_files::open(coro::call_context context) {
+    std::vector<ports::known_row> known;
+    const bool keeps = !of_.asked.run_folder().empty();
+    if (keeps) {
+        result<std::vector<ports::known_row>> rows = co_await open_journal_rows(context);
+        if (!rows) co_return rows;
+        known = *std::move(rows);
+    }
+    if (auto opened = outputs_.open(journal_.get(), manifest_, continues_, known); !opened)
+        co_return std::move(opened).error();
+    // Not before: what is in the output belongs to the run from then on.
+    if (keeps) {
+        manifest_.parks = manifest_.parks || of_.asked.park;
+        if (auto wrote = write_manifest(of_.asked.run_folder(), manifest_); !wrote)
+            co_return std::move(wrote).error();
+    }
+    co_return std::move(known);
+}
+
+/// Everything that can be wrong with a run before it goes on.
+coro::task<result<std::vector<ports::known_row>>> run_files::open_journal_rows(
+    coro::call_context context) {
+    if (auto opened = open_run(); !opened) co_return std::move(opened).error();
+    result<std::vector<ports::known_row>> known = co_await journal_->known_rows(context);
+    if (!known) co_return known;
+    result<void> matched = co_await match_journal(opened(), *known, context);
+    if (matched) matched = check_retried_ids(of_.asked.retry_ids, *known);
+    if (matched && continues_) matched = co_await match_output(context);
+    if (!matched) co_return std::move(matched).error();
+    result<store::row_sample> sample = co_await journal_->sample_rows(context);
+    if (!sample) co_return std::move(sample).error();
+    result<void> found = co_await note_lost_requests(*journal_, *known, *sample, context);
+    if (!found) co_return std::move(found).error();
+    earlier_ = earlier_rows(journal_->totals(), *sample);
+    result<void> noted = co_await note_program(*known, context);
+    if (noted) noted = co_await restore_output(*known, context);
+    if (!noted) co_return std::move(noted).error();
+    co_return known;
+}
+
+opened_files run_files::opened() noexcept { return {*journal_, manifest_, of_.asked, continues_}; }
+
+result<void> run_files::open_run() {
+    const std::string folder = of_.asked.run_folder();
+    HEDDLE_CHECK(make_run_folder(folder));
+    std::error_code failed;
+    continues_ = std::filesystem::exists(manifest_file(folder), failed);
+    // Refuses a run of a newer heddle before its journal gets the layout of this one.
+    if (continues_) HEDDLE_CHECK(read_manifest(folder));
+    HEDDLE_TRY(journal_, open_journal(of_.workers, folder, of_.asked.durability, !continues_));
+    if (continues_) {
+        HEDDLE_TRY(manifest_, read_manifest(folder));
+        if (manifest_.is_single()) {
+            return error(errc::invalid_argument,
+                         "the run in " + folder + " is one of 'heddle run', not a batch")
+                .with_hint("name another directory with --run");
+        }
+        follow_move(manifest_, of_.asked, folder);
+        return {};
+    }
+    manifest_.program = of_.asked.file;
+    manifest_.output = absolute_path(of_.asked.out.target.file);
+    manifest_.dead_letters = absolute_path(of_.asked.dead_letter_file());
+    manifest_.id_field = of_.asked.rows.id_field;
+    manifest_.seed =
+        of_.asked.options.seed != 0 ? of_.asked.options.seed : std::random_device{}() + 1ULL;
+    manifest_.started = time_text_now();
+    return {};
+}
+
+coro::task<result<void>> run_files::match_output(coro::call_context context) {
+    result<output_state> found = co_await state_of_output(*journal_, of_.asked, context);
+    if (!found) co_return std::move(found).error();
+    if (auto here = check_location(manifest_, of_.asked, *found); !here) co_return here;
+    of_.asked.retry_rejected = manifest_.strict && !of_.asked.strict;
+    is_foreign_output_ = *found == output_state::foreign;
+    manifest_.output = absolute_path(of_.asked.out.target.file);
+    co_return result<void>();
+}
+
+std::string run_files::digest_now(run_manifest& run) const {
+    return program_digest({of_.asked, of_.text, of_.tools, templates_of(of_.tools)}, run);
+}
+
+/// Outdates the rows of an earlier version of the program. Where rows are to be retried, only
+/// those follow the program as it is now.
+coro::task<result<void>> run_files::note_program(std::vector<ports::known_row>& known,
+                                                 coro::call_context context) {
+    const std::string digest = digest_now(manifest_);
+    if (continues_ && !known.empty())
+        edition_ = compare_program(manifest_, digest, of_.asked.is_retry());
+    result<void> ready = co_await outputs_.mend(*journal_, known, context);
+    if (ready) ready = outputs_.check(journal_->phase(), edition_.outdates, manifest_);
+    if (!ready) co_return ready;
+    if (edition_.outdates || (edition_.begun_differ && of_.asked.is_retry())) {
+        result<void> outdated = co_await journal_->outdate_rows(
+            edition_.outdates ? ports::outdated_rows::all : ports::outdated_rows::begun, context);
+        if (!outdated) co_return outdated;
+        result<std::vector<ports::known_row>> rows = co_await journal_->known_rows(context);
+        if (!rows) co_return std::move(rows).error();
+        known = *std::move(rows);
+    }
+    const bool differs = edition_.outdates || edition_.only_retried;
+    if (differs && of_.asked.options.verbosity >= 0 && !of_.asked.options.json) {
+        const bool is_back = manifest_.program_digest == digest;
+        of_.output.err("heddle: " + change_text(known, of_.asked, is_back) + "\n");
+    }
+    if (!continues_) manifest_.program_digest = digest;
+    note_edition(manifest_, edition_, digest, known);
+    manifest_.strict = of_.asked.strict;
+    note_command(manifest_,
+                 {of_.asked.run_folder(), of_.asked.inputs, without_retries(of_.arguments)},
+                 of_.variables);
+    co_return result<void>();
+}
+
+/// All results are written again where the file that they are in is not as it is to be.
+coro::task<result<void>> run_files::restore_output(std::vector<ports::known_row>& known,
+                                                   coro::call_context context) {
+    if (!is_foreign_output_ && !outputs_.has_lost_files(known) &&
+        !writes_output_again(opened(), outputs_.result_file(), known))
+        co_return result<void>();
+    result<void> forgotten = co_await journal_->forget_output(context);
+    for (ports::known_row& each : known) each.emitted = false;
+    co_return forgotten;
+}
+
+coro::task<result<void>> run_files::finish(ending how, coro::call_context context) {
+    const bool tidies = outputs_.had_letters(); // of rows that are done now
+    if (!tidies && !outputs_.are_beside()) co_return result<void>();
+    result<std::vector<ports::known_row>> known = co_await journal_->known_rows(context);
+    if (!known) co_return std::move(known).error();
+    if (tidies) {
+        if (auto tidied = outputs_.tidy(*known); !tidied) co_return tidied;
+    }
+    if (!outputs_.are_beside()) co_return result<void>();
+    outdated_ = static_cast<std::uint64_t>(std::count_if(
+        known->begin(), known->end(), [](const ports::known_row& row) { return row.outdated; }));
+    const bool whole_input = !of_.asked.rows.limit && !of_.asked.rows.sample;
+    const bool complete = !how.rows_left && !how.output_failed && (whole_input || outdated_ == 0);
+    if (!complete) co_return result<void>();
+    if (how.rows_taken == 0 && outdated_ != 0) { // rather a mistake than a wish
+        of_.output.err("heddle: the input has no rows: " + of_.asked.out.target.file +
+                       " keeps the earlier results\n");
+        co_return result<void>();
+    }
+    result<void> replaced = co_await outputs_.replace(context);
+    co_return replaced;
+}
+
+} // namespace heddle::cli
