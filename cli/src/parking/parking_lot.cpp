@@ -5,8 +5,6 @@
 #include <heddle/ports/response_codec.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <random>
 #include <utility>
 
 namespace heddle::cli {
@@ -23,20 +21,8 @@ namespace {
 /// What a service does not know after that time is gone; before, a wrong key or address is more
 /// likely.
 constexpr std::int64_t seconds_kept = 48 * 3600;
-constexpr std::size_t upload_overhead = 4096;
 constexpr double batch_share = 0.5; ///< of the usual price
 constexpr std::size_t bytes_in_a_token = 4;
-
-[[nodiscard]] std::int64_t now_of(const coro::call_context& context) {
-    return std::chrono::duration_cast<std::chrono::seconds>(
-               context.loop->time_of_day().time_since_epoch())
-        .count();
-}
-
-[[nodiscard]] std::string name_of(const parked_batch& batch) {
-    return "batch " + (batch.id.empty() ? std::to_string(batch.number) : batch.id) + " of " +
-           batch.service;
-}
 
 [[nodiscard]] bool is_retried(const batch_answer& answer) {
     return answer.what != batch_answer::fate::answered &&
@@ -52,6 +38,12 @@ struct parking_lot::taking {
 };
 
 parking_lot::parking_lot(parts of) : of_(std::move(of)) {}
+
+std::int64_t parking_lot::seconds_now(const coro::call_context& context) {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               context.loop->time_of_day().time_since_epoch())
+        .count();
+}
 
 providers::batch_endpoint* parking_lot::service(std::string_view name) const {
     const auto found = of_.services.find(name);
@@ -135,7 +127,7 @@ coro::task<result<parking_look>> parking_lot::look(coro::call_context context) {
         if (each.phase == batch_phase::settled) continue;
         if (!service(each.service)) {
             ++seen.waiting;
-            seen.problems.push_back(name_of(each) +
+            seen.problems.push_back(batch_title(each) +
                                     ": that service is not configured, or takes no batches");
             continue;
         }
@@ -160,7 +152,7 @@ coro::task<result<void>> parking_lot::find_intended(parked_batch batch, parking_
     if (!listed) {
         if (listed.error().is_cancelled()) co_return std::move(listed).error();
         ++seen.waiting;
-        seen.problems.push_back(name_of(batch) + ": " + listed.error().message());
+        seen.problems.push_back(batch_title(batch) + ": " + listed.error().message());
         co_return result<void>();
     }
     std::vector<const batch_status*> found;
@@ -182,13 +174,13 @@ coro::task<result<void>> parking_lot::find_intended(parked_batch batch, parking_
         result<void> looked = co_await look_at(batch, seen, context);
         co_return looked;
     }
-    if (found.empty() && now_of(context) - batch.at <= of_.settling.count()) {
+    if (found.empty() && seconds_now(context) - batch.at <= of_.settling.count()) {
         ++seen.waiting; // it may be on its way
         co_return result<void>();
     }
     seen.returned += batch.calls;
     if (found.empty()) co_return give_back(std::move(batch), "not submitted", false, false);
-    seen.problems.push_back(name_of(batch) +
+    seen.problems.push_back(batch_title(batch) +
                             ": the service has several batches that it may be; its requests are "
                             "submitted again and count as maybe paid");
     co_return give_back(std::move(batch), "lost", true, true);
@@ -200,7 +192,7 @@ coro::task<result<void>> parking_lot::look_at(parked_batch batch, parking_look& 
     if (!status) {
         if (status.error().is_cancelled()) co_return std::move(status).error();
         ++seen.waiting;
-        seen.problems.push_back(name_of(batch) + ": " + status.error().message());
+        seen.problems.push_back(batch_title(batch) + ": " + status.error().message());
         co_return result<void>();
     }
     switch (status->state) {
@@ -214,9 +206,9 @@ coro::task<result<void>> parking_lot::look_at(parked_batch batch, parking_look& 
         co_return note(std::move(batch));
     }
     case batch_state::gone:
-        if (now_of(context) - batch.at < seconds_kept) {
+        if (seconds_now(context) - batch.at < seconds_kept) {
             ++seen.waiting;
-            seen.problems.push_back(name_of(batch) +
+            seen.problems.push_back(batch_title(batch) +
                                     ": the service does not have it; check whether the key and "
                                     "the address are those that it was submitted with");
             co_return result<void>();
@@ -281,7 +273,7 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
         const error& why = fetched.error();
         const bool is_of_service = why.code().category() == ports::llm_category();
         if (!is_of_service || why.is_cancelled()) co_return fetched;
-        seen.problems.push_back(name_of(batch) + ": " + why.message());
+        seen.problems.push_back(batch_title(batch) + ": " + why.message());
         if (why.code() != ports::llm_errc::protocol) { // the rest is taken by the next look
             ++seen.waiting;
             co_return note(std::move(batch));
@@ -302,7 +294,7 @@ coro::task<result<void>> parking_lot::take_refusal(parked_batch batch, batch_sta
     for (const providers::batch_problem& each : status.problems) {
         if (why.empty()) why = each.message.empty() ? each.code : each.message;
     }
-    seen.problems.push_back(name_of(batch) + " was refused" + (why.empty() ? "" : ": " + why));
+    seen.problems.push_back(batch_title(batch) + " was refused" + (why.empty() ? "" : ": " + why));
     batch.was_too_large = status.may_pass;
     if (status.may_pass) {
         seen.returned += batch.calls;
@@ -384,166 +376,6 @@ ports::step_spending parking_lot::half_price(const parked_batch& batch,
         spent.cost_usd = *cost * batch_share;
     else spent.unpriced = 1;
     return spent;
-}
-
-// ---------------------------------------------------------------- submitting
-
-std::size_t parking_lot::call_bound(const store::call_group& group,
-                                    const providers::batch_endpoint& service) const {
-    std::uint64_t most = service.limits().max_calls;
-    for (const parked_batch& each : batches_) {
-        if (each.was_too_large && each.service == group.service && each.model == group.model)
-            most = std::min(most, std::max<std::uint64_t>(1, each.calls / 2));
-    }
-    return static_cast<std::size_t>(most);
-}
-
-/// An account that holds no more waits until one of its batches has ended.
-bool parking_lot::holds_back(const store::call_group& group) const {
-    bool was_too_large = false;
-    bool is_waiting = false;
-    for (const parked_batch& each : batches_) {
-        if (each.service != group.service || each.model != group.model) continue;
-        was_too_large = was_too_large || each.was_too_large;
-        is_waiting = is_waiting || each.phase != batch_phase::settled;
-    }
-    return was_too_large && is_waiting;
-}
-
-coro::task<result<std::vector<std::string>>> parking_lot::submit(bool all,
-                                                                 coro::call_context context) {
-    std::vector<std::string> problems;
-    full_ = false;
-    result<void> kept = co_await of_.journal.flush(context);
-    if (!kept) co_return std::move(kept).error();
-    result<std::vector<store::call_group>> groups = co_await of_.kept.groups(context);
-    if (!groups) co_return std::move(groups).error();
-    for (const store::call_group& each : *groups) {
-        groups_.erase(each.service + '\n' + each.model);
-        bool more = true;
-        while (more) {
-            if (auto stop = context.stop_error()) co_return *std::move(stop);
-            result<bool> went = co_await submit_one(each, all, problems, context);
-            if (!went) co_return std::move(went).error();
-            more = *went;
-        }
-    }
-    co_return problems;
-}
-
-/// Whether there may be more of the group to submit.
-coro::task<result<bool>> parking_lot::submit_one(const store::call_group& group, bool all,
-                                                 std::vector<std::string>& problems,
-                                                 coro::call_context context) {
-    providers::batch_endpoint* to = service(group.service);
-    if (!to) {
-        problems.push_back("the service '" + group.service +
-                           "', which requests wait for, is not configured or takes no batches");
-        co_return false;
-    }
-    if (holds_back(group)) co_return false;
-    const std::size_t max_calls = call_bound(group, *to);
-    const std::size_t max_bytes =
-        std::min(to->limits().max_bytes, max_batch_bytes) - upload_overhead;
-    const std::size_t overhead = to->size_of({std::string(max_call_id, 'x'), {}});
-    result<std::vector<parked_call>> calls =
-        co_await of_.kept.calls_of_group(group, max_calls, max_bytes, overhead, context);
-    if (!calls) co_return std::move(calls).error();
-    std::size_t bytes = 0;
-    for (const parked_call& each : *calls) bytes += each.body.size() + overhead;
-    const bool is_full = calls->size() >= max_calls || bytes >= max_bytes / 8 * 7;
-    if (calls->empty() || (!all && !is_full)) co_return false;
-
-    parked_batch batch;
-    for (const parked_batch& each : batches_) batch.number = std::max(batch.number, each.number);
-    ++batch.number;
-    batch.service = group.service;
-    batch.model = group.model;
-    batch.mark = new_batch_mark();
-    batch.at = now_of(context);
-    batch.calls = calls->size();
-    batch.state = "being submitted";
-    providers::batch_submission what{group.model, batch.mark, {}};
-    store::batch_intended intended{batch, {}};
-    for (parked_call& each : *calls) {
-        intended.calls.push_back(each.number);
-        what.calls.push_back({parked_call_id(each), std::move(each.body)});
-    }
-    calls->clear();
-    if (auto noted = of_.journal.change_parking(std::move(intended)); !noted)
-        co_return std::move(noted).error();
-    batches_.push_back(batch);
-    result<void> durable = co_await of_.journal.flush(context);
-    if (!durable) co_return std::move(durable).error();
-
-    providers::batch_receipt receipt = co_await to->submit(std::move(what), context);
-    result<void> noted;
-    if (receipt.status) {
-        batch.phase = batch_phase::submitted;
-        batch.id = receipt.status->id;
-        batch.state = "running";
-        noted = note(batch);
-    } else if (receipt.may_exist) {
-        problems.push_back(name_of(batch) + ": " + receipt.status.error().message() +
-                           "; whether the service has it is found out later");
-        batch.state = "not acknowledged";
-        noted = note(batch);
-    } else {
-        const error& why = receipt.status.error();
-        if (!why.is_cancelled())
-            problems.push_back("a batch of " + group.service + ": " + why.message());
-        noted = give_back(batch, "not submitted", false, false);
-    }
-    if (!noted) co_return std::move(noted).error();
-    durable = co_await of_.journal.flush(context);
-    if (!durable) co_return std::move(durable).error();
-    co_return receipt.status.has_value();
-}
-
-// ---------------------------------------------------------------- names
-
-std::string parked_call_id(const parked_call& call) {
-    std::string id = "c" + std::to_string(call.number) + "-";
-    constexpr std::string_view digits = "0123456789abcdef";
-    for (int shift = 28; shift >= 0; shift -= 4)
-        id += digits[static_cast<std::size_t>(call.content.low >> shift & 15U)];
-    return id;
-}
-
-std::string new_batch_mark() {
-    std::string mark = "heddle-";
-    std::random_device random;
-    constexpr std::string_view digits = "0123456789abcdef";
-    for (int part = 0; part < 3; ++part) {
-        const unsigned bits = random();
-        for (unsigned shift = 0; shift < 32; shift += 4) mark += digits[bits >> shift & 15U];
-    }
-    return mark;
-}
-
-ports::digest128 refusal_key(const ports::digest128& request) noexcept {
-    constexpr std::uint64_t other = 0x7265667573656421; // another content than the request's
-    return {request.high ^ other, request.low + 1};
-}
-
-std::string refusal_text(const error& failure) {
-    const bool is_of_model = failure.code().category() == ports::llm_category();
-    const int code =
-        is_of_model ? failure.code().value() : static_cast<int>(ports::llm_errc::server);
-    return std::to_string(code) + "\n" + failure.message();
-}
-
-error refusal_in(std::string_view text) {
-    int code = static_cast<int>(ports::llm_errc::server);
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), code);
-    if (failed == std::errc()) text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (text.starts_with('\n')) text.remove_prefix(1);
-    const bool known = code > 0 && code <= static_cast<int>(ports::llm_errc::configuration);
-    const auto kind = known ? static_cast<ports::llm_errc>(code) : ports::llm_errc::server;
-    return error(ports::make_error_code(kind), std::string(text))
-        .with_origin(error_origin::server)
-        .with_retryable(false)
-        .with_attempts(0);
 }
 
 } // namespace heddle::cli

@@ -124,6 +124,8 @@ private:
     [[nodiscard]] ports::step_spending half_price(const store::parked_batch& batch,
                                                   const ports::chat_response& response) const;
     [[nodiscard]] coro::task<result<void>> recount(coro::call_context context);
+    /// Since 1970.
+    [[nodiscard]] static std::int64_t seconds_now(const coro::call_context& context);
 
     parts of_;
     std::vector<std::uint64_t> rows_;    ///< that wait, ascending
@@ -134,11 +136,5 @@ private:
     ports::step_spending open_;
     bool full_ = false;
 };
-
-/// The content under which a step finds the error of a parked request.
-[[nodiscard]] ports::digest128 refusal_key(const ports::digest128& request) noexcept;
-/// An error of a service as the body of a record, and back.
-[[nodiscard]] std::string refusal_text(const error& failure);
-[[nodiscard]] error refusal_in(std::string_view text);
 
 } // namespace heddle::cli

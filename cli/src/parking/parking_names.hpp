@@ -1,10 +1,12 @@
-// How parked calls and their batches are named at a service.
+// How parked calls and their batches are named at a service, for people and in the journal.
 #pragma once
 
+#include <heddle/base/error.hpp>
 #include <heddle/store/run_parking.hpp>
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace heddle::cli {
 
@@ -15,5 +17,14 @@ inline constexpr std::size_t max_call_id = 30;
 
 /// A mark that no other batch has.
 [[nodiscard]] std::string new_batch_mark();
+
+/// "batch msgbatch_01 of anthropic": by its number while the service has not named it.
+[[nodiscard]] std::string batch_title(const store::parked_batch& batch);
+
+/// The content under which a step finds the error of a parked request.
+[[nodiscard]] ports::digest128 refusal_key(const ports::digest128& request) noexcept;
+/// An error of a service as the body of a record, and back.
+[[nodiscard]] std::string refusal_text(const error& failure);
+[[nodiscard]] error refusal_in(std::string_view text);
 
 } // namespace heddle::cli

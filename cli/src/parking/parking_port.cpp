@@ -1,6 +1,7 @@
 #include "parking/parking_port.hpp"
 
 #include "parking/parking_lot.hpp"
+#include "parking/parking_names.hpp"
 
 #include <heddle/ports/response_codec.hpp>
 #include <heddle/ports/step_memory.hpp>
