@@ -17,7 +17,6 @@ using namespace std::chrono_literals;
 constexpr auto longest_outage = 1h;
 /// Where no row of this process was answered: rather a mistake in the settings.
 constexpr auto longest_first_outage = 60s;
-constexpr std::uint64_t max_outages_of_row = 3;
 constexpr std::size_t max_waiting = 16'384; ///< rows, and their bytes
 constexpr std::size_t max_waiting_bytes = std::size_t{64} << 20;
 /// So many failed rows without one that is done: more of them would fail as well.
@@ -325,57 +324,6 @@ void batch_run::note_waiting(std::uint64_t position) {
     ++unfinished_;
     ++counted_.waiting;
     of_.emitter.pass(position);
-}
-
-void batch_run::note_outage(std::unique_ptr<row_job> job, row_outcome outcome) {
-    held_.push_back({std::move(job), std::move(outcome)});
-    if (!services_.is_closed()) release_held();
-}
-
-void batch_run::release_held() {
-    const auto now = of_.tools.loop().now();
-    for (held_job& each : std::exchange(held_, {})) {
-        row_job& row = *each.job;
-        const std::vector<service_contact>& contacts = each.outcome.contacts;
-        if (!services_.is_open_for(contacts)) {
-            held_.push_back(std::move(each));
-            continue;
-        }
-        if (row.last_outage != outages_) ++row.outages;
-        row.last_outage = outages_;
-        // The others were answered in between, or it is this row that the service fails at.
-        if (row.outages > max_outages_of_row ||
-            services_.is_fault_of_row(contacts, row.failed_probes, now)) {
-            held_.push_back(std::move(each));
-            continue;
-        }
-        --row.attempts;
-        retry_later(std::move(each.job));
-    }
-}
-
-bool batch_run::open_for_held() {
-    bool opened = false;
-    for (const held_job& each : held_)
-        opened = services_.open(each.outcome.contacts, of_.tools.loop().now()) || opened;
-    if (!opened) return false;
-    ++outages_;
-    release_held();
-    return true;
-}
-
-coro::task<result<void>> batch_run::settle_held(held_rows which) {
-    std::vector<held_job> held = std::exchange(held_, {});
-    for (held_job& each : held) {
-        if (which == held_rows::answered && !services_.have_answered_since(each.outcome.contacts)) {
-            held_.push_back(std::move(each));
-            continue;
-        }
-        each.outcome.outage = false;
-        result<void> ended = co_await settle(std::move(each.job), std::move(each.outcome));
-        if (!ended) co_return ended;
-    }
-    co_return result<void>();
 }
 
 void batch_run::retry_later(std::unique_ptr<row_job> job) {
