@@ -4,6 +4,7 @@
 #include "services/asked_settings.hpp"
 #include "services/cache_file.hpp"
 #include "services/cassette_file.hpp"
+#include "services/configured_services.hpp"
 #include "services/default_parameters.hpp"
 #include "services/named_services.hpp"
 #include "services/service_trust.hpp"
@@ -16,17 +17,9 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace heddle::cli {
-
-namespace {
-
-constexpr std::string_view openai_name = "openai";
-
-} // namespace
 
 struct model_setup::recording {
     std::unique_ptr<cassette_file> file;
@@ -61,48 +54,6 @@ std::vector<std::string> model_setup::closing_remarks() const {
                         std::to_string(player_->size()) + " recorded calls were not asked for");
     }
     return lines;
-}
-
-std::vector<configured_service> configured_services(const configuration& settings,
-                                                    std::optional<std::string> base_url,
-                                                    const service_parts& parts,
-                                                    const std::optional<std::string>& model) {
-    const named_services named(settings, model ? model : parts.variables.model);
-    std::vector<configured_service> services;
-    std::unordered_set<std::string_view> done;
-    // The usual ones first, so that a bare name means a model of OpenAI if that is there.
-    for (const usual_service& usual : usual_services()) {
-        provider_config own;
-        own.name = usual.name;
-        if (const provider_config* said = settings.provider(usual.name)) own = *said;
-        const bool is_openai = usual.name == openai_name;
-        if (is_openai && base_url) {
-            own.base_url = base_url;
-            own.base_url_is_flag = true;
-        }
-        const bool known =
-            !own.place.file.empty() || (is_openai && base_url) ||
-            std::any_of(usual.variables.begin(), usual.variables.end(), [&](const auto& name) {
-                return parts.variables.variable(name).has_value();
-            });
-        if (!known) continue;
-        if (own.place.file.empty()) own.place = named.place_of(own.name);
-        services.push_back(make_service(own, parts));
-        done.insert(usual.name);
-    }
-    for (const provider_config& each : settings.providers) {
-        if (done.insert(each.name).second) services.push_back(make_service(each, parts));
-    }
-    // "groq:llama-3": a service that is known by name needs no section.
-    const std::vector<std::string> known = named.known();
-    for (const std::string& name : known) {
-        if (!done.insert(name).second) continue;
-        provider_config usual;
-        usual.name = name;
-        usual.place = named.place_of(name);
-        services.push_back(make_service(usual, parts));
-    }
-    return services;
 }
 
 /// Puts a model_setup together.
@@ -163,7 +114,7 @@ private:
         setup_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared,
                                                 parts_.options.model);
         HEDDLE_CHECK(open_scripted());
-        const std::set<std::string> reached = reached_services();
+        const std::set<std::string> reached = reached_services(parts_.settings, asked_model());
         for (configured_service& each : setup_->services_) {
             if (each.provider) continue;
             // Asked for by name: better now than at the first call.
@@ -200,30 +151,6 @@ private:
         if (name == openai_name && parts_.options.base_url) return true;
         const auto& said = asked_model();
         return said && provider_of(*said) == name;
-    }
-
-    /// The services that the model of the run may lead to, through aliases and all models of a
-    /// route.
-    [[nodiscard]] std::set<std::string> reached_services() const {
-        std::set<std::string> services;
-        std::set<std::string> seen;
-        std::vector<std::string> open;
-        std::unordered_multimap<std::string_view, std::string_view> leads; // from names to names
-        for (const alias_config& each : parts_.settings.aliases)
-            leads.emplace(each.name, each.model);
-        for (const route_config& each : parts_.settings.routes) {
-            for (const std::string& model : each.models) leads.emplace(each.name, model);
-        }
-        if (const auto& said = asked_model()) open.push_back(*said);
-        while (!open.empty()) {
-            const std::string name = std::move(open.back());
-            open.pop_back();
-            if (!seen.insert(name).second) continue;
-            if (const auto provider = provider_of(name)) services.insert(*provider);
-            const auto [first, last] = leads.equal_range(name);
-            for (auto each = first; each != last; ++each) open.emplace_back(each->second);
-        }
-        return services;
     }
 
     /// "scripted:RULES.json" names a file in place of a model.

@@ -117,11 +117,4 @@ private:
 /// Errors: invalid_argument, llm_errc::configuration, a rules_report of a rules file.
 [[nodiscard]] result<std::unique_ptr<model_setup>> set_up_models(const model_parts& parts);
 
-/// Only the services, for `heddle models`: without wrappers, and no default model is needed.
-/// `model`: that of the option, else that of the variable. Includes services with a section or a
-/// variable, and known ones that a model, alias or route names.
-[[nodiscard]] std::vector<configured_service> configured_services(
-    const configuration& settings, std::optional<std::string> base_url, const service_parts& parts,
-    const std::optional<std::string>& model = {});
-
 } // namespace heddle::cli

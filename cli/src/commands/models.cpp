@@ -10,6 +10,7 @@
 #include "model_setup.hpp"
 #include "run_to_end.hpp"
 #include "services/client_options.hpp"
+#include "services/configured_services.hpp"
 #include "table.hpp"
 
 #include <heddle/base/utf8.hpp>

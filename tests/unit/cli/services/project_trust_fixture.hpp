@@ -3,6 +3,7 @@
 
 #include "config/config_file.hpp"
 #include "model_setup.hpp"
+#include "services/configured_services.hpp"
 #include "services/service_trust.hpp"
 
 #include <heddle/fs/local_tree.hpp>

@@ -1,7 +1,7 @@
 // The limits that heddle.toml states hold for an account: for all services that share it, and all
 // models.
 #include "config/config_file.hpp"
-#include "model_setup.hpp"
+#include "services/configured_services.hpp"
 
 #include <heddle/http/client.hpp>
 #include <heddle/providers/common/call_gate.hpp>
