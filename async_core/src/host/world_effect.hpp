@@ -1,4 +1,4 @@
-// What effect primitives of the family "world" have in common.
+// What effect builtins of the family "world" have in common.
 #pragma once
 
 #include <heddle/host/session.hpp>

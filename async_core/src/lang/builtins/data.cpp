@@ -116,7 +116,7 @@ constexpr builtin rows[] = {
         row("string?", "x", 1, 1, is_string, "True of strings.", "(string? \"a\") => true")),
     constant_time(row("symbol?", "x", 1, 1, is_symbol, "True of symbols.", "(symbol? 'a) => true")),
     constant_time(row("procedure?", "x", 1, 1, is_procedure,
-                      "True of what can be called: functions, primitives, tasks and tools.",
+                      "True of what can be called: functions, builtins, tasks and tools.",
                       "(procedure? first) => true\n(procedure? 'first) => false")),
 };
 

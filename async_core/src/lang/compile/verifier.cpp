@@ -134,7 +134,7 @@ private:
             const builtin_kind wanted =
                 now.code == op::call_effect ? builtin_kind::effect : builtin_kind::pure;
             need(row.is(kind::builtin) && row.as_builtin().how == wanted, i,
-                 "does not name a primitive of its kind");
+                 "does not name a builtin of its kind");
             break;
         }
         case op::call_clauses: names(i, constant(code_.code[i + 1].d)); break;

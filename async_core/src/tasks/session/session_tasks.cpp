@@ -239,7 +239,7 @@ void session_tasks::announce_tool(const std::string& name) {
                   "tool " + name + " has the name of a task, which other calls by name reach");
     }
     if (lang::find_builtin(name) || owner_.owner().find_effect(name)) {
-        log.write(log_level::warn, "tasks", "tool " + name + " hides the primitive of that name");
+        log.write(log_level::warn, "tasks", "tool " + name + " hides the builtin of that name");
     }
 }
 

@@ -34,7 +34,7 @@ TEST_F(builtins_data, every_row_is_documented_and_found) {
             }
         }
     }
-    EXPECT_EQ(find_builtin("no-such-primitive"), nullptr);
+    EXPECT_EQ(find_builtin("no-such-builtin"), nullptr);
     EXPECT_EQ(find_builtin(""), nullptr);
 }
 

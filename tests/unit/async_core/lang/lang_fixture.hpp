@@ -51,7 +51,7 @@ protected:
 
     [[nodiscard]] std::string call_with(std::string_view name, std::vector<value> given) {
         const builtin* row = find_builtin(name);
-        if (!row) return "no such primitive";
+        if (!row) return "no such builtin";
         if (given.size() < row->min_arguments ||
             (row->max_arguments != builtin::any_number && given.size() > row->max_arguments)) {
             return "ArityError";

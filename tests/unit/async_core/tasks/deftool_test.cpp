@@ -344,7 +344,7 @@ TEST(deftool, conflicts_of_names_are_warned_of) {
     EXPECT_TRUE(w.log.said("tool one replaces an earlier one"));
     EXPECT_EQ(w.json("(one)"), "2");
     w.json("(deftool string-trim (params) (description \"d\") 1)");
-    EXPECT_TRUE(w.log.said("tool string-trim hides the primitive"));
+    EXPECT_TRUE(w.log.said("tool string-trim hides the builtin"));
     w.json("(defatom ask (params) (instructions \"x\"))");
     w.json("(define (f) (deftool ask (params) (description \"d\") 1) 2) (f)");
     EXPECT_TRUE(w.log.said("tool ask has the name of a task"));
