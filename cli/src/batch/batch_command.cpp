@@ -114,6 +114,10 @@ private:
 
     [[nodiscard]] coro::call_context context() noexcept { return {&tools_->loop(), nullptr, {}}; }
 
+    [[nodiscard]] batch_parts parts() noexcept {
+        return {*tools_, asked_, binding_, *sessions_, filter_.get()};
+    }
+
     /// Everything that can be wrong before the first row starts.
     coro::task<result<void>> prepare() {
         rows::row_input input = asked_.rows;
@@ -156,12 +160,11 @@ private:
     }
 
     coro::task<result<void>> look_only(rows::row_reader& reader) {
-        look_parts parts{*tools_,       asked_,          binding_,          *sessions_, reader,
-                         filter_.get(), *store_workers_, files_->outputs(), {},         0};
-        parts.digest = [this](run_manifest& run) { return files_->digest_now(run); };
-        if (output_.traits().out_is_terminal) parts.columns = output_.columns();
+        look_parts of{parts(), reader, *store_workers_, files_->outputs(), {}, 0};
+        of.digest = [this](run_manifest& run) { return files_->digest_now(run); };
+        if (output_.traits().out_is_terminal) of.columns = output_.columns();
         result<std::string> text =
-            co_await look_at_batch(std::move(parts), context().with_cancel(loading_));
+            co_await look_at_batch(std::move(of), context().with_cancel(loading_));
         if (!text) co_return std::move(text).error();
         looked_text_ = *std::move(text);
         co_return result<void>();
@@ -186,8 +189,7 @@ private:
             if (batch_) batch_->wake();
         };
         emitter_.emplace(std::move(to));
-        batch_run::parts of{*tools_,       asked_,  binding_, *sessions_, *feed_,
-                            filter_.get(), journal, *known_,  *emitter_,  {}};
+        batch_run::parts of{parts(), *feed_, journal, *known_, *emitter_, {}};
         of.edition = files_->edition();
         of.earlier = files_->earlier();
         of.seed = journal ? files_->manifest().seed : asked_.options.seed;

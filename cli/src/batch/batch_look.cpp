@@ -25,9 +25,9 @@ struct looked_run {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the look
 coro::task<result<looked_run>> find_run(const look_parts& of, coro::call_context context) {
     looked_run looked;
-    const std::string folder = of.asked.run_folder();
+    const std::string folder = of.batch.asked.run_folder();
     if (folder.empty() || !has_run(folder)) co_return looked;
-    result<found_run> found = co_await read_run(&of.store_workers, &of.asked, context);
+    result<found_run> found = co_await read_run(&of.store_workers, &of.batch.asked, context);
     if (!found) co_return std::move(found).error();
     looked.run = *std::move(found);
     store::run_store& journal = *looked.run.journal;
@@ -36,7 +36,7 @@ coro::task<result<looked_run>> find_run(const look_parts& of, coro::call_context
     looked.earlier = earlier_rows(journal.totals(), *sample);
     if (looked.run.continues && !looked.run.known.empty()) {
         looked.edition = compare_program(looked.run.manifest, of.digest(looked.run.manifest),
-                                         of.asked.is_retry());
+                                         of.batch.asked.is_retry());
     }
     if (auto checked =
             of.outputs.check(journal.phase(), looked.edition.outdates, looked.run.manifest);
@@ -55,21 +55,19 @@ coro::task<result<looked_run>> find_run(const look_parts& of, coro::call_context
 coro::task<result<std::string>> look_at_batch(look_parts of, coro::call_context context) {
     result<looked_run> found = co_await find_run(of, context);
     if (!found) co_return std::move(found).error();
-    known_table known(std::move(found->run.known), !of.asked.rows.id_field.empty());
-    if (of.asked.plan) {
-        batch_plan plan({of.tools, of.asked, of.binding, of.sessions, of.reader, known,
-                         found->run.journal.get(), found->run.manifest.seed, of.filter,
-                         found->edition, found->earlier.sample});
+    known_table known(std::move(found->run.known), !of.batch.asked.rows.id_field.empty());
+    if (of.batch.asked.plan) {
+        batch_plan plan({of.batch, of.reader, known, found->run.journal.get(),
+                         found->run.manifest.seed, found->edition, found->earlier.sample});
         result<void> ended = co_await plan.run(context);
         if (!ended) co_return std::move(ended).error();
-        if (of.asked.options.json) co_return plan.json();
+        if (of.batch.asked.options.json) co_return plan.json();
         co_return "nothing is asked or written (--plan)\n" + plan.text(of.columns);
     }
-    dry_run looked({of.tools, of.asked, of.binding, of.sessions, of.reader, known, found->earlier,
-                    of.filter, found->edition});
+    dry_run looked({of.batch, of.reader, known, found->earlier, found->edition});
     result<void> ended = co_await looked.run(context);
     if (!ended) co_return std::move(ended).error();
-    if (of.asked.options.json) co_return looked.json();
+    if (of.batch.asked.options.json) co_return looked.json();
     co_return "nothing is run or written (--dry-run)\n" + looked.text(of.columns);
 }
 

@@ -1,13 +1,9 @@
 // What `heddle batch` would do: --dry-run and --plan.
 #pragma once
 
-#include "application.hpp"
 #include "batch/batch_outputs.hpp"
-#include "batch/batch_request.hpp"
-#include "batch/row_binding.hpp"
-#include "batch/row_filter.hpp"
+#include "batch/batch_parts.hpp"
 #include "batch/run_manifest.hpp"
-#include "batch/session_pool.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/coro/call_context.hpp>
@@ -22,12 +18,8 @@ namespace heddle::cli {
 
 /// Everything outlives the look.
 struct look_parts {
-    application& tools;
-    const batch_request& asked;
-    const row_binding& binding;
-    session_pool& sessions;
+    batch_parts batch;
     rows::row_reader& reader;
-    row_filter* filter = nullptr; ///< null: all rows are a part of the run
     ports::worker_port& store_workers;
     batch_outputs& outputs;
     /// Of the program of this process, for the run that is there: notes its model there.

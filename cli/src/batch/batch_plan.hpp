@@ -1,15 +1,11 @@
 // What a batch would ask again after an edit, without asking.
 #pragma once
 
-#include "application.hpp"
-#include "batch/batch_request.hpp"
+#include "batch/batch_parts.hpp"
 #include "batch/known_table.hpp"
 #include "batch/plan_log.hpp"
 #include "batch/program_edition.hpp"
-#include "batch/row_binding.hpp"
-#include "batch/row_filter.hpp"
 #include "batch/row_job.hpp"
-#include "batch/session_pool.hpp"
 
 #include <heddle/rows/row_reader.hpp>
 #include <heddle/store/run_store.hpp>
@@ -29,16 +25,11 @@ namespace heddle::cli {
 class batch_plan {
 public:
     /// All of it outlives the object.
-    struct parts {
-        application& tools;
-        const batch_request& asked;
-        const row_binding& binding;
-        session_pool& sessions;
+    struct parts : batch_parts {
         rows::row_reader& reader;
         known_table& known;
         ports::run_journal* journal = nullptr; ///< null: there is no run yet
         std::uint64_t seed = 0;                ///< of the run
-        row_filter* filter = nullptr;          ///< null: all rows are a part of the run
         program_edition edition;
         store::row_sample sample; ///< of rows that have run
     };

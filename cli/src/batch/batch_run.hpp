@@ -1,18 +1,15 @@
 // A batch under way: rows in, results out.
 #pragma once
 
-#include "application.hpp"
 #include "batch/batch_counts.hpp"
-#include "batch/batch_request.hpp"
+#include "batch/batch_parts.hpp"
 #include "batch/failure_table.hpp"
 #include "batch/known_table.hpp"
 #include "batch/program_edition.hpp"
 #include "batch/result_emitter.hpp"
 #include "batch/row_attempt.hpp"
-#include "batch/row_filter.hpp"
 #include "batch/row_job.hpp"
 #include "batch/service_outages.hpp"
-#include "batch/session_pool.hpp"
 #include "batch/start_gate.hpp"
 #include "parking/parking_lot.hpp"
 
@@ -35,13 +32,8 @@ namespace heddle::cli {
 class batch_run {
 public:
     /// All of it outlives the run.
-    struct parts {
-        application& tools;
-        const batch_request& asked;
-        const row_binding& binding;
-        session_pool& sessions;
+    struct parts : batch_parts {
         rows::row_feed& feed;
-        row_filter* filter = nullptr;          ///< null: all rows are a part of the run
         ports::run_journal* journal = nullptr; ///< null: nothing is kept
         known_table& known;
         result_emitter& emitter;

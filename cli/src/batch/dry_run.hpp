@@ -1,14 +1,10 @@
 // What a batch would do, without doing it.
 #pragma once
 
-#include "application.hpp"
-#include "batch/batch_request.hpp"
+#include "batch/batch_parts.hpp"
 #include "batch/failure_table.hpp"
 #include "batch/known_table.hpp"
 #include "batch/program_edition.hpp"
-#include "batch/row_binding.hpp"
-#include "batch/row_filter.hpp"
-#include "batch/session_pool.hpp"
 #include "batch/start_gate.hpp"
 
 #include <heddle/rows/row_reader.hpp>
@@ -23,15 +19,10 @@ namespace heddle::cli {
 class dry_run {
 public:
     /// All of it outlives the object.
-    struct parts {
-        application& tools;
-        const batch_request& asked;
-        const row_binding& binding;
-        session_pool& sessions;
+    struct parts : batch_parts {
         rows::row_reader& reader;
         known_table& known;
-        earlier_rows earlier;         ///< of the run
-        row_filter* filter = nullptr; ///< null: all rows are a part of the run
+        earlier_rows earlier; ///< of the run
         program_edition edition;
     };
     explicit dry_run(const parts& of) : of_(of) {}

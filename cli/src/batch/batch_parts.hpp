@@ -1,0 +1,21 @@
+// What all that executes rows of a batch needs.
+#pragma once
+
+#include "application.hpp"
+#include "batch/batch_request.hpp"
+#include "batch/row_binding.hpp"
+#include "batch/row_filter.hpp"
+#include "batch/session_pool.hpp"
+
+namespace heddle::cli {
+
+/// Outlives what is made of it.
+struct batch_parts {
+    application& tools;
+    const batch_request& asked;
+    const row_binding& binding;
+    session_pool& sessions;
+    row_filter* filter = nullptr; ///< null: all rows are a part of the run
+};
+
+} // namespace heddle::cli
