@@ -25,6 +25,13 @@ protected:
     }
 };
 
+// An unset variable of a shell chose all rows.
+TEST_F(chosen_rows, need_an_expression) {
+    const auto ended = batch({"--where", ""});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("--where is empty"));
+}
+
 TEST_F(chosen_rows, are_those_for_which_the_expression_is_true) {
     const auto ended = batch({"--where", "(> stars 6)"});
     EXPECT_EQ(ended.code, 0) << ended.err;

@@ -60,6 +60,9 @@ public:
         if (auto wrong =
                 read_seconds(park_interval_, "--park-interval", false, asked_.park_interval))
             return wrong;
+        if (where_ && where_->empty())
+            return "--where is empty: it needs an expression, such as '(> stars 3)'";
+        asked_.where = where_.value_or("");
         asked_.park = asked_.park || asked_.park_wait;
         if (asked_.park && asked_.run_folder().empty()) return "--park needs the journal of a run";
         if (asked_.park && (asked_.options.record || asked_.options.replay))
@@ -131,7 +134,7 @@ private:
         to.option("--sample", sample_,
                   "Process a random sample of the rows, the same each time: 500, 0.05 or 5%")
             .value("SIZE");
-        to.option("--where", asked_.where,
+        to.option("--where", where_,
                   "Process only rows for which this expression is true; columns are variables, row "
                   "is the whole row: '(> stars 3)'")
             .value("EXPR");
@@ -293,6 +296,7 @@ private:
     std::optional<std::string> out_format_;
     std::optional<std::string> columns_;
     std::optional<std::string> sample_;
+    std::optional<std::string> where_;
     std::optional<std::string> durability_;
     std::optional<std::string> on_error_;
     std::optional<std::string> progress_;
