@@ -67,6 +67,20 @@ TEST_F(rewritten_batches, keep_lines_of_others_among_the_letters) {
     EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), text);
 }
 
+// Whoever can write to the folder decided where the results go.
+TEST_F(rewritten_batches, follow_no_link_to_nothing) {
+    rows_file(2);
+    write_workflow("one", "");
+    ASSERT_EQ(batch().code, 0);
+    const std::string before = scratch.text_of("out.jsonl");
+    write_workflow("two", "");
+    std::filesystem::create_symlink(path("elsewhere"), path("out.new.jsonl"));
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_FALSE(has_file("elsewhere"));
+    EXPECT_EQ(scratch.text_of("out.jsonl"), before);
+}
+
 TEST_F(rewritten_batches, write_letters_to_a_pipe_that_stays) {
     rows_file(3);
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);

@@ -34,7 +34,9 @@ std::function<bool(std::uint64_t)> without_result(const std::vector<ports::known
 
 bool is_there(const std::string& file) {
     std::error_code failed;
-    return paths::exists(file, failed);
+    // Also a link to nothing: results would go where it points.
+    const paths::file_type type = paths::symlink_status(file, failed).type();
+    return type != paths::file_type::not_found && type != paths::file_type::none;
 }
 
 bool has_bytes(const std::string& file) {
