@@ -231,6 +231,25 @@ TEST_F(kept_runs, take_what_comes_by_standard_input) {
     EXPECT_THAT(replayed.out, HasSubstr("value: 2"));
 }
 
+// The mended program asked again for the last response that it had paid for.
+TEST_F(kept_runs, that_failed_have_all_their_responses_after_an_edit) {
+    model_thread model(always_answering("x"));
+    const auto program = [&](const std::string& rest) {
+        scratch.file("m.heddle",
+                     "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                     "(define (main n) (let ((a (get (ask \"q1\") 'content))) " +
+                         rest + "))\n");
+    };
+    const auto command = running(model.url(), {"-i", "n:=1"});
+    program("(first 5)");
+    ASSERT_EQ(run_heddle(command).code, 1);
+    program("a");
+    const auto mended = run_heddle(command);
+    EXPECT_EQ(mended.code, 0) << mended.err;
+    EXPECT_EQ(mended.out, "x\n");
+    EXPECT_EQ(model.counters().requests, 1U);
+}
+
 TEST_F(kept_runs, that_are_tried_again_use_no_answer_that_followed_from_the_failure) {
     model_thread model(R"({"rules": [
         {"match": "q1", "text": "good", "error": {"status": 400, "message": "no", "times": 1}},

@@ -146,7 +146,10 @@ coro::task<result<void>> kept_run::revise() {
     host::row_history history =
         host::read_history(*std::move(all), [](const ports::step_record&) { return std::nullopt; });
     for (ports::step_record& each : history.newly_lost) journal_->note(row_number, std::move(each));
-    if (auto revised = journal_->revise_row(row_number, std::move(history.discarded)); !revised)
+    // Only a retry asks anew what made the run fail.
+    std::vector<std::uint64_t> discarded;
+    if (asked_.retry_failed) discarded = std::move(history.discarded);
+    if (auto revised = journal_->revise_row(row_number, std::move(discarded)); !revised)
         co_return revised;
     result<void> kept = co_await journal_->flush(context());
     co_return kept;
