@@ -192,6 +192,8 @@ private:
         batch_run::parts of{parts(), *feed_, journal, *known_, *emitter_, {}};
         of.edition = files_->edition();
         of.earlier = files_->earlier();
+        // With what was in batches and is there now.
+        if (parking_) of.earlier.spent = journal->totals().spent;
         of.seed = journal ? files_->manifest().seed : asked_.options.seed;
         of.say = say();
         if (parking_) of.parking = &parking_->lot();

@@ -147,9 +147,8 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
     if (!has_next && due == retries_.end()) return nullptr;
     if (services_.last_longer_than(longest_outage, longest_first_outage, now))
         gate_.stop(stop_cause::outage);
-    ports::step_spending spent = spent_now();
-    if (of_.parking) spent += of_.parking->open_spending();
-    gate_.set_spent(spent);
+    gate_.set_spent(spent_now(),
+                    of_.parking ? of_.parking->open_spending() : ports::step_spending());
     if (gate_.ask(now) != gate_answer::start) return nullptr;
     bool probe = false;
     if (!services_.is_closed()) {
@@ -183,6 +182,7 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
     if (outcome) spent = outcome->spent;
     own.spent += spent;
     const bool probe = std::exchange(own.is_probe, false);
+    const bool own_waits = outcome && outcome->what == row_outcome::kind::waiting;
     result<void> settled;
     if (!outcome) {
         settled = std::move(outcome).error();
@@ -207,7 +207,8 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
         }
         settled = co_await settle(std::move(job), *std::move(outcome));
     }
-    gate_.row_ended(spent);
+    if (own_waits) gate_.row_parked(spent);
+    else gate_.row_ended(spent);
     if (!settled) {
         broken_ = true;
         rows_.request(cancel_reason::shutdown);

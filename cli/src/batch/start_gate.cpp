@@ -73,7 +73,8 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
         const double reserved = rows * reserve(ended_.cost_usd, sample_.spent.cost_usd);
         // Rows in progress have spent a part of their share already: it is counted in full, which
         // errs on the careful side.
-        const double known = rows == 0 ? all.cost_usd : before_.cost_usd + ended_.cost_usd;
+        const double known =
+            rows == 0 ? all.cost_usd : before_.cost_usd + parked_.cost_usd + ended_.cost_usd;
         const bool over = rows == 0 ? known >= *bounds_.budget_usd + rounding_usd ||
                                           (known >= *bounds_.budget_usd && in_progress_ == 0)
                                     : known + reserved > *bounds_.budget_usd + rounding_usd;
@@ -84,7 +85,8 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
         const double reserved = rows * std::max(rows == 0 ? 0.0 : 1.0,
                                                 reserve(ended_.requests, sample_.spent.requests));
         const double known =
-            rows == 0 ? all.requests : static_cast<double>(before_.requests) + ended_.requests;
+            rows == 0 ? all.requests
+                      : static_cast<double>(before_.requests) + parked_.requests + ended_.requests;
         if (rows == 0 ? known >= most : known + reserved > most + 0.001) return stop_cause::calls;
     }
     return stop_cause::none;
@@ -94,6 +96,11 @@ void start_gate::row_ended(const ports::step_spending& spent) noexcept {
     --in_progress_;
     ++rows_ended_;
     if (spent.requests != 0) ++rows_paid_;
+    ended_ += spent;
+}
+
+void start_gate::row_parked(const ports::step_spending& spent) noexcept {
+    --in_progress_;
     ended_ += spent;
 }
 

@@ -73,11 +73,19 @@ public:
     void row_started() noexcept { ++in_progress_; }
     /// `spent`: for the row in this process.
     void row_ended(const ports::step_spending& spent) noexcept;
+    /// The row waits for requests in batches: it shows nothing about what a row uses.
+    void row_parked(const ports::step_spending& spent) noexcept;
     void row_failed() noexcept;
     /// What earlier processes have spent besides, as is found later.
     void add_earlier(const ports::step_spending& spent) noexcept { before_ += spent; }
-    /// Sum of this process, rows in progress included.
-    void set_spent(const ports::step_spending& spent) noexcept { spent_ = spent; }
+    /// Sum of this process, rows in progress included. `parked`: what requests cost that wait for
+    /// batches, by an estimate.
+    void set_spent(const ports::step_spending& spent,
+                   const ports::step_spending& parked = {}) noexcept {
+        spent_ = spent;
+        spent_ += parked;
+        parked_ = parked;
+    }
 
     /// No row starts from now on. The first cause stays.
     void stop(stop_cause cause) noexcept;
@@ -117,6 +125,7 @@ private:
     ports::step_spending before_;
     store::row_sample sample_; ///< of earlier processes
     ports::step_spending spent_;
+    ports::step_spending parked_;
     ports::step_spending ended_; ///< of the rows that have ended in this process
     std::uint64_t rows_ended_ = 0;
     std::uint64_t rows_paid_ = 0; ///< of those: that have sent a request

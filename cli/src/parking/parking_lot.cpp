@@ -24,6 +24,12 @@ constexpr std::int64_t seconds_kept = 48 * 3600;
 constexpr double batch_share = 0.5; ///< of the usual price
 constexpr std::size_t bytes_in_a_token = 4;
 
+error no_answer(const parked_batch& batch) {
+    return error(ports::make_error_code(ports::llm_errc::protocol),
+                 batch.service + ": the last of several batches has no response to this request")
+        .with_origin(error_origin::server);
+}
+
 [[nodiscard]] bool is_retried(const batch_answer& answer) {
     return answer.what != batch_answer::fate::answered &&
            answer.response.error().info().retryable.value_or(false);
@@ -279,11 +285,23 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
             co_return note(std::move(batch));
         }
     }
+    // What is never answered is not submitted, and paid for, without end.
+    for (auto each = going.left.begin(); fetched && each != going.left.end();) {
+        if (each->second.tries + 1 < max_tries) {
+            ++each;
+            continue;
+        }
+        if (auto done = refuse(each->second, no_answer(batch)); !done) co_return done;
+        ++batch.failed;
+        ++seen.failed;
+        each = going.left.erase(each);
+    }
     seen.returned += going.left.size();
     // Not even one of ours: it is somebody else's, and ours has left no trace.
     const bool is_foreign =
         going.unknown != 0 && going.left.size() == asked && asked != 0 && asked == batch.calls;
-    const bool maybe_paid = !fetched || is_foreign;
+    const bool lacks_lines = status.state == batch_state::ended && !going.left.empty();
+    const bool maybe_paid = !fetched || is_foreign || lacks_lines;
     const std::string state(to_string(status.state));
     co_return give_back(std::move(batch), is_foreign ? "lost" : state, true, maybe_paid);
 }

@@ -116,7 +116,7 @@ public:
         status.state = state_of(text_member(*metadata, "state"), root, failed);
         if (status.state != batch_state::ended) {
             status.may_pass = status.state == batch_state::refused && failed &&
-                              status_of(count_member(*failed, "code")) >= 429;
+                              status_of(count_member(*failed, "code")) == 429;
             return status;
         }
         const json::object* output = output_of(root);

@@ -344,7 +344,8 @@ task<result<std::vector<batch_status>>> http_batch_endpoint::list(std::int64_t s
         bool is_older = false; // services list the newest first
         for (batch_status& each : page->batches) {
             is_older = each.created && *each.created < since - clock_slack;
-            if (!is_older) found.push_back(std::move(each));
+            // The clocks may differ by any amount; a mark does not.
+            if (!is_older || !each.mark.empty()) found.push_back(std::move(each));
         }
         if (is_older || page->next.empty() || page->next == next) co_return found;
         next = std::move(page->next);

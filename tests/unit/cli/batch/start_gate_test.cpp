@@ -41,6 +41,24 @@ private:
     ports::step_spending all_;
 };
 
+// Rows that wait for batches had ended, at no cost: nothing was left of a bound.
+TEST_F(a_gate, counts_what_waits_for_batches) {
+    batch_bounds bounds;
+    bounds.concurrency = 64;
+    bounds.max_calls = 10;
+    start_gate gate = with(bounds, spent(0.1, 2));
+    ports::step_spending parked;
+    std::size_t started = 0;
+    for (; gate.ask(now) == gate_answer::start; ++started) {
+        gate.row_started();
+        parked += spent(0.01);
+        gate.set_spent({}, parked);
+        gate.row_parked({});
+    }
+    EXPECT_EQ(started, 8U);
+    EXPECT_EQ(gate.cause(), stop_cause::calls);
+}
+
 TEST_F(a_gate, lets_as_many_rows_start_as_it_may) {
     batch_bounds bounds;
     bounds.concurrency = 10;

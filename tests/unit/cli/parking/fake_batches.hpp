@@ -62,6 +62,7 @@ public:
             if (each.status.id != of.id) continue;
             std::size_t handed = 0;
             for (const providers::batch_call& call : each.calls) {
+                if (call.body == silent) continue;
                 if (breaks_after && handed++ == *breaks_after)
                     co_return failure(ports::llm_errc::connection);
                 if (auto taken = sink(answers(call)); !taken) co_return taken;
@@ -118,6 +119,7 @@ public:
     bool loses_submissions = false;   ///< before the service has them
     bool loses_answers = false;       ///< after the service has them
     std::optional<std::size_t> breaks_after;
+    std::string silent; ///< body of the call that no line answers
     std::int64_t created = 4'000'000'000;
     answer_maker answers = &fake_batches::replies;
     std::deque<batch> batches;

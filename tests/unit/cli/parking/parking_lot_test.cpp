@@ -275,6 +275,26 @@ TEST_F(parking_lots, what_expired_is_submitted_again_until_it_has_failed) {
     EXPECT_EQ(store->totals().spent.requests, 1U);
 }
 
+// It was paid for again and again.
+TEST_F(parking_lots, a_call_that_no_line_answers_is_not_submitted_without_end) {
+    service->silent = "\"a\"";
+    park(1, 1, "\"a\"");
+    park(2, 2, "\"b\"");
+    for (std::uint32_t i = 0; i < parking_lot::max_tries + 2; ++i) {
+        EXPECT_TRUE(submit().empty());
+        service->end();
+        look();
+    }
+    EXPECT_EQ(lot->open_calls(), 0U);
+    EXPECT_EQ(service->times("\"a\""), parking_lot::max_tries);
+    EXPECT_EQ(service->times("\"b\""), 1U);
+    const auto left = records(1);
+    EXPECT_TRUE(std::any_of(left.begin(), left.end(), [](const ports::step_record& each) {
+        return each.kind == ports::step_kind::refused;
+    }));
+    EXPECT_EQ(store->totals().maybe_paid, parking_lot::max_tries - 1) << "all but the last";
+}
+
 TEST_F(parking_lots, a_request_that_is_wrong_is_not_repeated) {
     park(1, 1, "\"a\"");
     service->answers = [](const batch_call& call) {
