@@ -84,6 +84,28 @@ TEST_F(questions, park_their_rows_until_they_are_answered) {
     }
 }
 
+// The row was left while the question, which had lost, was about to end.
+TEST_F(questions, that_lose_a_race_let_their_row_end) {
+    rows_file(2);
+    scratch.file("w.heddle",
+                 "(define (main text)\n"
+                 "  (race (system:ask_user (question \"Name?\"))\n"
+                 "        (progn (sleep 0.1) text)))");
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(2);
+    scratch.file("w.heddle",
+                 "(define (main text)\n"
+                 "  (race (system:ask_user (question \"First?\"))\n"
+                 "        (system:ask_user (question \"Second?\"))))");
+    EXPECT_EQ(batch().code, 4);
+    ASSERT_EQ(answer({"r0", "Ada", "--question", "2"}).code, 0);
+    ASSERT_EQ(answer({"r1", "Bob", "--question", "1"}).code, 0);
+    const auto answered = batch();
+    EXPECT_EQ(answered.code, 0) << answered.err;
+    EXPECT_THAT(scratch.text_of("out.jsonl"), AllOf(HasSubstr("Ada"), HasSubstr("Bob")));
+}
+
 TEST_F(questions, let_an_ordered_batch_go_on) {
     rows_file(30);
     scratch.file("w.heddle",

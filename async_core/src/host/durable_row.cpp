@@ -305,7 +305,7 @@ void durable_row::go_on() noexcept {
             if (!arrivals_.front()->ready) return;
             grant(*arrivals_.front(), arrivals_.front()->at);
         } else if (!cut_next()) {
-            if (at_work_ == 0 && !parked_steps_.empty()) end_parked();
+            if (at_work_ == 0 && only_parked()) end_parked();
             return;
         }
     }
@@ -375,13 +375,19 @@ void durable_row::fail(std::string what) noexcept {
 
 coro::task<void> durable_row::park_step(coro::call_context context) {
     if (closed_) co_return;
-    coro::wait_point ended;
-    const auto place = parked_steps_.insert(parked_steps_.end(), &ended);
+    parked_step self{{}, context};
+    const auto place = parked_steps_.insert(parked_steps_.end(), &self);
     --at_work_; // nothing comes of it in this process
     go_on();
-    (void)co_await ended.wait(context);
+    (void)co_await self.ended.wait(context);
     if (!closed_) parked_steps_.erase(place);
     ++at_work_;
+}
+
+bool durable_row::only_parked() const noexcept {
+    return !parked_steps_.empty() &&
+           std::none_of(parked_steps_.begin(), parked_steps_.end(),
+                        [](const parked_step* each) { return each->context.cancelled(); });
 }
 
 /// Nothing is under way but steps that are parked: their time comes with another process.
@@ -424,8 +430,8 @@ void durable_row::end_of_records() noexcept {
 
 void durable_row::close() noexcept {
     if (std::exchange(closed_, true)) return;
-    const std::list<coro::wait_point*> parked = std::exchange(parked_steps_, {});
-    for (coro::wait_point* each : parked) each->notify();
+    const std::list<parked_step*> parked = std::exchange(parked_steps_, {});
+    for (parked_step* each : parked) each->ended.notify();
     const std::list<withheld_step*> withheld = std::exchange(withheld_, {});
     for (withheld_step* each : withheld) {
         ++running_;

@@ -179,7 +179,14 @@ private:
     std::multimap<std::pair<ports::digest128, ports::digest128>, spares::iterator> spares_of_steps_;
     std::list<arrival*> arrivals_;
     std::list<withheld_step*> withheld_;
-    std::list<coro::wait_point*> parked_steps_;
+    /// A step whose time comes with another process.
+    struct parked_step {
+        coro::wait_point ended;
+        coro::call_context context;
+    };
+    /// Whether there are some, and none of them is about to end: the loser of a race, for one.
+    [[nodiscard]] bool only_parked() const noexcept;
+    std::list<parked_step*> parked_steps_;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
     // Of those that began while there were records of earlier executions: tens of thousands may
     // be there at a time, and the records have them in another order.
