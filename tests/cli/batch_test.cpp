@@ -16,6 +16,18 @@ using ::testing::Not;
 
 class batches : public batch_fixture {};
 
+// A mistake in the command became a dead letter of each row.
+TEST_F(batches, are_refused_an_input_that_main_does_not_take) {
+    rows_file(3);
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+             {"-i", "other=1"}, {"-i", "text=a", "-i", "text=b"}}) {
+        const auto ended = batch(more);
+        EXPECT_EQ(ended.code, 2) << ended.err;
+        EXPECT_NE(ended.err.find(more[1].substr(0, 4)), std::string::npos) << ended.err;
+        EXPECT_FALSE(std::filesystem::exists(path("out.jsonl.run")));
+    }
+}
+
 TEST_F(batches, does_not_count_more_rows_than_there_are) {
     rows_file(6);
     ASSERT_EQ(batch().code, 0);

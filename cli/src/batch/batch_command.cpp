@@ -132,6 +132,8 @@ private:
         }
         if (auto shown = check_shown_task(asked_.options.show_prompts, (*first)->get()); !shown)
             co_return std::move(shown).error();
+        if (auto fits = binding_.check_inputs((*first)->get(), (*first)->main()); !fits)
+            co_return std::move(fits).error();
         sessions_->put_back(*std::move(first), 1);
         if (!asked_.where.empty()) {
             result<std::unique_ptr<row_filter>> filter = co_await row_filter::make(

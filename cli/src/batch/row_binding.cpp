@@ -49,6 +49,18 @@ error columns_error(const std::vector<std::string>& missing,
 
 } // namespace
 
+result<void> row_binding::check_inputs(host::session& session, const value& main) const {
+    HEDDLE_TRY(const named_inputs given, read_inputs(session.memory(), inputs, std::nullopt));
+    const std::vector<std::string>& parameters = lang::closure_of(main)->code->parameter_names;
+    std::vector<std::string> unknown;
+    for (const auto& each : given) {
+        if (std::find(parameters.begin(), parameters.end(), each.first) == parameters.end())
+            unknown.push_back(each.first);
+    }
+    if (!unknown.empty()) return columns_error({}, unknown, {}, parameters);
+    return {};
+}
+
 result<std::vector<value>> row_binding::bind(host::session& session, const value& main,
                                              std::string_view row_json) const {
     lang::heap& memory = session.memory();

@@ -18,6 +18,9 @@ struct row_binding {
     bool strict = false;             ///< a column that main does not take is an error
     std::string id_column;           ///< names the row, so main need not take it
 
+    /// Looks at `inputs` before there is a row. Errors: invalid_argument naming the ones that main
+    /// does not take, or that were given twice.
+    [[nodiscard]] result<void> check_inputs(host::session& session, const lang::value& main) const;
     /// Errors: invalid_argument naming columns that are missing or unknown, with a hint.
     [[nodiscard]] result<std::vector<lang::value>> bind(host::session& session,
                                                         const lang::value& main,
