@@ -187,6 +187,10 @@ TEST_F(reused_responses, do_not_make_a_retry_mix_programs) {
     EXPECT_THAT(retried.err, HasSubstr("without --retry-failed and --retry-row runs them"));
     EXPECT_EQ(model.counters().requests, 2U);
     EXPECT_EQ(ids_in("out.jsonl"), (std::map<std::string, int>{{"r0", 1}, {"r1", 1}, {"r2", 1}}));
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}).out,
+                HasSubstr("of two versions of the program"));
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl"), "--json"}).out,
+                HasSubstr("\"mixed\":true"));
     version("A", "(error \"no\")");
     const auto back = run(model);
     EXPECT_EQ(back.code, 3) << back.err;

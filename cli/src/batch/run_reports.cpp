@@ -227,6 +227,7 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
                                                 {"results", run->about.output},
                                                 {"dead_letters", run->about.dead_letters},
                                                 {"started", run->about.started},
+                                                {"mixed", run->about.is_mixed},
                                                 {"rows", std::move(rows)},
                                                 {"questions", std::move(questions)},
                                                 {"batches", parked->json()},
@@ -253,6 +254,11 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     }
     text += parked->text();
     if (!run->about.output.empty()) text += "results: " + run->about.output + "\n";
+    if (run->about.is_mixed) {
+        text +=
+            "of two versions of the program: rows were retried after an edit; the command "
+            "without --retry-failed and --retry-row runs all of them\n";
+    }
     if (run->store->phase() == store::output_phase::beside && run->about.output != "-")
         text += "results of the changed program so far: " + file_beside(run->about.output) + "\n";
     if (totals.failed + totals.rejected != 0 && !run->about.dead_letters.empty())
