@@ -37,6 +37,16 @@ protected:
     const std::vector<std::string> wait{"--park-wait", "--park-interval", "0.1"};
 };
 
+// It uploaded the requests again and again.
+TEST_F(parked_batches, do_not_wait_for_a_service_that_takes_none) {
+    rows_file(2);
+    service.refuse();
+    const auto ended = park(wait);
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("no batches for you"));
+    EXPECT_EQ(service.batches(), 0U);
+}
+
 TEST_F(parked_batches, submit_exit_and_continue_later) {
     rows_file(5);
     auto ended = park();

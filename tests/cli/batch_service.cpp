@@ -149,7 +149,13 @@ batch_service::reply batch_service::answer(const std::string& request) {
     return look(last());
 }
 
+void batch_service::refuse() {
+    const std::lock_guard held(lock_);
+    refuses_ = true;
+}
+
 batch_service::reply batch_service::create(kind of, const json::object& body) {
+    if (refuses_) return {400, R"({"error": {"message": "no batches for you"}})"};
     batch fresh;
     fresh.of = of;
     fresh.id = "batch" + std::to_string(batches_.size() + 1);

@@ -26,6 +26,8 @@ public:
     void expire(int batches);
     /// Calls whose prompt holds that fail as wrong requests.
     void fail(std::string prompt);
+    /// No batch is accepted from now on.
+    void refuse();
     /// The connection is cut after a batch was created, so often.
     void lose_answers(int times);
 
@@ -77,6 +79,7 @@ private:
     int polls_ = -1;
     int expiring_ = 0;
     int losing_ = 0;
+    bool refuses_ = false;
     int direct_ = 0;
     loopback::server server_; ///< last: it uses all of it
 };

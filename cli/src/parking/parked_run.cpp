@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr auto first_interval = 30s;
 constexpr auto longest_interval = 300s;
+constexpr int max_fruitless = 3; ///< attempts to submit, one after the other
 
 parking_lot::parts parts_of(const parked_run::parts& of, store::parking_reader& kept) {
     parking_lot::parts new_lot{of.journal,        kept,          of.tools.models().batches(),
@@ -71,6 +72,7 @@ coro::task<result<void>> parked_run::end(coro::call_context context) {
         if (!submitted) co_return submitted;
     }
     coro::clock::duration interval = first_interval;
+    int fruitless = 0;
     while (of_.asked.park_wait && lot_.open_calls() != 0) {
         if (of_.asked.park_interval) interval = *of_.asked.park_interval;
         result<void> waited = co_await coro::sleep_until(context, context.loop->now() + interval);
@@ -85,6 +87,9 @@ coro::task<result<void>> parked_run::end(coro::call_context context) {
         }
         result<void> submitted = co_await submit(true, context);
         if (!submitted) co_return submitted;
+        // Nothing is under way at a service, and none takes anything: a wrong key, or no network.
+        fruitless = has_problems_ && lot_.open_batches() == 0 ? fruitless + 1 : 0;
+        if (fruitless == max_fruitless) co_return result<void>();
     }
     co_return result<void>();
 }

@@ -280,7 +280,9 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
         const bool is_of_service = why.code().category() == ports::llm_category();
         if (!is_of_service || why.is_cancelled()) co_return fetched;
         seen.problems.push_back(batch_title(batch) + ": " + why.message());
-        if (why.code() != ports::llm_errc::protocol) { // the rest is taken by the next look
+        // The rest is taken by the next look, as long as services keep their results.
+        if (why.code() != ports::llm_errc::protocol &&
+            seconds_now(context) - batch.at < seconds_kept) {
             ++seen.waiting;
             co_return note(std::move(batch));
         }
