@@ -111,10 +111,17 @@ private:
         }
     }
 
-    builtin row_{
-        "%import-begin",           "path from", 2,       2,   lang::builtin_kind::effect, nullptr,
-        "Finds a file to import.", "",          "world", false,
-        true};
+    builtin row_{"%import-begin",
+                 "path from",
+                 2,
+                 2,
+                 lang::builtin_kind::effect,
+                 nullptr,
+                 "Finds a file to import.",
+                 "",
+                 "world",
+                 false,
+                 true};
 };
 
 /// (%import-end turn value)
