@@ -44,6 +44,19 @@ double rounded_usd(double amount) noexcept {
     return std::isfinite(rounded) ? rounded : amount;
 }
 
+std::string duration_text(double seconds) {
+    if (seconds < 10) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f s", seconds);
+        return text;
+    }
+    const auto whole = static_cast<long long>(std::llround(seconds));
+    if (whole < 120) return std::to_string(whole) + " s";
+    const long long minutes = (whole + 30) / 60;
+    if (minutes < 120) return std::to_string(minutes) + " min";
+    return std::to_string(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
+}
+
 std::string dollars(double amount) {
     if (!(amount > 0)) return {};
     if (amount < 0.0001) amount = std::strtod(rounded_text(amount, 2).c_str(), nullptr);

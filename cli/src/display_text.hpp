@@ -16,6 +16,9 @@ namespace heddle::cli {
 /// "1 call", "2 calls"
 [[nodiscard]] std::string counted(unsigned long long count, std::string_view noun);
 
+/// "1.5 s", "41 s", "12 min", "3 h 20 min"
+[[nodiscard]] std::string duration_text(double seconds);
+
 /// A cost in US dollars, to the cent; below a dollar with more decimal places and without trailing
 /// zeros: "$12.30", "$0.0042", "$0.00000015". Empty for zero.
 [[nodiscard]] std::string dollars(double amount);

@@ -1,29 +1,28 @@
 #include "progress.hpp"
 
+#include "display_text.hpp"
+#include "render.hpp"
+
+#include <heddle/base/display_width.hpp>
+
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 namespace heddle::cli {
 
 namespace {
 
-constexpr auto redraw_every = std::chrono::milliseconds(100);
-
-std::string elapsed_text(coro::clock::duration elapsed) {
-    const auto seconds = std::chrono::duration<double>(elapsed).count();
+std::string elapsed_text(double seconds) {
+    if (seconds >= 60) return duration_text(seconds);
     char text[32];
-    if (seconds < 60) {
-        std::snprintf(text, sizeof text, "%.1f s", seconds);
-    } else {
-        const auto whole = static_cast<long long>(seconds);
-        std::snprintf(text, sizeof text, "%lld:%02lld min", whole / 60, whole % 60);
-    }
+    std::snprintf(text, sizeof text, "%.1f s", seconds);
     return text;
 }
 
 /// "12 calls/s"; empty while it would be a guess.
-std::string rate_text(std::uint64_t ended, coro::clock::duration elapsed) {
+std::string call_rate_text(std::uint64_t ended, double seconds) {
     constexpr double first_look = 2; // seconds
-    const auto seconds = std::chrono::duration<double>(elapsed).count();
     if (ended == 0 || seconds < first_look) return {};
     const double rate = static_cast<double>(ended) / seconds;
     char text[48];
@@ -33,28 +32,83 @@ std::string rate_text(std::uint64_t ended, coro::clock::duration elapsed) {
 
 } // namespace
 
-progress::progress(coro::event_loop& loop, console& target, const call_counts& counts)
-    : loop_(loop), console_(target), counts_(counts), before_(counts), began_(loop.now()) {
-    const console_traits& traits = target.traits();
-    if (traits.err_is_terminal && traits.can_redraw) loop_.schedule(*this, began_ + redraw_every);
+std::string run_progress_line(const lang::map_progress& maps, const call_counts& calls,
+                              double seconds, double rate, unsigned columns) {
+    std::vector<std::string> parts;
+    if (maps.total != 0) {
+        const double share = static_cast<double>(maps.ended) / static_cast<double>(maps.total);
+        std::string done = grouped(static_cast<long long>(maps.ended)) + "/" +
+                           grouped(static_cast<long long>(maps.total)) + " " +
+                           std::to_string(static_cast<int>(share * 100)) + "%";
+        if (columns == 0 || columns >= 60) done = progress_bar(share) + " " + done;
+        parts.push_back(std::move(done));
+        if (rate > 0 && maps.ended != 0) {
+            parts.push_back(rate_text(rate));
+            if (seconds >= 2 && maps.ended < maps.total) {
+                parts.push_back(duration_text(static_cast<double>(maps.total - maps.ended) / rate) +
+                                " left");
+            }
+        }
+        if (maps.failed != 0)
+            parts.push_back(grouped(static_cast<long long>(maps.failed)) + " failed");
+    }
+    std::string summary = maps.total == 0 || calls.any() ? calls.summary() : "";
+    if (maps.total == 0) summary += call_rate_text(calls.done + calls.failed, seconds);
+    if (!summary.empty()) parts.push_back(std::move(summary));
+    parts.push_back(elapsed_text(seconds));
+    std::string line;
+    for (const std::string& part : parts) {
+        // Without a map it is one sentence.
+        const std::string_view between = maps.total == 0 ? ", " : " | ";
+        std::string longer = line.empty() ? part : line + std::string(between) + part;
+        if (columns != 0 && !line.empty() && display_width(longer) >= columns) break;
+        line = std::move(longer);
+    }
+    return line;
+}
+
+progress::progress(coro::event_loop& loop, console& target, progress_source source,
+                   progress_style style)
+    : loop_(loop), console_(target), source_(std::move(source)), style_(style),
+      before_(*source_.counts), pace_(loop.now()),
+      redraws_(style == progress_style::automatic && target.traits().err_is_terminal &&
+               target.traits().can_redraw) {
+    const bool shows = redraws_ || (style_ != progress_style::none && source_.maps);
+    if (shows) loop_.schedule(*this, loop.now() + progress_pace::redraw_every);
+    else style_ = progress_style::none;
+}
+
+lang::map_progress progress::maps() const {
+    return source_.maps ? source_.maps() : lang::map_progress();
 }
 
 void progress::stop() {
+    if (std::exchange(stopped_, true)) return;
     unschedule();
-    if (!shown_.empty()) console_.clear_status();
-    shown_.clear();
+    if (redraws_ && shown_) console_.clear_status();
+    if (style_ != progress_style::json) return;
+    const double seconds = pace_.seconds(loop_.now());
+    console_.err(render_progress_json(source_.counts->since(before_), maps(), seconds, 0, "end"));
 }
 
 void progress::on_timer() noexcept {
     const auto now = loop_.now();
-    const call_counts counts = counts_.since(before_);
-    if (counts.any()) {
-        const auto elapsed = now - began_;
-        shown_ = counts.summary() + rate_text(counts.done + counts.failed, elapsed) + ", " +
-                 elapsed_text(elapsed);
-        console_.show_status(shown_);
+    const call_counts counts = source_.counts->since(before_);
+    const lang::map_progress at = maps();
+    const double rate = pace_.rate(now, at.ended);
+    const double seconds = pace_.seconds(now);
+    const bool any = counts.any() || at.total != 0;
+    if (redraws_) {
+        if (any)
+            console_.show_status(run_progress_line(at, counts, seconds, rate, console_.columns()));
+        shown_ = shown_ || any;
+    } else if (pace_.takes_line(now) && any) {
+        console_.err_log(style_ == progress_style::json
+                             ? render_progress_json(counts, at, seconds, rate, "progress")
+                             : run_progress_line(at, counts, seconds, rate, 0) + "\n");
     }
-    loop_.schedule(*this, now + redraw_every);
+    loop_.schedule(*this,
+                   now + (redraws_ ? progress_pace::redraw_every : progress_pace::look_every));
 }
 
 } // namespace heddle::cli

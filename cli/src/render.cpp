@@ -19,6 +19,7 @@
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace heddle::cli {
@@ -332,6 +333,26 @@ std::string render_error_json(const error& failure, const source_map& sources, e
 std::string render_counts_json(const call_counts& counts, exit_code code) {
     return json_line(
         boost::json::object{{"exit_code", static_cast<int>(code)}, {"calls", json_of(counts)}});
+}
+
+std::string render_progress_json(const call_counts& counts, const lang::map_progress& maps,
+                                 double seconds, double rate, std::string_view event) {
+    boost::json::object members{{"event", event},
+                                {"total", nullptr},
+                                {"ended", maps.ended},
+                                {"failed", maps.failed},
+                                {"seconds", std::round(seconds * 10) / 10},
+                                {"per_second", std::round(rate * 100) / 100},
+                                {"seconds_left", nullptr}};
+    if (maps.total != 0) members["total"] = maps.total;
+    if (rate > 0 && maps.ended < maps.total)
+        members["seconds_left"] = std::round(static_cast<double>(maps.total - maps.ended) / rate);
+    boost::json::object calls = json_of(counts);
+    calls["running"] = counts.running;
+    calls["waiting_for_budget"] = counts.waiting;
+    calls["waiting_for_limit"] = counts.limited;
+    members["calls"] = std::move(calls);
+    return json_line(members);
 }
 
 } // namespace heddle::cli

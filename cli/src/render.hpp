@@ -6,6 +6,7 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/source.hpp>
+#include <heddle/lang/map_progress.hpp>
 #include <heddle/lang/value.hpp>
 
 #include <string>
@@ -41,5 +42,11 @@ namespace heddle::cli {
 /// The model calls of a successful run, as one JSON object in one line: `exit_code` and `calls` as
 /// above.
 [[nodiscard]] std::string render_counts_json(const call_counts& counts, exit_code code);
+/// The progress of a run, as one JSON object in one line: `event`, the elements of its outermost
+/// maps (`total`, null without one, `ended`, `failed`), `seconds`, `per_second`, `seconds_left`,
+/// and `calls` as above, with those that are `running` and what they wait for.
+[[nodiscard]] std::string render_progress_json(const call_counts& counts,
+                                               const lang::map_progress& maps, double seconds,
+                                               double rate, std::string_view event);
 
 } // namespace heddle::cli

@@ -1,4 +1,4 @@
-// The status line: on a terminal, and nowhere else.
+// The progress of a run: a status line on a terminal, lines elsewhere.
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
@@ -128,6 +128,38 @@ TEST_F(progress, stays_while_the_program_prints) {
     EXPECT_THAT(ended.out, HasSubstr("19\n"));
     // Standard output is a file: nothing there takes the line away before the end.
     EXPECT_EQ(count(ended.err, "\r\x1b[K"), 1U) << ended.err;
+}
+
+TEST_F(progress, shows_how_far_the_outermost_map_has_come) {
+    const auto ended = run_heddle(command(), terminal());
+    EXPECT_THAT(ended.err, ContainsRegex("\r\\[=+> *\\] 5/20 25% \\| 5 calls done, 5 running"));
+    EXPECT_THAT(ended.err, HasSubstr("15/20 75%"));
+}
+
+TEST_F(progress, is_written_in_lines_where_there_is_no_terminal) {
+    model_thread slow(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 900}]})");
+    std::vector<std::string> asked = command();
+    asked[3] = slow.url();
+    const auto ended = run_heddle(asked);
+    EXPECT_EQ(ended.out, "20\n");
+    EXPECT_THAT(ended.err,
+                ContainsRegex("^\\[=====>    \\] 10/20 50% \\| [0-9.]+/s \\| [0-9.]+ s left "
+                              "\\| 10 calls done, 5 running[^\n]*\n$"));
+    asked.emplace_back("-q");
+    EXPECT_EQ(run_heddle(asked).err, "");
+}
+
+TEST_F(progress, as_json_is_one_object_per_line) {
+    const auto ended = run_heddle(command({"--progress", "json", "--json"}));
+    EXPECT_EQ(ended.out, "20\n");
+    const auto last = boost::json::parse(ended.err).as_object();
+    EXPECT_EQ(last.at("event"), "end");
+    EXPECT_EQ(last.at("calls").as_object().at("done"), 20);
+    EXPECT_EQ(run_heddle(command({"--progress", "none"}), terminal()).err.find("running"),
+              std::string::npos);
+    const auto wrong = run_heddle(command({"--progress", "often"}));
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("--progress must be auto, lines, json or none, not 'often'"));
 }
 
 TEST_F(progress, of_a_run_with_json_ends_with_the_counts_on_request) {

@@ -7,6 +7,7 @@
 #include <heddle/coro/nursery.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/machine.hpp>
+#include <heddle/lang/map_progress.hpp>
 
 #include <memory>
 #include <optional>
@@ -29,6 +30,11 @@ public:
     [[nodiscard]] coro::task<result<lang::value>> run(std::unique_ptr<lang::fiber> main);
 
     [[nodiscard]] bool is_durable() const noexcept { return row_ != nullptr; }
+
+    /// See session::outermost_maps.
+    [[nodiscard]] lang::map_progress outermost_maps() const {
+        return main_ ? lang::outermost_maps(*main_) : lang::map_progress();
+    }
 
     /// Seconds on the clock that programs go by.
     [[nodiscard]] double now() const;

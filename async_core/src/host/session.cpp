@@ -74,6 +74,10 @@ session::session(engine& owner)
 
 session::~session() = default;
 
+lang::map_progress session::outermost_maps() const {
+    return driver_ ? driver_->outermost_maps() : lang::map_progress();
+}
+
 result<std::unique_ptr<session>> engine::new_session() {
     try {
         auto object = std::make_unique<session>(*this);

@@ -45,7 +45,4 @@ struct batch_counts {
     }
 };
 
-/// "41 s", "12 min", "3 h 20 min".
-[[nodiscard]] std::string duration_text(double seconds);
-
 } // namespace heddle::cli

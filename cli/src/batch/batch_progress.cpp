@@ -15,24 +15,7 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr auto redraw_every = std::chrono::milliseconds(100);
-
 std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
-
-std::string bar(double share) {
-    constexpr int cells = 10;
-    const int full = std::clamp(static_cast<int>(share * cells), 0, cells);
-    std::string text = "[" + std::string(static_cast<std::size_t>(full), '=');
-    if (full < cells) text += '>';
-    text.resize(1 + cells, ' ');
-    return text + "]";
-}
-
-std::string rate_text(double rate) {
-    char text[32];
-    std::snprintf(text, sizeof text, rate < 10 ? "%.1f/s" : "%.0f/s", rate);
-    return text;
-}
 
 std::string cost_text(const batch_counts& counts) {
     std::string text = dollars(counts.spent.cost_usd);
@@ -59,7 +42,7 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
         const double share = *counts.total == 0 ? 1
                                                 : static_cast<double>(counts.ended()) /
                                                       static_cast<double>(*counts.total);
-        if (columns == 0 || columns >= 60) rows = bar(share) + " " + rows;
+        if (columns == 0 || columns >= 60) rows = progress_bar(share) + " " + rows;
     }
     parts.push_back(rows + " rows");
     if (rate > 0 && counts.ended_now() != 0) {
@@ -125,58 +108,31 @@ batch_progress::batch_progress(coro::event_loop& loop, console& output, progress
     : loop_(loop), console_(output), style_(style),
       redraws_(style == progress_style::automatic && output.traits().err_is_terminal &&
                output.traits().can_redraw),
-      counts_(std::move(counts)), began_(loop.now()), looked_(began_) {
+      counts_(std::move(counts)), pace_(loop.now()) {
     if (style_ == progress_style::none) return;
-    loop_.schedule(*this, began_ + redraw_every);
-}
-
-double batch_progress::seconds() const {
-    return std::chrono::duration<double>(loop_.now() - began_).count();
-}
-
-double batch_progress::rate(const batch_counts& counts) {
-    const auto now = loop_.now();
-    const double passed = std::chrono::duration<double>(now - looked_).count();
-    if (passed < 0.5) return rate_;
-    const std::uint64_t ended = counts.ended_now();
-    const double latest = ended > ended_ ? static_cast<double>(ended - ended_) / passed : 0;
-    const double since_begin = static_cast<double>(ended) / std::max(seconds(), 0.001);
-    constexpr double memory = 10; // seconds
-    if (seconds() < memory) rate_ = since_begin;
-    else rate_ += (latest - rate_) * std::min(1.0, passed / memory);
-    ended_ = ended;
-    looked_ = now;
-    return rate_;
+    loop_.schedule(*this, loop.now() + progress_pace::redraw_every);
 }
 
 void batch_progress::show() {
     const batch_counts counts = counts_();
-    const double now = rate(counts);
+    const auto now = loop_.now();
+    const double seconds = pace_.seconds(now);
+    const double rate = pace_.rate(now, counts.ended_now());
     if (style_ == progress_style::json) {
-        console_.err_log(progress_json(counts, seconds(), now, "progress"));
+        console_.err_log(progress_json(counts, seconds, rate, "progress"));
     } else if (redraws_) {
-        console_.show_status(progress_line(counts, seconds(), now, console_.columns()));
+        console_.show_status(progress_line(counts, seconds, rate, console_.columns()));
     } else {
-        console_.err_log(progress_line(counts, seconds(), now, 0) + "\n");
+        console_.err_log(progress_line(counts, seconds, rate, 0) + "\n");
     }
 }
 
 void batch_progress::on_timer() noexcept {
-    const double passed = seconds();
-    if (redraws_) {
-        show();
-        loop_.schedule(*this, loop_.now() + redraw_every);
-        return;
-    }
-    // After 2 s, 10 s, and then each 30 s.
-    const double due = shown_ == 0 ? 2 : shown_ == 1 ? 10 : 30.0 * (shown_ - 1);
-    if (passed >= due) {
-        ++shown_;
-        show();
-    } else {
-        (void)rate(counts_()); // keeps up with the rate
-    }
-    loop_.schedule(*this, loop_.now() + std::chrono::milliseconds(500));
+    const auto now = loop_.now();
+    if (redraws_ || pace_.takes_line(now)) show();
+    else (void)pace_.rate(now, counts_().ended_now()); // keeps up with the rate
+    loop_.schedule(*this,
+                   now + (redraws_ ? progress_pace::redraw_every : progress_pace::look_every));
 }
 
 void batch_progress::stop() {
@@ -184,7 +140,7 @@ void batch_progress::stop() {
     unschedule();
     if (redraws_) console_.clear_status();
     const batch_counts counts = counts_();
-    const double passed = std::max(seconds(), 0.001);
+    const double passed = std::max(pace_.seconds(loop_.now()), 0.001);
     const double mean = static_cast<double>(counts.ended_now()) / passed;
     if (style_ == progress_style::json) {
         console_.err(progress_json(counts, passed, mean, "end"));

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "batch/batch_counts.hpp"
-#include "batch/batch_request.hpp"
 #include "console.hpp"
+#include "progress_pace.hpp"
+#include "progress_style.hpp"
 
 #include <heddle/coro/event_loop.hpp>
 
@@ -34,8 +35,6 @@ public:
 private:
     void on_timer() noexcept override;
     void show();
-    [[nodiscard]] double seconds() const;
-    [[nodiscard]] double rate(const batch_counts& counts);
 
     coro::event_loop& loop_;
     console& console_;
@@ -43,12 +42,7 @@ private:
     bool redraws_;
     bool stopped_ = false;
     std::function<batch_counts()> counts_;
-    coro::clock::time_point began_;
-    unsigned shown_ = 0;
-    // The rate follows the last ten seconds or so.
-    double rate_ = 0;
-    std::uint64_t ended_ = 0;
-    coro::clock::time_point looked_;
+    progress_pace pace_;
 };
 
 } // namespace heddle::cli

@@ -14,8 +14,6 @@
 
 namespace heddle::cli {
 
-enum class progress_style : std::uint8_t { automatic, lines, json, none };
-
 /// When a record of the journal counts as kept.
 enum class journal_durability : std::uint8_t {
     fsync, ///< each one is on the disk

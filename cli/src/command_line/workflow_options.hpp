@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command_line/option_list.hpp"
+#include "progress_style.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -25,8 +26,9 @@ struct workflow_options {
     std::optional<double> budget_usd;          ///< of all model calls together; absent: no bound
     std::optional<std::uint64_t> max_calls;    ///< of all together; absent: no bound
     bool json = false;
-    bool stream = false; ///< show the text of tasks as it arrives
-    int verbosity = 0;   ///< -1 with -q, else the number of -v
+    bool stream = false;                                 ///< show the text of tasks as it arrives
+    progress_style progress = progress_style::automatic; ///< of `run`
+    int verbosity = 0;                                   ///< -1 with -q, else the number of -v
     std::uint64_t seed = 0;
     std::string workspace = ".";
     std::vector<std::string> index;        ///< directories for get_context; empty: workspace

@@ -2,6 +2,7 @@
 #include "batch/batch_command.hpp"
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
+#include "command_line/progress_option.hpp"
 #include "journal/replay_run.hpp"
 #include "task_files.hpp"
 
@@ -222,10 +223,7 @@ private:
                   "are discarded")
             .value("N")
             .range(1, 10'000);
-        to.option("--progress", progress_,
-                  "auto, lines (also on a terminal), json (one object per line on standard error) "
-                  "or none")
-            .value("STYLE");
+        add_progress_option(to, progress_);
     }
 
     std::optional<std::string> read_formats() {
@@ -276,12 +274,7 @@ private:
         else if (durability_ == "off") asked_.durability = journal_durability::off;
         else if (durability_ && durability_ != "group")
             return "--durability must be fsync, group or off, not '" + *durability_ + "'";
-        if (progress_ == "lines") asked_.progress = progress_style::lines;
-        else if (progress_ == "json") asked_.progress = progress_style::json;
-        else if (progress_ == "none") asked_.progress = progress_style::none;
-        else if (progress_ && progress_ != "auto")
-            return "--progress must be auto, lines, json or none, not '" + *progress_ + "'";
-        return std::nullopt;
+        return read_progress_option(progress_, asked_.progress);
     }
 
     static batch_request defaults() {

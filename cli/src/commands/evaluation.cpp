@@ -473,7 +473,13 @@ exit_code evaluate_program(program source, const workflow_options& asked,
         boost::asio::post(loop.context(), [&run] { run.cancel.request(cancel_reason::user); });
     });
     std::optional<progress> status;
-    if (options.verbosity >= 0) status.emplace(loop, output, tools->counts());
+    if (options.verbosity >= 0 || options.progress != progress_style::automatic) {
+        progress_source watched{&tools->counts()};
+        // With --json, standard error is for an object about the end, unless lines were asked for.
+        if (!options.json || options.progress != progress_style::automatic)
+            watched.maps = [&run] { return run.session->outermost_maps(); };
+        status.emplace(loop, output, std::move(watched), options.progress);
+    }
 
     host::run_options bounds = tools->bounds();
     bounds.cancel = &run.cancel;

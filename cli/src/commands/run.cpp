@@ -1,6 +1,7 @@
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
 #include "command_line/input_options.hpp"
+#include "command_line/progress_option.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
 #include "input_files.hpp"
@@ -101,9 +102,11 @@ public:
         to.flag("--retry-failed", asked_.retry_failed,
                 "With --run, ask again for what failed in a run that ended with an error");
         reader_.add_to(to, asked_.options);
+        add_progress_option(to, progress_);
     }
     std::optional<std::string> mistake() override {
         if (asked_.retry_failed && asked_.run.empty()) return "--retry-failed needs --run DIR";
+        if (auto wrong = read_progress_option(progress_, asked_.options.progress)) return wrong;
         return reader_.finish(asked_.options);
     }
     exit_code run(command_context context) override {
@@ -121,6 +124,7 @@ public:
 private:
     workflow_option_reader reader_;
     run_request asked_;
+    std::optional<std::string> progress_;
 };
 
 constexpr command_row rows[] = {{
@@ -146,6 +150,9 @@ Examples:
 With --run DIR the workflow is continued by the same command after Ctrl-C, a crash, kill -9 or the end
 of --timeout: what has been answered is not asked again, and half-done maps keep their finished
 calls. A run that is done prints its result again. 'heddle runs replay DIR' shows its steps.
+
+On a terminal, a status line shows how far the outermost maps have come, the rate, the time left and
+the calls; elsewhere a line is printed after 2, 10 and then every 30 seconds.
 
 Ctrl-C cancels all calls, reports what was done and exits with 130. A second Ctrl-C stops at once.
 

@@ -59,7 +59,12 @@ void evaluator::run_loop(coro::task<void> work) {
     coro::event_loop& loop = tools_.loop();
     loop.context().restart();
     std::optional<progress> status;
-    if (options_.verbosity >= 0) status.emplace(loop, output_, tools_.counts());
+    if (options_.verbosity >= 0) {
+        progress_source watched{&tools_.counts()};
+        if (output_.traits().err_is_terminal)
+            watched.maps = [this] { return session_.outermost_maps(); };
+        status.emplace(loop, output_, std::move(watched));
+    }
     watch signals(*this);
     const console::loop_time looping(output_);
     run_to_end(loop, std::move(work), [&] { status.reset(); });

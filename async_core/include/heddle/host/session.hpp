@@ -5,6 +5,7 @@
 #include <heddle/host/engine.hpp>
 #include <heddle/host/run_options.hpp>
 #include <heddle/lang/code.hpp>
+#include <heddle/lang/map_progress.hpp>
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/realm.hpp>
 
@@ -100,6 +101,8 @@ public:
     /// The files that the current run has imported.
     [[nodiscard]] import_table& imports() noexcept { return *imports_; }
     [[nodiscard]] const run_counters& counters() const noexcept { return counters_; }
+    /// How far the outermost maps of the evaluation in progress have come; zeros without one.
+    [[nodiscard]] lang::map_progress outermost_maps() const;
     /// False while all evaluations have failed before a program ran: its text could not be read or
     /// compiled.
     [[nodiscard]] bool has_run_code() const noexcept { return has_run_code_; }

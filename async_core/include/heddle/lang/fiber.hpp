@@ -19,6 +19,7 @@ namespace heddle::lang {
 
 class fiber;
 class join;
+struct map_progress;
 struct pending_job;
 struct branch_place;
 
@@ -136,6 +137,7 @@ private:
     friend class interpreter;
     friend class permit_waits;
     friend branch_place place_of(const fiber&);
+    friend map_progress outermost_maps(const fiber&);
     friend std::unique_ptr<fiber> start_fiber(lang::realm&, value, std::span<const value>,
                                               scope_ref);
     friend std::unique_ptr<fiber> start_program(lang::realm&, std::vector<datum>, scope_ref,

@@ -56,6 +56,8 @@ join::join(realm& realm, std::size_t slots, join_policy policy, std::string labe
     results_ = std::move(results_).window(0, slots);
 }
 
+std::size_t join::slots() const noexcept { return needs_all() ? list_items(results_).size() : 0; }
+
 void join::visit_values(value_visitor& visitor) const {
     branch_group::visit_values(visitor);
     visitor.visit(scope_.as_value());
@@ -101,6 +103,7 @@ void join::deliver_value(std::uint32_t slot, value v) {
     }
     // Nobody else has seen the list yet, so writing in place keeps it immutable to the program.
     static_cast<list_object*>(results_.target())->items()[slot] = std::move(v);
+    ++ended_;
 }
 
 void join::deliver_failure(std::uint32_t slot, error failure) {
@@ -110,6 +113,8 @@ void join::deliver_failure(std::uint32_t slot, error failure) {
         value settled = map_put(memory_, value::empty_map(), "ok", value::boolean(false));
         settled = map_put(memory_, std::move(settled), "error", describe_error(realm_, failure));
         static_cast<list_object*>(results_.target())->items()[slot] = std::move(settled);
+        ++ended_;
+        ++failed_;
         return;
     }
     if (wants_one() && !ends_all) {

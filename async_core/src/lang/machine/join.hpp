@@ -108,6 +108,15 @@ public:
     }
     /// The failure of one branch fails the group.
     [[nodiscard]] bool fails_with_one() const noexcept { return policy_ == join_policy::all; }
+    /// It is a call of map or map-settled.
+    [[nodiscard]] bool is_map() const noexcept {
+        return policy_ == join_policy::settled || (needs_all() && label_ == map_label);
+    }
+    static constexpr std::string_view map_label = "while mapping item"; ///< in the prelude
+    /// Of a group that needs all its branches: how many there are, and have ended.
+    [[nodiscard]] std::size_t slots() const noexcept;
+    [[nodiscard]] std::size_t ended() const noexcept { return ended_; }
+    [[nodiscard]] std::size_t failed() const noexcept { return failed_; }
     /// Its branches are futures, for which what opened it need not wait.
     [[nodiscard]] bool of_futures() const noexcept { return policy_ == join_policy::futures; }
     void park(fiber& self) noexcept { parked_ = &self; }
@@ -190,7 +199,9 @@ private:
     join_policy policy_;
     std::string label_;
     host_ref<concurrency_scope> scope_;
-    value results_; ///< a list of all slots, written in place
+    value results_;            ///< a list of all slots, written in place
+    std::uint32_t ended_ = 0;  ///< of these
+    std::uint32_t failed_ = 0; ///< of the ended ones; they are settled
     std::vector<fiber*> children_;
     fiber* parked_ = nullptr;
     fiber* starter_ = nullptr;
