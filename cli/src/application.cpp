@@ -70,6 +70,27 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
     return {std::istream_iterator<std::string>(in), {}};
 }
 
+service_request request_of(const workflow_options& options, const parking_slot& parking) {
+    service_request request;
+    request.model = options.model;
+    request.base_url = options.base_url;
+    request.cache = options.cache;
+    request.cache_file = options.cache_file;
+    request.record = options.record;
+    request.replay = options.replay;
+    request.replay_leniently = options.replay_leniently;
+    request.seed = options.seed;
+    request.watch = options.watch;
+    request.without_keys = options.without_keys;
+    request.from_records = options.from_journal;
+    if (options.parks) {
+        request.park = [&parking](ports::llm_port& inner, providers::batch_endpoint& batches) {
+            return std::make_unique<parking_port>(inner, batches, parking);
+        };
+    }
+    return request;
+}
+
 /// Pieces as they come; a line with the task's name wherever another call goes on.
 std::function<result<void>(const tasks::task_delta&)> show_pieces(console& output) {
     return
@@ -144,8 +165,9 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
         object->prompts_ =
             std::make_unique<prompt_printer>(output, options.show_prompts, options.json);
     }
+    const service_request request = request_of(options, object->parking_);
     auto models =
-        set_up_models({options, object->settings_, variables, object->loop_, *object->http_,
+        set_up_models({request, object->settings_, variables, object->loop_, *object->http_,
                        *object->workers_, *object->log_, &consents, object->prompts_.get()});
     if (!models) return std::move(models).error();
     object->models_ = *std::move(models);
@@ -156,13 +178,12 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     }
     object->name_prices();
 
-    workflow_options with_folders = options;
-    if (with_folders.tasks.empty()) with_folders.tasks = object->settings_.tasks;
-    object->template_folders_ = with_folders.tasks;
-    if (with_folders.tasks.empty() && has_templates(options.default_tasks))
+    object->template_folders_ = options.tasks.empty() ? object->settings_.tasks : options.tasks;
+    if (object->template_folders_.empty() && has_templates(options.default_tasks))
         object->template_folders_.push_back(options.default_tasks);
-    HEDDLE_TRY(tasks::loaded_templates templates,
-               load_run_templates(with_folders, object->models_->registry(), *object->log_));
+    HEDDLE_TRY(
+        tasks::loaded_templates templates,
+        load_run_templates(object->template_folders_, object->models_->registry(), *object->log_));
 
     tasks::task_system_parts task_parts;
     task_parts.templates = std::move(templates.templates);

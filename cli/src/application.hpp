@@ -9,6 +9,7 @@
 #include "interrupts.hpp"
 #include "model_setup.hpp"
 #include "output_room.hpp"
+#include "parking/parking_port.hpp"
 #include "prompt_printer.hpp"
 #include "terminal_questions.hpp"
 
@@ -58,7 +59,7 @@ public:
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
     [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
     /// Where requests are parked from now on; null: they are sent at once. It outlives its use.
-    void park_in(parking_lot* lot) noexcept { models_->park_in(lot); }
+    void park_in(parking_lot* lot) noexcept { parking_.lot = lot; }
     [[nodiscard]] const ports::price_port& prices() const noexcept { return prices_; }
     /// As model_setup::finish_recording.
     [[nodiscard]] std::optional<error> finish_recording() { return models_->finish_recording(); }
@@ -101,6 +102,7 @@ private:
     std::unique_ptr<memory::memory_system> memory_;
     std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<prompt_printer> prompts_; ///< null: requests are not shown
+    parking_slot parking_;
     std::unique_ptr<model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<import_notes> import_notes_;

@@ -63,7 +63,7 @@ public:
         : parts_(parts), setup_(std::make_unique<model_setup>(parts.loop, parts.log)) {}
 
     result<std::unique_ptr<model_setup>> run() {
-        if (parts_.options.replay) {
+        if (parts_.request.replay) {
             HEDDLE_CHECK(open_replay());
         } else {
             HEDDLE_CHECK(open_services());
@@ -81,16 +81,16 @@ public:
 
 private:
     [[nodiscard]] const std::optional<std::string>& asked_model() const {
-        if (parts_.options.model) return parts_.options.model;
+        if (parts_.request.model) return parts_.request.model;
         if (parts_.variables.model) return parts_.variables.model;
         return parts_.settings.model;
     }
 
     result<void> open_replay() {
-        const std::string& file = *parts_.options.replay;
+        const std::string& file = *parts_.request.replay;
         auto text = read_recording(file);
         if (!text) return std::move(text).error();
-        const auto how = parts_.options.replay_leniently ? providers::cassette_matching::lenient
+        const auto how = parts_.request.replay_leniently ? providers::cassette_matching::lenient
                                                          : providers::cassette_matching::strict;
         auto player = providers::cassette_player::open(file, *std::move(text), how);
         if (!player) return std::move(player).error();
@@ -105,14 +105,19 @@ private:
     }
 
     result<void> open_services() {
-        const service_parts shared{
-            parts_.http,         parts_.loop,      parts_.log,
-            setup_->limiters_,   parts_.variables, parts_.settings,
-            parts_.options.seed, parts_.consents,  parts_.options.without_keys,
-            parts_.options.parks};
+        const service_parts shared{parts_.http,
+                                   parts_.loop,
+                                   parts_.log,
+                                   setup_->limiters_,
+                                   parts_.variables,
+                                   parts_.settings,
+                                   parts_.request.seed,
+                                   parts_.consents,
+                                   parts_.request.without_keys,
+                                   static_cast<bool>(parts_.request.park)};
         HEDDLE_CHECK(open_cache());
-        setup_->services_ = configured_services(parts_.settings, parts_.options.base_url, shared,
-                                                parts_.options.model);
+        setup_->services_ = configured_services(parts_.settings, parts_.request.base_url, shared,
+                                                parts_.request.model);
         HEDDLE_CHECK(open_scripted());
         const std::set<std::string> reached = reached_services(parts_.settings, asked_model());
         for (configured_service& each : setup_->services_) {
@@ -141,14 +146,14 @@ private:
             }
             setup_->ports_.push_back(
                 std::make_unique<unavailable_provider>(each->name, *each->failure));
-            setup_->registry_.add(watched(*setup_->ports_.back(), parts_.options.watch));
+            setup_->registry_.add(watched(*setup_->ports_.back(), parts_.request.watch));
         }
         hide_keys();
         return {};
     }
 
     [[nodiscard]] bool is_asked_for(const std::string& name) const {
-        if (name == openai_name && parts_.options.base_url) return true;
+        if (name == openai_name && parts_.request.base_url) return true;
         const auto& said = asked_model();
         return said && provider_of(*said) == name;
     }
@@ -164,7 +169,7 @@ private:
         }
         // Read once: a pipe can be read only once.
         result<std::string> read = read_input_file(file);
-        if (!read && parts_.options.from_journal) {
+        if (!read && parts_.request.from_records) {
             add(std::make_unique<unavailable_provider>(std::string(scripted_name), read.error()));
             return {};
         }
@@ -173,7 +178,7 @@ private:
         if (!rules) return std::move(rules).error();
         scripted_model_ = (*rules)->models().front();
         scripted::provider_options wanted;
-        wanted.retry.seed = parts_.options.seed;
+        wanted.retry.seed = parts_.request.seed;
         setup_->ports_.push_back(scripted::make_provider(*rules, std::move(wanted), parts_.log));
         // The responses are those of the rules, wherever they are.
         add_wrapped(*setup_->ports_.back(), "rules " + text, nullptr);
@@ -181,11 +186,11 @@ private:
     }
 
     result<void> open_cache() {
-        if (!parts_.options.cache.value_or(parts_.settings.cache.enabled.value_or(false))) {
+        if (!parts_.request.cache.value_or(parts_.settings.cache.enabled.value_or(false))) {
             return {};
         }
         HEDDLE_TRY(auto options,
-                   find_cache(parts_.options.cache_file, parts_.settings.cache, parts_.variables));
+                   find_cache(parts_.request.cache_file, parts_.settings.cache, parts_.variables));
         setup_->store_ = store::make_response_store(parts_.workers, std::move(options));
         return {};
     }
@@ -200,7 +205,7 @@ private:
                 *outer, *setup_->store_, parts_.log, std::move(service)));
             outer = setup_->ports_.back().get();
         }
-        add_with_defaults(watched(*outer, parts_.options.watch), defaults);
+        add_with_defaults(watched(*outer, parts_.request.watch), defaults);
     }
 
     /// `inner`, wrapped if there is a `watch`.
@@ -215,13 +220,12 @@ private:
         if (!service.batches) return *service.provider;
         auto& batches = setup_->batches_[service.name];
         batches = std::move(service.batches);
-        setup_->ports_.push_back(
-            std::make_unique<parking_port>(*service.provider, *batches, setup_->slot_));
+        setup_->ports_.push_back(parts_.request.park(*service.provider, *batches));
         return *setup_->ports_.back();
     }
 
     void hide_keys() {
-        for (request_watch* each : {parts_.of_sent, parts_.options.watch})
+        for (request_watch* each : {parts_.of_sent, parts_.request.watch})
             if (each) each->hide(known_keys());
     }
 
@@ -240,7 +244,7 @@ private:
         ++setup_->usable_;
         setup_->ports_.push_back(std::move(object));
         ports::llm_port& inner = watched(*setup_->ports_.back(), parts_.of_sent);
-        setup_->registry_.add(watched(inner, parts_.options.watch));
+        setup_->registry_.add(watched(inner, parts_.request.watch));
     }
 
     void add_known_models() {
@@ -400,8 +404,8 @@ private:
 
     /// Outermost, so that a replay returns what the run saw.
     result<void> start_recording() {
-        if (!parts_.options.record) return {};
-        HEDDLE_TRY(auto file, cassette_file::create(*parts_.options.record));
+        if (!parts_.request.record) return {};
+        HEDDLE_TRY(auto file, cassette_file::create(*parts_.request.record));
         setup_->recording_ = std::make_unique<model_setup::recording>();
         setup_->recording_->file = std::move(file);
         cassette_file& lines = *setup_->recording_->file;

@@ -1,12 +1,10 @@
-// Sets up the models from options, environment and heddle.toml.
+// Sets up the models from what is requested, environment and heddle.toml.
 #pragma once
 
-#include "command_line/workflow_options.hpp"
 #include "config/configuration.hpp"
 #include "environment.hpp"
-#include "parking/parking_lot.hpp"
-#include "parking/parking_port.hpp"
 #include "services/service_factory.hpp"
+#include "services/service_request.hpp"
 #include "services/watched_provider.hpp"
 
 #include <heddle/base/log.hpp>
@@ -40,7 +38,7 @@ inline constexpr std::string_view no_model_hint =
 
 /// The arguments of set_up_models. All of them outlive the result.
 struct model_parts {
-    const workflow_options& options;
+    const service_request& request;
     const configuration& settings;
     const environment& variables;
     coro::event_loop& loop;
@@ -74,9 +72,8 @@ public:
     /// Whether there is a service, usable or not.
     [[nodiscard]] bool has_services() const noexcept { return !registry_.empty(); }
 
-    /// The services whose requests can be parked (workflow_options::parks), and who parks them.
+    /// The services whose requests can be parked (service_request::park).
     [[nodiscard]] const batch_services& batches() const noexcept { return batches_; }
-    void park_in(parking_lot* lot) noexcept { slot_.lot = lot; }
 
     /// Call it when the run has ended. Result: failures of a recording, unused parts of a replay;
     /// one line each.
@@ -99,7 +96,6 @@ private:
     providers::limiter_set limiters_;
     std::vector<configured_service> services_;
     batch_services batches_;
-    parking_slot slot_;
     std::vector<std::unique_ptr<ports::llm_port>> ports_; ///< later ones wrap earlier ones
     std::unique_ptr<ports::response_store> store_;
     std::unique_ptr<recording> recording_;

@@ -105,13 +105,9 @@ result<tasks::loaded_templates> load_templates(const std::vector<std::string>& p
         .with_payload(loaded.report);
 }
 
-result<tasks::loaded_templates> load_run_templates(const workflow_options& options,
+result<tasks::loaded_templates> load_run_templates(const std::vector<std::string>& paths,
                                                    const tasks::model_registry& models,
                                                    log_port& log) {
-    std::vector<std::string> paths = options.tasks;
-    if (paths.empty() && has_templates(options.default_tasks)) {
-        paths.push_back(options.default_tasks);
-    }
     tasks::template_load_options checked;
     if (!models.empty()) {
         checked.validation.model_problem = [&models](std::string_view model,

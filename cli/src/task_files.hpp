@@ -1,8 +1,6 @@
 // Files of task templates that the command line names.
 #pragma once
 
-#include "command_line/workflow_options.hpp"
-
 #include <heddle/base/error.hpp>
 #include <heddle/base/log.hpp>
 #include <heddle/tasks/run/model_registry.hpp>
@@ -31,9 +29,9 @@ namespace heddle::cli {
 [[nodiscard]] result<tasks::loaded_templates> load_templates(
     const std::vector<std::string>& paths, const tasks::template_load_options& options);
 
-/// The templates of a run: those of --tasks, else those of the default folder, if it exists. Logs
-/// what was loaded, and warnings. Errors: as load_templates.
+/// The templates of a run, held to its models. Logs what was loaded, and warnings. Errors: as
+/// load_templates.
 [[nodiscard]] result<tasks::loaded_templates> load_run_templates(
-    const workflow_options& options, const tasks::model_registry& models, log_port& log);
+    const std::vector<std::string>& paths, const tasks::model_registry& models, log_port& log);
 
 } // namespace heddle::cli

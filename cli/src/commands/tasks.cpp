@@ -161,12 +161,12 @@ public:
           http_(http::make_http_client(loop_, client_options(settings_.http, variables, *log_))),
           workers_(fs::make_worker_pool(loop_, 1)), consents_(consents_of(variables)),
           setup_(set_up_models(
-              {options_, settings_, variables, loop_, *http_, *workers_, *log_, &consents_})) {}
+              {request_, settings_, variables, loop_, *http_, *workers_, *log_, &consents_})) {}
 
     [[nodiscard]] const result<std::unique_ptr<model_setup>>& setup() const { return setup_; }
 
 private:
-    workflow_options options_;
+    service_request request_;
     configuration settings_;
     std::unique_ptr<log_port> log_;
     boost::asio::io_context context_{1};

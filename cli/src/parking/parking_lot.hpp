@@ -1,6 +1,8 @@
 // The requests of a run that are sent in batches.
 #pragma once
 
+#include "services/service_request.hpp"
+
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
 #include <heddle/ports/price_port.hpp>
@@ -20,10 +22,6 @@
 #include <vector>
 
 namespace heddle::cli {
-
-/// The services of a program that take batches, by their names in requests.
-using batch_services =
-    std::map<std::string, std::unique_ptr<providers::batch_endpoint>, std::less<>>;
 
 /// What a look at the services has found.
 struct parking_look {

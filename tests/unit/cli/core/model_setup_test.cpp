@@ -41,7 +41,7 @@ protected:
     coro::event_loop loop{io};
     std::shared_ptr<ports::http_port> http = http::make_http_client(loop);
     std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop, 1);
-    workflow_options options;
+    service_request options;
     configuration settings;
     environment variables;
     std::map<std::string, std::string> set;

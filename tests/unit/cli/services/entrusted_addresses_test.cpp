@@ -167,7 +167,7 @@ TEST_F(entrusted_addresses, a_service_that_an_alias_names_needs_no_section) {
 TEST_F(entrusted_addresses, nor_by_the_model_that_a_project_names) {
     user("[providers.openai]\nbase_url = \"http://gateway.test/v1\"\n");
     project("model = \"openai-responses:gpt-4o\"\n");
-    workflow_options options;
+    service_request options;
     EXPECT_THAT(set_up(options),
                 AllOf(HasSubstr(project_file() + ":1: provider 'openai-responses'"),
                       HasSubstr("OPENAI_API_KEY and prompts sent to https://api.openai.com:443")));

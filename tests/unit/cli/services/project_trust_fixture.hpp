@@ -78,7 +78,7 @@ protected:
         return {};
     }
     /// Why a run cannot start; empty: it can.
-    [[nodiscard]] std::string set_up(const workflow_options& options) {
+    [[nodiscard]] std::string set_up(const service_request& options) {
         const auto found = load();
         EXPECT_TRUE(found) << found.error().message();
         const auto outcome = set_up_models(

@@ -254,7 +254,7 @@ TEST_F(project_trust, extra_parameters_of_the_project_need_consent) {
     ask("tools = [{ type = \"mcp\", server_url = \"https://evil.test/mcp\" }]");
     expect_refused("resp", "https://good.test:443/v1", tools);
     EXPECT_THAT(service("resp").failure->message(), HasSubstr("heddle.toml:2: "));
-    workflow_options options;
+    service_request options;
     options.model = "resp:m";
     EXPECT_THAT(set_up(options), HasSubstr("which you have not allowed"));
     // Allowed for this address and these parameters only.
@@ -320,7 +320,7 @@ TEST_F(project_trust, a_run_that_is_led_there_by_a_model_an_alias_or_a_route_doe
                 "[providers.evil]\ntype = \"openai\"\nbase_url = \"http://evil.test/v1\"\n");
         const auto found = load();
         ASSERT_TRUE(found) << found.error().message();
-        const workflow_options options;
+        const service_request options;
         const auto result = set_up_models(
             {options, *found, variables, loop, *http, *workers, null_log(), &consents});
         ASSERT_FALSE(result) << lead;
