@@ -9,12 +9,12 @@ find_package(SQLite3 3.37 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(zstd MODULE REQUIRED) # cmake/Findzstd.cmake
 find_package(pugixml CONFIG REQUIRED)
+find_package(tomlplusplus CONFIG REQUIRED)
 find_path(VALIJSON_INCLUDE_DIR valijson/validator.hpp REQUIRED) # header-only, not needed by users
 mark_as_advanced(VALIJSON_INCLUDE_DIR)
 if(HEDDLE_BUILD_CLI)
     find_package(CLI11 CONFIG REQUIRED)
     find_package(spdlog CONFIG REQUIRED)
-    find_package(tomlplusplus CONFIG REQUIRED)
     find_path(EDITLINE_INCLUDE_DIR histedit.h) # libedit: optional
     find_library(EDITLINE_LIBRARY edit)
     mark_as_advanced(EDITLINE_INCLUDE_DIR EDITLINE_LIBRARY)

@@ -1,18 +1,18 @@
 #include "application.hpp"
 
-#include "config/config_file.hpp"
-#include "input_files.hpp"
 #include "journal/parked_questions.hpp"
 #include "logging.hpp"
-#include "program_imports.hpp"
-#include "read_only_files.hpp"
-#include "services/client_options.hpp"
-#include "task_files.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
 #include <heddle/http/client.hpp>
 #include <heddle/process/child_processes.hpp>
+#include <heddle/setup/config/config_file.hpp>
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/program_imports.hpp>
+#include <heddle/setup/read_only_files.hpp>
+#include <heddle/setup/services/client_options.hpp>
+#include <heddle/setup/task_files.hpp>
 #include <heddle/tasks/session/session_tasks.hpp>
 
 #include <filesystem>
@@ -70,8 +70,8 @@ result<memory::memory_options> memory_of(const workflow_options& options, log_po
     return {std::istream_iterator<std::string>(in), {}};
 }
 
-service_request request_of(const workflow_options& options, const parking_slot& parking) {
-    service_request request;
+setup::service_request request_of(const workflow_options& options, const parking_slot& parking) {
+    setup::service_request request;
     request.model = options.model;
     request.base_url = options.base_url;
     request.cache = options.cache;
@@ -122,26 +122,28 @@ void application::set_bounds(const workflow_options& options) {
 
 result<std::unique_ptr<application>> application::create(const std::string& program,
                                                          const workflow_options& options,
-                                                         const environment& variables,
+                                                         const setup::environment& variables,
                                                          console& output) {
     std::unique_ptr<application> object(
         new application(make_console_log(output, level_for(logged_verbosity(options)))));
 
-    const consent_store consents = consents_of(variables);
+    const setup::consent_store consents = setup::consents_of(variables);
     HEDDLE_TRY(object->settings_,
-               find_config({options.config, ".", variables.config_folder(), &consents}));
+               setup::find_config({options.config, ".", variables.config_folder(), &consents}));
     for (const std::string& file : object->settings_.files) {
         object->log_->write(log_level::info, "config", "settings from " + file);
     }
     object->set_bounds(options);
     object->http_ = http::make_http_client(
-        object->loop_, client_options(object->settings_.http, variables, *object->log_));
+        object->loop_, setup::client_options(object->settings_.http, variables, *object->log_));
 
     auto files = fs::make_workspace_files(options.workspace, object->loop_);
     if (!files) return std::move(files).error().with_hint("--workspace names a directory");
     object->files_ = *std::move(files);
-    if (options.from_journal) object->files_ = make_read_only_files(std::move(object->files_));
-    HEDDLE_TRY(object->imports_, make_program_imports(program, options.workspace, object->loop_));
+    if (options.from_journal)
+        object->files_ = setup::make_read_only_files(std::move(object->files_));
+    HEDDLE_TRY(object->imports_,
+               setup::make_program_imports(program, options.workspace, object->loop_));
 
     HEDDLE_TRY(memory::memory_options memory, memory_of(options, *object->log_));
     object->workers_ = fs::make_worker_pool(object->loop_, 2);
@@ -165,25 +167,25 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
         object->prompts_ =
             std::make_unique<prompt_printer>(output, options.show_prompts, options.json);
     }
-    const service_request request = request_of(options, object->parking_);
+    const setup::service_request request = request_of(options, object->parking_);
     auto models =
-        set_up_models({request, object->settings_, variables, object->loop_, *object->http_,
-                       *object->workers_, *object->log_, &consents, object->prompts_.get()});
+        setup::set_up_models({request, object->settings_, variables, object->loop_, *object->http_,
+                              *object->workers_, *object->log_, &consents, object->prompts_.get()});
     if (!models) return std::move(models).error();
     object->models_ = *std::move(models);
 
     if (object->settings_.prices) {
-        HEDDLE_TRY(const std::string text, read_input_file(*object->settings_.prices));
+        HEDDLE_TRY(const std::string text, setup::read_input_file(*object->settings_.prices));
         HEDDLE_CHECK(object->prices_.add(text, *object->settings_.prices));
     }
     object->name_prices();
 
     object->template_folders_ = options.tasks.empty() ? object->settings_.tasks : options.tasks;
-    if (object->template_folders_.empty() && has_templates(options.default_tasks))
+    if (object->template_folders_.empty() && setup::has_templates(options.default_tasks))
         object->template_folders_.push_back(options.default_tasks);
-    HEDDLE_TRY(
-        tasks::loaded_templates templates,
-        load_run_templates(object->template_folders_, object->models_->registry(), *object->log_));
+    HEDDLE_TRY(tasks::loaded_templates templates,
+               setup::load_run_templates(object->template_folders_, object->models_->registry(),
+                                         *object->log_));
 
     tasks::task_system_parts task_parts;
     task_parts.templates = std::move(templates.templates);
@@ -269,7 +271,7 @@ result<void> application::allow_programs(const workflow_options& options, consol
     created.inherited = process::usual_variables();
     created.withheld = process::usual_secrets();
     created.withhold_passwords = true;
-    for (const provider_config& one : settings_.providers) {
+    for (const setup::provider_config& one : settings_.providers) {
         if (one.api_key_env) created.withheld.push_back(*one.api_key_env);
     }
     // A pattern is no word about keys; a whole name is.
@@ -304,10 +306,10 @@ void application::set_up_programs(const workflow_options& options,
 /// What the user has named is priced as what it is; a route as the first of its models, where a
 /// budget asks what a call may cost.
 void application::name_prices() {
-    for (const provider_config& each : settings_.providers) {
+    for (const setup::provider_config& each : settings_.providers) {
         if (!each.type.empty()) prices_.price_as(each.name, each.type);
     }
-    for (const route_config& each : settings_.routes) {
+    for (const setup::route_config& each : settings_.routes) {
         if (each.models.empty()) continue;
         const auto first = models_->registry().resolve(each.models.front(), "");
         if (first) prices_.price_as(each.name, first->provider->provider_name());

@@ -5,9 +5,7 @@
 #include "call_counts.hpp"
 #include "command_line/workflow_options.hpp"
 #include "console.hpp"
-#include "environment.hpp"
 #include "interrupts.hpp"
-#include "model_setup.hpp"
 #include "output_room.hpp"
 #include "parking/parking_port.hpp"
 #include "prompt_printer.hpp"
@@ -22,6 +20,8 @@
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/process_port.hpp>
 #include <heddle/providers/prices/price_table.hpp>
+#include <heddle/setup/environment.hpp>
+#include <heddle/setup/model_setup.hpp>
 #include <heddle/tasks/context/context_builder.hpp>
 #include <heddle/tasks/run/aider.hpp>
 #include <heddle/tasks/session/session_tasks.hpp>
@@ -39,8 +39,8 @@ public:
     /// `output` outlives it. Errors: as set_up_models and load_run_templates, not_found for the
     /// workspace.
     [[nodiscard]] static result<std::unique_ptr<application>> create(
-        const std::string& program, const workflow_options& options, const environment& variables,
-        console& output);
+        const std::string& program, const workflow_options& options,
+        const setup::environment& variables, console& output);
 
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] tasks::task_observer& counter() noexcept { return counts_; }
     /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
-    [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
+    [[nodiscard]] const setup::model_setup& models() const noexcept { return *models_; }
     /// Where requests are parked from now on; null: they are sent at once. It outlives its use.
     void park_in(parking_lot* lot) noexcept { parking_.lot = lot; }
     [[nodiscard]] const ports::price_port& prices() const noexcept { return prices_; }
@@ -86,7 +86,7 @@ private:
     std::unique_ptr<log_port> log_;
     boost::asio::io_context context_{1}; // run by one thread
     coro::event_loop loop_;
-    configuration settings_;
+    setup::configuration settings_;
     providers::price_table prices_ = providers::price_table::built_in();
     std::vector<std::string> template_folders_;
     host::run_options bounds_;
@@ -103,7 +103,7 @@ private:
     std::unique_ptr<tasks::context_builder> contexts_;
     std::unique_ptr<prompt_printer> prompts_; ///< null: requests are not shown
     parking_slot parking_;
-    std::unique_ptr<model_setup> models_;
+    std::unique_ptr<setup::model_setup> models_;
     std::unique_ptr<host::import_port> imports_;
     std::unique_ptr<import_notes> import_notes_;
     std::unique_ptr<terminal_questions> questions_; ///< null: no one can answer

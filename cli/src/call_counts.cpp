@@ -1,6 +1,6 @@
 #include "call_counts.hpp"
 
-#include "display_text.hpp"
+#include <heddle/setup/display_text.hpp>
 
 namespace heddle::cli {
 
@@ -35,8 +35,8 @@ void call_counts::on_limit_wait(bool waits) noexcept {
 
 std::string call_counts::cost_text() const {
     if (cost_usd <= 0) return unpriced == 0 ? "" : "cost unknown";
-    std::string text = dollars(cost_usd);
-    if (unpriced != 0) text += " and " + counted(unpriced, "call") + " of unknown cost";
+    std::string text = setup::dollars(cost_usd);
+    if (unpriced != 0) text += " and " + setup::counted(unpriced, "call") + " of unknown cost";
     if (replayed) text += " when they were recorded, nothing now";
     return text;
 }
@@ -59,11 +59,11 @@ call_counts call_counts::since(const call_counts& before) const noexcept {
 }
 
 std::string call_counts::summary() const {
-    std::string text = replayed ? counted(done, "response") + " of the recording"
-                                : counted(done, "call") + " done";
+    std::string text = replayed ? setup::counted(done, "response") + " of the recording"
+                                : setup::counted(done, "call") + " done";
     const auto add = [&](std::uint64_t count, std::string_view word) {
         if (count == 0) return;
-        text += ", " + grouped(static_cast<long long>(count)) + " ";
+        text += ", " + setup::grouped(static_cast<long long>(count)) + " ";
         text += word;
     };
     add(kept, "from the cache");
@@ -73,17 +73,17 @@ std::string call_counts::summary() const {
     add(failed, "failed");
     add(cancelled, "cancelled");
     if (input_tokens != 0 || output_tokens != 0) {
-        text += ", " + grouped(input_tokens) +
-                (input_tokens == 1 ? " token in, " : " tokens in, ") + grouped(output_tokens) +
-                " out";
+        text += ", " + setup::grouped(input_tokens) +
+                (input_tokens == 1 ? " token in, " : " tokens in, ") +
+                setup::grouped(output_tokens) + " out";
     }
     if (const std::string cost = cost_text(); !cost.empty()) text += ", " + cost;
     if (estimated != 0) {
-        text += " (the usage of " + counted(estimated, "call") + " is estimated)";
+        text += " (the usage of " + setup::counted(estimated, "call") + " is estimated)";
     }
     if (earlier_turns != 0) {
-        text += ", " + counted(with_turns, "call") + " carried " +
-                counted(earlier_turns, "earlier turn");
+        text += ", " + setup::counted(with_turns, "call") + " carried " +
+                setup::counted(earlier_turns, "earlier turn");
     }
     return text;
 }

@@ -1,8 +1,7 @@
 #include "console.hpp"
 
-#include "display_text.hpp"
-
 #include <heddle/base/utf8.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -269,7 +268,7 @@ void console::draw_status() {
     if (err_writer_ && err_writer_->waiting() > gathered_out) return;
     const unsigned across = columns();
     const std::size_t width = across > 1 ? across - 1 : 79;
-    put_err("\r" + cut_to_width(status_, width) + "\x1b[K");
+    put_err("\r" + setup::cut_to_width(status_, width) + "\x1b[K");
     status_shown_ = true;
 }
 

@@ -1,8 +1,7 @@
 #include "failure_hints.hpp"
 
-#include "model_setup.hpp"
-
 #include <heddle/lang/errors.hpp>
+#include <heddle/setup/model_setup.hpp>
 
 #include <algorithm>
 
@@ -30,7 +29,7 @@ error with_model_hint(error failure, bool has_services) {
     }
     // Proxies, certificates and Aider are configured, too.
     if (failure.message().find(nobody_there) == std::string::npos) return failure;
-    return std::move(failure).with_hint(std::string(no_model_hint));
+    return std::move(failure).with_hint(std::string(setup::no_model_hint));
 }
 
 error with_input_hint(error failure, const std::vector<std::string>& inputs) {

@@ -1,8 +1,7 @@
 #include "logging.hpp"
 
 #include <heddle/base/utf8.hpp>
-
-#include "display_text.hpp"
+#include <heddle/setup/display_text.hpp>
 
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
     try {
         std::vector<std::string> arguments(argv + 1, argv + argc);
         end_at_signals(last_words(wants_json(arguments)));
-        const auto variables = environment::of_process();
+        const auto variables = heddle::setup::environment::of_process();
         return static_cast<int>(run_program(std::move(arguments), variables, output));
     } catch (const std::exception& bug) {
         output.err(std::string("heddle: internal error: ") + bug.what() + "\n");

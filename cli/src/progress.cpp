@@ -1,9 +1,9 @@
 #include "progress.hpp"
 
-#include "display_text.hpp"
 #include "render.hpp"
 
 #include <heddle/base/display_width.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <cstdio>
 #include <utility>
@@ -14,7 +14,7 @@ namespace heddle::cli {
 namespace {
 
 std::string elapsed_text(double seconds) {
-    if (seconds >= 60) return duration_text(seconds);
+    if (seconds >= 60) return setup::duration_text(seconds);
     char text[32];
     std::snprintf(text, sizeof text, "%.1f s", seconds);
     return text;
@@ -37,20 +37,21 @@ std::string run_progress_line(const lang::map_progress& maps, const call_counts&
     std::vector<std::string> parts;
     if (maps.total != 0) {
         const double share = static_cast<double>(maps.ended) / static_cast<double>(maps.total);
-        std::string done = grouped(static_cast<long long>(maps.ended)) + "/" +
-                           grouped(static_cast<long long>(maps.total)) + " " +
+        std::string done = setup::grouped(static_cast<long long>(maps.ended)) + "/" +
+                           setup::grouped(static_cast<long long>(maps.total)) + " " +
                            std::to_string(static_cast<int>(share * 100)) + "%";
         if (columns == 0 || columns >= 60) done = progress_bar(share) + " " + done;
         parts.push_back(std::move(done));
         if (rate > 0 && maps.ended != 0) {
             parts.push_back(rate_text(rate));
             if (seconds >= 2 && maps.ended < maps.total) {
-                parts.push_back(duration_text(static_cast<double>(maps.total - maps.ended) / rate) +
-                                " left");
+                parts.push_back(
+                    setup::duration_text(static_cast<double>(maps.total - maps.ended) / rate) +
+                    " left");
             }
         }
         if (maps.failed != 0)
-            parts.push_back(grouped(static_cast<long long>(maps.failed)) + " failed");
+            parts.push_back(setup::grouped(static_cast<long long>(maps.failed)) + " failed");
     }
     std::string summary = maps.total == 0 || calls.any() ? calls.summary() : "";
     if (maps.total == 0) summary += call_rate_text(calls.done + calls.failed, seconds);

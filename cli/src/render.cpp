@@ -1,7 +1,5 @@
 #include "render.hpp"
 
-#include "display_text.hpp"
-#include "json_line.hpp"
 #include "table.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -12,6 +10,8 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <heddle/tasks/output/task_result.hpp>
 
@@ -327,11 +327,11 @@ std::string render_error_json(const error& failure, const source_map& sources, e
                                 {"exit_code", static_cast<int>(code)},
                                 {"calls", json_of(counts)}};
     if (!recording.empty()) members["recording"] = recording;
-    return json_line(members);
+    return setup::json_line(members);
 }
 
 std::string render_counts_json(const call_counts& counts, exit_code code) {
-    return json_line(
+    return setup::json_line(
         boost::json::object{{"exit_code", static_cast<int>(code)}, {"calls", json_of(counts)}});
 }
 
@@ -352,7 +352,7 @@ std::string render_progress_json(const call_counts& counts, const lang::map_prog
     calls["waiting_for_budget"] = counts.waiting;
     calls["waiting_for_limit"] = counts.limited;
     members["calls"] = std::move(calls);
-    return json_line(members);
+    return setup::json_line(members);
 }
 
 } // namespace heddle::cli

@@ -1,24 +1,24 @@
 #include "request_capture.hpp"
 
-#include "display_text.hpp"
 #include "request_text.hpp"
 #include "request_view.hpp"
 
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/number_text.hpp>
 #include <heddle/providers/common/http_chat_provider.hpp>
+#include <heddle/setup/display_text.hpp>
 #include <heddle/tasks/run/token_estimate.hpp>
 
 namespace heddle::cli {
 
 namespace {
 
-std::string amount(double usd) { return usd > 0 ? dollars(usd) : "$0"; }
+std::string amount(double usd) { return usd > 0 ? setup::dollars(usd) : "$0"; }
 
 std::string tokens_text(const captured_request& captured, const request_estimate& estimate) {
-    std::string text = "about " + grouped(estimate.input_tokens) + " in, ";
+    std::string text = "about " + setup::grouped(estimate.input_tokens) + " in, ";
     const auto& most = captured.request.max_output_tokens;
-    return text + (most ? "at most " + grouped(*most) + " out" : "no limit out");
+    return text + (most ? "at most " + setup::grouped(*most) + " out" : "no limit out");
 }
 
 std::string cost_text(const captured_request& captured, const request_estimate& estimate) {
@@ -35,7 +35,7 @@ void add_cost(std::string& out, std::string_view name, const std::optional<doubl
 
 } // namespace
 
-std::optional<error> request_capture::on_request(const seen_request& seen) {
+std::optional<error> request_capture::on_request(const setup::seen_request& seen) {
     if (!waits_) return std::nullopt;
     if (!captured_) {
         captured_request& kept = captured_.emplace();

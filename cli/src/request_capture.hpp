@@ -1,11 +1,10 @@
 // Captures a request instead of sending it.
 #pragma once
 
-#include "services/watched_provider.hpp"
-
 #include <heddle/base/redaction.hpp>
 #include <heddle/ports/price_port.hpp>
 #include <heddle/providers/common/chat_codec.hpp>
+#include <heddle/setup/services/watched_provider.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +24,7 @@ struct captured_request {
 
 /// Captures the first request of a task, and cancels the work that made it. Between begin() and
 /// end() nothing is sent. Threads: the loop's.
-class request_capture final : public request_watch {
+class request_capture final : public setup::request_watch {
 public:
     /// Starts to capture.
     void begin() {
@@ -39,7 +38,7 @@ public:
     }
 
     void hide(std::vector<secret> keys) override { secrets_ = redactor(std::move(keys)); }
-    [[nodiscard]] std::optional<error> on_request(const seen_request& seen) override;
+    [[nodiscard]] std::optional<error> on_request(const setup::seen_request& seen) override;
 
 private:
     std::optional<captured_request> captured_;

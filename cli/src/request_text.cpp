@@ -1,9 +1,8 @@
 #include "request_text.hpp"
 
-#include "display_text.hpp"
-
 #include <heddle/base/number_text.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -41,7 +40,7 @@ public:
             at = end + 1;
         }
         const std::size_t more = text.size() - shown.size();
-        if (more != 0) out_ += "  … " + counted(more, "more byte") + "\n";
+        if (more != 0) out_ += "  … " + setup::counted(more, "more byte") + "\n";
     }
     [[nodiscard]] std::string take() && { return std::move(out_); }
 

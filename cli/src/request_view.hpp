@@ -1,9 +1,8 @@
 // Requests as they are shown: without keys, as text or as JSON.
 #pragma once
 
-#include "services/watched_provider.hpp"
-
 #include <heddle/base/redaction.hpp>
+#include <heddle/setup/services/watched_provider.hpp>
 
 #include <string>
 

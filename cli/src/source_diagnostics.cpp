@@ -1,10 +1,10 @@
 #include "source_diagnostics.hpp"
 
-#include "json_line.hpp"
 #include "render.hpp"
 
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
 
@@ -53,7 +53,7 @@ std::string problem_as_json(const lang::problem& found, const source_map& source
     line["code"] = boost::json::string(found.code);
     line["message"] = found.message;
     if (!found.hint.empty()) line["hint"] = found.hint;
-    return json_line(line);
+    return setup::json_line(line);
 }
 
 } // namespace heddle::cli

@@ -2,8 +2,7 @@
 
 #include <heddle/base/display_width.hpp>
 #include <heddle/base/utf8.hpp>
-
-#include "display_text.hpp"
+#include <heddle/setup/display_text.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -89,8 +88,8 @@ std::optional<std::string> table::text(unsigned width, std::size_t max_padded) c
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             if (i != 0) out.append(gap, ' ');
             const std::string_view whole = cell(row, i);
-            out += padded(width == 0 ? std::string(whole) : cut_to_width(whole, wide[i]), wide[i],
-                          right[i]);
+            out += padded(width == 0 ? std::string(whole) : setup::cut_to_width(whole, wide[i]),
+                          wide[i], right[i]);
         }
         end_line(out);
     };

@@ -1,9 +1,8 @@
 #include "template_text.hpp"
 
-#include "display_text.hpp"
-#include "json_line.hpp"
-
 #include <heddle/base/utf8.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/definition/field_values.hpp>
 
 #include <boost/json/array.hpp>
@@ -125,7 +124,7 @@ void put_field(json::object& into, const tasks::task_field& field, const task_te
 }
 
 [[nodiscard]] std::string shown(const json::value& item) {
-    return item.is_string() ? std::string(item.get_string()) : json_text(item);
+    return item.is_string() ? std::string(item.get_string()) : setup::json_text(item);
 }
 
 } // namespace

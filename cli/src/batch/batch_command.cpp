@@ -11,15 +11,15 @@
 #include "batch/run_manifest.hpp"
 #include "batch/unseen_results.hpp"
 #include "commands/evaluation.hpp"
-#include "display_text.hpp"
 #include "failure_hints.hpp"
-#include "input_files.hpp"
 #include "interrupts.hpp"
 #include "parking/parked_run.hpp"
 #include "run_to_end.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/input_files.hpp>
 
 namespace heddle::cli {
 
@@ -31,9 +31,9 @@ public:
     batch_work(batch_request asked, std::vector<std::string> arguments, console& output)
         : asked_(std::move(asked)), arguments_(std::move(arguments)), output_(output) {}
 
-    exit_code run(const environment& variables) {
+    exit_code run(const setup::environment& variables) {
         variables_ = &variables;
-        auto text = read_input_file(asked_.file);
+        auto text = setup::read_input_file(asked_.file);
         if (!text) return tell_usage_error(text.error(), asked_.options.json, output_);
         program_.name = asked_.file;
         program_.text = *std::move(text);
@@ -279,9 +279,9 @@ private:
         const batch_counts counts = batch_->counts();
         if (asked_.options.verbosity < 0 || asked_.options.json) return;
         if (counts.kept == 0 && counts.spent.requests == 0) return;
-        const std::string spent = dollars(counts.spent.cost_usd);
+        const std::string spent = setup::dollars(counts.spent.cost_usd);
         output_.err("heddle: continues the run in " + asked_.run_folder() + ": " +
-                    counted(counts.kept, "row") + " finished" +
+                    setup::counted(counts.kept, "row") + " finished" +
                     (spent.empty() ? "" : ", " + spent + " spent") + "\n");
     }
 
@@ -292,8 +292,9 @@ private:
         batch_->drain(stop_cause::interrupted, asked_.grace);
         if (asked_.options.verbosity >= 0 && !asked_.options.json) {
             const auto seconds = std::chrono::duration<double>(asked_.grace).count();
-            output_.err("\nno further row starts; " + counted(batch_->counts().in_progress, "row") +
-                        " in progress end within " + duration_text(seconds) +
+            output_.err("\nno further row starts; " +
+                        setup::counted(batch_->counts().in_progress, "row") +
+                        " in progress end within " + setup::duration_text(seconds) +
                         "; Ctrl-C again stops them now\n");
         }
     }
@@ -334,7 +335,7 @@ private:
     batch_request asked_;
     std::vector<std::string> arguments_;
     console& output_;
-    const environment* variables_ = nullptr;
+    const setup::environment* variables_ = nullptr;
     batch_program program_;
     row_binding binding_;
     std::unique_ptr<application> tools_;
@@ -365,7 +366,7 @@ private:
 } // namespace
 
 exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
-                    const environment& variables, console& output) {
+                    const setup::environment& variables, console& output) {
     for (;;) {
         batch_work work(asked, arguments, output);
         const exit_code code = work.run(variables);

@@ -3,8 +3,9 @@
 
 #include "batch/batch_request.hpp"
 #include "console.hpp"
-#include "environment.hpp"
 #include "exit_code.hpp"
+
+#include <heddle/setup/environment.hpp>
 
 #include <string>
 #include <vector>
@@ -13,6 +14,6 @@ namespace heddle::cli {
 
 /// Runs the batch. `arguments`: of the command line, kept for `heddle runs retry`.
 [[nodiscard]] exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
-                                  const environment& variables, console& output);
+                                  const setup::environment& variables, console& output);
 
 } // namespace heddle::cli

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "batch/start_gate.hpp"
-#include "display_text.hpp"
 
 #include <heddle/ports/run_journal.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -3,11 +3,11 @@
 #include "batch/batch_counts.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/row_failures.hpp"
-#include "display_text.hpp"
-#include "json_line.hpp"
 #include "table.hpp"
 
 #include <heddle/lang/realm.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds shortest_limit = 3s;
 constexpr std::string_view task_prefix = "task ";
 constexpr std::string_view tool_prefix = "tool ";
 
-std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
 
 /// Whether a step is one of those that a plan lists.
 bool is_call(std::string_view name) noexcept {
@@ -38,7 +38,7 @@ std::string shown_name(const std::string& name) {
     return name.starts_with(task_prefix) ? name.substr(task_prefix.size()) : name;
 }
 
-std::string amount(double cost) { return cost > 0 ? dollars(cost) : "$0"; }
+std::string amount(double cost) { return cost > 0 ? setup::dollars(cost) : "$0"; }
 
 /// Leaves out what no step is to be given again.
 void discard(std::vector<ports::step_record>& records, const std::vector<std::uint64_t>& numbers) {
@@ -231,7 +231,7 @@ std::optional<double> batch_plan::mean_cost() const {
 }
 
 std::string batch_plan::text(unsigned columns) const {
-    std::string text = counted(total_, "row") + ":";
+    std::string text = setup::counted(total_, "row") + ":";
     std::string rows;
     const auto add = [&](std::uint64_t count, const std::string& what) {
         if (count != 0) rows += (rows.empty() ? " " : ", ") + number(count) + " " + what;
@@ -259,13 +259,13 @@ std::string batch_plan::text(unsigned columns) const {
     }
     if (listed) text += lines.text(columns);
     if (open_ended_ != 0) {
-        text += "at least: " + counted(open_ended_, "row") +
+        text += "at least: " + setup::counted(open_ended_, "row") +
                 " would ask what was never answered, or take too long, and what follows is not "
                 "known\n";
     }
     if (fresh_ + begun_ != 0) {
         const auto mean = mean_cost();
-        text += counted(fresh_ + begun_, "row") + " to run: " +
+        text += setup::counted(fresh_ + begun_, "row") + " to run: " +
                 (mean ? "about " + amount(*mean * static_cast<double>(fresh_ + begun_)) +
                             ", as the rows before"
                       : std::string("cost unknown; --dry-run --sample-rows 20 finds out")) +
@@ -293,8 +293,8 @@ std::string batch_plan::json() const {
                                 {"kept", task.kept},        {"cost_usd", nullptr},
                                 {"max_cost_usd", nullptr}};
         if (const auto cost = cost_of(task)) {
-            one["cost_usd"] = rounded_usd(cost->least);
-            one["max_cost_usd"] = rounded_usd(cost->most);
+            one["cost_usd"] = setup::rounded_usd(cost->least);
+            one["max_cost_usd"] = setup::rounded_usd(cost->most);
         }
         tasks.push_back(std::move(one));
     }
@@ -312,12 +312,12 @@ std::string batch_plan::json() const {
                                 {"max_cost_usd", nullptr},
                                 {"new_cost_usd", nullptr}};
     if (const auto cost = cost_of_tasks()) {
-        members["cost_usd"] = rounded_usd(cost->least);
-        members["max_cost_usd"] = rounded_usd(cost->most);
+        members["cost_usd"] = setup::rounded_usd(cost->least);
+        members["max_cost_usd"] = setup::rounded_usd(cost->most);
     }
     if (const auto mean = mean_cost())
-        members["new_cost_usd"] = rounded_usd(*mean * static_cast<double>(fresh_ + begun_));
-    return json_line(members);
+        members["new_cost_usd"] = setup::rounded_usd(*mean * static_cast<double>(fresh_ + begun_));
+    return setup::json_line(members);
 }
 
 } // namespace heddle::cli

@@ -1,9 +1,8 @@
 #include "batch/batch_progress.hpp"
 
-#include "display_text.hpp"
-#include "json_line.hpp"
-
 #include <heddle/base/display_width.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
 
@@ -15,17 +14,17 @@ namespace heddle::cli {
 
 namespace {
 
-std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
 
 std::string cost_text(const batch_counts& counts) {
-    std::string text = dollars(counts.spent.cost_usd);
+    std::string text = setup::dollars(counts.spent.cost_usd);
     if (text.empty() && !counts.budget_usd) return {};
     if (text.empty()) text = "$0";
-    if (counts.budget_usd) text += " of " + dollars(*counts.budget_usd);
+    if (counts.budget_usd) text += " of " + setup::dollars(*counts.budget_usd);
     else if (counts.mean_cost && counts.left() && *counts.left() != 0) {
         const double expected =
             counts.spent.cost_usd + *counts.mean_cost * static_cast<double>(*counts.left());
-        text += ", about " + dollars(expected) + " in all";
+        text += ", about " + setup::dollars(expected) + " in all";
     }
     return text;
 }
@@ -48,8 +47,8 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
     if (rate > 0 && counts.ended_now() != 0) {
         parts.push_back(rate_text(rate));
         if (counts.left() && *counts.left() != 0 && seconds >= 2) {
-            parts.push_back(about + duration_text(static_cast<double>(*counts.left()) / rate) +
-                            " left");
+            parts.push_back(
+                about + setup::duration_text(static_cast<double>(*counts.left()) / rate) + " left");
         }
     }
     std::string running = number(counts.in_progress) + " running";
@@ -58,13 +57,13 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
     parts.push_back(std::move(running));
     if (counts.waiting != 0)
         parts.push_back(number(counts.waiting) + " waiting for " +
-                        counted(counts.parked, "parked call"));
+                        setup::counted(counts.parked, "parked call"));
     if (counts.failed != 0) parts.push_back(number(counts.failed) + " failed");
     if (counts.rejected != 0) parts.push_back(number(counts.rejected) + " rejected");
     if (std::string cost = cost_text(counts); !cost.empty()) parts.push_back(std::move(cost));
     if (counts.spent.input_tokens != 0) {
-        parts.push_back(grouped(counts.spent.input_tokens) + " tokens in, " +
-                        grouped(counts.spent.output_tokens) + " out");
+        parts.push_back(setup::grouped(counts.spent.input_tokens) + " tokens in, " +
+                        setup::grouped(counts.spent.output_tokens) + " out");
     }
     std::string line;
     for (const std::string& part : parts) {
@@ -100,7 +99,7 @@ std::string progress_json(const batch_counts& counts, double seconds, double rat
     if (!counts.waits_for.empty()) members["waits_for"] = counts.waits_for;
     if (counts.left() && rate > 0)
         members["seconds_left"] = std::round(static_cast<double>(*counts.left()) / rate);
-    return json_line(members);
+    return setup::json_line(members);
 }
 
 batch_progress::batch_progress(coro::event_loop& loop, console& output, progress_style style,

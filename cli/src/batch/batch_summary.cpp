@@ -1,7 +1,7 @@
 #include "batch/batch_summary.hpp"
 
-#include "display_text.hpp"
-#include "json_line.hpp"
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::uint64_t failures_shown = 100;
 
-std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
 
 std::string cost_of(const ports::step_spending& spent) {
-    std::string text = dollars(spent.cost_usd);
+    std::string text = setup::dollars(spent.cost_usd);
     if (spent.unpriced != 0) {
-        text +=
-            (text.empty() ? "" : " and ") + counted(spent.unpriced, "call") + " of unknown cost";
+        text += (text.empty() ? "" : " and ") + setup::counted(spent.unpriced, "call") +
+                " of unknown cost";
     }
     return text;
 }
@@ -32,7 +32,7 @@ std::string rows_line(const batch_summary& end) {
     const bool has_total =
         counts.total && !counts.total_is_estimate && *counts.total >= counts.ended();
     std::string text = has_total ? number(counts.ended()) + " of " + number(*counts.total) + " rows"
-                                 : counted(counts.ended(), "row");
+                                 : setup::counted(counts.ended(), "row");
     text += ": " + number(counts.done) + " done";
     if (counts.failed != 0) text += ", " + number(counts.failed) + " failed";
     if (counts.rejected != 0) text += ", " + number(counts.rejected) + " rejected";
@@ -40,7 +40,7 @@ std::string rows_line(const batch_summary& end) {
     if (in_batches != 0) text += ", " + number(in_batches) + " waiting";
     if (counts.asking != 0) text += ", " + number(counts.asking) + " waiting for an answer";
     if (counts.kept != 0) text += " (" + number(counts.kept) + " of them earlier)";
-    text += "; " + duration_text(end.seconds);
+    text += "; " + setup::duration_text(end.seconds);
     if (counts.ended_now() > 1 && end.seconds > 0.1) {
         const double rate = static_cast<double>(counts.ended_now()) / end.seconds;
         text += ", " +
@@ -50,8 +50,8 @@ std::string rows_line(const batch_summary& end) {
     }
     const ports::step_spending& spent = counts.spent;
     if (spent.input_tokens != 0 || spent.output_tokens != 0) {
-        text += "; " + grouped(spent.input_tokens) + " tokens in, " + grouped(spent.output_tokens) +
-                " out";
+        text += "; " + setup::grouped(spent.input_tokens) + " tokens in, " +
+                setup::grouped(spent.output_tokens) + " out";
     }
     if (const std::string cost = cost_of(spent); !cost.empty()) {
         text += "; " + cost;
@@ -70,7 +70,8 @@ std::string results_line(const batch_summary& end, const batch_request& asked) {
                " keeps those of the earlier one until all rows have run again\n";
     }
     if (end.outdated == 0) return {};
-    return counted(end.outdated, "row") + " of the run " + (end.outdated == 1 ? "is" : "are") +
+    return setup::counted(end.outdated, "row") + " of the run " +
+           (end.outdated == 1 ? "is" : "are") +
            " not in the input any more; 'heddle runs export' has the earlier results\n";
 }
 
@@ -84,7 +85,7 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     case stop_cause::none:
         if (end.failure) return again;
         if (end.only_waits) {
-            return counted(end.counts.parked, "call") + " " +
+            return setup::counted(end.counts.parked, "call") + " " +
                    (end.counts.parked == 1 ? "waits" : "wait") + " for " +
                    (end.batches == 1 ? "a batch" : number(end.batches) + " batches") +
                    " of the services; the same command takes the responses and continues "
@@ -95,7 +96,7 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
         return "'heddle runs show " + asked.run_folder() +
                "' lists the questions, 'heddle runs answer' takes the answers" + then;
     case stop_cause::budget:
-        return "the budget of " + dollars(*end.counts.budget_usd) +
+        return "the budget of " + setup::dollars(*end.counts.budget_usd) +
                " does not allow a further row (" + (spent.empty() ? "nothing" : spent) + " spent)" +
                (kept ? "; the same command with a larger --budget-usd continues" : "");
     case stop_cause::calls:
@@ -105,10 +106,10 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     case stop_cause::interrupted: return "interrupted" + then;
     case stop_cause::cancelled: return "cancelled by 'heddle runs cancel'" + then;
     case stop_cause::failures:
-        return "stopped after " + counted(asked.max_failed.value_or(1), "failed row") +
+        return "stopped after " + setup::counted(asked.max_failed.value_or(1), "failed row") +
                " (--on-error)" + then + (kept ? ", with --retry-failed also those" : "");
     case stop_cause::all_fail:
-        return "not one of the first " + counted(failures_shown, "row") +
+        return "not one of the first " + setup::counted(failures_shown, "row") +
                " had a result; --on-error skip goes on in any case";
     case stop_cause::settings: return "mend that" + then;
     case stop_cause::bad_row: return "stopped at a row that is not as it should be (--strict)";
@@ -122,7 +123,7 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
 }
 
 boost::json::object json_of(const ports::step_spending& spent) {
-    boost::json::value cost = rounded_usd(spent.cost_usd);
+    boost::json::value cost = setup::rounded_usd(spent.cost_usd);
     if (spent.unpriced != 0 && spent.cost_usd <= 0) cost = nullptr;
     return {{"requests", spent.requests},           {"input_tokens", spent.input_tokens},
             {"output_tokens", spent.output_tokens}, {"cost_usd", std::move(cost)},
@@ -150,14 +151,15 @@ std::string change_text(const std::vector<ports::known_row>& known, const batch_
             : "the program, its templates, inputs, model or settings have changed since the run "
               "began: ";
     if (!asked.is_retry()) {
-        return text + counted(known.size(), "row") + (known.size() == 1 ? " runs" : " run") +
+        return text + setup::counted(known.size(), "row") + (known.size() == 1 ? " runs" : " run") +
                " again; responses to requests that are the same as before are used again";
     }
     const auto kept = static_cast<std::size_t>(
         std::count_if(known.begin(), known.end(), [](const ports::known_row& row) {
             return row.status == ports::row_status::done && !row.outdated;
         }));
-    return text + counted(kept, "row") + (kept == 1 ? " keeps its result" : " keep their results") +
+    return text + setup::counted(kept, "row") +
+           (kept == 1 ? " keeps its result" : " keep their results") +
            ", and rows that have not ended wait, since only rows that failed are retried; without "
            "--retry-failed and --retry-row all rows run again";
 }
@@ -169,12 +171,12 @@ std::string summary_text(const batch_summary& end, const failure_table& failures
     std::string text = rows_line(end);
     text += failures.text(columns);
     if (end.counts.maybe_paid != 0) {
-        text += counted(end.counts.maybe_paid, "call") +
+        text += setup::counted(end.counts.maybe_paid, "call") +
                 " may have been paid for without a response (under way when a process ended); the "
                 "cost is an estimate\n";
     }
     if (end.counts.changed != 0) {
-        text += counted(end.counts.changed, "finished row") +
+        text += setup::counted(end.counts.changed, "finished row") +
                 " of the input changed since and kept the earlier result\n";
     }
     const std::string& letters = end.dead_letters;
@@ -190,7 +192,7 @@ std::string summary_text(const batch_summary& end, const failure_table& failures
         const std::string next = how_to_go_on(end, asked);
         const auto left = end.counts.left();
         if (left && *left != 0) {
-            text += (end.counts.total_is_estimate ? "about " : "") + counted(*left, "row") +
+            text += (end.counts.total_is_estimate ? "about " : "") + setup::counted(*left, "row") +
                     " left" + (next.empty() ? "" : ": " + next) + "\n";
         } else if (!next.empty()) {
             text += (end.rows_left ? "rows are left: " : "") + next + "\n";
@@ -236,7 +238,7 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
         members["error"] = boost::json::object{{"message", end.failure->message()},
                                                {"hint", end.failure->info().hint}};
     }
-    return json_line(members);
+    return setup::json_line(members);
 }
 
 } // namespace heddle::cli

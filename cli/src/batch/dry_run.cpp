@@ -2,12 +2,12 @@
 
 #include "batch/batch_counts.hpp"
 #include "batch/row_attempt.hpp"
-#include "display_text.hpp"
-#include "json_line.hpp"
 
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/semaphore.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
 
@@ -15,7 +15,7 @@ namespace heddle::cli {
 
 namespace {
 
-std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
 
 } // namespace
 
@@ -133,7 +133,7 @@ std::optional<std::pair<double, std::uint64_t>> dry_run::mean_cost() const {
 }
 
 std::string dry_run::text(unsigned columns) const {
-    std::string text = counted(total_, "row") + ": " + number(to_run_) + " would run";
+    std::string text = setup::counted(total_, "row") + ": " + number(to_run_) + " would run";
     if (finished_ != 0) text += ", " + number(finished_) + " are finished";
     if (waiting_ != 0)
         text += ", " + number(waiting_) + " would wait for a command without a retry";
@@ -143,12 +143,12 @@ std::string dry_run::text(unsigned columns) const {
     const auto mean = mean_cost();
     if (!mean) return text + "cost: unknown; --sample-rows 20 runs 20 rows to find out\n";
     const double cost = mean->first * static_cast<double>(to_run_);
-    text += "cost: about " + (cost > 0 ? dollars(cost) : std::string("$0")) + ", from " +
-            counted(mean->second, "row") +
+    text += "cost: about " + (cost > 0 ? setup::dollars(cost) : std::string("$0")) + ", from " +
+            setup::counted(mean->second, "row") +
             (sample_ran_ == 0 ? " that ended earlier" : " that ran now");
-    if (sample_spent_.cost_usd > 0) text += " for " + dollars(sample_spent_.cost_usd);
+    if (sample_spent_.cost_usd > 0) text += " for " + setup::dollars(sample_spent_.cost_usd);
     if (sample_spent_.unpriced != 0)
-        text += "; " + counted(sample_spent_.unpriced, "call") + " of unknown price";
+        text += "; " + setup::counted(sample_spent_.unpriced, "call") + " of unknown price";
     if (sample_failed_ != 0) text += "; " + number(sample_failed_) + " of them failed";
     if (sample_stop_ != stop_cause::none) {
         text += "; the sample stopped at --" +
@@ -178,7 +178,7 @@ std::string dry_run::json() const {
                                 {"cost_usd", nullptr}};
     if (const auto mean = mean_cost())
         members["cost_usd"] = mean->first * static_cast<double>(to_run_);
-    return json_line(members);
+    return setup::json_line(members);
 }
 
 } // namespace heddle::cli

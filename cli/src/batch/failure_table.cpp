@@ -1,10 +1,10 @@
 #include "batch/failure_table.hpp"
 
-#include "display_text.hpp"
 #include "table.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <algorithm>
 
@@ -56,12 +56,12 @@ std::string failure_table::text(unsigned columns, std::size_t most) const {
     const std::vector<group> sorted = groups();
     for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
         const group& each = sorted[i];
-        lines.add(
-            {grouped(static_cast<long long>(each.rows)), each.reason, each.message, each.first_id});
+        lines.add({setup::grouped(static_cast<long long>(each.rows)), each.reason, each.message,
+                   each.first_id});
     }
     std::string text = lines.text(columns);
     if (sorted.size() > most) {
-        text += "… and " + counted(sorted.size() - most, "further reason") + "\n";
+        text += "… and " + setup::counted(sorted.size() - most, "further reason") + "\n";
     }
     return text;
 }

@@ -2,9 +2,9 @@
 
 #include "batch/batch_files.hpp"
 #include "batch/run_identity.hpp"
-#include "input_files.hpp"
 
 #include <heddle/rows/row.hpp>
+#include <heddle/setup/input_files.hpp>
 
 #include <filesystem>
 #include <initializer_list>
@@ -46,7 +46,7 @@ std::string program_digest(const program_parts& of, run_manifest& manifest) {
         all.add("import", {name_beside(of.asked.file, name), text});
     of.tools.imported().close();
     for (const std::string& file : of.templates) {
-        if (const auto text = read_input_file(file))
+        if (const auto text = setup::read_input_file(file))
             all.add("template", {name_beside(of.asked.file, file), *text});
     }
     for (const std::string& each : of.asked.inputs) all.add("input", {each});

@@ -1,6 +1,5 @@
 #include "batch/row_attempt.hpp"
 
-#include "json_line.hpp"
 #include "render.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -8,6 +7,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <boost/json/parse.hpp>
@@ -45,7 +45,7 @@ std::string json_of_error(const error& failure, const source_map& sources) {
         if (lines.empty()) described.erase("trace");
         else if (lines.size() > max_trace) lines.erase(lines.begin() + max_trace, lines.end());
     }
-    return json_text(described);
+    return setup::json_text(described);
 }
 
 /// The result of a row: of a task's result its content, since its notes differ from run to run.

@@ -1,12 +1,12 @@
 #include "batch/run_command.hpp"
 
 #include "batch/batch_files.hpp"
-#include "display_text.hpp"
-#include "input_files.hpp"
-#include "trust/file_owner.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/trust/file_owner.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ namespace paths = std::filesystem;
 constexpr std::size_t max_noted_bytes = 16U << 20;
 
 /// Where the user's note of a run is; empty: nowhere.
-std::string note_file(const run_manifest& manifest, const environment& variables) {
+std::string note_file(const run_manifest& manifest, const setup::environment& variables) {
     const auto state = variables.state_folder();
     const std::string& id = manifest.run_id;
     const bool is_id =
@@ -47,7 +47,7 @@ void tidy_notes(const paths::path& folder) {
     std::error_code failed;
     for (const auto& each : paths::directory_iterator(folder, failed)) {
         if (++seen > most) break;
-        const auto text = read_own_file(each.path().string(), max_noted_bytes);
+        const auto text = setup::read_own_file(each.path().string(), max_noted_bytes);
         const auto note = text ? run_manifest::from_json(*text, each.path().string())
                                : result<run_manifest>(text.error());
         if (!note || !paths::exists(note->folder, failed)) paths::remove(each.path(), failed);
@@ -107,7 +107,8 @@ bool is_name_of_secret(std::string_view name) {
     return false;
 }
 
-void note_command(run_manifest& manifest, given_command given, const environment& variables) {
+void note_command(run_manifest& manifest, given_command given,
+                  const setup::environment& variables) {
     std::error_code failed;
     manifest.folder = absolute_path(given.folder);
     manifest.heddle_version = HEDDLE_VERSION;
@@ -129,23 +130,23 @@ void note_command(run_manifest& manifest, given_command given, const environment
     const paths::path notes = paths::path(note).parent_path();
     paths::create_directories(notes, failed);
     if (paths::exists(note, failed)) {
-        const auto before = read_own_file(note, max_noted_bytes);
+        const auto before = setup::read_own_file(note, max_noted_bytes);
         if (before && *before == note_of(manifest)) return;
     } else {
         tidy_notes(notes);
     }
-    (void)write_private_file(note, note_of(manifest));
+    (void)setup::write_private_file(note, note_of(manifest));
 }
 
 result<std::vector<std::string>> command_of_run(const run_manifest& manifest,
                                                 const std::string& folder,
                                                 const command_request& asked,
-                                                const environment& variables) {
+                                                const setup::environment& variables) {
     if (!asked.allow) {
         const std::string file = note_file(manifest, variables);
         const auto note = file.empty()
                               ? result<std::string>(error(errc::not_found, "there is none"))
-                              : read_own_file(file, max_noted_bytes);
+                              : setup::read_own_file(file, max_noted_bytes);
         if (!note || *note != note_of(manifest)) {
             return error(errc::invalid_argument,
                          folder +

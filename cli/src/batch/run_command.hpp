@@ -2,9 +2,9 @@
 #pragma once
 
 #include "batch/run_manifest.hpp"
-#include "environment.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/setup/environment.hpp>
 
 #include <string>
 #include <string_view>
@@ -23,7 +23,7 @@ struct given_command {
 /// `heddle runs retry` knows that the user has given it: a run may come from a stranger. Values of
 /// inputs whose names look like those of secrets ("token") are left out. Without a state directory
 /// (HOME) only the manifest has it. Errors: none; for what cannot be written there, the retry asks.
-void note_command(run_manifest& manifest, given_command given, const environment& variables);
+void note_command(run_manifest& manifest, given_command given, const setup::environment& variables);
 
 /// What `heddle runs retry` or `replay` was asked for.
 struct command_request {
@@ -36,7 +36,7 @@ struct command_request {
 [[nodiscard]] result<std::vector<std::string>> command_of_run(const run_manifest& manifest,
                                                               const std::string& folder,
                                                               const command_request& asked,
-                                                              const environment& variables);
+                                                              const setup::environment& variables);
 
 /// Whether the value of an input of that name is not kept. Pure.
 [[nodiscard]] bool is_name_of_secret(std::string_view name);

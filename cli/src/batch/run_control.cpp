@@ -1,7 +1,8 @@
 #include "batch/run_control.hpp"
 
 #include "batch/batch_progress.hpp"
-#include "json_line.hpp"
+
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -160,7 +161,7 @@ private:
                     if (failed_to || !self->batch) return self->end(held);
                     std::string line(size, '\0');
                     held->text.sgetn(line.data(), static_cast<std::streamsize>(size));
-                    held->answer = json_line(perform(line, *self->batch));
+                    held->answer = setup::json_line(perform(line, *self->batch));
                     asio::async_write(
                         held->socket, asio::buffer(held->answer),
                         [self, held](boost::system::error_code, std::size_t) { self->end(held); });

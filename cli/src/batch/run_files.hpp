@@ -9,13 +9,13 @@
 #include "batch/run_manifest.hpp"
 #include "batch/start_gate.hpp"
 #include "console.hpp"
-#include "environment.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
 #include <heddle/ports/run_journal.hpp>
 #include <heddle/ports/tree_port.hpp>
+#include <heddle/setup/environment.hpp>
 #include <heddle/store/run_store.hpp>
 
 #include <cstdint>
@@ -39,7 +39,7 @@ public:
         application& tools;
         ports::worker_port& workers;
         console& output;
-        const environment& variables;
+        const setup::environment& variables;
     };
     explicit run_files(const parts& of) : of_(of), outputs_(of.asked) {}
 

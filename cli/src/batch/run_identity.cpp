@@ -1,10 +1,10 @@
 #include "batch/run_identity.hpp"
 
 #include "batch/batch_files.hpp"
-#include "display_text.hpp"
-#include "task_files.hpp"
 
 #include <heddle/rows/row.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/task_files.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -31,7 +31,7 @@ std::string hex_of(const ports::digest128& digest) {
 }
 
 std::vector<std::string> templates_of(const application& tools) {
-    auto files = template_files(tools.template_folders());
+    auto files = setup::template_files(tools.template_folders());
     return files ? *std::move(files) : std::vector<std::string>();
 }
 
@@ -60,7 +60,7 @@ coro::task<result<void>> check_journal(opened_files files, std::vector<ports::kn
     }
     if (!known.empty() || files.journal.totals().spent.requests != 0) {
         co_return error(errc::invalid_argument, folder + " has a journal with " +
-                                                    counted(known.size(), "row") +
+                                                    setup::counted(known.size(), "row") +
                                                     ", but its run.json is missing")
             .with_hint("restore run.json, or name another directory with --run");
     }

@@ -1,10 +1,9 @@
 #include "batch/run_manifest.hpp"
 
-#include "input_files.hpp"
-#include "json_line.hpp"
-
 #include <heddle/base/hex.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -71,25 +70,25 @@ std::vector<std::string> texts_in(const json::object& members, std::string_view 
 } // namespace
 
 std::string run_manifest::to_json() const {
-    return json_line(json::object{{"version", current_version},
-                                  {"run_id", run_id},
-                                  {"program", value_of(program)},
-                                  {"program_digest", program_digest},
-                                  {"begun_digest", begun_digest},
-                                  {"model", value_of(model)},
-                                  {"mixed", is_mixed},
-                                  {"output", value_of(output)},
-                                  {"dead_letters", value_of(dead_letters)},
-                                  {"id_field", value_of(id_field)},
-                                  {"seed", std::to_string(seed)},
-                                  {"strict", strict},
-                                  {"folder", value_of(folder)},
-                                  {"directory", value_of(directory)},
-                                  {"arguments", array_of(arguments)},
-                                  {"withheld", array_of(withheld)},
-                                  {"started", started},
-                                  {"heddle", heddle_version},
-                                  {"parks", parks}});
+    return setup::json_line(json::object{{"version", current_version},
+                                         {"run_id", run_id},
+                                         {"program", value_of(program)},
+                                         {"program_digest", program_digest},
+                                         {"begun_digest", begun_digest},
+                                         {"model", value_of(model)},
+                                         {"mixed", is_mixed},
+                                         {"output", value_of(output)},
+                                         {"dead_letters", value_of(dead_letters)},
+                                         {"id_field", value_of(id_field)},
+                                         {"seed", std::to_string(seed)},
+                                         {"strict", strict},
+                                         {"folder", value_of(folder)},
+                                         {"directory", value_of(directory)},
+                                         {"arguments", array_of(arguments)},
+                                         {"withheld", array_of(withheld)},
+                                         {"started", started},
+                                         {"heddle", heddle_version},
+                                         {"parks", parks}});
 }
 
 result<run_manifest> run_manifest::from_json(const std::string& text, const std::string& file) {
@@ -141,12 +140,12 @@ std::string time_text_now() {
 std::string manifest_file(const std::string& folder) { return folder + "/run.json"; }
 
 result<run_manifest> read_manifest(const std::string& folder) {
-    HEDDLE_TRY(const std::string text, read_input_file(manifest_file(folder), 16U << 20));
+    HEDDLE_TRY(const std::string text, setup::read_input_file(manifest_file(folder), 16U << 20));
     return run_manifest::from_json(text, manifest_file(folder));
 }
 
 result<void> write_manifest(const std::string& folder, const run_manifest& content) {
-    return write_private_file(manifest_file(folder), content.to_json());
+    return setup::write_private_file(manifest_file(folder), content.to_json());
 }
 
 result<std::string> find_run(const std::string& name) {

@@ -7,15 +7,15 @@
 #include "batch/opened_run.hpp"
 #include "batch/run_control.hpp"
 #include "commands/evaluation.hpp"
-#include "display_text.hpp"
 #include "journal/parked_questions.hpp"
-#include "json_line.hpp"
 #include "parking/parking_report.hpp"
 #include "table.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/rows/result_writer.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -59,10 +59,10 @@ json::object totals_json(const ports::run_totals& totals) {
             {"requests", totals.spent.requests},
             {"input_tokens", totals.spent.input_tokens},
             {"output_tokens", totals.spent.output_tokens},
-            {"cost_usd", rounded_usd(totals.spent.cost_usd)}};
+            {"cost_usd", setup::rounded_usd(totals.spent.cost_usd)}};
 }
 
-std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
 
 /// Reason and message of an error as the journal has it.
 std::pair<std::string, std::string> reason_of(const std::string& error_json) {
@@ -221,17 +221,17 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
                                            {"message", each.message},
                                            {"first", each.first_id}});
         }
-        output->out_data(json_line(json::object{{"run", run->folder},
-                                                {"going", going},
-                                                {"program", run->about.program},
-                                                {"results", run->about.output},
-                                                {"dead_letters", run->about.dead_letters},
-                                                {"started", run->about.started},
-                                                {"mixed", run->about.is_mixed},
-                                                {"rows", std::move(rows)},
-                                                {"questions", std::move(questions)},
-                                                {"batches", parked->json()},
-                                                {"failures", std::move(reasons)}}));
+        output->out_data(setup::json_line(json::object{{"run", run->folder},
+                                                       {"going", going},
+                                                       {"program", run->about.program},
+                                                       {"results", run->about.output},
+                                                       {"dead_letters", run->about.dead_letters},
+                                                       {"started", run->about.started},
+                                                       {"mixed", run->about.is_mixed},
+                                                       {"rows", std::move(rows)},
+                                                       {"questions", std::move(questions)},
+                                                       {"batches", parked->json()},
+                                                       {"failures", std::move(reasons)}}));
         co_return result<void>();
     }
     std::string text =
@@ -240,16 +240,16 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     text += "rows: " + number(totals.done) + " done, " + number(totals.failed) + " failed, " +
             number(totals.rejected) + " rejected, " + number(totals.begun) + " begun\n";
     if (outdated != 0)
-        text += "of an earlier version of the program: " + counted(outdated, "row") + "\n";
+        text += "of an earlier version of the program: " + setup::counted(outdated, "row") + "\n";
     if (totals.spent.requests != 0) {
-        const std::string cost = dollars(totals.spent.cost_usd);
-        text += "spent: " + counted(totals.spent.requests, "request") + ", " +
-                grouped(totals.spent.input_tokens) + " tokens in, " +
-                grouped(totals.spent.output_tokens) + " out" + (cost.empty() ? "" : ", " + cost) +
-                "\n";
+        const std::string cost = setup::dollars(totals.spent.cost_usd);
+        text += "spent: " + setup::counted(totals.spent.requests, "request") + ", " +
+                setup::grouped(totals.spent.input_tokens) + " tokens in, " +
+                setup::grouped(totals.spent.output_tokens) + " out" +
+                (cost.empty() ? "" : ", " + cost) + "\n";
     }
     if (totals.maybe_paid != 0) {
-        text += "maybe paid: " + counted(totals.maybe_paid, "call") +
+        text += "maybe paid: " + setup::counted(totals.maybe_paid, "call") +
                 " under way when a process ended; the cost is an estimate\n";
     }
     text += parked->text();
@@ -423,7 +423,8 @@ exit_code list_runs(const std::vector<std::string>& folders, bool as_json, conso
         } else if (listed) {
             lines.add({folder, one.program, one.going ? "going" : "", number(one.totals.done),
                        number(one.totals.failed), number(one.totals.rejected),
-                       number(one.totals.begun), dollars(one.totals.spent.cost_usd), one.started});
+                       number(one.totals.begun), setup::dollars(one.totals.spent.cost_usd),
+                       one.started});
         }
         if (!listed) {
             if (as_json) {
@@ -433,7 +434,7 @@ exit_code list_runs(const std::vector<std::string>& folders, bool as_json, conso
             }
         }
     }
-    if (as_json) output.out_data(json_line(json::value(std::move(all))));
+    if (as_json) output.out_data(setup::json_line(json::value(std::move(all))));
     else if (found.empty()) output.out("no runs here\n");
     else output.out(lines.text(output.traits().out_is_terminal ? output.columns() : 0));
     return exit_code::done;
@@ -454,12 +455,12 @@ exit_code export_run(const export_request& asked, console& output) {
     const auto ended =
         with_run(asked.run, [&](opened_run& on) { return export_rows(&on, &asked, &exported); });
     if (ended && asked.file != "-")
-        output.err(counted(exported.written, "row") + " written to " + asked.file + "\n");
+        output.err(setup::counted(exported.written, "row") + " written to " + asked.file + "\n");
     const std::string earlier = " of an earlier version of the program ";
     if (ended && exported.marked != 0)
-        output.err(counted(exported.marked, "result") + earlier + "marked \"outdated\"\n");
+        output.err(setup::counted(exported.marked, "result") + earlier + "marked \"outdated\"\n");
     if (ended && exported.left_out != 0)
-        output.err(counted(exported.left_out, "result") + earlier +
+        output.err(setup::counted(exported.left_out, "result") + earlier +
                    "left out; an export as JSONL has and marks them\n");
     return tell(ended, asked.json, output);
 }

@@ -3,8 +3,9 @@
 
 #include "command_line/option_list.hpp"
 #include "console.hpp"
-#include "environment.hpp"
 #include "exit_code.hpp"
+
+#include <heddle/setup/environment.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,7 @@ class command_line;
 
 /// The context in which a command runs.
 struct command_context {
-    const environment& variables;
+    const setup::environment& variables;
     console& output;
     const command_line& program; ///< for commands about the command line itself
 };

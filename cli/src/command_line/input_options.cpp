@@ -1,6 +1,6 @@
 #include "command_line/input_options.hpp"
 
-#include "input_files.hpp"
+#include <heddle/setup/input_files.hpp>
 
 namespace heddle::cli {
 
@@ -22,7 +22,7 @@ void add_input_json_option(option_list& command, input_options& into, const std:
 
 result<std::optional<std::string>> read_input_json(const input_options& asked) {
     if (!asked.json_file) return std::optional<std::string>();
-    HEDDLE_TRY(std::string text, read_input_file(*asked.json_file));
+    HEDDLE_TRY(std::string text, setup::read_input_file(*asked.json_file));
     return std::optional<std::string>(std::move(text));
 }
 

@@ -1,8 +1,7 @@
 #include "command_line/workflow_options.hpp"
 
-#include "quantity.hpp"
-
 #include <heddle/base/ascii.hpp>
+#include <heddle/setup/quantity.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -170,7 +169,7 @@ std::optional<std::string> workflow_option_reader::finish(workflow_options& into
     if (into.budget_usd && !(std::isfinite(*into.budget_usd) && *into.budget_usd >= 0))
         return "--budget-usd must be a number of dollars from 0";
     if (memory_limit_) {
-        into.memory_limit = bytes_of(*memory_limit_);
+        into.memory_limit = setup::bytes_of(*memory_limit_);
         if (!into.memory_limit) return "--memory-limit must be a size, such as 500MB or 1GiB";
     }
     return std::nullopt;

@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
-namespace heddle::cli {
-
+namespace heddle::setup {
 class request_watch;
+} // namespace heddle::setup
+
+namespace heddle::cli {
 
 /// The options that `run`, `eval`, `call` and `repl` share.
 struct workflow_options {
@@ -39,17 +41,17 @@ struct workflow_options {
     std::optional<std::string> record; ///< a file for the calls of the run
     std::optional<std::string> replay; ///< a file with recorded calls, in place of services
     bool replay_leniently = false;
-    bool allow_shell = false;          ///< workflows may run programs
-    std::vector<std::string> pass_env; ///< variables that those programs inherit as well
-    std::optional<std::string> aider;  ///< command line of Aider
-    bool match_with_model = false;     ///< a model chooses among the files of a lookup
-    std::vector<std::string> tasks;    ///< folders and files of task templates
-    bool many_rows = false;            ///< a batch: no terminal is asked; calls of others first
-    bool prints_to_error = false;      ///< what the workflow prints goes to standard error
-    std::string show_prompts;          ///< whose requests are shown; "*": all; empty: none
-    request_watch* watch = nullptr;    ///< observes requests before the cache; may be null
-    bool without_keys = false;         ///< nothing is sent, so no key is needed
-    bool has_journal = false;          ///< `heddle run --run`: responses and imports are kept
+    bool allow_shell = false;              ///< workflows may run programs
+    std::vector<std::string> pass_env;     ///< variables that those programs inherit as well
+    std::optional<std::string> aider;      ///< command line of Aider
+    bool match_with_model = false;         ///< a model chooses among the files of a lookup
+    std::vector<std::string> tasks;        ///< folders and files of task templates
+    bool many_rows = false;                ///< a batch: no terminal is asked; calls of others first
+    bool prints_to_error = false;          ///< what the workflow prints goes to standard error
+    std::string show_prompts;              ///< whose requests are shown; "*": all; empty: none
+    setup::request_watch* watch = nullptr; ///< observes requests before the cache; may be null
+    bool without_keys = false;             ///< nothing is sent, so no key is needed
+    bool has_journal = false;              ///< `heddle run --run`: responses and imports are kept
     bool from_journal = false;    ///< nothing is sent, written or started: only records are used
     bool parks_questions = false; ///< system:ask_user parks its row, which has a journal
     bool parks = false;           ///< requests may wait for batches of their services

@@ -4,7 +4,8 @@
 #include "command_line/command_line.hpp"
 #include "command_line/progress_option.hpp"
 #include "journal/replay_run.hpp"
-#include "task_files.hpp"
+
+#include <heddle/setup/task_files.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -112,7 +113,7 @@ private:
         options.parks_questions = asked_.journal;
         // What is on standard output is read by programs: results, or the object of --json.
         options.prints_to_error = asked_.writes_to_standard_output() || options.json;
-        options.default_tasks = tasks_beside(asked_.file);
+        options.default_tasks = setup::tasks_beside(asked_.file);
         if ((options.verbosity < 0 || options.json) && asked_.progress == progress_style::automatic)
             asked_.progress = progress_style::none;
     }

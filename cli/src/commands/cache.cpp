@@ -2,13 +2,13 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "config/config_file.hpp"
-#include "display_text.hpp"
-#include "json_line.hpp"
 #include "run_to_end.hpp"
-#include "services/cache_file.hpp"
 
 #include <heddle/fs/local_tree.hpp>
+#include <heddle/setup/config/config_file.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
+#include <heddle/setup/services/cache_file.hpp>
 
 #include <boost/json/object.hpp>
 
@@ -67,7 +67,7 @@ json::object stats_json(const response_store_stats& stats, const std::string& fi
 }
 
 std::string stats_text(const response_store_stats& stats, const std::string& file) {
-    std::string text = file + ": " + counted(stats.entries, "response") + ", " +
+    std::string text = file + ": " + setup::counted(stats.entries, "response") + ", " +
                        size_text(stats.bytes) + " of " + size_text(stats.max_bytes);
     if (stats.expired != 0) text += ", " + std::to_string(stats.expired) + " too old";
     if (stats.oldest) text += ", since " + time_text(*stats.oldest);
@@ -95,11 +95,12 @@ coro::task<void> perform(const cache_request* asked, ports::response_store* stor
     into->stats = std::move(stats);
 }
 
-exit_code manage_cache(const cache_request& asked, const environment& variables, console& output) {
-    const consent_store consents = consents_of(variables);
-    auto settings = find_config({asked.config, ".", variables.config_folder(), &consents});
+exit_code manage_cache(const cache_request& asked, const setup::environment& variables,
+                       console& output) {
+    const setup::consent_store consents = setup::consents_of(variables);
+    auto settings = setup::find_config({asked.config, ".", variables.config_folder(), &consents});
     if (!settings) return tell_usage_error(settings.error(), asked.json, output);
-    auto place = find_cache(asked.file, settings->cache, variables);
+    auto place = setup::find_cache(asked.file, settings->cache, variables);
     if (!place) return tell_usage_error(place.error(), asked.json, output);
     const std::string file = place->file;
     cache_outcome found;
@@ -121,11 +122,12 @@ exit_code manage_cache(const cache_request& asked, const environment& variables,
     if (wrong) return tell_error(*wrong, exit_code::failed, asked.json, output);
     if (asked.what == cache_action::clear) {
         output.out(asked.json
-                       ? json_line(json::object{{"file", file}, {"removed", *found.removed}})
-                       : "removed " + counted(*found.removed, "response") + " from " + file + "\n");
+                       ? setup::json_line(json::object{{"file", file}, {"removed", *found.removed}})
+                       : "removed " + setup::counted(*found.removed, "response") + " from " + file +
+                             "\n");
         return exit_code::done;
     }
-    output.out(asked.json ? json_line(stats_json(*found.stats, file))
+    output.out(asked.json ? setup::json_line(stats_json(*found.stats, file))
                           : stats_text(*found.stats, file));
     return exit_code::done;
 }

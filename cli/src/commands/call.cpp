@@ -18,7 +18,7 @@ struct call_request {
 
 } // namespace
 
-static exit_code call_by_name(const call_request& asked, const environment& variables,
+static exit_code call_by_name(const call_request& asked, const setup::environment& variables,
                               console& output) {
     program source;
     source.name = "<call>";

@@ -2,13 +2,13 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "display_text.hpp"
-#include "input_files.hpp"
 #include "offline_session.hpp"
 #include "source_diagnostics.hpp"
-#include "task_files.hpp"
 
 #include <heddle/lang/check.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/task_files.hpp>
 #include <heddle/tasks/tools/definition_check.hpp>
 
 #include <algorithm>
@@ -34,22 +34,22 @@ struct found_problems {
 /// The templates that a program can call: what --tasks names, else the folder beside it.
 result<tasks::loaded_templates> templates_for(const std::string& path, const check_request& asked) {
     std::vector<std::string> paths = asked.tasks;
-    const std::string beside = path == "-" ? std::string() : tasks_beside(path);
-    if (paths.empty() && has_templates(beside)) paths.push_back(beside);
-    if (is_template_file(path)) paths.push_back(path);
-    return load_templates(paths, {});
+    const std::string beside = path == "-" ? std::string() : setup::tasks_beside(path);
+    if (paths.empty() && setup::has_templates(beside)) paths.push_back(beside);
+    if (setup::is_template_file(path)) paths.push_back(path);
+    return setup::load_templates(paths, {});
 }
 
 void check_file(const std::string& path, const check_request& asked, found_problems& found,
                 console& output) {
-    auto text = read_input_file(path);
+    auto text = setup::read_input_file(path);
     auto templates = templates_for(path, asked);
     if (!text || !templates) {
         found.unreadable = true;
         (void)tell_usage_error(text ? templates.error() : text.error(), asked.json, output);
         return;
     }
-    if (is_template_file(path)) return; // it was checked with the others
+    if (setup::is_template_file(path)) return; // it was checked with the others
     auto session = offline_session::create(std::move(templates->templates));
     if (!session) {
         found.unreadable = true;
@@ -75,8 +75,8 @@ static exit_code check_files(const check_request& asked, console& output) {
     found_problems found;
     for (const std::string& path : asked.files) check_file(path, asked, found, output);
     if (!asked.json && found.errors + found.warnings != 0) {
-        output.out(counted(found.errors, "error") + ", " + counted(found.warnings, "warning") +
-                   "\n");
+        output.out(setup::counted(found.errors, "error") + ", " +
+                   setup::counted(found.warnings, "warning") + "\n");
     }
     if (found.unreadable) return exit_code::usage;
     const bool bad = found.errors != 0 || (asked.strict && found.warnings != 0);

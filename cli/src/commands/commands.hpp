@@ -2,8 +2,9 @@
 #pragma once
 
 #include "console.hpp"
-#include "environment.hpp"
 #include "exit_code.hpp"
+
+#include <heddle/setup/environment.hpp>
 
 #include <string>
 #include <vector>
@@ -12,6 +13,6 @@ namespace heddle::cli {
 
 /// Parses the arguments (without the name of the program) and runs the command.
 [[nodiscard]] exit_code run_program(std::vector<std::string> arguments,
-                                    const environment& variables, console& output);
+                                    const setup::environment& variables, console& output);
 
 } // namespace heddle::cli

@@ -1,13 +1,13 @@
 // `heddle dump`
 #include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
-#include "input_files.hpp"
-#include "json_line.hpp"
 #include "offline_session.hpp"
 #include "source_diagnostics.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/dump.hpp>
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/json_line.hpp>
 
 namespace heddle::cli {
 
@@ -22,7 +22,7 @@ struct dump_request {
 };
 
 exit_code dump_program(const dump_request& asked, console& output) {
-    auto text = read_input_file(asked.file);
+    auto text = setup::read_input_file(asked.file);
     if (!text) return tell_usage_error(text.error(), asked.json, output);
     auto session = offline_session::create();
     if (!session) return tell_usage_error(session.error(), asked.json, output);
@@ -36,7 +36,8 @@ exit_code dump_program(const dump_request& asked, console& output) {
     if (!result) {
         return tell_source_error(result.error(), realm.sources(), asked.json, output);
     }
-    output.out(format == lang::dump_format::json ? json_line(ascii::trim(*result)) : *result);
+    output.out(format == lang::dump_format::json ? setup::json_line(ascii::trim(*result))
+                                                 : *result);
     return exit_code::done;
 }
 

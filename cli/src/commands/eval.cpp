@@ -1,7 +1,8 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "input_files.hpp"
+
+#include <heddle/setup/input_files.hpp>
 
 namespace heddle::cli {
 
@@ -14,14 +15,14 @@ struct eval_request {
 
 } // namespace
 
-static exit_code eval_expression(const eval_request& asked, const environment& variables,
+static exit_code eval_expression(const eval_request& asked, const setup::environment& variables,
                                  console& output) {
     program source;
     source.name = "<expr>";
     source.text = asked.expression;
     source.prints_written_form = true;
     if (asked.expression == "-") {
-        auto text = read_input_file("-");
+        auto text = setup::read_input_file("-");
         if (!text) return tell_usage_error(text.error(), asked.options.json, output);
         source.name = "<stdin>";
         source.text = *std::move(text);

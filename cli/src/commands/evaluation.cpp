@@ -1,13 +1,11 @@
 #include "commands/evaluation.hpp"
 
 #include "application.hpp"
-#include "config/config_file.hpp"
 #include "failure_hints.hpp"
 #include "inputs.hpp"
 #include "interrupts.hpp"
 #include "journal/run_setup.hpp"
 #include "journal/step_trace.hpp"
-#include "json_line.hpp"
 #include "progress.hpp"
 #include "render.hpp"
 #include "run_to_end.hpp"
@@ -23,6 +21,8 @@
 #include <heddle/lang/reader.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/scripted/engine.hpp>
+#include <heddle/setup/config/config_file.hpp>
+#include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 #include <heddle/tasks/session/dispatch.hpp>
 #include <heddle/tasks/template_files/template_report.hpp>
@@ -251,7 +251,7 @@ result<std::string> text_of(const value& content, const program& source,
                             const workflow_options& options, const console& output) {
     if (options.json) {
         HEDDLE_TRY(std::string json, lang::value_to_json(content));
-        return json_line(json);
+        return setup::json_line(json);
     }
     if (source.prints_written_form) return render_written_form(content);
     const console_traits& traits = output.traits();
@@ -402,7 +402,7 @@ exit_code tell_error(const error& failure, exit_code code, bool json, console& o
     if (json && failure_report(failure)) {
         boost::json::value report = boost::json::parse(failure_report(failure)->json());
         if (report.is_object()) report.get_object()["exit_code"] = static_cast<int>(code);
-        output.err(json_line(report));
+        output.err(setup::json_line(report));
         return code;
     }
     if (json) {
@@ -413,7 +413,7 @@ exit_code tell_error(const error& failure, exit_code code, bool json, console& o
         output.err("interrupted\n");
         return code;
     }
-    const auto* settings = dynamic_cast<const config_report*>(failure.info().payload.get());
+    const auto* settings = dynamic_cast<const setup::config_report*>(failure.info().payload.get());
     if (settings) {
         for (const std::string& line : settings->lines) output.err(line + "\n");
         return code;
@@ -434,7 +434,7 @@ exit_code tell_error(const error& failure, exit_code code, bool json, console& o
 }
 
 exit_code evaluate_program(program source, const workflow_options& asked,
-                           const environment& variables, console& output) {
+                           const setup::environment& variables, console& output) {
     raise_open_file_limit();
     workflow_options options = asked;
     std::optional<step_trace> trace;

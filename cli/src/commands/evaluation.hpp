@@ -3,11 +3,11 @@
 
 #include "command_line/workflow_options.hpp"
 #include "console.hpp"
-#include "environment.hpp"
 #include "exit_code.hpp"
 #include "failure_hints.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/setup/environment.hpp>
 #include <heddle/tasks/template_files/template_loader.hpp>
 
 #include <optional>
@@ -50,7 +50,7 @@ inline constexpr std::string_view input_json_entry = "--input-json";
 
 /// Evaluates, prints the result or the error, closes all connections.
 [[nodiscard]] exit_code evaluate_program(program source, const workflow_options& options,
-                                         const environment& variables, console& output);
+                                         const setup::environment& variables, console& output);
 
 /// Prints why a command ends: text for people, or one JSON object with the exit code. Result:
 /// `code`.

@@ -1,10 +1,10 @@
 // `heddle fmt`
 #include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
-#include "input_files.hpp"
 #include "source_diagnostics.hpp"
 
 #include <heddle/lang/layout.hpp>
+#include <heddle/setup/input_files.hpp>
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ struct format_request {
 };
 
 exit_code format_file(const std::string& path, const format_request& asked, console& output) {
-    auto text = read_input_file(path);
+    auto text = setup::read_input_file(path);
     if (!text) return tell_usage_error(text.error(), false, output);
     const std::string name = path == "-" ? "<stdin>" : path;
     source_map sources;
@@ -44,7 +44,7 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
         return exit_code::done;
     }
     if (!changes) return exit_code::done;
-    if (auto written = replace_file(path, *result); !written) {
+    if (auto written = setup::replace_file(path, *result); !written) {
         return tell_usage_error(written.error(), false, output);
     }
     return exit_code::done;

@@ -2,15 +2,15 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "display_text.hpp"
 #include "interrupts.hpp"
-#include "json_line.hpp"
 #include "logging.hpp"
 #include "run_to_end.hpp"
 #include "table.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/memory/memory_system.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -112,7 +112,7 @@ coro::task<void> perform(index_run* run) {
 [[nodiscard]] std::string report_text(const memory::index_report& report,
                                       const std::string& folder) {
     std::string text = "indexed " + folder + ": " +
-                       counted(report.added + report.updated + report.unchanged, "file");
+                       setup::counted(report.added + report.updated + report.unchanged, "file");
     if (report.skipped_binary != 0) {
         text += ", left out " + std::to_string(report.skipped_binary) + " binary";
     }
@@ -176,7 +176,7 @@ static exit_code index_folder(const index_request& asked, console& output) {
     if (asked.json) {
         const json::object members =
             run.answer ? answer_json(*run.answer) : report_json(run.report);
-        output.out_data(json_line(members));
+        output.out_data(setup::json_line(members));
         return exit_code::done;
     }
     const console_traits& traits = output.traits();

@@ -2,14 +2,14 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "display_text.hpp"
-#include "input_files.hpp"
 #include "interrupts.hpp"
-#include "json_line.hpp"
 #include "logging.hpp"
 #include "run_to_end.hpp"
 
 #include <heddle/scripted/server.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
 
@@ -37,13 +37,13 @@ result<void> announce(const server& listening, const serve_request& asked, inter
                       console& output) {
     const std::string port = std::to_string(listening.port()) + "\n";
     if (asked.print_port && *asked.print_port != "-") {
-        HEDDLE_CHECK(
-            write_output_file(*asked.print_port, port, [&signals] { return signals.look(); }));
+        HEDDLE_CHECK(setup::write_output_file(*asked.print_port, port,
+                                              [&signals] { return signals.look(); }));
     }
     if (asked.json) {
         const boost::json::object line{
             {"url", listening.base_url()}, {"port", listening.port()}, {"pid", ::getpid()}};
-        output.out_data(json_line(line));
+        output.out_data(setup::json_line(line));
     } else {
         output.out(asked.print_port == "-" ? port : listening.base_url() + "\n");
     }
@@ -60,7 +60,7 @@ coro::task<void> serve(server* listening, coro::call_context context, result<voi
 } // namespace
 
 static exit_code serve_model(const serve_request& asked, console& output) {
-    auto rules = load_rules(asked.rules);
+    auto rules = setup::load_rules(asked.rules);
     if (!rules) return tell_usage_error(rules.error(), asked.json, output);
     raise_open_file_limit();
 
@@ -101,8 +101,8 @@ static exit_code serve_model(const serve_request& asked, console& output) {
     if (!ended) return tell_error(ended.error(), exit_code::failed, asked.json, output);
     if (asked.verbosity >= 0) {
         const auto counters = (*listening)->counters();
-        output.err("served " + counted(counters.requests, "request") + " over " +
-                   counted(counters.connections, "connection") + ", " +
+        output.err("served " + setup::counted(counters.requests, "request") + " over " +
+                   setup::counted(counters.connections, "connection") + ", " +
                    std::to_string(open_at_the_end) + " of them still open\n");
     }
     return exit_code::done;

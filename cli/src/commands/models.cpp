@@ -2,20 +2,20 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "config/config_file.hpp"
-#include "display_text.hpp"
 #include "interrupts.hpp"
-#include "json_line.hpp"
 #include "logging.hpp"
-#include "model_setup.hpp"
 #include "run_to_end.hpp"
-#include "services/client_options.hpp"
-#include "services/configured_services.hpp"
 #include "table.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
 #include <heddle/http/client.hpp>
+#include <heddle/setup/config/config_file.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
+#include <heddle/setup/model_setup.hpp>
+#include <heddle/setup/services/client_options.hpp>
+#include <heddle/setup/services/configured_services.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -45,25 +45,25 @@ struct ping_outcome {
 
 /// One run of the command.
 struct models_run {
-    models_run(const models_request& request, const environment& values, configuration found,
-               const consent_store& consents, console& target)
+    models_run(const models_request& request, const setup::environment& values,
+               setup::configuration found, const setup::consent_store& consents, console& target)
         : asked(request), settings(std::move(found)),
           log(make_console_log(target, level_for(request.verbosity))),
-          http(http::make_http_client(loop, client_options(settings.http, values, *log))),
-          services(
-              configured_services(settings, request.base_url,
-                                  {*http, loop, *log, limiters, values, settings, 0, &consents})),
+          http(http::make_http_client(loop, setup::client_options(settings.http, values, *log))),
+          services(setup::configured_services(
+              settings, request.base_url,
+              {*http, loop, *log, limiters, values, settings, 0, &consents})),
           pings(services.size()) {}
 
     const models_request& asked;
-    configuration settings;
+    setup::configuration settings;
     std::unique_ptr<log_port> log;
     boost::asio::io_context context{1};
     coro::event_loop loop{context};
     coro::cancel_source cancel;
     providers::limiter_set limiters{loop, *log};
     std::shared_ptr<ports::http_port> http;
-    std::vector<configured_service> services;
+    std::vector<setup::configured_service> services;
     std::vector<ping_outcome> pings;
 };
 
@@ -96,17 +96,17 @@ std::string message_of(const error& failure) {
     return text;
 }
 
-std::string key_text(const configured_service& service) {
+std::string key_text(const setup::configured_service& service) {
     if (!service.withheld_key.empty()) return service.withheld_key + ", not allowed";
     if (!service.key_from.empty()) return service.key_from;
     return service.needs_key ? "missing" : "none needed";
 }
 
 json::object service_json(const models_run& run, std::size_t index) {
-    const configured_service& service = run.services[index];
+    const setup::configured_service& service = run.services[index];
     json::object members{{"name", service.name},
                          {"type", service.type},
-                         {"base_url", public_address(service.base_url)},
+                         {"base_url", setup::public_address(service.base_url)},
                          {"key", key_text(service)}};
     if (service.failure) {
         members["ok"] = false;
@@ -132,10 +132,10 @@ json::object report_json(const models_run& run, const std::string& default_model
     members["providers"] = std::move(services);
     members["default_model"] = default_model.empty() ? json::value() : json::value(default_model);
     json::object aliases;
-    for (const alias_config& each : run.settings.aliases) aliases[each.name] = each.model;
+    for (const setup::alias_config& each : run.settings.aliases) aliases[each.name] = each.model;
     members["aliases"] = std::move(aliases);
     json::object routes;
-    for (const route_config& each : run.settings.routes) {
+    for (const setup::route_config& each : run.settings.routes) {
         routes[each.name] = json::array(each.models.begin(), each.models.end());
     }
     members["routes"] = std::move(routes);
@@ -144,37 +144,37 @@ json::object report_json(const models_run& run, const std::string& default_model
 }
 
 std::string state_text(const models_run& run, std::size_t index) {
-    const configured_service& service = run.services[index];
+    const setup::configured_service& service = run.services[index];
     if (service.failure) return message_of(*service.failure);
     if (!run.asked.ping) return "configured";
     const ping_outcome& outcome = run.pings[index];
     if (!outcome.models) return message_of(outcome.models.error());
     return "responds in " + std::to_string(outcome.took.count()) + " ms, " +
-           counted(outcome.models->size(), "model");
+           setup::counted(outcome.models->size(), "model");
 }
 
 std::string report_text(const models_run& run, const std::string& default_model, unsigned columns) {
     if (run.services.empty()) {
-        return "no service is configured\n" + std::string(no_model_hint) + "\n";
+        return "no service is configured\n" + std::string(setup::no_model_hint) + "\n";
     }
     table rows;
     for (const char* heading : {"name", "type", "address", "key", "state"}) {
         (void)rows.column(heading);
     }
     for (std::size_t i = 0; i < run.services.size(); ++i) {
-        const configured_service& service = run.services[i];
-        rows.add({service.name, service.type, public_address(service.base_url), key_text(service),
-                  state_text(run, i)});
+        const setup::configured_service& service = run.services[i];
+        rows.add({service.name, service.type, setup::public_address(service.base_url),
+                  key_text(service), state_text(run, i)});
     }
     std::string text = rows.text(columns) + "\n";
     const auto add_line = [&](const std::string& line) {
         text += utf8::printable_line(line) + "\n"; // a name may hold a line feed
     };
     add_line("default model: " + (default_model.empty() ? "none" : default_model));
-    for (const alias_config& each : run.settings.aliases) {
+    for (const setup::alias_config& each : run.settings.aliases) {
         add_line("alias " + each.name + ": " + each.model);
     }
-    for (const route_config& each : run.settings.routes) {
+    for (const setup::route_config& each : run.settings.routes) {
         std::string line = "route " + each.name + ":";
         for (const std::string& model : each.models) line += " " + model;
         add_line(line);
@@ -183,12 +183,12 @@ std::string report_text(const models_run& run, const std::string& default_model,
     return text;
 }
 
-std::string default_model_of(const models_run& run, const environment& variables) {
+std::string default_model_of(const models_run& run, const setup::environment& variables) {
     if (variables.model) return *variables.model;
     if (run.settings.model) return *run.settings.model;
-    for (const configured_service& each : run.services) {
+    for (const setup::configured_service& each : run.services) {
         if (each.name == "openai" && each.provider) {
-            return "openai:" + std::string(default_openai_model);
+            return "openai:" + std::string(setup::default_openai_model);
         }
     }
     return {};
@@ -196,10 +196,10 @@ std::string default_model_of(const models_run& run, const environment& variables
 
 } // namespace
 
-static exit_code list_models(const models_request& asked, const environment& variables,
+static exit_code list_models(const models_request& asked, const setup::environment& variables,
                              console& output) {
-    const consent_store consents = consents_of(variables);
-    auto settings = find_config({asked.config, ".", variables.config_folder(), &consents});
+    const setup::consent_store consents = setup::consents_of(variables);
+    auto settings = setup::find_config({asked.config, ".", variables.config_folder(), &consents});
     if (!settings) return tell_usage_error(settings.error(), asked.json, output);
     models_run run(asked, variables, *std::move(settings), consents, output);
     if (asked.ping) {
@@ -213,7 +213,7 @@ static exit_code list_models(const models_request& asked, const environment& var
     const std::string default_model = default_model_of(run, variables);
     const console_traits& traits = output.traits();
     output.out(asked.json
-                   ? json_line(report_json(run, default_model))
+                   ? setup::json_line(report_json(run, default_model))
                    : report_text(run, default_model, traits.out_is_terminal ? traits.columns : 0));
     bool all_answer = true;
     for (std::size_t i = 0; asked.ping && i < run.services.size(); ++i) {

@@ -19,8 +19,8 @@ exit_code tell_end(const early_end& end, bool json, console& output) {
     return end.code;
 }
 
-exit_code run_command(std::vector<std::string> arguments, bool json, const environment& variables,
-                      console& output) {
+exit_code run_command(std::vector<std::string> arguments, bool json,
+                      const setup::environment& variables, console& output) {
     command_line line(all_commands());
     const console_traits& traits = output.traits();
     const auto parsed =
@@ -31,7 +31,7 @@ exit_code run_command(std::vector<std::string> arguments, bool json, const envir
 
 } // namespace
 
-exit_code run_program(std::vector<std::string> arguments, const environment& variables,
+exit_code run_program(std::vector<std::string> arguments, const setup::environment& variables,
                       console& output) {
     const bool json = wants_json(arguments);
     exit_code code = exit_code::done;

@@ -2,11 +2,11 @@
 #include "application.hpp"
 #include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
-#include "input_files.hpp"
 #include "settings_table.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/help.hpp>
+#include <heddle/setup/input_files.hpp>
 
 #include <filesystem>
 
@@ -29,15 +29,15 @@ result<void> write_pages(host::session& session, const std::filesystem::path& di
             return error(errc::io_error,
                          file.parent_path().string() + " cannot be made: " + failed.message());
         }
-        HEDDLE_CHECK(write_output_file(file.string(), page.text));
+        HEDDLE_CHECK(setup::write_output_file(file.string(), page.text));
     }
     return {};
 }
 
 result<void> write_settings(const std::string& file) {
-    HEDDLE_TRY(std::string page, read_input_file(file));
+    HEDDLE_TRY(std::string page, setup::read_input_file(file));
     HEDDLE_TRY(const std::string written, with_settings_table(std::move(page)));
-    return write_output_file(file, written);
+    return setup::write_output_file(file, written);
 }
 
 } // namespace

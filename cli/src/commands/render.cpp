@@ -4,13 +4,9 @@
 #include "command_line/input_options.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "display_text.hpp"
-#include "input_files.hpp"
 #include "inputs.hpp"
-#include "json_line.hpp"
 #include "request_capture.hpp"
 #include "run_to_end.hpp"
-#include "task_files.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
@@ -18,6 +14,10 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/realm.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/json_line.hpp>
+#include <heddle/setup/task_files.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 #include <heddle/tasks/session/dispatch.hpp>
 #include <heddle/tasks/session/session_tasks.hpp>
@@ -65,8 +65,8 @@ struct rendering {
 
 /// If the task is a file, adds it to the templates and selects its only template.
 result<void> take_template_file(render_request& asked) {
-    if (!is_template_file(asked.task)) return {};
-    HEDDLE_TRY(const tasks::loaded_templates loaded, load_templates({asked.task}, {}));
+    if (!setup::is_template_file(asked.task)) return {};
+    HEDDLE_TRY(const tasks::loaded_templates loaded, setup::load_templates({asked.task}, {}));
     asked.options.tasks.push_back(asked.task);
     if (loaded.templates.size() == 1) {
         asked.task = loaded.templates.front().name;
@@ -75,7 +75,7 @@ result<void> take_template_file(render_request& asked) {
     std::string names;
     for (const auto& each : loaded.templates) names += (names.empty() ? "" : ", ") + each.name;
     return error(errc::invalid_argument, asked.task + " holds " +
-                                             counted(loaded.templates.size(), "template") +
+                                             setup::counted(loaded.templates.size(), "template") +
                                              (names.empty() ? "" : ": " + names))
         .with_hint("name one of them: heddle render NAME --tasks " + asked.task);
 }
@@ -162,8 +162,8 @@ coro::task<void> perform_and_close(rendering* of, application* tools) {
 
 /// The address of the service, without parts that may hold a secret.
 std::string address_of(const application& tools, const std::string& service) {
-    for (const configured_service& each : tools.models().services()) {
-        if (each.name == service) return shown_address(each.base_url);
+    for (const setup::configured_service& each : tools.models().services()) {
+        if (each.name == service) return setup::shown_address(each.base_url);
     }
     return {};
 }
@@ -196,30 +196,31 @@ exit_code tell(rendering& of, const application& tools, console& output) {
         }
         const result<std::string>& body = *captured.wire;
         if (!body) return tell_error(body.error(), exit_code::failed, asked.options.json, output);
-        output.out_data(json_line(*body));
+        output.out_data(setup::json_line(*body));
         return exit_code::done;
     }
     const request_estimate estimate = estimate_of(captured, tools.prices());
     const std::string address = address_of(tools, captured.service);
-    if (asked.options.json) output.out_data(json_line(captured_json(captured, estimate, address)));
+    if (asked.options.json)
+        output.out_data(setup::json_line(captured_json(captured, estimate, address)));
     else output.out(captured_text(captured, estimate, address));
     return exit_code::done;
 }
 
-exit_code render_task(render_request asked, const environment& variables, console& output) {
+exit_code render_task(render_request asked, const setup::environment& variables, console& output) {
     const bool json = asked.options.json;
     if (auto taken = take_template_file(asked); !taken)
         return tell_usage_error(taken.error(), json, output);
     rendering work;
     workflow_options& options = asked.options;
-    options.default_tasks = asked.workflow.empty() ? "tasks" : tasks_beside(asked.workflow);
+    options.default_tasks = asked.workflow.empty() ? "tasks" : setup::tasks_beside(asked.workflow);
     options.watch = &work.capture;
     options.without_keys = true;
     options.cache = false; // a kept response would hide the request
     options.prints_to_error = true;
     options.many_rows = true; // ask_user fails
     if (!asked.workflow.empty()) {
-        auto text = read_input_file(asked.workflow);
+        auto text = setup::read_input_file(asked.workflow);
         if (!text) return tell_usage_error(text.error(), json, output);
         work.text = *std::move(text);
     }

@@ -34,7 +34,7 @@ std::unique_ptr<line_reader> make_reader(host::session& session, history_file& h
 
 } // namespace
 
-static exit_code run_repl(const repl_request& asked, const environment& variables,
+static exit_code run_repl(const repl_request& asked, const setup::environment& variables,
                           console& output) {
     if (asked.options.json) {
         return tell_usage_error(error(errc::invalid_argument, "repl has no --json")

@@ -4,10 +4,11 @@
 #include "command_line/progress_option.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "input_files.hpp"
 #include "journal/kept_run.hpp"
 #include "journal/step_trace.hpp"
-#include "task_files.hpp"
+
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/task_files.hpp>
 
 namespace heddle::cli {
 
@@ -26,22 +27,22 @@ struct run_request {
 /// A text of the command line, or that which the run noted.
 result<std::string> text_of_input(const run_request& asked, const std::string& file,
                                   std::string_view entry) {
-    if (!asked.replay) return read_input_file(file);
+    if (!asked.replay) return setup::read_input_file(file);
     HEDDLE_TRY(const auto entries, kept_run::entries_of(asked.run));
     const std::string* noted = text_of_entry(entries, entry);
     if (noted && !noted->empty()) return *noted; // the text of an object with secrets is not
-    return read_input_file(file);
+    return setup::read_input_file(file);
 }
 
 /// The calls of a file of templates; the file joins the templates of the run.
 result<std::vector<tasks::template_call>> calls_of(const std::string& file,
                                                    workflow_options& options) {
-    if (options.tasks.empty() && has_templates(options.default_tasks)) {
+    if (options.tasks.empty() && setup::has_templates(options.default_tasks)) {
         options.tasks.push_back(options.default_tasks);
     }
     options.tasks.push_back(file);
     tasks::template_load_options plain;
-    HEDDLE_TRY(tasks::loaded_templates loaded, load_templates(options.tasks, plain));
+    HEDDLE_TRY(tasks::loaded_templates loaded, setup::load_templates(options.tasks, plain));
     std::erase_if(loaded.calls, [&](const tasks::template_call& call) {
         return call.source.substr(0, call.source.rfind(':')) != file;
     });
@@ -54,7 +55,8 @@ result<std::vector<tasks::template_call>> calls_of(const std::string& file,
 
 } // namespace
 
-static exit_code run_file(const run_request& asked, const environment& variables, console& output) {
+static exit_code run_file(const run_request& asked, const setup::environment& variables,
+                          console& output) {
     const bool json = asked.options.json;
     if (asked.file == "-" && asked.inputs.json_file == "-") {
         return tell_usage_error(
@@ -68,8 +70,8 @@ static exit_code run_file(const run_request& asked, const environment& variables
     source.text = *std::move(text);
     source.calls_main = true;
     workflow_options options = asked.options;
-    if (asked.file != "-") options.default_tasks = tasks_beside(asked.file);
-    if (is_template_file(asked.file)) {
+    if (asked.file != "-") options.default_tasks = setup::tasks_beside(asked.file);
+    if (setup::is_template_file(asked.file)) {
         auto calls = calls_of(asked.file, options);
         if (!calls) return tell_usage_error(calls.error(), json, output);
         source.calls = *std::move(calls);

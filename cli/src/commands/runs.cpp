@@ -11,7 +11,8 @@
 #include "journal/replay_run.hpp"
 #include "journal/run_diff.hpp"
 #include "journal/step_trace.hpp"
-#include "json_line.hpp"
+
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -228,7 +229,7 @@ exit_code steer(const std::string& run, const json::object& request, console& ou
                 .with_hint("Ctrl-C or SIGTERM ends its process; the same command continues it"),
             false, output);
     }
-    const auto answer = ask_run(*folder, json_text(request));
+    const auto answer = ask_run(*folder, setup::json_text(request));
     if (!answer) return tell_error(answer.error(), exit_code::failed, false, output);
     boost::system::error_code wrong;
     const json::value parsed = json::parse(*answer, wrong);

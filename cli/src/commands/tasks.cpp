@@ -2,21 +2,21 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_options.hpp"
 #include "commands/evaluation.hpp"
-#include "config/config_file.hpp"
-#include "display_text.hpp"
-#include "input_files.hpp"
-#include "json_line.hpp"
 #include "logging.hpp"
-#include "model_setup.hpp"
-#include "services/client_options.hpp"
 #include "starter_template.hpp"
 #include "table.hpp"
-#include "task_files.hpp"
 #include "template_text.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/http/client.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/setup/config/config_file.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/json_line.hpp>
+#include <heddle/setup/model_setup.hpp>
+#include <heddle/setup/services/client_options.hpp>
+#include <heddle/setup/task_files.hpp>
 #include <heddle/tasks/definition/task_registry.hpp>
 
 #include <boost/json/array.hpp>
@@ -65,13 +65,13 @@ namespace json = boost::json;
 [[nodiscard]] result<tasks::loaded_templates> load(const tasks_request& asked) {
     std::vector<std::string> paths = asked.folders;
     if (paths.empty()) {
-        if (!has_templates("tasks")) {
+        if (!setup::has_templates("tasks")) {
             return error(errc::not_found, "there is no directory tasks/ with templates here")
                 .with_hint("name one with --tasks DIR, or begin with: heddle tasks new NAME");
         }
         paths.emplace_back("tasks");
     }
-    return load_templates(paths, {});
+    return setup::load_templates(paths, {});
 }
 
 /// A registry over the templates; they were checked.
@@ -89,7 +89,7 @@ exit_code list(const tasks_request& asked, const tasks::loaded_templates& loaded
     if (asked.json) {
         json::array items;
         for (const auto* one : all) items.push_back(template_json(*one));
-        output.out_data(json_line(items));
+        output.out_data(setup::json_line(items));
         return exit_code::done;
     }
     table rows;
@@ -116,7 +116,7 @@ exit_code show(const tasks_request& asked, const tasks::loaded_templates& loaded
                           exit_code::failed, asked.json, output);
     }
     const tasks::task_template& one = found->task->declared;
-    output.out(asked.json ? json_line(template_json(one)) : template_text(one));
+    output.out(asked.json ? setup::json_line(template_json(one)) : template_text(one));
     return exit_code::done;
 }
 
@@ -136,7 +136,7 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
                                         {"kind", one.type + ":" + one.subtype},
                                         {"description", one.description}});
         }
-        output.out_data(json_line(list));
+        output.out_data(setup::json_line(list));
     } else if (found.empty()) {
         output.err("no template shares enough words with that text\n");
     } else {
@@ -156,33 +156,37 @@ exit_code match(const tasks_request& asked, const tasks::loaded_templates& loade
 /// The models that a run in this folder would know. Nothing is asked of them.
 class known_models {
 public:
-    known_models(configuration found, const environment& variables, console& output)
+    known_models(setup::configuration found, const setup::environment& variables, console& output)
         : settings_(std::move(found)), log_(make_console_log(output, level_for(0))),
-          http_(http::make_http_client(loop_, client_options(settings_.http, variables, *log_))),
-          workers_(fs::make_worker_pool(loop_, 1)), consents_(consents_of(variables)),
-          setup_(set_up_models(
+          http_(http::make_http_client(loop_,
+                                       setup::client_options(settings_.http, variables, *log_))),
+          workers_(fs::make_worker_pool(loop_, 1)), consents_(setup::consents_of(variables)),
+          setup_(setup::set_up_models(
               {request_, settings_, variables, loop_, *http_, *workers_, *log_, &consents_})) {}
 
-    [[nodiscard]] const result<std::unique_ptr<model_setup>>& setup() const { return setup_; }
+    [[nodiscard]] const result<std::unique_ptr<setup::model_setup>>& setup() const {
+        return setup_;
+    }
 
 private:
-    service_request request_;
-    configuration settings_;
+    setup::service_request request_;
+    setup::configuration settings_;
     std::unique_ptr<log_port> log_;
     boost::asio::io_context context_{1};
     coro::event_loop loop_{context_};
     std::shared_ptr<ports::http_port> http_;
     std::unique_ptr<ports::worker_port> workers_;
-    consent_store consents_;
-    result<std::unique_ptr<model_setup>> setup_;
+    setup::consent_store consents_;
+    result<std::unique_ptr<setup::model_setup>> setup_;
 };
 
 /// With --strict templates are held to the models that are configured.
-std::unique_ptr<known_models> models_for(const tasks_request& asked, const environment& variables,
+std::unique_ptr<known_models> models_for(const tasks_request& asked,
+                                         const setup::environment& variables,
                                          tasks::template_load_options& options, console& output) {
     if (!asked.strict) return nullptr;
-    const consent_store consents = consents_of(variables);
-    auto settings = find_config({{}, ".", variables.config_folder(), &consents});
+    const setup::consent_store consents = setup::consents_of(variables);
+    auto settings = setup::find_config({{}, ".", variables.config_folder(), &consents});
     std::unique_ptr<known_models> object;
     if (settings) object = std::make_unique<known_models>(*std::move(settings), variables, output);
     if (!settings || !object->setup()) {
@@ -200,21 +204,21 @@ std::unique_ptr<known_models> models_for(const tasks_request& asked, const envir
     return object;
 }
 
-exit_code check(const tasks_request& asked, const environment& variables, console& output) {
+exit_code check(const tasks_request& asked, const setup::environment& variables, console& output) {
     tasks::template_load_options options;
     const auto models = models_for(asked, variables, options, output);
     tasks::template_loader loader(std::move(options));
     std::vector<std::string> paths = asked.files;
     paths.insert(paths.end(), asked.folders.begin(), asked.folders.end());
     if (std::erase(paths, "-") != 0) {
-        auto text = read_input_file("-");
+        auto text = setup::read_input_file("-");
         if (!text) return tell_usage_error(text.error(), asked.json, output);
         loader.add("<stdin>", *std::move(text));
     }
-    auto files = template_files(paths);
+    auto files = setup::template_files(paths);
     if (!files) return tell_usage_error(files.error(), asked.json, output);
     for (const std::string& file : *files) {
-        auto text = read_input_file(file);
+        auto text = setup::read_input_file(file);
         if (!text) return tell_usage_error(text.error(), asked.json, output);
         loader.add(file, *std::move(text));
     }
@@ -222,11 +226,11 @@ exit_code check(const tasks_request& asked, const environment& variables, consol
     const tasks::template_report& report = *loaded.report;
     diagnostic_style style;
     style.colour = output.traits().out_is_terminal && output.traits().colour;
-    if (asked.json) output.out_data(json_line(report.json()));
+    if (asked.json) output.out_data(setup::json_line(report.json()));
     else if (!report.problems.empty()) output.out_styled(report.text(style));
     else {
-        output.out(counted(loaded.templates.size(), "template") + ", " +
-                   counted(loaded.calls.size(), "call") + ", no mistakes\n");
+        output.out(setup::counted(loaded.templates.size(), "template") + ", " +
+                   setup::counted(loaded.calls.size(), "call") + ", no mistakes\n");
     }
     const bool bad = report.errors() != 0 || (asked.strict && report.warnings() != 0);
     return bad ? exit_code::failed : exit_code::done;
@@ -254,11 +258,11 @@ exit_code make(const tasks_request& asked, console& output) {
                                                           " cannot be made: " + failed.message()),
                                 asked.json, output);
     }
-    if (auto written = write_new_file(file.string(), text); !written) {
+    if (auto written = setup::write_new_file(file.string(), text); !written) {
         return tell_usage_error(written.error(), asked.json, output);
     }
     if (asked.json) {
-        output.out_data(json_line(json::object{{"file", file.string()}}));
+        output.out_data(setup::json_line(json::object{{"file", file.string()}}));
     } else {
         output.out("wrote " + file.string() + "; try: heddle call " + asked.name +
                    " text=\"…\" --tasks " + file.string() + "\n");
@@ -266,7 +270,8 @@ exit_code make(const tasks_request& asked, console& output) {
     return exit_code::done;
 }
 
-exit_code look_at_tasks(const tasks_request& asked, const environment& variables, console& output) {
+exit_code look_at_tasks(const tasks_request& asked, const setup::environment& variables,
+                        console& output) {
     if (asked.what == tasks_action::check) return check(asked, variables, output);
     if (asked.what == tasks_action::make) return make(asked, output);
     auto loaded = load(asked);

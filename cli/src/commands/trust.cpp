@@ -1,14 +1,14 @@
 // `heddle trust`: what a project's heddle.toml asks for, and what the user allows it.
 #include "command_line/command.hpp"
 #include "commands/evaluation.hpp"
-#include "config/config_file.hpp"
-#include "display_text.hpp"
-#include "json_line.hpp"
-#include "services/named_services.hpp"
-#include "services/service_trust.hpp"
-#include "trust/file_owner.hpp"
 
 #include <heddle/base/utf8.hpp>
+#include <heddle/setup/config/config_file.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
+#include <heddle/setup/services/named_services.hpp>
+#include <heddle/setup/services/service_trust.hpp>
+#include <heddle/setup/trust/file_owner.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -38,21 +38,21 @@ struct project_asks {
     std::string file;                    ///< empty: there is none
     std::optional<std::string> stranger; ///< who else may change it, in words
     bool stranger_allowed = false;
-    std::vector<trust_question> questions; ///< those that the project has a hand in
+    std::vector<setup::trust_question> questions; ///< those that the project has a hand in
 };
 
-bool is_open(const trust_question& question) {
-    return !question.allowed && question.verdict == trust_verdict::refused;
+bool is_open(const setup::trust_question& question) {
+    return !question.allowed && question.verdict == setup::trust_verdict::refused;
 }
 
 /// A key that stays at home although prompts may go: nobody is stopped by that.
-bool may_be_allowed(const trust_question& question) {
+bool may_be_allowed(const setup::trust_question& question) {
     return !question.allowed && question.problem.empty() &&
-           question.verdict != trust_verdict::trusted &&
-           (question.verdict == trust_verdict::refused || !question.key.empty());
+           question.verdict != setup::trust_verdict::trusted &&
+           (question.verdict == setup::trust_verdict::refused || !question.key.empty());
 }
 
-consent consent_to(const std::string& file, const trust_question& question) {
+setup::consent consent_to(const std::string& file, const setup::trust_question& question) {
     return {file, question.address, question.key, question.parameters};
 }
 
@@ -64,38 +64,40 @@ std::string folder_of(const std::string& place) {
     return parent.empty() ? "." : parent.string();
 }
 
-result<project_asks> asks_of(const std::string& place, const environment& variables,
-                             const consent_store& consents) {
+result<project_asks> asks_of(const std::string& place, const setup::environment& variables,
+                             const setup::consent_store& consents) {
     project_asks asks;
-    config_sources sources;
+    setup::config_sources sources;
     sources.folder = folder_of(place);
     sources.user_folder = variables.config_folder();
     sources.consents = &consents;
     sources.whoever_owns = true;
-    HEDDLE_TRY(const configuration found, find_config(sources));
+    HEDDLE_TRY(const setup::configuration found, setup::find_config(sources));
     if (found.project_file.empty()) return asks;
     asks.file = found.project_file;
-    if (const auto owned = check_owners(asks.file); !owned) {
+    if (const auto owned = setup::check_owners(asks.file); !owned) {
         asks.stranger = owned.error().message();
         asks.stranger_allowed = consents.holds({asks.file, "", ""});
     }
-    const auto ask = [&](const provider_config& each) {
-        const auto type = find_service_type(type_of(each));
+    const auto ask = [&](const setup::provider_config& each) {
+        const auto type = setup::find_service_type(setup::type_of(each));
         if (!type) return; // a mistake that a run reports
-        trust_question question = judge_service(each, *type, found, variables, &consents);
-        const bool of_project = question.allowed || question.verdict != trust_verdict::trusted;
+        setup::trust_question question =
+            setup::judge_service(each, *type, found, variables, &consents);
+        const bool of_project =
+            question.allowed || question.verdict != setup::trust_verdict::trusted;
         if (of_project) asks.questions.push_back(std::move(question));
-        auto added = judge_parameters(each, *type, found, variables, &consents);
+        auto added = setup::judge_parameters(each, *type, found, variables, &consents);
         if (added) asks.questions.push_back(*std::move(added));
     };
-    for (const provider_config& each : found.providers) ask(each);
+    for (const setup::provider_config& each : found.providers) ask(each);
     // What the variable names does not show what the file asks for.
-    const named_services named(found, std::nullopt);
+    const setup::named_services named(found, std::nullopt);
     std::set<std::string> others;
-    for (const usual_service& each : usual_services()) others.emplace(each.name);
+    for (const setup::usual_service& each : setup::usual_services()) others.emplace(each.name);
     for (std::string& each : named.known()) others.insert(std::move(each));
     for (const std::string& name : others) {
-        provider_config usual;
+        setup::provider_config usual;
         usual.name = name;
         usual.place = named.place_of(name);
         if (!found.provider(name)) ask(usual);
@@ -106,7 +108,7 @@ result<project_asks> asks_of(const std::string& place, const environment& variab
 /// A name that a file chose, which can neither end its quotation nor fill the line.
 std::string shown_name(std::string_view name) {
     constexpr std::size_t longest = 80;
-    std::string text = cut_to_width(utf8::printable_line(name), longest);
+    std::string text = setup::cut_to_width(utf8::printable_line(name), longest);
     std::replace(text.begin(), text.end(), '\'', '?');
     return text;
 }
@@ -118,24 +120,24 @@ std::string what_goes(const std::string& key, const std::string& parameters) {
 }
 
 /// What cannot be allowed may be long; what is wrong with it is named behind it.
-std::string what_goes(const trust_question& question) {
+std::string what_goes(const setup::trust_question& question) {
     if (!question.parameters.empty() && !question.problem.empty()) return "prompts with parameters";
     return what_goes(question.key, question.parameters);
 }
 
-std::string state_of(const trust_question& question) {
+std::string state_of(const setup::trust_question& question) {
     if (question.allowed) return "allowed";
     if (!question.problem.empty()) return "cannot be used: " + question.problem;
-    if (question.verdict == trust_verdict::refused) return "not allowed";
+    if (question.verdict == setup::trust_verdict::refused) return "not allowed";
     return question.key.empty() ? "this machine" : "this machine: without the key";
 }
 
 std::string shown_file(const std::string& file) { return utf8::printable_line(file); }
 
-std::string line_of(const trust_question& question) {
+std::string line_of(const setup::trust_question& question) {
     return utf8::printable_line(question.place.shown()) + ": provider '" +
            shown_name(question.provider) + "': " + what_goes(question) + " to " +
-           shown_address(question.address) + ": " + state_of(question) + "\n";
+           setup::shown_address(question.address) + ": " + state_of(question) + "\n";
 }
 
 bool anything_open(const project_asks& asks) {
@@ -150,24 +152,24 @@ std::string text_of(const project_asks& asks) {
         text += shown_file(asks.file) + ": " + utf8::printable_line(*asks.stranger) + ": " +
                 (asks.stranger_allowed ? "read all the same, as allowed" : "not read") + "\n";
     }
-    for (const trust_question& each : asks.questions) text += line_of(each);
+    for (const setup::trust_question& each : asks.questions) text += line_of(each);
     if (text.empty()) return shown_file(asks.file) + " asks for nothing that has to be allowed\n";
-    const bool something_to_allow =
-        (asks.stranger && !asks.stranger_allowed) ||
-        std::any_of(asks.questions.begin(), asks.questions.end(), [](const trust_question& each) {
-            return is_open(each) && may_be_allowed(each);
-        });
+    const bool something_to_allow = (asks.stranger && !asks.stranger_allowed) ||
+                                    std::any_of(asks.questions.begin(), asks.questions.end(),
+                                                [](const setup::trust_question& each) {
+                                                    return is_open(each) && may_be_allowed(each);
+                                                });
     if (something_to_allow) text += "'heddle trust --allow' allows it\n";
     return text;
 }
 
 json::object json_of(const project_asks& asks) {
     json::array questions;
-    for (const trust_question& each : asks.questions) {
+    for (const setup::trust_question& each : asks.questions) {
         questions.push_back(json::object{{"provider", each.provider},
                                          {"file", each.place.file},
                                          {"line", each.place.line},
-                                         {"address", public_address(each.address)},
+                                         {"address", setup::public_address(each.address)},
                                          {"key", each.key},
                                          {"parameters", each.parameters},
                                          {"allowed", each.allowed},
@@ -183,30 +185,30 @@ json::object json_of(const project_asks& asks) {
 }
 
 exit_code show(const project_asks& asks, bool as_json, console& output) {
-    output.out(as_json ? json_line(json_of(asks)) : text_of(asks));
+    output.out(as_json ? setup::json_line(json_of(asks)) : text_of(asks));
     return anything_open(asks) ? exit_code::failed : exit_code::done;
 }
 
-exit_code allow(const project_asks& asks, consent_store& consents, const trust_request& asked,
-                console& output) {
-    std::vector<consent> more;
+exit_code allow(const project_asks& asks, setup::consent_store& consents,
+                const trust_request& asked, console& output) {
+    std::vector<setup::consent> more;
     std::string text;
     if (asks.stranger && !asks.stranger_allowed) {
         more.push_back({asks.file, "", ""});
         text += "allowed: " + shown_file(asks.file) + " is read, although " +
                 utf8::printable_line(*asks.stranger) + "\n";
     }
-    for (const trust_question& each : asks.questions) {
+    for (const setup::trust_question& each : asks.questions) {
         if (!may_be_allowed(each)) continue;
         more.push_back(consent_to(asks.file, each));
-        text += "allowed: " + what_goes(each) + " to " + shown_address(each.address) + "\n";
+        text += "allowed: " + what_goes(each) + " to " + setup::shown_address(each.address) + "\n";
     }
     if (!more.empty()) {
         if (const auto done = consents.allow(more); !done) {
             return tell_usage_error(done.error(), asked.json, output);
         }
     }
-    if (asked.json) output.out_data(json_line(json::object{{"allowed", more.size()}}));
+    if (asked.json) output.out_data(setup::json_line(json::object{{"allowed", more.size()}}));
     else output.out(text.empty() ? text_of(asks) : text);
     return exit_code::done;
 }
@@ -224,21 +226,24 @@ exit_code tell_missing(const trust_request& asked, console& output) {
 
 /// The project's file that a place means: one that holds permissions, also when it is gone by now,
 /// else the one that the place is in. Nothing: there is neither.
-std::optional<std::string> file_to_revoke(const std::string& place, const consent_store& consents) {
+std::optional<std::string> file_to_revoke(const std::string& place,
+                                          const setup::consent_store& consents) {
     std::error_code failed;
     const fs::path named = fs::absolute(place, failed).lexically_normal();
     const fs::path real = fs::weakly_canonical(named, failed); // folders are kept without links
     for (const fs::path& at : {real, named}) {
         for (const fs::path& file : {at, at / "heddle.toml"}) {
-            const auto known = [&](const consent& each) { return each.file == file.string(); };
+            const auto known = [&](const setup::consent& each) {
+                return each.file == file.string();
+            };
             const auto& all = consents.all();
             if (std::any_of(all.begin(), all.end(), known)) return file.string();
         }
     }
-    return is_there(place) ? find_project_file(folder_of(place)) : std::nullopt;
+    return is_there(place) ? setup::find_project_file(folder_of(place)) : std::nullopt;
 }
 
-exit_code revoke(consent_store& consents, const trust_request& asked, console& output) {
+exit_code revoke(setup::consent_store& consents, const trust_request& asked, console& output) {
     if (const auto& problem = consents.problem()) {
         return tell_usage_error(*problem, asked.json, output);
     }
@@ -248,41 +253,42 @@ exit_code revoke(consent_store& consents, const trust_request& asked, console& o
     if (file) count = consents.revoke(*file);
     if (!count) return tell_usage_error(count.error(), asked.json, output);
     if (asked.json) {
-        output.out_data(json_line(json::object{{"revoked", *count}, {"file", file.value_or("")}}));
+        output.out_data(
+            setup::json_line(json::object{{"revoked", *count}, {"file", file.value_or("")}}));
     } else {
-        output.out("took back " + counted(*count, "permission") + " of " +
+        output.out("took back " + setup::counted(*count, "permission") + " of " +
                    shown_file(file.value_or(asked.place)) + "\n");
     }
     return exit_code::done;
 }
 
-exit_code list(const consent_store& consents, const trust_request& asked, console& output) {
+exit_code list(const setup::consent_store& consents, const trust_request& asked, console& output) {
     if (const auto& problem = consents.problem()) {
         return tell_usage_error(*problem, asked.json, output);
     }
     json::array all;
     std::string text;
-    for (const consent& each : consents.all()) {
-        const std::string what =
-            each.address.empty()
-                ? std::string("is read although others may change it")
-                : what_goes(each.key, each.parameters) + " to " + shown_address(each.address);
+    for (const setup::consent& each : consents.all()) {
+        const std::string what = each.address.empty()
+                                     ? std::string("is read although others may change it")
+                                     : what_goes(each.key, each.parameters) + " to " +
+                                           setup::shown_address(each.address);
         text += shown_file(each.file) + ": " + what + "\n";
         all.push_back(json::object{{"file", each.file},
-                                   {"address", public_address(each.address)},
+                                   {"address", setup::public_address(each.address)},
                                    {"key", each.key},
                                    {"parameters", each.parameters}});
     }
     if (text.empty()) text = "nothing is allowed\n";
-    output.out(asked.json ? json_line(json::object{{"allowed", std::move(all)}}) : text);
+    output.out(asked.json ? setup::json_line(json::object{{"allowed", std::move(all)}}) : text);
     return exit_code::done;
 }
 
 } // namespace
 
-static exit_code manage_trust(const trust_request& asked, const environment& variables,
+static exit_code manage_trust(const trust_request& asked, const setup::environment& variables,
                               console& output) {
-    consent_store consents = consents_of(variables);
+    setup::consent_store consents = setup::consents_of(variables);
     if (asked.what == trust_action::list) return list(consents, asked, output);
     if (asked.what == trust_action::revoke) return revoke(consents, asked, output);
     if (const auto& problem = consents.problem()) {

@@ -7,8 +7,6 @@
 #include "batch/run_command.hpp"
 #include "batch/run_identity.hpp"
 #include "batch/run_store_access.hpp"
-#include "display_text.hpp"
-#include "json_line.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/host/row_history.hpp>
@@ -16,6 +14,8 @@
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/rows/row.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <boost/json/value.hpp>
@@ -69,7 +69,7 @@ run_end end_of_run(const result<lang::value>& ended, const source_map& places) {
     }
     auto json = lang::value_to_json(*ended);
     how.value_json =
-        json ? *std::move(json) : json_text(boost::json::value(lang::print_value(*ended)));
+        json ? *std::move(json) : setup::json_text(boost::json::value(lang::print_value(*ended)));
     return how;
 }
 
@@ -203,9 +203,9 @@ std::string kept_run::greeting_for(const std::string& changed,
                ": it runs again; responses to requests that are the same as before are "
                "used again";
     }
-    const std::string spent = dollars(journal_->totals().spent.cost_usd);
-    const std::string kept =
-        counted(answers, "step") + " recorded" + (spent.empty() ? "" : ", " + spent + " spent");
+    const std::string spent = setup::dollars(journal_->totals().spent.cost_usd);
+    const std::string kept = setup::counted(answers, "step") + " recorded" +
+                             (spent.empty() ? "" : ", " + spent + " spent");
     if (asked_.use == run_use::tell_again) {
         const bool done = row && row->known.status == ports::row_status::done;
         return "the run in " + asked_.folder + (done ? " is done (" : " has failed (") + kept +

@@ -4,12 +4,12 @@
 #include "application.hpp"
 #include "batch/row_log.hpp"
 #include "batch/run_manifest.hpp"
-#include "environment.hpp"
 #include "journal/replayed_steps.hpp"
 #include "journal/run_records.hpp"
 #include "journal/run_sources.hpp"
 
 #include <heddle/host/session.hpp>
+#include <heddle/setup/environment.hpp>
 #include <heddle/store/run_store.hpp>
 
 #include <functional>
@@ -43,7 +43,7 @@ struct kept_run_request {
     std::string program;                ///< the workflow as it was named
     std::vector<std::string> arguments; ///< of the command line
     std::vector<std::string> inputs;    ///< among them: NAME=VALUE
-    environment variables;
+    setup::environment variables;
     bool retry_failed = false;
     std::uint64_t seed = 0; ///< 0: any
     run_use use = run_use::work;

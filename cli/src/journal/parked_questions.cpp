@@ -1,10 +1,9 @@
 #include "journal/parked_questions.hpp"
 
-#include "json_line.hpp"
-
 #include <heddle/lang/errors.hpp>
 #include <heddle/ports/step_memory.hpp>
 #include <heddle/rows/row.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -35,7 +34,7 @@ std::string text_of(const tasks::user_question& asked) {
     if (!asked.choices.empty())
         members["choices"] = json::array(asked.choices.begin(), asked.choices.end());
     if (asked.fallback) members["default"] = *asked.fallback;
-    return json_text(members);
+    return setup::json_text(members);
 }
 
 tasks::user_question question_in(const std::string& text) {

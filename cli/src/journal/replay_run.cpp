@@ -11,7 +11,6 @@
 #include "batch/session_pool.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/evaluation.hpp"
-#include "input_files.hpp"
 #include "interrupts.hpp"
 #include "journal/replayed_steps.hpp"
 #include "journal/run_setup.hpp"
@@ -20,6 +19,7 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/host/row_history.hpp>
 #include <heddle/rows/row.hpp>
+#include <heddle/setup/input_files.hpp>
 
 #include <filesystem>
 #include <utility>
@@ -36,8 +36,8 @@ public:
     row_replay(const batch_request& batch, const replay_request& asked, console& output)
         : batch_(batch), asked_(asked), output_(output), trace_(asked, output) {}
 
-    exit_code run(const environment& variables) {
-        auto text = read_input_file(batch_.file);
+    exit_code run(const setup::environment& variables) {
+        auto text = setup::read_input_file(batch_.file);
         if (!text) return tell_usage_error(text.error(), asked_.json, output_);
         program_.name = batch_.file;
         program_.text = *std::move(text);
@@ -168,7 +168,7 @@ private:
 } // namespace
 
 exit_code replay_batch_row(const batch_request& batch, const replay_request& asked,
-                           const environment& variables, console& output) {
+                           const setup::environment& variables, console& output) {
     if (asked.row.empty()) {
         return tell_usage_error(error(errc::invalid_argument, "which row? The run is a batch")
                                     .with_hint("name the id or the number of the row"),
@@ -178,7 +178,7 @@ exit_code replay_batch_row(const batch_request& batch, const replay_request& ask
     return replay.run(variables);
 }
 
-exit_code replay_run(replay_request asked, const environment& variables, console& output) {
+exit_code replay_run(replay_request asked, const setup::environment& variables, console& output) {
     const auto folder = find_run(asked.run);
     if (!folder) return tell_usage_error(folder.error(), asked.json, output);
     const auto about = read_manifest(*folder);

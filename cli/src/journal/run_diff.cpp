@@ -4,11 +4,11 @@
 #include "batch/opened_run.hpp"
 #include "batch/run_store_access.hpp"
 #include "commands/evaluation.hpp"
-#include "display_text.hpp"
-#include "json_line.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -42,7 +42,7 @@ bool has_failed(row_status status) {
     return status == row_status::failed || status == row_status::rejected;
 }
 
-std::string number(std::uint64_t count) { return grouped(static_cast<long long>(count)); }
+std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
 
 std::string message_of(const std::string& error_json) {
     boost::system::error_code wrong;
@@ -185,7 +185,7 @@ private:
             json::object line{{"id", id}, {"a", nullptr}, {"b", nullptr}};
             if (a) line["a"] = json_of(*a);
             if (b) line["b"] = json_of(*b);
-            output_.out_data(json_line(line));
+            output_.out_data(setup::json_line(line));
             return;
         }
         const unsigned columns = output_.traits().out_is_terminal ? output_.columns() : 0;
@@ -194,7 +194,7 @@ private:
                                                                                       {"  > ", &b}};
         for (const auto& [sign, row] : sides) {
             const std::string line = sign + (*row ? text_of(**row) : std::string("(no result)"));
-            text += (columns == 0 ? line : cut_to_width(line, columns)) + "\n";
+            text += (columns == 0 ? line : setup::cut_to_width(line, columns)) + "\n";
         }
         output_.out(text);
     }
@@ -203,19 +203,19 @@ private:
         const ports::step_spending spent_a = a_.store->totals().spent;
         const ports::step_spending spent_b = b_.store->totals().spent;
         if (asked_.json) {
-            output_.out_data(json_line(json::object{{"same", same_},
-                                                    {"different", different_},
-                                                    {"only_a", only_a_},
-                                                    {"only_b", only_b_},
-                                                    {"failed_only_in_a", failed_in_a_},
-                                                    {"failed_only_in_b", failed_in_b_},
-                                                    {"failed_in_both", failed_in_both_},
-                                                    {"cost_usd_a", cost_json(spent_a)},
-                                                    {"cost_usd_b", cost_json(spent_b)}}));
+            output_.out_data(setup::json_line(json::object{{"same", same_},
+                                                           {"different", different_},
+                                                           {"only_a", only_a_},
+                                                           {"only_b", only_b_},
+                                                           {"failed_only_in_a", failed_in_a_},
+                                                           {"failed_only_in_b", failed_in_b_},
+                                                           {"failed_in_both", failed_in_both_},
+                                                           {"cost_usd_a", cost_json(spent_a)},
+                                                           {"cost_usd_b", cost_json(spent_b)}}));
             return;
         }
         if (shown_ > asked_.most)
-            output_.out("… and " + counted(shown_ - asked_.most, "further row") + "\n");
+            output_.out("… and " + setup::counted(shown_ - asked_.most, "further row") + "\n");
         std::string text = number(same_) + " same, " + number(different_) + " different, " +
                            number(only_a_) + " only in " + a_.folder + ", " + number(only_b_) +
                            " only in " + b_.folder + "\n";
@@ -225,7 +225,7 @@ private:
                     " in both\n";
         }
         const auto cost = [](const ports::step_spending& spent) -> std::string {
-            const std::string amount = dollars(spent.cost_usd);
+            const std::string amount = setup::dollars(spent.cost_usd);
             if (spent.unpriced != 0)
                 return amount.empty() ? "an unknown sum" : amount + " and more";
             return amount.empty() ? std::string("nothing") : amount;

@@ -1,9 +1,10 @@
 #include "journal/run_setup.hpp"
 
 #include "batch/run_command.hpp"
-#include "input_files.hpp"
-#include "services/refused_requests.hpp"
-#include "task_files.hpp"
+#include "journal/refused_requests.hpp"
+
+#include <heddle/setup/input_files.hpp>
+#include <heddle/setup/task_files.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -16,7 +17,8 @@ namespace heddle::cli {
 namespace {
 
 result<std::unique_ptr<kept_run>> prepare_run(const program& source, workflow_options& options,
-                                              step_trace* trace, const environment& variables) {
+                                              step_trace* trace,
+                                              const setup::environment& variables) {
     if (source.run_folder.empty()) return std::unique_ptr<kept_run>();
     kept_run_request asked;
     asked.folder = source.run_folder;
@@ -63,9 +65,9 @@ run_sources sources_of(const program& source, const workflow_options& options,
     const std::string object = source.input_json.value_or("");
     if (holds_a_secret(object)) all.add_setting(std::string(input_json_entry), object);
     else all.add_text(std::string(input_json_entry), object);
-    if (const auto files = template_files(tools.template_folders())) {
+    if (const auto files = setup::template_files(tools.template_folders())) {
         for (const std::string& file : *files) {
-            if (auto text = read_input_file(file)) all.add_templates(file, *std::move(text));
+            if (auto text = setup::read_input_file(file)) all.add_templates(file, *std::move(text));
         }
     }
     all.add_setting("the settings of models", tools.models().asked_settings());
@@ -98,7 +100,7 @@ void use_journal_only(workflow_options& options, bool shows_output) {
 }
 
 result<run_tools> set_up_run(const program& source, workflow_options& options, step_trace* trace,
-                             const environment& variables, console& output) {
+                             const setup::environment& variables, console& output) {
     run_tools run;
     const workflow_options asked = options;
     HEDDLE_TRY(run.kept, prepare_run(source, options, trace, variables));

@@ -25,7 +25,7 @@ struct run_tools {
 /// Looks at the directory of the run, and sets the options for what is to be done with it. `trace`:
 /// of source.replay. Errors: those of application::create and of kept_run::status_of.
 [[nodiscard]] result<run_tools> set_up_run(const program& source, workflow_options& options,
-                                           step_trace* trace, const environment& variables,
+                                           step_trace* trace, const setup::environment& variables,
                                            console& output);
 
 } // namespace heddle::cli

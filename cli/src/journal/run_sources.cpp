@@ -1,9 +1,9 @@
 #include "journal/run_sources.hpp"
 
 #include "batch/run_identity.hpp"
-#include "input_files.hpp"
 
 #include <heddle/rows/row.hpp>
+#include <heddle/setup/input_files.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -29,7 +29,7 @@ bool is_file(const store::manifest_entry& entry) {
 bool is_forgotten(const store::manifest_entry& entry) { return entry.digest.empty(); }
 
 bool import_has_changed(const store::manifest_entry& entry) {
-    const auto text = read_input_file(entry.name.substr(import_prefix.size()));
+    const auto text = setup::read_input_file(entry.name.substr(import_prefix.size()));
     return !text || digest_text(*text) != entry.digest;
 }
 

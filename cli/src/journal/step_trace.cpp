@@ -2,8 +2,6 @@
 
 #include "batch/batch_counts.hpp"
 #include "batch/run_identity.hpp"
-#include "display_text.hpp"
-#include "json_line.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
@@ -11,6 +9,8 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <boost/json/object.hpp>
@@ -59,10 +59,11 @@ shown_answer answer_of(lang::heap& memory, const ports::step_record& record, std
 std::string usage_of(const ports::step_spending& spent) {
     std::string text;
     if (spent.requests != 0) {
-        text = counted(spent.requests, "request") + ", " + grouped(spent.input_tokens) +
-               " tokens in, " + grouped(spent.output_tokens) + " out";
+        text = setup::counted(spent.requests, "request") + ", " +
+               setup::grouped(spent.input_tokens) + " tokens in, " +
+               setup::grouped(spent.output_tokens) + " out";
     }
-    if (const std::string cost = dollars(spent.cost_usd); !cost.empty()) text += ", " + cost;
+    if (const std::string cost = setup::dollars(spent.cost_usd); !cost.empty()) text += ", " + cost;
     else if (spent.unpriced != 0) text += ", cost unknown";
     return text;
 }
@@ -112,7 +113,7 @@ void step_trace::show(const ports::step_record& record) {
                                  {"cost_usd", record.spent.cost_usd}};
         if (record.spent.unpriced != 0) line["cost_usd"] = nullptr;
         if (!answer.text.empty()) line["answer"] = answer.text;
-        output_.out_data(json_line(line));
+        output_.out_data(setup::json_line(line));
     } else {
         char text[80];
         std::snprintf(text, sizeof text, "%4llu  %s  %8.3f s  %-10s  ",
@@ -123,7 +124,7 @@ void step_trace::show(const ports::step_record& record) {
             line += "  (" + usage + ")";
         if (!answer.text.empty()) line += "  " + utf8::printable_line(answer.text);
         const unsigned columns = output_.traits().out_is_terminal ? output_.columns() : 0;
-        output_.out((columns == 0 ? line : cut_to_width(line, columns)) + "\n");
+        output_.out((columns == 0 ? line : setup::cut_to_width(line, columns)) + "\n");
     }
     if (!is_wanted(path)) return;
     has_come_ = true;
@@ -149,7 +150,7 @@ bool step_trace::end(const replay_end& how) const {
         if (what == "failed" && how.row.error_json)
             line["error"] = boost::json::parse(*how.row.error_json);
         if (!message.empty()) line["message"] = message;
-        output_.out_data(json_line(line));
+        output_.out_data(setup::json_line(line));
         return reached;
     }
     if (what == "done" && how.row.value_json)

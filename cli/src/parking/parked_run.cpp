@@ -1,8 +1,7 @@
 #include "parking/parked_run.hpp"
 
-#include "display_text.hpp"
-
 #include <heddle/coro/wait_point.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -106,7 +105,8 @@ void parked_run::tell(const parking_look& seen) {
     std::string text;
     const auto add = [&](std::uint64_t count, std::string_view what) {
         if (count == 0) return;
-        text += (text.empty() ? "" : ", ") + counted(count, "call") + " " + std::string(what);
+        text +=
+            (text.empty() ? "" : ", ") + setup::counted(count, "call") + " " + std::string(what);
     };
     add(seen.answered, "answered");
     add(seen.failed, "failed");

@@ -1,12 +1,11 @@
 // The requests of a run that are sent in batches.
 #pragma once
 
-#include "services/service_request.hpp"
-
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
 #include <heddle/ports/price_port.hpp>
 #include <heddle/providers/batch/batch_endpoint.hpp>
+#include <heddle/setup/services/service_request.hpp>
 #include <heddle/store/run_parking.hpp>
 #include <heddle/store/run_store.hpp>
 
@@ -45,7 +44,7 @@ public:
     struct parts {
         store::run_store& journal;
         store::parking_reader& kept;
-        const batch_services& services;
+        const setup::batch_services& services;
         const ports::price_port& prices;
         bool parks = true; ///< new requests are parked; otherwise only what is parked goes on
         /// For how long a batch whose submission was not acknowledged is looked for.

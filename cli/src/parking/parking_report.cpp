@@ -1,9 +1,8 @@
 #include "parking/parking_report.hpp"
 
-#include "display_text.hpp"
-
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <boost/json/object.hpp>
 
@@ -43,8 +42,8 @@ std::string parking_report::text() const {
     std::string lines;
     for (const store::parked_batch& each : batches) {
         lines += "batch " + std::to_string(each.number) + ": " + each.service + ":" +
-                 utf8::printable_line(each.model) + ", " + counted(each.calls, "call") + ", " +
-                 utf8::printable_line(each.state);
+                 utf8::printable_line(each.model) + ", " + setup::counted(each.calls, "call") +
+                 ", " + utf8::printable_line(each.state);
         if (each.answered != 0) lines += ", " + std::to_string(each.answered) + " answered";
         if (each.failed != 0) lines += ", " + std::to_string(each.failed) + " failed";
         lines += ", submitted " + time_text(each.at);
@@ -52,8 +51,8 @@ std::string parking_report::text() const {
         lines += "\n";
     }
     if (sums.collected + sums.submitted != 0) {
-        lines += "waiting: " + counted(sums.submitted, "call") + " in batches, " +
-                 counted(sums.collected, "call") + " to be submitted\n";
+        lines += "waiting: " + setup::counted(sums.submitted, "call") + " in batches, " +
+                 setup::counted(sums.collected, "call") + " to be submitted\n";
     }
     return lines;
 }

@@ -1,8 +1,7 @@
 #include "repl/history_file.hpp"
 
 #include <heddle/base/ascii.hpp>
-
-#include "input_files.hpp"
+#include <heddle/setup/input_files.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -38,7 +37,7 @@ void write_all(int file, std::string_view text) {
 
 } // namespace
 
-std::optional<std::string> history_path(const environment& variables) {
+std::optional<std::string> history_path(const setup::environment& variables) {
     const auto folder = variables.state_folder();
     return folder ? std::optional(*folder + "/history") : std::nullopt;
 }

@@ -1,7 +1,7 @@
 // The entries of earlier sessions.
 #pragma once
 
-#include "environment.hpp"
+#include <heddle/setup/environment.hpp>
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 namespace heddle::cli {
 
 /// $XDG_STATE_HOME/heddle/history, or ~/.local/state/heddle/history; nothing without a home.
-[[nodiscard]] std::optional<std::string> history_path(const environment& variables);
+[[nodiscard]] std::optional<std::string> history_path(const setup::environment& variables);
 
 /// True for text that may hold a key or a password. Prefers false positives.
 [[nodiscard]] bool looks_secret(std::string_view text);

@@ -1,12 +1,12 @@
 // The commands of a session, which begin with a colon.
 #include "repl/repl_session.hpp"
 
-#include "display_text.hpp"
 #include "repl/display.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/help.hpp>
 #include <heddle/lang/machine.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <array>
 #include <chrono>
@@ -102,7 +102,7 @@ void repl_session::time(std::string_view expression) {
     (void)evaluate_text(":time", std::string(expression), 1, showing::last);
     const std::uint64_t requests = parts_.tools->counts().requests - before;
     std::string text = in_milliseconds(std::chrono::steady_clock::now() - began);
-    if (requests != 0) text += ", " + counted(requests, "request");
+    if (requests != 0) text += ", " + setup::counted(requests, "request");
     parts_.output->out(text + "\n");
 }
 

@@ -2,7 +2,6 @@
 
 #include "commands/evaluation.hpp"
 #include "failure_hints.hpp"
-#include "input_files.hpp"
 #include "repl/display.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -10,6 +9,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/machine.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/setup/input_files.hpp>
 
 #include <algorithm>
 
@@ -140,7 +140,7 @@ void repl_session::at_end() {
 // ---------------------------------------------------------------- evaluating
 
 bool repl_session::load(const std::string& path) {
-    const auto text = read_input_file(path);
+    const auto text = setup::read_input_file(path);
     if (!text) {
         tell(text.error());
         return false;

@@ -3,10 +3,9 @@
 
 #include <heddle/base/display_width.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #if HEDDLE_HAVE_LIBEDIT
-
-#include "display_text.hpp"
 
 #include <histedit.h>
 #include <unistd.h>

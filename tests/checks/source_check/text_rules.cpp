@@ -86,7 +86,8 @@ bool is_bound(std::string_view argument) {
 // A text that is cut at a byte may end inside a character: it is no UTF-8 any more, and whoever
 // takes it on refuses it or loses more than the end. base/utf8 is where it is done right.
 void check_cut_text(const source_file& file, std::vector<finding>& findings) {
-    constexpr std::array<std::string_view, 4> libraries{"async_core", "cli", "io", "providers"};
+    constexpr std::array<std::string_view, 5> libraries{"async_core", "cli", "io", "providers",
+                                                        "setup"};
     if (!file.is_cpp() || file.path.find("base/utf8.") != std::string::npos ||
         std::find(libraries.begin(), libraries.end(), file.library()) == libraries.end()) {
         return;
@@ -110,17 +111,16 @@ void check_cut_text(const source_file& file, std::vector<finding>& findings) {
 // What the program prints as JSON goes through json_line, which makes it UTF-8 without controls:
 // names of files and texts of services may hold any bytes.
 void check_raw_json(const source_file& file, std::vector<finding>& findings) {
-    if (!file.is_cpp() || file.path.find("cli/src/") == std::string::npos ||
-        file.path.find("cli/src/json_line.") != std::string::npos) {
-        return;
-    }
+    const bool prints = file.path.find("cli/src/") != std::string::npos ||
+                        file.path.find("setup/src/") != std::string::npos;
+    if (!file.is_cpp() || !prints || file.path.ends_with("setup/src/json_line.cpp")) return;
     const std::string_view code = file.code;
     constexpr std::string_view call = "json::serialize(";
     for (auto at = code.find(call); at != std::string_view::npos; at = code.find(call, at + 1)) {
         const auto line = 1 + std::count(code.begin(), code.begin() + static_cast<long>(at), '\n');
         findings.push_back({file.path, static_cast<int>(line), "raw-json",
                             "writes JSON that may be no UTF-8",
-                            "use json_line (json_line.hpp); for "
+                            "use json_line (heddle/setup/json_line.hpp); for "
                             "what is not printed, say so"});
     }
 }

@@ -1,7 +1,6 @@
 #include "render.hpp"
 
 #include "call_counts.hpp"
-#include "display_text.hpp"
 #include "table.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -9,6 +8,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <gtest/gtest.h>
 
@@ -162,22 +162,22 @@ TEST(call_counts, count_kept_responses_apart_from_calls) {
 }
 
 TEST(display, cuts_at_characters) {
-    EXPECT_EQ(cut_to_width("äöü", 3), "äöü");
-    EXPECT_EQ(cut_to_width("äöüß", 3), "äö…");
-    EXPECT_EQ(cut_to_width("abc", 0), "");
-    EXPECT_EQ(cut_to_width("日本語", 6), "日本語");
-    EXPECT_EQ(cut_to_width("日本語", 5), "日本…");
-    EXPECT_EQ(cut_to_width("日本語", 4), "日…");
+    EXPECT_EQ(setup::cut_to_width("äöü", 3), "äöü");
+    EXPECT_EQ(setup::cut_to_width("äöüß", 3), "äö…");
+    EXPECT_EQ(setup::cut_to_width("abc", 0), "");
+    EXPECT_EQ(setup::cut_to_width("日本語", 6), "日本語");
+    EXPECT_EQ(setup::cut_to_width("日本語", 5), "日本…");
+    EXPECT_EQ(setup::cut_to_width("日本語", 4), "日…");
     EXPECT_EQ(utf8::count("äöü"), 3U);
 }
 
 TEST(display, groups_digits) {
-    EXPECT_EQ(grouped(0), "0");
-    EXPECT_EQ(grouped(999), "999");
-    EXPECT_EQ(grouped(1234567), "1,234,567");
-    EXPECT_EQ(grouped(-1234), "-1,234");
-    EXPECT_EQ(counted(1, "call"), "1 call");
-    EXPECT_EQ(counted(2000, "call"), "2,000 calls");
+    EXPECT_EQ(setup::grouped(0), "0");
+    EXPECT_EQ(setup::grouped(999), "999");
+    EXPECT_EQ(setup::grouped(1234567), "1,234,567");
+    EXPECT_EQ(setup::grouped(-1234), "-1,234");
+    EXPECT_EQ(setup::counted(1, "call"), "1 call");
+    EXPECT_EQ(setup::counted(2000, "call"), "2,000 calls");
 }
 
 TEST(counts, leave_out_what_is_zero) {

@@ -93,7 +93,7 @@ TEST(history, does_not_store_what_looks_secret) {
 }
 
 TEST(history, is_found_by_the_variables) {
-    environment variables;
+    setup::environment variables;
     EXPECT_FALSE(history_path(variables));
     variables.home = "/nest/ada";
     EXPECT_EQ(history_path(variables), "/nest/ada/.local/state/heddle/history");

@@ -92,7 +92,7 @@ protected:
     loopback::runner on;
     std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(on.loop, 2);
     dollar_prices prices;
-    batch_services services;
+    setup::batch_services services;
     fake_batches* service = nullptr;
     std::unique_ptr<store::run_store> store;
     std::unique_ptr<store::parking_reader> reader;

@@ -1,0 +1,28 @@
+// Which services there are, and which of them a model leads to.
+#pragma once
+
+#include <heddle/setup/config/configuration.hpp>
+#include <heddle/setup/services/service_factory.hpp>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::setup {
+
+inline constexpr std::string_view openai_name = "openai";
+
+/// The services of a configuration, in the order of their lookup, usable or not, without wrappers:
+/// those with a section or a variable, and known ones that a model, alias or route names. `model`:
+/// that of the option, else that of the variable.
+[[nodiscard]] std::vector<configured_service> configured_services(
+    const configuration& settings, std::optional<std::string> base_url, const service_parts& parts,
+    const std::optional<std::string>& model = {});
+
+/// The names of the services that `model` may lead to, through aliases and all models of a route.
+[[nodiscard]] std::set<std::string> reached_services(const configuration& settings,
+                                                     const std::optional<std::string>& model);
+
+} // namespace heddle::setup
