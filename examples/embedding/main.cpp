@@ -2,8 +2,8 @@
 // out.
 //
 // The program answers two requests side by side on one thread. Each has a session of its own, and
-// the model is the scripted one, in process: no key and no network. Any llm_port takes its place,
-// for instance make_openai_provider over make_http_client (cli/src/application.cpp does that).
+// the model is the scripted one, in process: no key and no network. Any llm_port takes its place;
+// those of a heddle.toml come with heddle/setup/service_set.hpp.
 
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/spawn.hpp>

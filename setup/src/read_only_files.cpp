@@ -1,4 +1,4 @@
-#include <heddle/setup/read_only_files.hpp>
+#include "read_only_files.hpp"
 
 #include <heddle/lang/errors.hpp>
 

@@ -65,6 +65,10 @@ std::optional<std::string> find_project_file(const std::string& folder) {
 
 result<configuration> find_config(const config_sources& sources) {
     if (sources.explicit_file) return read_named(*sources.explicit_file, config_trust::user);
+    if (sources.explicit_text) {
+        return read_config(*sources.explicit_text, "heddle.toml", sources.folder,
+                           config_trust::user);
+    }
     std::error_code failed;
     configuration own;
     const auto user_file = find_user_file(sources.user_folder);

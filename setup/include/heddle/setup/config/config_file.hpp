@@ -39,11 +39,14 @@ struct config_sources {
     std::optional<std::string> user_folder;  ///< contains heddle/heddle.toml
     const consent_store* consents = nullptr; ///< null: nothing is allowed. Outlives the call
     bool whoever_owns = false; ///< also read a project's file of another user, to show it
+    /// A text in place of any file, with the rights of the user's; relative paths in it are
+    /// relative to `folder`.
+    std::optional<std::string> explicit_text = {};
 };
 
-/// The configuration of a run: the explicit file if there is one, else that of the project over
-/// that of the user. Empty without any file. Errors: as read_config; not_found for an explicit file
-/// that does not exist; invalid_argument for a default file that another user may change
+/// The configuration of a run: the explicit file or text if there is one, else that of the project
+/// over that of the user. Empty without any file. Errors: as read_config; not_found for an explicit
+/// file that does not exist; invalid_argument for a default file that another user may change
 /// (trust/file_owner.hpp), unless that is allowed.
 [[nodiscard]] result<configuration> find_config(const config_sources& sources);
 

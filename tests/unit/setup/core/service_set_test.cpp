@@ -1,0 +1,168 @@
+#include <heddle/setup/service_set.hpp>
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/setup/config/config_file.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace heddle::setup {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A folder with the rules of a scripted model, and what an embedding program does with a set.
+class service_set_test : public ::testing::Test {
+protected:
+    service_set_test() {
+        std::string name = (std::filesystem::temp_directory_path() / "heddle-XXXXXX").string();
+        if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+        folder = std::filesystem::canonical(name);
+        write("rules.json",
+              R"({"rules": [{"match": "^Shout: (?P<t>.*)$", "template": "{{t}}!"}]})");
+        options.folder = folder.string();
+        options.workspace = folder.string();
+        options.config_text = "model = \"scripted:" + (folder / "rules.json").string() + "\"\n";
+    }
+    ~service_set_test() override {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder, ignored);
+    }
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(folder / name) << text;
+    }
+    /// The value of an expression, or "error: …"; with a set of its own, which is closed.
+    std::string evaluate(const std::string& source) {
+        auto set = service_set::create(loop, null_log(), options);
+        if (!set) return "error: " + set.error().message();
+        host::engine_parts parts = (*set)->engine_parts();
+        parts.operators = tasks::operators((*set)->task_parts());
+        host::engine engine(loop, std::move(parts));
+        std::string shown;
+        coro::spawn(loop, run(&engine, set->get(), source, &shown), [](std::exception_ptr) {});
+        io.restart();
+        io.run();
+        return shown;
+    }
+    static coro::task<void> run(host::engine* engine, service_set* set, std::string source,
+                                std::string* shown) {
+        {
+            auto session = engine->new_session().value();
+            auto value = co_await session->evaluate("test", std::move(source), set->bounds());
+            if (!value) *shown = "error: " + value.error().message();
+            else *shown = lang::string_bytes(*value);
+        }
+        co_await set->close();
+    }
+
+    std::filesystem::path folder;
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io};
+    service_set_options options;
+};
+
+constexpr const char* shout =
+    "(defatom shout (params text) (instructions \"Shout: {{text}}\")) (content (shout \"hey\"))";
+
+TEST_F(service_set_test, a_workflow_runs_with_the_services_of_a_text) {
+    EXPECT_EQ(evaluate(shout), "hey!");
+}
+
+TEST_F(service_set_test, templates_files_and_imports_are_those_of_the_folder) {
+    write("loud.heddle", "(define (twice text) (string-append text text))");
+    write("said.txt", "ho");
+    std::filesystem::create_directory(folder / "tasks");
+    write("tasks/shout.xml",
+          "<task name=\"shout\" type=\"atomic\"><description>Shouts</description>"
+          "<inputs><input name=\"text\">What</input></inputs>"
+          "<instructions>Shout: {{text}}</instructions></task>");
+    options.default_tasks = (folder / "tasks").string();
+    EXPECT_EQ(evaluate("(import \"loud.heddle\") "
+                       "(twice (content (shout (read-file \"said.txt\"))))"),
+              "ho!ho!");
+}
+
+TEST_F(service_set_test, mistakes_of_a_text_have_their_line) {
+    options.config_text = "model = \"scripted:x\"\nmodle = 1\n";
+    const auto set = service_set::create(loop, null_log(), options);
+    ASSERT_FALSE(set);
+    const auto* report = dynamic_cast<const config_report*>(set.error().info().payload.get());
+    ASSERT_TRUE(report);
+    EXPECT_THAT(report->lines.front(), HasSubstr("heddle.toml:2"));
+}
+
+TEST_F(service_set_test, a_text_takes_the_place_of_the_files) {
+    write("heddle.toml", "modle = 1\n");
+    EXPECT_EQ(evaluate(shout), "hey!");
+    options.config_text.reset();
+    EXPECT_THAT(evaluate(shout), HasSubstr("modle"));
+}
+
+TEST_F(service_set_test, bounds_are_those_of_the_options_before_those_of_the_text) {
+    *options.config_text += "concurrency = 7\nstep_limit = 1000\n";
+    EXPECT_EQ(service_set::create(loop, null_log(), options).value()->bounds().concurrency, 7u);
+    EXPECT_THAT(evaluate("(let loop ((n 100000)) (if (= n 0) \"done\" (loop (- n 1))))"),
+                HasSubstr("step limit"));
+    options.concurrency = 9;
+    options.step_limit = 10'000'000;
+    EXPECT_EQ(service_set::create(loop, null_log(), options).value()->bounds().concurrency, 9u);
+    EXPECT_EQ(evaluate("(let loop ((n 100000)) (if (= n 0) \"done\" (loop (- n 1))))"), "done");
+}
+
+TEST_F(service_set_test, calls_are_counted_against_the_limit_of_the_options) {
+    options.max_calls = 0;
+    EXPECT_THAT(evaluate(std::string(shout)), HasSubstr("error: "));
+}
+
+TEST_F(service_set_test, files_are_not_written_if_they_are_only_to_be_read) {
+    EXPECT_EQ(evaluate("(write-file \"new.txt\" \"text\") \"written\""), "written");
+    options.read_only = true;
+    EXPECT_THAT(evaluate("(write-file \"newer.txt\" \"text\") \"written\""),
+                HasSubstr("is not written"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "newer.txt"));
+}
+
+/// Counts what is sent.
+class sent_requests final : public request_watch {
+public:
+    std::optional<error> on_request(const seen_request&) override {
+        ++count;
+        return std::nullopt;
+    }
+    int count = 0;
+};
+
+TEST_F(service_set_test, the_next_set_finds_the_responses_in_the_cache) {
+    sent_requests sent;
+    options.of_sent = &sent;
+    options.services.cache = true;
+    options.services.cache_file = (folder / "cache.sqlite").string();
+    EXPECT_EQ(evaluate(shout), "hey!");
+    EXPECT_EQ(evaluate(shout), "hey!");
+    EXPECT_EQ(sent.count, 1);
+}
+
+TEST_F(service_set_test, a_recording_plays_without_the_rules) {
+    options.services.record = (folder / "calls.jsonl").string();
+    EXPECT_EQ(evaluate(shout), "hey!");
+    std::filesystem::remove(folder / "rules.json");
+    options.services.record.reset();
+    EXPECT_THAT(evaluate(shout), HasSubstr("error: "));
+    options.services.replay = (folder / "calls.jsonl").string();
+    EXPECT_EQ(evaluate(shout), "hey!");
+}
+
+TEST_F(service_set_test, a_workspace_must_exist) {
+    options.workspace = (folder / "nowhere").string();
+    EXPECT_THAT(evaluate(shout), HasSubstr("nowhere"));
+}
+
+} // namespace
+} // namespace heddle::setup
