@@ -1,0 +1,22 @@
+// What a run prints at its end.
+#pragma once
+
+#include "command_line/workflow_options.hpp"
+#include "commands/workflow_run.hpp"
+#include "console.hpp"
+#include "exit_code.hpp"
+
+namespace heddle::cli {
+
+class step_trace;
+
+/// Prints the result, or the error with what was paid for, and the counts. `interrupted`: a signal
+/// has ended it. Result: the exit code of the command.
+[[nodiscard]] exit_code tell_end(workflow_run& run, application& tools,
+                                 const workflow_options& options, bool interrupted,
+                                 console& output);
+
+/// Prints how a replay has ended, behind its steps.
+[[nodiscard]] exit_code tell_replay(const workflow_run& run, const step_trace& trace);
+
+} // namespace heddle::cli
