@@ -83,7 +83,7 @@ std::string program_check::check(const std::string& program, unsigned variation)
     plain.memory = std::size_t{4} * 1024 * 1024;
     const auto forget = [&] {
         for (std::size_t i = globals_; i < harness.global_count(); ++i)
-            harness.global(static_cast<std::uint32_t>(i)) = lang::value::unbound();
+            harness.change_global(static_cast<std::uint32_t>(i)) = lang::value::unbound();
         for (const char* name : {"m0", "m1", "m2", "m3"}) harness.forget_macro(name);
         harness.memory().collect_cycles();
     };

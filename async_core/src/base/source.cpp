@@ -68,6 +68,7 @@ std::uint32_t source_map::add_generated(std::string name, std::string text) {
 }
 
 const source_map::entry* source_map::find(std::uint32_t position) const {
+    if (base_ && position < first_) return base_->find(position);
     const auto after = entries_.upper_bound(position);
     if (position == 0 || after == entries_.begin()) return nullptr;
     const entry& found = std::prev(after)->second;

@@ -49,6 +49,11 @@ struct text_place {
 /// Threads: one at a time. Complexity: add is O(1) plus the copy, locate O(log files + file size).
 class source_map {
 public:
+    source_map() = default;
+    /// Also resolves what `base` does, and continues its positions. `base` outlives it, and no text
+    /// is added to it any more.
+    explicit source_map(const source_map* base) : base_(base), first_(base->next_), next_(first_) {}
+
     /// Takes a copy of `text` under the display name `name`; returns the position of its first
     /// byte. Texts are kept as long as the map: errors raised later still show their line. Returns
     /// 0 when the map is full (4 GiB of text): spans into it are then unknown.
@@ -77,6 +82,8 @@ private:
     };
     [[nodiscard]] const entry* find(std::uint32_t position) const;
 
+    const source_map* base_ = nullptr;
+    std::uint64_t first_ = 1;                ///< position that is not the base's
     std::map<std::uint32_t, entry> entries_; ///< by their first position
     std::uint64_t next_ = 1;
     std::deque<std::uint32_t> generated_; ///< first positions, ascending

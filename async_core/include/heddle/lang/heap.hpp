@@ -32,7 +32,15 @@ class heap {
 public:
     /// Creates a heap; call release_owner() in place of delete.
     [[nodiscard]] static heap* create();
+    /// As create(). A name that is a symbol of `base` is the same symbol here. `base` is frozen,
+    /// and outlives the owner of the new heap.
+    [[nodiscard]] static heap* create_over(heap& base);
     void release_owner() noexcept;
+
+    /// From here on nothing is allocated here, and no storage of this heap grows: others may refer
+    /// to its values, and it never to theirs. Frees garbage first.
+    void freeze() noexcept;
+    [[nodiscard]] bool is_frozen() const noexcept { return frozen_; }
 
     heap(const heap&) = delete;
     heap& operator=(const heap&) = delete;
@@ -126,7 +134,7 @@ private:
     friend class heap_charge;
     friend class cycle_search;
 
-    heap();
+    explicit heap(heap* base);
     ~heap();
 
     static constexpr std::size_t step = 16;
@@ -135,6 +143,7 @@ private:
         free_node* next;
     };
     void refill(std::size_t size_class);
+    [[nodiscard]] object* find_symbol(std::string_view name) const noexcept;
     void destroy(object* target) noexcept;
     void drain(std::size_t& budget) noexcept;
     [[nodiscard]] bool finalize(object* target, std::size_t& budget) noexcept;
@@ -158,7 +167,7 @@ private:
     std::vector<std::unique_ptr<std::byte[]>> blocks_;
     std::byte* bump_ = nullptr;
     std::size_t bump_left_ = 0;
-    std::size_t next_block_ = 4096;
+    std::size_t next_block_;
     std::size_t used_ = 0;
     std::size_t limit_ = SIZE_MAX;
     std::size_t refused_ = 0;
@@ -167,6 +176,8 @@ private:
     bool draining_ = false;
     std::size_t allowance_ = freed_in_a_turn; ///< of this turn, what is left
     bool owned_ = true;
+    bool frozen_ = false;
+    heap* base_;              ///< null: none
     std::size_t charges_ = 0; ///< heap_charges that live
     std::vector<cell_object*> cells_;
     std::unique_ptr<object_table> grown_; ///< storages that grew while they were shared
@@ -186,7 +197,7 @@ private:
     static constexpr std::size_t min_added = 10'000; ///< closers, before another search
     const hash_key hash_seed_;
     std::unordered_map<std::string_view, object*, keyed_hash> symbols_;
-    std::uint64_t fresh_ = 0;
+    std::uint64_t fresh_;
 };
 
 /// Bytes beside the objects of a heap that count as its memory as long as this lives. The heap

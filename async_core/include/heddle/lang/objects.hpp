@@ -46,9 +46,14 @@ struct list_object : object {
     std::uint32_t begin; ///< first slot in use: a window that starts here may grow downwards
     std::uint32_t end;   ///< one past the last slot in use
     list_places* places; ///< owned; null unless read from source
+    /// Whether elements may be written beside those that a window sees. The storage of a frozen
+    /// heap is shared by sessions, whose values must not get there.
+    [[nodiscard]] bool is_writable() const noexcept {
+        return places == nullptr && !owner->is_frozen();
+    }
     /// Whether a window that starts at `offset` may grow downwards in place.
     [[nodiscard]] bool takes_before(std::uint32_t offset) const noexcept {
-        return offset == begin && begin != 0 && places == nullptr;
+        return offset == begin && begin != 0 && is_writable();
     }
     /// Whether so few elements are left that a copy of them is better than keeping this storage
     /// alive. The copy is small itself, so a loop that takes one element after the other copies
@@ -110,6 +115,9 @@ public:
     [[nodiscard]] virtual std::string_view type_name() const noexcept = 0; ///< for type-of
     [[nodiscard]] virtual std::string describe() const { return std::string(type_name()); }
     [[nodiscard]] virtual bool callable() const noexcept { return false; }
+    /// Whether it never changes, so that sessions may share it (host::session_image). What it
+    /// refers to is looked at by visit_values().
+    [[nodiscard]] virtual bool is_immutable() const noexcept { return false; }
 
     /// Receives the values that an object holds.
     class value_visitor {

@@ -4,14 +4,16 @@
 #include <heddle/base/error.hpp>
 #include <heddle/base/source.hpp>
 #include <heddle/lang/builtin.hpp>
+#include <heddle/lang/global_table.hpp>
 #include <heddle/lang/heap.hpp>
+#include <heddle/lang/named_values.hpp>
+#include <heddle/lang/objects.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace heddle::lang {
@@ -77,6 +79,9 @@ public:
     explicit realm(const host_names& host);
     /// `stages`: those that running code can reach. Both outlive the realm.
     realm(const host_names& host, const code_service& stages);
+    /// Begins with what `base` has, and changes nothing of it. `base` is frozen, and outlives the
+    /// realm. Constant time.
+    realm(const realm& base, const host_names& host);
     realm(const realm&) = delete;
     realm& operator=(const realm&) = delete;
 
@@ -101,35 +106,48 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> find_program_global(std::string_view name) const;
     /// As find_global, only in the layer of the prelude.
     [[nodiscard]] std::optional<std::uint32_t> find_library_global(std::string_view name) const;
-    [[nodiscard]] value& global(std::uint32_t index) noexcept { return globals_[index].content; }
+    [[nodiscard]] const value& global(std::uint32_t index) const noexcept {
+        return globals_[index];
+    }
+    /// To write its value.
+    [[nodiscard]] value& change_global(std::uint32_t index) { return globals_.change(index); }
+    /// As change_global(); null while that would copy the globals of a base.
+    [[nodiscard]] value* try_change_global(std::uint32_t index) noexcept {
+        return globals_.try_change(index);
+    }
     [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept {
-        return globals_[index].name;
+        return globals_.name(index);
     }
     [[nodiscard]] bool is_library_global(std::uint32_t index) const noexcept {
-        return globals_[index].library;
+        return globals_.is_library(index);
     }
     [[nodiscard]] std::size_t global_count() const noexcept { return globals_.size(); }
     void define(std::string_view name, value content);
     /// Where the definition of a global is that was compiled last; it may not have run yet. Unknown
     /// if there is none.
     [[nodiscard]] source_span definition_of(std::uint32_t index) const noexcept {
-        return globals_[index].definition;
+        return globals_.definition(index);
     }
-    void note_definition(std::uint32_t index, source_span place) noexcept {
-        globals_[index].definition = place;
+    void note_definition(std::uint32_t index, source_span place) {
+        globals_.note_definition(index, place);
     }
 
     /// From here on a definition or assignment of a global is an error: what runs must leave
     /// nothing for what runs next.
     void freeze_globals() noexcept { globals_frozen_ = true; }
     [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
-        return globals_frozen_ && !globals_[index].library;
+        return globals_frozen_ && !globals_.is_library(index);
     }
     [[nodiscard]] bool globals_are_frozen() const noexcept { return globals_frozen_; }
 
+    /// From here on nothing changes, and other realms may begin with what is here. Frees garbage.
+    void freeze() noexcept { memory_->freeze(); }
+    /// Passes each value that programs leave behind: globals, macros, libraries.
+    void visit_values(host_object::value_visitor& visitor) const;
+
     /// The expander of a macro that the program defined, or null.
     [[nodiscard]] const value* find_macro(std::string_view name) const;
-    [[nodiscard]] bool has_macros() const noexcept { return !macros_.empty(); }
+    [[nodiscard]] bool has_macros() const noexcept { return !macros_.is_empty(); }
     void define_macro(std::string_view name, value expander);
     /// Called when a definition of a value replaces a macro of that name.
     void forget_macro(std::string_view name);
@@ -207,25 +225,13 @@ public:
     [[nodiscard]] error unbound_error(std::string_view name) const;
 
 private:
-    struct global_slot {
-        std::string name;
-        value content;
-        bool library = false;
-        source_span definition{};
-    };
-    using index_map = std::unordered_map<std::string, std::uint32_t>;
-    [[nodiscard]] std::optional<std::uint32_t> find_bound(const index_map& layer,
-                                                          std::string_view name) const;
     heap_owner memory_;
     source_map sources_;
     const host_names* host_;
     const code_service* stages_;
-    std::vector<global_slot> globals_;
-    heap_charge names_; ///< of the globals
-    index_map program_indexes_;
-    index_map library_indexes_;
-    std::unordered_map<std::string, value> macros_;
-    std::unordered_map<std::string, value> libraries_;
+    global_table globals_;
+    named_values macros_;
+    named_values libraries_;
     std::uint64_t host_events_ = 0;
     std::uint32_t fibers_numbered_ = 0;
     unsigned compiling_ = 0;

@@ -118,7 +118,7 @@ ast::node* analyzer::call_named(const form& f, position where) {
     if (const auto task = defined_tasks_.find(std::string(name)); task != defined_tasks_.end()) {
         return task_call(f, callee, task->second.inputs, true, task->second.is_tool);
     }
-    value& known = realm_.global(target->index);
+    const value& known = realm_.global(target->index);
     std::optional<operator_info> info;
     if (!known.is_unbound()) {
         if (const host_object* object = host_of(known))

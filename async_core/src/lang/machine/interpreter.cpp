@@ -161,17 +161,17 @@ outcome interpreter::dispatch() {
     op_global_define:
         if (is_frozen(static_cast<std::uint32_t>(i.d))) [[unlikely]]
             SLOW(raise(frozen_global(static_cast<std::uint32_t>(i.d))));
-        f_.realm_->global(static_cast<std::uint32_t>(i.d)) = R[i.a];
+        f_.realm_->change_global(static_cast<std::uint32_t>(i.d)) = R[i.a];
         if (i.x != 0) R[i.a].set_nil();
         NEXT();
     op_global_update : {
-        value& content = f_.realm_->global(static_cast<std::uint32_t>(i.d));
-        if (content.is_unbound()) [[unlikely]] {
-            SLOW(raise(unbound_global(static_cast<std::uint32_t>(i.d))));
+        const auto index = static_cast<std::uint32_t>(i.d);
+        if (f_.realm_->global(index).is_unbound()) [[unlikely]] {
+            SLOW(raise(unbound_global(index)));
         }
-        if (is_frozen(static_cast<std::uint32_t>(i.d))) [[unlikely]]
-            SLOW(raise(frozen_global(static_cast<std::uint32_t>(i.d))));
-        content = R[i.a];
+        if (is_frozen(index)) [[unlikely]]
+            SLOW(raise(frozen_global(index)));
+        f_.realm_->change_global(index) = R[i.a];
         if (i.x != 0) R[i.a].set_nil();
         NEXT();
     }

@@ -74,7 +74,8 @@ value* interpreter::stored_by(value* R, instruction i, std::uint16_t from) noexc
     case op::global_define:
     case op::global_update:
         if (is_frozen(static_cast<std::uint32_t>(i.d))) return nullptr;
-        return i.a == from ? &f_.realm_->global(static_cast<std::uint32_t>(i.d)) : nullptr;
+        return i.a == from ? f_.realm_->try_change_global(static_cast<std::uint32_t>(i.d))
+                           : nullptr;
     default: return nullptr;
     }
 }

@@ -28,6 +28,7 @@ public:
     };
 
     [[nodiscard]] std::string_view type_name() const noexcept override { return "eval-site"; }
+    [[nodiscard]] bool is_immutable() const noexcept override { return true; }
     [[nodiscard]] std::size_t cells() const noexcept {
         std::size_t count = in_sandbox ? 1 : 0;
         for (const level& each : levels) count += each.names.size() + (each.has_extras ? 1 : 0);

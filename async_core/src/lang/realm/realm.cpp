@@ -56,17 +56,18 @@ const host_names& no_host() noexcept {
 realm::realm(const host_names& host, const code_service& stages)
     : memory_(heap::create()), host_(&host), stages_(&stages) {}
 
+realm::realm(const realm& base, const host_names& host)
+    : memory_(heap::create_over(*base.memory_)), sources_(&base.sources_), host_(&host),
+      stages_(base.stages_), globals_(&base.globals_), macros_(base.macros_),
+      libraries_(base.libraries_), host_events_(base.host_events_),
+      fibers_numbered_(base.fibers_numbered_) {
+    has_semaphores = base.has_semaphores;
+    has_tools = base.has_tools;
+}
+
 std::uint32_t realm::global_index(std::string_view name) {
-    index_map& layer = compiling_library_ ? library_indexes_ : program_indexes_;
-    if (const auto known = layer.find(std::string(name)); known != layer.end())
-        return known->second;
-    // A slot that nothing names does no harm.
-    const auto index = static_cast<std::uint32_t>(globals_.size());
-    globals_.push_back({std::string(name), value::unbound(), compiling_library_});
-    layer.emplace(std::string(name), index);
-    constexpr std::size_t row = sizeof(global_slot) + sizeof(index_map::value_type) + 32;
-    names_.set(*memory_, names_.bytes() + row + 2 * name.size());
-    return index;
+    using layer = global_table::layer;
+    return globals_.index(compiling_library_ ? layer::library : layer::program, name, *memory_);
 }
 
 std::uint32_t realm::reference_index(std::string_view name) {
@@ -76,19 +77,12 @@ std::uint32_t realm::reference_index(std::string_view name) {
     return global_index(name);
 }
 
-std::optional<std::uint32_t> realm::find_bound(const index_map& layer,
-                                               std::string_view name) const {
-    const auto found = layer.find(std::string(name));
-    if (found == layer.end() || globals_[found->second].content.is_unbound()) return std::nullopt;
-    return found->second;
-}
-
 std::optional<std::uint32_t> realm::find_program_global(std::string_view name) const {
-    return find_bound(program_indexes_, name);
+    return globals_.find_bound(global_table::layer::program, name);
 }
 
 std::optional<std::uint32_t> realm::find_library_global(std::string_view name) const {
-    return find_bound(library_indexes_, name);
+    return globals_.find_bound(global_table::layer::library, name);
 }
 
 std::optional<std::uint32_t> realm::find_global(std::string_view name) const {
@@ -97,40 +91,40 @@ std::optional<std::uint32_t> realm::find_global(std::string_view name) const {
 }
 
 void realm::define(std::string_view name, value content) {
-    globals_[global_index(name)].content = std::move(content);
+    change_global(global_index(name)) = std::move(content);
 }
 
-const value* realm::find_macro(std::string_view name) const {
-    if (macros_.empty()) return nullptr;
-    const auto found = macros_.find(std::string(name));
-    return found == macros_.end() ? nullptr : &found->second;
+void realm::visit_values(host_object::value_visitor& visitor) const {
+    for (std::uint32_t i = 0; i < globals_.size(); ++i) visitor.visit(globals_[i]);
+    const auto visit = [&](const std::string&, const value& content) { visitor.visit(content); };
+    macros_.for_each(visit);
+    libraries_.for_each(visit);
 }
+
+const value* realm::find_macro(std::string_view name) const { return macros_.find(name); }
 
 void realm::define_macro(std::string_view name, value expander) {
-    macros_.insert_or_assign(std::string(name), std::move(expander));
+    macros_.put(name, std::move(expander));
 }
 
-void realm::forget_macro(std::string_view name) {
-    if (!macros_.empty()) macros_.erase(std::string(name));
-}
+void realm::forget_macro(std::string_view name) { macros_.erase(name); }
 
 const value* realm::imported_library(const std::string& name) const {
-    const auto found = libraries_.find(name);
-    return found == libraries_.end() ? nullptr : &found->second;
+    return libraries_.find(name);
 }
 
 void realm::note_library(std::string name, value content) {
-    libraries_.insert_or_assign(std::move(name), std::move(content));
+    libraries_.put(name, std::move(content));
 }
 
 void realm::collect_names(std::vector<std::string>& names) const {
     const auto add = [&](std::string_view name) {
         if (!name.empty() && name.front() != '%') names.emplace_back(name);
     };
-    for (const global_slot& each : globals_) {
-        if (!each.content.is_unbound()) add(each.name);
+    for (std::uint32_t i = 0; i < globals_.size(); ++i) {
+        if (!globals_[i].is_unbound()) add(globals_.name(i));
     }
-    for (const auto& [name, expander] : macros_) add(name);
+    macros_.for_each([&](const std::string& name, const value&) { add(name); });
     std::vector<std::string> forms;
     stages_->collect_form_names(forms);
     for (const std::string& name : forms) add(name);

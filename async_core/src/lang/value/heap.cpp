@@ -7,6 +7,7 @@
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -20,9 +21,18 @@ constexpr std::size_t min_freed = 64;
 
 } // namespace
 
-heap* heap::create() { return new heap; }
+heap* heap::create() { return new heap(nullptr); }
 
-heap::heap() : hash_seed_(random_hash_key()), symbols_(16, keyed_hash{hash_seed_}) {}
+heap* heap::create_over(heap& base) {
+    assert(base.frozen_);
+    return new heap(&base);
+}
+
+// A heap over another one is often small: its memory and its tables begin with nothing.
+heap::heap(heap* base)
+    : next_block_(base ? 1024 : 4096), base_(base),
+      hash_seed_(base ? base->hash_seed_ : random_hash_key()),
+      symbols_(base ? 0 : 16, keyed_hash{hash_seed_}), fresh_(base ? base->fresh_ : 0) {}
 heap::~heap() = default;
 
 void destroy_object(object* target) noexcept { target->owner->destroy(target); }
@@ -32,7 +42,13 @@ void heap::release_owner() noexcept {
     collect_cycles();
     empty_cells();
     owned_ = false;
+    base_ = nullptr;
     maybe_delete();
+}
+
+void heap::freeze() noexcept {
+    collect_cycles();
+    frozen_ = true;
 }
 
 /// No code that could read them runs any more. This breaks cycles that the search does not find:
@@ -56,6 +72,7 @@ void heap_charge::release() noexcept {
 }
 
 object* heap::allocate(kind type, std::size_t bytes) {
+    assert(!frozen_);
     const std::size_t size_class = (bytes + step - 1) / step;
     object* result = nullptr;
     if (size_class < classes) {
@@ -234,10 +251,18 @@ bool heap::finalize(object* target, std::size_t& budget) noexcept {
     return true;
 }
 
+object* heap::find_symbol(std::string_view name) const noexcept {
+    for (const heap* at = this; at; at = at->base_) {
+        if (const auto found = at->symbols_.find(name); found != at->symbols_.end())
+            return found->second;
+    }
+    return nullptr;
+}
+
 value heap::symbol(std::string_view name) {
-    if (auto found = symbols_.find(name); found != symbols_.end()) {
-        ++found->second->references;
-        return value::adopt(kind::symbol, found->second);
+    if (object* found = find_symbol(name)) {
+        ++found->references;
+        return value::adopt(kind::symbol, found);
     }
     if (!utf8::is_valid(name)) return symbol(utf8::replace_invalid(std::string(name)));
     auto* result =

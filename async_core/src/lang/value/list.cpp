@@ -25,7 +25,7 @@ namespace {
 
 /// Whether a window on the storage is the only reference to it.
 [[nodiscard]] bool is_only_window(const list_object* storage) noexcept {
-    return storage->references == 1 && storage->places == nullptr;
+    return storage->references == 1 && storage->is_writable();
 }
 
 /// The free places that a list has at one end.
@@ -131,7 +131,7 @@ value list_push_front(heap& memory, value item, value list) {
 value list_push_back(heap& memory, value list, value item) {
     const std::size_t length = list.length();
     list_object* storage = storage_of(list);
-    if (storage && storage->places == nullptr && list.offset() + length == storage->end &&
+    if (storage && storage->is_writable() && list.offset() + length == storage->end &&
         storage->end < storage->capacity) {
         heap::note_growth(storage, item);
         new (storage->items() + storage->end++) value(std::move(item));
@@ -147,8 +147,8 @@ value list_push_back(heap& memory, value list, value item) {
 bool list_grows_in_place(const value& list, std::size_t elements) noexcept {
     const list_object* storage = storage_of(list);
     const std::size_t end = list.offset() + std::size_t{list.length()};
-    return storage && storage->places == nullptr &&
-           (end == storage->end || is_only_window(storage)) && storage->capacity - end >= elements;
+    return storage && storage->is_writable() && (end == storage->end || is_only_window(storage)) &&
+           storage->capacity - end >= elements;
 }
 
 value list_concat(heap& memory, value left, std::span<const value> right) {
@@ -172,9 +172,9 @@ value list_concat(heap& memory, value left, std::span<const value> right) {
 
 value list_slice(value list, std::size_t from, std::size_t to) {
     if (from >= to) return value::empty_list();
-    // What is small does not keep what is large alive.
+    // What is small does not keep what is large alive. What is frozen stays in any case.
     list_object* storage = storage_of(list);
-    if (storage->outweighs(to - from))
+    if (storage->outweighs(to - from) && !storage->owner->is_frozen())
         return make_list(*storage->owner, list_items(list).subspan(from, to - from));
     const std::size_t offset = list.offset() + from;
     return std::move(list).window(offset, to - from);

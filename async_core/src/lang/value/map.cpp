@@ -148,13 +148,14 @@ value map_put(heap& memory, value map, value key, value item) {
 
 bool map_takes_in_place(const value& map, std::string_view key) noexcept {
     const map_object* storage = storage_of(map);
-    if (!storage) return false;
+    if (!storage || storage->owner->is_frozen()) return false;
     return map_find(map, key) ? storage->references == 1 : map_free_places(map) != 0;
 }
 
 std::size_t map_free_places(const value& map) noexcept {
     const map_object* storage = storage_of(map);
-    return storage && map.length() == storage->used ? storage->capacity - storage->used : 0;
+    const bool grows = storage && map.length() == storage->used && !storage->owner->is_frozen();
+    return grows ? storage->capacity - storage->used : 0;
 }
 
 value copy_map(heap& memory, const value& map, std::size_t capacity) {

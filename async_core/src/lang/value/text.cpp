@@ -61,7 +61,7 @@ value make_string_with_capacity(heap& memory, std::size_t bytes) {
 bool string_grows_in_place(const value& string, std::size_t bytes) noexcept {
     const string_object* storage = storage_of(string);
     return storage && string.offset() + string.length() == storage->used &&
-           storage->capacity - storage->used >= bytes;
+           storage->capacity - storage->used >= bytes && !storage->owner->is_frozen();
 }
 
 value string_concat(heap& memory, value left, std::string_view right) {
@@ -90,10 +90,11 @@ std::size_t string_length(const value& string) noexcept {
 
 value string_window(const value& string, std::size_t begin, std::size_t end) {
     if (begin >= end) return value::empty_string();
-    // What is small does not keep what is large alive.
+    // What is small does not keep what is large alive. What is frozen stays in any case.
     constexpr std::size_t small = 1024;
     string_object* storage = storage_of(string);
-    if (end - begin <= small && (end - begin) * 8 < storage->capacity)
+    if (end - begin <= small && (end - begin) * 8 < storage->capacity &&
+        !storage->owner->is_frozen())
         return make_valid_string(*storage->owner, string_bytes(string).substr(begin, end - begin));
     return string.window(string.offset() + begin, end - begin);
 }

@@ -376,7 +376,7 @@ TEST(machine, a_session_returns_all_memory) {
         harness.run("(map (lambda (x) (if (= x 5) (error \"stop\") (pause 1))) (range 10))");
         for (std::uint32_t i = 0; i < 200; ++i) {
             if (const auto at = harness.harness.find_global(std::string("xs")))
-                harness.harness.global(*at) = value();
+                harness.harness.change_global(*at) = value();
         }
         live = harness.harness.memory().live_objects();
         harness.run("1");
