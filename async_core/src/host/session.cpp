@@ -1,4 +1,5 @@
 #include <heddle/host/session.hpp>
+#include <heddle/host/session_image.hpp>
 
 #include "import_table.hpp"
 #include "run_driver.hpp"
@@ -72,18 +73,30 @@ session::session(engine& owner)
       sources_(std::make_unique<source_keeper>(realm_->sources(), realm_->memory())),
       imports_(std::make_shared<import_table>()) {}
 
+session::session(engine& owner, std::shared_ptr<const session_image> image)
+    : owner_(owner), image_(std::move(image)), names_(std::make_unique<names>(*this)),
+      realm_(std::make_unique<lang::realm>(image_->base_->realm(), *names_)),
+      sources_(std::make_unique<source_keeper>(realm_->sources(), realm_->memory())),
+      imports_(std::make_shared<import_table>()) {}
+
 session::~session() = default;
 
 lang::map_progress session::outermost_maps() const {
     return driver_ ? driver_->outermost_maps() : lang::map_progress();
 }
 
+const operator_source* session::base_operators() const noexcept {
+    return image_ ? image_->base_->operators() : nullptr;
+}
+
 result<std::unique_ptr<session>> engine::new_session() {
     try {
-        auto object = std::make_unique<session>(*this);
-        HEDDLE_CHECK(lang::load_prelude(object->realm()));
-        if (parts_.operators) object->set_operators(parts_.operators(*object));
-        return object;
+        if (!prelude_) {
+            auto base = std::make_unique<session>(*this);
+            HEDDLE_CHECK(lang::load_prelude(base->realm()));
+            prelude_ = session_image::make(std::move(base));
+        }
+        return prelude_->new_session();
     } catch (...) {
         return error_of_exception("making a session");
     }

@@ -58,6 +58,12 @@ public:
     }
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     virtual void collect_names(std::vector<std::string>& names) const = 0;
+    /// Passes each value that the sessions of an image (session_image) share of what is registered
+    /// here. Result: whether they begin with that, in operators that are made for them later; where
+    /// it is false, a program is loaded again for each session.
+    [[nodiscard]] virtual bool visit_shared(lang::host_object::value_visitor&) const {
+        return false;
+    }
     /// Calls request.callee. With request.names the arguments are clauses, otherwise positional.
     [[nodiscard]] virtual coro::task<result<lang::value>> call(effect_call call) = 0;
     /// A call in `scope` was answered from the journal of a durable run: what it has cost counts in

@@ -15,6 +15,7 @@
 namespace heddle::host {
 
 class session;
+class session_image;
 
 /// The parts of an engine. Everything is owned by the caller or shared, and outlives the sessions
 /// of the engine.
@@ -64,6 +65,7 @@ private:
     coro::event_loop& loop_;
     engine_parts parts_;
     std::vector<std::shared_ptr<effect_handler>> effects_;
+    std::shared_ptr<session_image> prelude_; ///< what every session begins with; null at first
 };
 
 } // namespace heddle::host

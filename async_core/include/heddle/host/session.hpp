@@ -20,6 +20,7 @@ namespace heddle::host {
 
 class import_table;
 class run_driver;
+class session_image;
 class source_keeper;
 
 /// Counters of a run in progress.
@@ -37,6 +38,8 @@ struct run_counters {
 class session {
 public:
     explicit session(engine& owner);
+    /// For session_image, which is shareable.
+    session(engine& owner, std::shared_ptr<const session_image> image);
     ~session();
     session(const session&) = delete;
     session& operator=(const session&) = delete;
@@ -98,6 +101,8 @@ public:
     [[nodiscard]] engine& owner() noexcept { return owner_; }
     void set_operators(std::unique_ptr<operator_source> operators);
     [[nodiscard]] operator_source* operators() noexcept { return operators_.get(); }
+    /// Those of the session that this one begins with (session_image); null: of none.
+    [[nodiscard]] const operator_source* base_operators() const noexcept;
     /// The files that the current run has imported.
     [[nodiscard]] import_table& imports() noexcept { return *imports_; }
     [[nodiscard]] const run_counters& counters() const noexcept { return counters_; }
@@ -121,6 +126,7 @@ private:
                                                         run_options options);
 
     engine& owner_;
+    std::shared_ptr<const session_image> image_; ///< null: begins with nothing
     std::unique_ptr<names> names_;
     std::unique_ptr<lang::realm> realm_;
     std::unique_ptr<operator_source> operators_;
