@@ -159,10 +159,10 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     parts.log_room = [room = object->log_room_.get()](coro::call_context context) {
         return room->wait(context);
     };
-    parts.operators = [self = object.get(), shared = std::move(task_parts)](host::session& owner) {
-        tasks::task_system_parts own = shared;
-        own.observer = self->observer_;
-        return std::make_unique<tasks::session_tasks>(owner, std::move(own));
+    parts.operators = [self = object.get(),
+                       shared = std::make_shared<const tasks::task_system_parts>(
+                           std::move(task_parts))](host::session& owner) {
+        return std::make_unique<tasks::session_tasks>(owner, shared, self->observer_);
     };
     object->engine_ = std::make_unique<host::engine>(object->loop_, std::move(parts));
     return object;

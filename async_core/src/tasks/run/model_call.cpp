@@ -12,11 +12,11 @@ using coro::task;
 
 model_call::model_call(task_runner& runner, const task_call& call, const call_choices& choices,
                        task_session& session, ports::chat_request& request)
-    : observer_(runner.parts().observer), task_(call.task->declared.name), choices_(choices),
-      request_(request), costs_(call.task->declared.name,
-                                {&call.scope->counted, runner.session_budget(), &runner.costs(),
-                                 runner.parts().observer},
-                                session, request),
+    : observer_(runner.observer()), task_(call.task->declared.name), choices_(choices),
+      request_(request),
+      costs_(call.task->declared.name,
+             {&call.scope->counted, runner.session_budget(), &runner.costs(), runner.observer()},
+             session, request),
       stream_(runner, call) {}
 
 bool model_call::must_reserve() {

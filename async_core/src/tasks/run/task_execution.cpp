@@ -112,7 +112,7 @@ task_execution::task_execution(task_runner& runner, task_call call)
       choices_(call_, runner.parts()), prompt_(call_),
       model_(runner, call_, choices_, session_, dialog_.request()),
       check_(*call_.task, runner.owner().memory()),
-      report_({call_, chain_, choices_, time_, runner.tasks(), runner.parts().observer,
+      report_({call_, chain_, choices_, time_, runner.tasks(), runner.observer(),
                runner.owner().memory(), runner.results()}),
       end_(report_, model_, dialog_, history_, time_) {}
 
@@ -287,7 +287,7 @@ task_execution::verdict task_execution::check_limits() {
 }
 
 coro::task<void> task_execution::wait_for_room() {
-    task_observer* const observer = runner_.parts().observer;
+    task_observer* const observer = runner_.observer();
     if (observer) observer->on_budget_wait(true);
     co_await session_.room_freed(time_.context()); // check_limits() sees why it has ended
     if (observer) observer->on_budget_wait(false);

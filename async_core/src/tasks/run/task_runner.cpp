@@ -33,22 +33,23 @@ std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call
     const auto* sandbox = call.scope->sandbox.get();
     if (sandbox) root.sandbox = sandbox->own().as_value();
     if (settings.conversation) {
-        root.said = said_in(owner_.realm(), settings.conversation->ledger);
+        root.said = said_in(of_.owner.realm(), settings.conversation->ledger);
         root.opened = settings.conversation->opened();
     } else if (sandbox) {
-        root.said = said_in(owner_.realm(), sandbox->own()->ledger);
+        root.said = said_in(of_.owner.realm(), sandbox->own()->ledger);
     } else {
+        if (!said_) said_ = std::make_shared<conversation>(of_.owner.realm());
         root.said = said_;
     }
-    return conversation_at(owner_.realm(), root, *call.place);
+    return conversation_at(of_.owner.realm(), root, *call.place);
 }
 
 void task_runner::warn_once(const std::string& message) {
-    log_port& log = owner_.owner().log();
+    log_port& log = of_.owner.owner().log();
     constexpr std::size_t max_warned = 1000; // a file may be missing for each of a million rows
     if (!log.enabled(log_level::warn)) return;
-    if (warned_.size() == max_warned) warned_.clear();
-    if (!warned_.insert(message).second) return;
+    if (warned_->size() == max_warned) warned_->clear();
+    if (!warned_->insert(message).second) return;
     log.write(log_level::warn, "tasks", message);
 }
 

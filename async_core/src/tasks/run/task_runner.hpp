@@ -13,6 +13,8 @@
 #include <heddle/tasks/run/task_system_parts.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -21,52 +23,63 @@ namespace heddle::tasks {
 /// Runs the tasks of a session, and holds what their executions share. Threads: the session's only.
 class task_runner {
 public:
-    task_runner(host::session& owner, const task_system_parts& parts, const task_registry& tasks,
-                const tool_registry& tools)
-        : owner_(owner), parts_(parts), tasks_(tasks), tools_(tools), results_(owner.memory()),
-          said_(std::make_shared<conversation>(owner.realm())),
-          spent_({parts.budget_usd, parts.max_calls}) {}
+    /// All of it outlives the runner.
+    struct environment {
+        host::session& owner;
+        const task_system_parts& parts;
+        task_observer* observer; ///< null: none
+        const task_registry& tasks;
+        const tool_registry& tools;
+    };
+    /// `base`: of the session that this one begins with, whose warnings it does not repeat; may be
+    /// null.
+    task_runner(const environment& of, const task_runner* base)
+        : of_(of), spent_({of.parts.budget_usd, of.parts.max_calls}),
+          warned_(base ? base->warned_ : std::make_shared<warnings>()) {}
 
     /// One execution (task_execution.hpp).
     [[nodiscard]] coro::task<result<lang::value>> run(task_call call);
 
-    [[nodiscard]] host::session& owner() noexcept { return owner_; }
-    [[nodiscard]] const task_system_parts& parts() const noexcept { return parts_; }
-    [[nodiscard]] const task_registry& tasks() const noexcept { return tasks_; }
-    [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
+    [[nodiscard]] host::session& owner() noexcept { return of_.owner; }
+    [[nodiscard]] const task_system_parts& parts() const noexcept { return of_.parts; }
+    [[nodiscard]] task_observer* observer() const noexcept { return of_.observer; }
+    [[nodiscard]] const task_registry& tasks() const noexcept { return of_.tasks; }
+    [[nodiscard]] const tool_registry& tools() const noexcept { return of_.tools; }
     /// The turns of the branch of a call, in the innermost conversation that was opened around it
     /// (in none: what was recorded outside of all); null: the call has no part in it.
     [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call,
                                                                 const call_settings& settings);
-    /// Begins the conversation outside of all others anew.
-    void forget_conversation() { said_ = std::make_shared<conversation>(owner_.realm()); }
-    [[nodiscard]] result_builder& results() noexcept { return results_; }
+    [[nodiscard]] result_builder& results() {
+        if (!results_) results_.emplace(of_.owner.memory());
+        return *results_;
+    }
     /// The budget of the whole session; null: it has none.
     [[nodiscard]] spending_ledger* session_budget() noexcept {
-        return parts_.budget_usd || parts_.max_calls ? &spent_ : nullptr;
+        return of_.parts.budget_usd || of_.parts.max_calls ? &spent_ : nullptr;
     }
     [[nodiscard]] cost_history& costs() noexcept { return costs_; }
     /// Calls of one session share limits fairly with those of others.
     [[nodiscard]] std::uint64_t flow() const noexcept {
-        return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&owner_));
+        return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&of_.owner));
     }
     [[nodiscard]] held_streams& streams() noexcept { return streams_; }
     /// The number of a further execution.
     [[nodiscard]] std::uint64_t next_execution() noexcept { return ++executions_; }
 
-    /// Logs a warning, the same text once in the life of the session.
+    /// Logs a warning, the same text once in the life of the session, and of those that share an
+    /// image with it.
     void warn_once(const std::string& message);
 
 private:
-    host::session& owner_;
-    const task_system_parts& parts_;
-    const task_registry& tasks_;
-    const tool_registry& tools_;
-    result_builder results_;
+    using warnings = std::set<std::string, std::less<>>;
+
+    environment of_;
+    // Both are made when they are asked for: many sessions call no task.
+    std::optional<result_builder> results_;
     std::shared_ptr<conversation> said_; ///< outside of all that were opened, and of branches
     spending_ledger spent_;
     cost_history costs_;
-    std::set<std::string, std::less<>> warned_;
+    std::shared_ptr<warnings> warned_;
     held_streams streams_;
     std::uint64_t executions_ = 0;
 };

@@ -28,19 +28,38 @@ coro::task<result<lang::value>> refuse(error failure) { co_return std::move(fail
 } // namespace
 
 session_tasks::session_tasks(host::session& owner, task_system_parts parts)
+    : session_tasks(owner, std::make_shared<const task_system_parts>(std::move(parts))) {}
+
+session_tasks::session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts)
+    : session_tasks(owner, parts, parts->observer) {}
+
+session_tasks::session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts,
+                             task_observer* observer)
     : owner_(owner), parts_(std::move(parts)) {
-    runner_ = std::make_unique<task_runner>(owner_, parts_, registry_, tools_);
-    for (const task_template& declared : parts_.templates) {
+    const auto* base = dynamic_cast<const session_tasks*>(owner.base_operators());
+    runner_ = std::make_unique<task_runner>(
+        task_runner::environment{owner_, *parts_, observer, registry_, tools_},
+        base ? base->runner_.get() : nullptr);
+    if (!base) {
+        register_parts();
+        return;
+    }
+    registry_.begin_with(base->registry_);
+    tools_.begin_with(base->tools_);
+}
+
+void session_tasks::register_parts() {
+    for (const task_template& declared : parts_->templates) {
         if (auto added = add(declared); !added) {
             owner_.owner().log().write(log_level::error, "tasks",
                                        "a template was left out: " + added.error().message());
         }
     }
-    for (const auto& built_in : {context_tools(parts_.memory, parts_.matching),
+    for (const auto& built_in : {context_tools(parts_->memory, parts_->matching),
                                  file_tools(),
-                                 process_tools(parts_.processes, parts_.processes_hint),
-                                 {match_tool(registry_), user_tool(parts_.ask_user)},
-                                 parts_.tools}) {
+                                 process_tools(parts_->processes, parts_->processes_hint),
+                                 {match_tool(), user_tool(parts_->ask_user)},
+                                 parts_->tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {
                 owner_.owner().log().write(log_level::error, "tasks",
@@ -51,6 +70,12 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
 }
 
 session_tasks::~session_tasks() = default;
+
+bool session_tasks::visit_shared(lang::host_object::value_visitor& visitor) const {
+    registry_.for_each([&](const registered_task& each) { visitor.visit(each.callable); });
+    tools_.for_each([&](const lang::value& callable) { visitor.visit(callable); });
+    return true;
+}
 
 result<void> session_tasks::fill_from_reference(task_template& declared) const {
     if (declared.ref.empty()) return {};
@@ -75,7 +100,6 @@ result<lang::value> session_tasks::add(task_template declared) {
 lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     lang::value callable =
         lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
-    ++registrations_;
     if (!task->declared.tools.empty()) owner_.realm().has_tools = true;
     const auto before = registry_.add({task, callable});
     log_port& log = owner_.owner().log();
@@ -94,10 +118,7 @@ lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     return callable;
 }
 
-void session_tasks::forget_conversation() { runner_->forget_conversation(); }
-
 result<void> session_tasks::add(tool declared) {
-    ++registrations_;
     return tools_.add(owner_.memory(), std::move(declared));
 }
 
@@ -245,9 +266,8 @@ void session_tasks::announce_tool(const std::string& name) {
 
 std::function<std::unique_ptr<host::operator_source>(host::session&)> operators(
     task_system_parts parts) {
-    return [parts = std::move(parts)](host::session& owner) {
-        return std::make_unique<session_tasks>(owner, parts);
-    };
+    return [shared = std::make_shared<const task_system_parts>(std::move(parts))](
+               host::session& owner) { return std::make_unique<session_tasks>(owner, shared); };
 }
 
 } // namespace heddle::tasks

@@ -5,6 +5,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/definition/task_source.hpp>
 
 namespace heddle::tasks {
 
@@ -45,7 +46,9 @@ constexpr std::string_view input_schema = R"({
     return result;
 }
 
-coro::task<result<value>> find(const task_registry* registry, tool_call call) {
+coro::task<result<value>> find(tool_call call) {
+    const auto* tasks = dynamic_cast<const task_source*>(call.owner.operators());
+    if (!tasks) co_return value::empty_list();
     lang::heap& memory = call.owner.memory();
     const std::string_view text = lang::string_bytes(*lang::map_find(call.inputs, "text"));
     std::vector<std::string> hints;
@@ -58,7 +61,8 @@ coro::task<result<value>> find(const task_registry* registry, tool_call call) {
     const auto limit = static_cast<std::size_t>(number_or(call.inputs, "limit", 10));
     const double threshold = number_or(call.inputs, "threshold", default_match_threshold);
     value created = value::empty_list();
-    for (const matching_task& each : registry->find_matching_tasks(text, threshold, hints)) {
+    for (const matching_task& each :
+         tasks->registry().find_matching_tasks(text, threshold, hints)) {
         if (created.length() == limit) break;
         created = lang::list_push_back(memory, std::move(created), written(memory, each));
     }
@@ -67,14 +71,13 @@ coro::task<result<value>> find(const task_registry* registry, tool_call call) {
 
 } // namespace
 
-tool match_tool(const task_registry& registry) {
+tool match_tool() {
     tool result;
     result.name = "match-tasks";
     result.aliases = {"match_tasks", "system:match_tasks"};
     result.description = "Finds the tasks whose descriptions match a text, best first";
     result.input_schema = input_schema;
-    const task_registry* tasks = &registry;
-    result.run = [tasks](tool_call call) { return find(tasks, std::move(call)); };
+    result.run = find;
     return result;
 }
 

@@ -157,10 +157,11 @@ result<void> tool_registry::add(lang::heap& memory, tool declared) {
     HEDDLE_CHECK(read_clauses(*object));
     const lang::value callable =
         lang::make_host(memory, std::make_unique<tool_callable>(memory, object));
+    if (by_name_.use_count() != 1) by_name_ = std::make_shared<name_map>(*by_name_);
     for (const std::string& alias : object->declared.aliases) {
-        by_name_.insert_or_assign(alias, callable);
+        by_name_->insert_or_assign(alias, callable);
     }
-    by_name_.insert_or_assign(object->declared.name, callable);
+    by_name_->insert_or_assign(object->declared.name, callable);
     return {};
 }
 
@@ -175,15 +176,15 @@ lang::operator_info tool_registry::describe(const registered_tool& one) {
 }
 
 std::optional<lang::operator_info> tool_registry::find(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    if (found == by_name_.end()) return std::nullopt;
+    const auto found = by_name_->find(name);
+    if (found == by_name_->end()) return std::nullopt;
     lang::operator_info info = describe(*lang::host_as<tool_callable>(found->second)->get());
     info.callable = found->second;
     return info;
 }
 
 void tool_registry::collect_names(std::vector<std::string>& names) const {
-    for (const auto& [name, callable] : by_name_) names.push_back(name);
+    for (const auto& [name, callable] : *by_name_) names.push_back(name);
 }
 
 coro::task<result<lang::value>> call_tool(std::shared_ptr<const registered_tool> one,

@@ -46,6 +46,7 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "task"; }
     [[nodiscard]] std::string describe() const override { return "task " + task_->declared.name; }
     [[nodiscard]] bool callable() const noexcept override { return true; }
+    [[nodiscard]] bool is_immutable() const noexcept override { return true; }
     [[nodiscard]] const std::shared_ptr<const compiled_task>& task() const noexcept {
         return task_;
     }

@@ -33,9 +33,12 @@ inline constexpr double default_match_threshold = 0.1;
 /// The tasks of one session. Threads: the session's only.
 class task_registry {
 public:
-    task_registry() = default;
+    task_registry() : content_(std::make_shared<tables>()) {}
     task_registry(const task_registry&) = delete;
     task_registry& operator=(const task_registry&) = delete;
+    /// Begins with the tasks of `base` in place of its own. Constant time; the first add()
+    /// afterwards is linear in their number.
+    void begin_with(const task_registry& base) { content_ = base.content_; }
 
     /// What a registration replaced.
     struct replaced {
@@ -54,7 +57,12 @@ public:
         std::string_view text, double threshold = default_match_threshold,
         const std::vector<std::string>& hints = {}) const;
     void collect_names(std::vector<std::string>& names) const;
-    [[nodiscard]] std::size_t size() const noexcept { return by_name_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return content_->by_name.size(); }
+    /// Calls visit(task) for each.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (const auto& [name, one] : content_->by_name) visit(one.entry);
+    }
 
 private:
     struct slot {
@@ -63,14 +71,23 @@ private:
         bool unread = false;      ///< the matcher does not have the current description
     };
     using name_map = std::map<std::string, slot, std::less<>>;
-    void read_descriptions() const;
+    struct tables {
+        tables() = default;
+        explicit tables(const tables& other);
+        tables& operator=(const tables&) = delete;
+        /// Result: whether its name is new.
+        bool put(registered_task entry);
+        void read_descriptions();
 
-    mutable name_map by_name_;
-    std::map<std::string, std::string, std::less<>> by_kind_; ///< type:subtype to name
-    std::vector<name_map::value_type*> by_number_;
-    // Descriptions are read by the first search: many programs never search.
-    mutable task_matcher matcher_;
-    mutable std::vector<std::uint32_t> unread_;
+        name_map by_name;
+        std::map<std::string, std::string, std::less<>> by_kind; ///< type:subtype to name
+        std::vector<name_map::value_type*> by_number;
+        // Descriptions are read by the first search: many programs never search.
+        task_matcher matcher;
+        std::vector<std::uint32_t> unread;
+    };
+
+    std::shared_ptr<tables> content_; ///< of all registries that begin with these
 };
 
 } // namespace heddle::tasks

@@ -23,7 +23,15 @@ class task_runner;
 /// Wiring: `engine_parts.operators = tasks::operators(parts);`. Threads: the session's only.
 class session_tasks : public task_source {
 public:
+    /// In a session that begins with another one (host::session_image), whose operators are
+    /// session_tasks: the tasks and tools are those that were registered there, whatever the
+    /// parts name.
     session_tasks(host::session& owner, task_system_parts parts);
+    /// With parts that sessions share.
+    session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts);
+    /// `observer`: in place of theirs; null: none.
+    session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts,
+                  task_observer* observer);
     ~session_tasks() override;
     session_tasks(const session_tasks&) = delete;
     session_tasks& operator=(const session_tasks&) = delete;
@@ -33,11 +41,6 @@ public:
     /// Registers a tool. Errors: as tool_registry::add.
     [[nodiscard]] result<void> add(tool declared);
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
-    /// Tasks and tools that were registered so far, those that took the place of others included.
-    [[nodiscard]] std::uint64_t registrations() const noexcept { return registrations_; }
-    /// Forgets the turns outside of all conversations that a program opened. Not to be called
-    /// during an evaluation.
-    void forget_conversation();
     /// Calls of tasks fail with this error from now on; nullopt: they are performed.
     void refuse_calls(std::optional<error> why) { refusal_ = std::move(why); }
 
@@ -53,6 +56,7 @@ public:
     /// TaskResult. Cancellation: as that of the model.
     [[nodiscard]] coro::task<result<lang::value>> call(host::effect_call call) override;
     void note_replayed(const lang::scope_ref& scope, const ports::step_spending& spent) override;
+    [[nodiscard]] bool visit_shared(lang::host_object::value_visitor& visitor) const override;
     [[nodiscard]] coro::task<result<lang::value>> define_task(host::session& owner,
                                                               lang::value form, source_span span,
                                                               coro::call_context context) override;
@@ -68,6 +72,7 @@ protected:
     [[nodiscard]] host::session& owner() noexcept { return owner_; }
 
 private:
+    void register_parts();
     [[nodiscard]] std::optional<lang::operator_doc> document_tool(std::string_view name) const;
     void announce_tool(const std::string& name);
     [[nodiscard]] result<void> fill_from_reference(task_template& declared) const;
@@ -75,10 +80,9 @@ private:
     [[nodiscard]] static lang::operator_info described(const compiled_task& task);
 
     host::session& owner_;
-    task_system_parts parts_;
+    std::shared_ptr<const task_system_parts> parts_;
     task_registry registry_;
     tool_registry tools_;
-    std::uint64_t registrations_ = 0;
     std::unique_ptr<task_runner> runner_;
     std::optional<error> refusal_; ///< of all calls of tasks
 };

@@ -64,6 +64,10 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "tool"; }
     [[nodiscard]] std::string describe() const override { return "tool " + tool_->declared.name; }
     [[nodiscard]] bool callable() const noexcept override { return true; }
+    /// Unless a function is hidden from visit_values().
+    [[nodiscard]] bool is_immutable() const noexcept override {
+        return !tool_->declared.body || tool_.use_count() == 1;
+    }
     /// A tool may be reachable from its own body. While others hold it, such as a call or an offer
     /// to a model, it is kept alive from outside.
     void visit_values(value_visitor& visitor) const override {
@@ -81,19 +85,29 @@ private:
 /// The tools of one session. Threads: the session's only.
 class tool_registry {
 public:
+    /// Begins with the tools of `base` in place of its own. Constant time; the first add()
+    /// afterwards is linear in their number.
+    void begin_with(const tool_registry& base) { by_name_ = base.by_name_; }
     /// A later tool takes over the names of an earlier one. Errors: invalid_argument: no name, no
     /// coroutine, an input schema that is invalid or does not describe an object.
     [[nodiscard]] result<void> add(lang::heap& memory, tool declared);
     /// By name or alias; nothing if there is none.
     [[nodiscard]] std::optional<lang::operator_info> find(std::string_view name) const;
     void collect_names(std::vector<std::string>& names) const;
-    [[nodiscard]] std::size_t size() const noexcept { return by_name_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return by_name_->size(); }
+    /// Calls visit(callable) for each name.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (const auto& [name, callable] : *by_name_) visit(callable);
+    }
 
     /// How the tool is called; without its callable.
     [[nodiscard]] static lang::operator_info describe(const registered_tool& one);
 
 private:
-    std::map<std::string, lang::value, std::less<>> by_name_; ///< aliases too
+    using name_map = std::map<std::string, lang::value, std::less<>>;
+    /// Aliases too; shared with the registries that begin with them.
+    std::shared_ptr<name_map> by_name_ = std::make_shared<name_map>();
 };
 
 /// Checks the clauses of a call and performs it. Errors: SexpEvaluationError naming the tool:
