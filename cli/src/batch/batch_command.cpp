@@ -125,7 +125,7 @@ private:
         result<std::unique_ptr<rows::row_reader>> reader = rows::row_reader::open(std::move(input));
         if (!reader) co_return std::move(reader).error();
         result<std::unique_ptr<row_session>> first =
-            co_await sessions_->take(context().with_cancel(loading_));
+            co_await sessions_->open(context().with_cancel(loading_));
         if (!first) {
             rendered_ = sessions_->last_failure();
             co_return std::move(first).error();
@@ -134,7 +134,6 @@ private:
             co_return std::move(shown).error();
         if (auto fits = binding_.check_inputs((*first)->get(), (*first)->main()); !fits)
             co_return std::move(fits).error();
-        sessions_->put_back(*std::move(first), 1);
         if (!asked_.where.empty()) {
             result<std::unique_ptr<row_filter>> filter = co_await row_filter::make(
                 &tools_->loop(), asked_.where, asked_.rows.limit, context().with_cancel(loading_));
@@ -339,7 +338,7 @@ private:
     batch_program program_;
     row_binding binding_;
     std::unique_ptr<application> tools_;
-    std::optional<session_pool> sessions_;
+    std::optional<row_sessions> sessions_;
     std::unique_ptr<ports::worker_port> workers_; ///< for results: one write at a time
     std::unique_ptr<ports::worker_port> store_workers_;
     coro::cancel_source loading_;

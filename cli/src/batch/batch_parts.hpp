@@ -5,7 +5,7 @@
 #include "batch/batch_request.hpp"
 #include "batch/row_binding.hpp"
 #include "batch/row_filter.hpp"
-#include "batch/session_pool.hpp"
+#include "batch/row_sessions.hpp"
 
 namespace heddle::cli {
 
@@ -14,7 +14,7 @@ struct batch_parts {
     application& tools;
     const batch_request& asked;
     const row_binding& binding;
-    session_pool& sessions;
+    row_sessions& sessions;
     row_filter* filter = nullptr; ///< null: all rows are a part of the run
 };
 

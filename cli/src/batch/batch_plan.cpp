@@ -55,7 +55,7 @@ std::string range_text(double least, double most) {
 } // namespace
 
 coro::task<result<void>> batch_plan::run(coro::call_context context) {
-    result<std::unique_ptr<row_session>> session = co_await of_.sessions.take(context);
+    result<std::unique_ptr<row_session>> session = co_await of_.sessions.open(context);
     if (!session) co_return std::move(session).error();
     for (;;) {
         if (auto stop = context.stop_error()) co_return *std::move(stop);
@@ -90,12 +90,10 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
             const rows::row row = std::get<rows::row>(**item);
             result<void> looked = co_await look_at(row, *found.known, session->get(), context);
             if (!looked) co_return looked;
-            of_.sessions.put_back(*std::move(session), 1);
-            session = co_await of_.sessions.take(context);
+            session = co_await of_.sessions.open(context);
             if (!session) co_return std::move(session).error();
         }
     }
-    of_.sessions.put_back(*std::move(session), 1);
     co_return result<void>();
 }
 

@@ -220,7 +220,7 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
 coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     ++job.attempts;
     result<std::unique_ptr<row_session>> taken =
-        co_await of_.sessions.take(context().with_cancel(rows_));
+        co_await of_.sessions.open(context().with_cancel(rows_));
     if (!taken) {
         if (rows_.requested()) {
             row_outcome outcome;
@@ -258,9 +258,9 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         bounds.steps = &*steps;
     }
     row_outcome outcome = co_await attempt_row(taken->get(), &of_.binding, &job, bounds);
+    taken->reset();
     if (steps && steps->is_parked() && outcome.what == row_outcome::kind::failed)
         outcome.what = row_outcome::kind::waiting;
-    of_.sessions.put_back(*std::move(taken), gate_.bounds().concurrency);
     job.has_run = true;
     if (of_.parking && outcome.what != row_outcome::kind::waiting) {
         if (auto noted = of_.parking->forget(job.number); !noted)

@@ -20,7 +20,7 @@ std::string number(std::uint64_t count) { return setup::grouped(static_cast<long
 } // namespace
 
 coro::task<result<void>> dry_run::run(coro::call_context context) {
-    result<std::unique_ptr<row_session>> taken = co_await of_.sessions.take(context);
+    result<std::unique_ptr<row_session>> taken = co_await of_.sessions.open(context);
     if (!taken) co_return std::move(taken).error();
     const std::unique_ptr<row_session> session = *std::move(taken);
     for (;;) {
@@ -100,7 +100,7 @@ coro::task<result<void>> dry_run::sample(coro::call_context context) {
             co_return result<void>();
         }
         bound->row_started();
-        result<std::unique_ptr<row_session>> session = co_await self->of_.sessions.take(inside);
+        result<std::unique_ptr<row_session>> session = co_await self->of_.sessions.open(inside);
         if (!session) co_return std::move(session).error();
         row_job job;
         job.row = *row;
@@ -110,7 +110,6 @@ coro::task<result<void>> dry_run::sample(coro::call_context context) {
             bounds.until = coro::deadline(inside.loop->now() + *self->of_.asked.row_timeout);
         const row_outcome outcome =
             co_await attempt_row(session->get(), &self->of_.binding, &job, bounds);
-        self->of_.sessions.put_back(*std::move(session), self->of_.asked.concurrency);
         self->sample_spent_ += outcome.spent;
         bound->row_ended(outcome.spent);
         ++self->sample_ran_;

@@ -5,10 +5,10 @@
 #include "batch/program_digest.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/row_failures.hpp"
+#include "batch/row_sessions.hpp"
 #include "batch/run_command.hpp"
 #include "batch/run_identity.hpp"
 #include "batch/run_store_access.hpp"
-#include "batch/session_pool.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/evaluation.hpp"
 #include "interrupts.hpp"
@@ -102,7 +102,7 @@ private:
             co_await found.store->records_of(row->known.row, context);
         if (!records) co_return std::move(records).error();
         result<std::unique_ptr<row_session>> session =
-            co_await sessions_->take(context.with_cancel(cancel_));
+            co_await sessions_->open(context.with_cancel(cancel_));
         if (!session) {
             rendered_ = sessions_->last_failure();
             co_return std::move(session).error();
@@ -158,7 +158,7 @@ private:
     row_binding binding_;
     coro::cancel_source cancel_;
     std::unique_ptr<application> tools_;
-    std::optional<session_pool> sessions_;
+    std::optional<row_sessions> sessions_;
     std::unique_ptr<ports::worker_port> workers_;
     std::optional<error> early_;
     std::string rendered_; ///< of an error in the program

@@ -1,0 +1,39 @@
+// The sessions of a batch: one for each row.
+#pragma once
+
+#include "application.hpp"
+#include "batch/row_session.hpp"
+
+#include <heddle/host/session_image.hpp>
+
+#include <memory>
+#include <string>
+
+namespace heddle::cli {
+
+/// Makes sessions. They share the program, which the first one loads; where they cannot
+/// (host::session_image), each one loads it. Threads: the loop's.
+class row_sessions {
+public:
+    /// All of it outlives the sessions.
+    row_sessions(application& tools, const batch_program& program)
+        : tools_(tools), program_(program) {}
+
+    /// A session that no row has used, with the program loaded. Errors: as row_session::load.
+    [[nodiscard]] coro::task<result<std::unique_ptr<row_session>>> open(coro::call_context context);
+
+    /// The error of the program that open() returned last, with its place, as people read it.
+    [[nodiscard]] const std::string& last_failure() const noexcept { return last_failure_; }
+
+private:
+    [[nodiscard]] std::unique_ptr<row_meter> new_meter();
+    [[nodiscard]] result<std::unique_ptr<row_session>> share(std::unique_ptr<row_session> loaded);
+
+    application& tools_;
+    const batch_program& program_;
+    std::shared_ptr<host::session_image> image_; ///< null: none yet, or the program has none
+    bool has_tried_ = false;                     ///< to make an image
+    std::string last_failure_;
+};
+
+} // namespace heddle::cli
