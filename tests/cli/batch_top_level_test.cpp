@@ -4,11 +4,15 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
+#include <set>
+
 namespace heddle::cli_test {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class batch_top_level : public batch_fixture {};
 
@@ -57,6 +61,127 @@ TEST_F(batch_top_level, reads_an_imported_file_once) {
     expect_each_row_once(3);
     const auto edited = run_heddle(command({"--allow-shell", "-c", "1"}), there);
     EXPECT_THAT(edited.err, HasSubstr("have changed since the run began"));
+}
+
+/// What a killed process leaves: a row whose first call was answered, and whose second one was not.
+constexpr const char* stuck_at_second = R"json({"rules": [
+    {"match": "^second", "text": "x", "delay_ms": 60000},
+    {"match": "(?s)(?P<asked>.*)", "template": "<{{asked}}>"}]})json";
+constexpr const char* echoing =
+    R"json({"rules": [{"match": "(?s)(?P<asked>.*)", "template": "<{{asked}}>"}]})json";
+
+class killed_top_level : public batch_top_level {
+protected:
+    void kill_at_second_call() {
+        model_thread model(stuck_at_second);
+        child_process child(heddle_command(asking(model.url())), there);
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 2; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    /// The prompts that the only row has asked, without the words that begin them.
+    void expect_same_head() {
+        const auto lines = lines_of("out.jsonl");
+        ASSERT_EQ(lines.size(), 1U);
+        const auto& values = lines.front().at("value").as_array();
+        const std::string first(values.at(0).as_string());
+        const std::string second(values.at(1).as_string());
+        EXPECT_EQ(first.substr(first.find(' ')), second.substr(second.find(' ')));
+    }
+    void write_workflow(const std::string& head) {
+        scratch.file("w.heddle",
+                     "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                     "(define head " +
+                         head +
+                         ")\n"
+                         "(define (main text)\n"
+                         "  (let* ((a (content (ask (format \"first {}\" head))))\n"
+                         "         (b (content (ask (format \"second {}\" head)))))\n"
+                         "    (list a b)))\n");
+    }
+
+    child_options there = [this] {
+        child_options options = at_home();
+        options.directory = scratch.path();
+        return options;
+    }();
+};
+
+// Its first answer was of the earlier file, its second one of the later.
+TEST_F(killed_top_level, has_rows_that_follow_one_version_of_a_file) {
+    rows_file(1);
+    scratch.file("head.txt", "old");
+    write_workflow("(read-file \"head.txt\")");
+    kill_at_second_call();
+    scratch.file("head.txt", "new");
+    model_thread model(echoing);
+    const auto ended = run_heddle(asking(model.url()), there);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("have changed since the run began"));
+    EXPECT_EQ(model.counters().requests, 2U);
+    expect_same_head();
+    EXPECT_THAT(scratch.text_of("out.jsonl"), HasSubstr("first new"));
+}
+
+// What is no file, such as the time, is no part of the program: the row starts over.
+TEST_F(killed_top_level, has_rows_that_see_one_time) {
+    rows_file(1);
+    write_workflow("(now)");
+    kill_at_second_call();
+    model_thread model(echoing);
+    const auto ended = run_heddle(asking(model.url()), there);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("starts over"));
+    EXPECT_EQ(model.counters().requests, 2U);
+    expect_same_head();
+}
+
+// Chance is that of the run.
+TEST_F(killed_top_level, draws_the_same_in_each_process) {
+    rows_file(1);
+    write_workflow("(random 1000000000)");
+    kill_at_second_call();
+    model_thread model(echoing);
+    const auto ended = run_heddle(asking(model.url()), there);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 1U) << "the answer to the first is kept";
+    expect_same_head();
+}
+
+// Each session has one that reads the file again.
+TEST_F(batch_top_level, reads_a_file_once) {
+    rows_file(4);
+    scratch.file("version.txt", "1");
+    scratch.file("w.heddle",
+                 "(define version (read-file \"version.txt\"))\n"
+                 "(define began (now))\n"
+                 "(define count (let ((n 0)) (lambda () (set! n (+ n 1)) n)))\n"
+                 "(define (main text)\n"
+                 "  (write-file \"version.txt\" \"2\")\n"
+                 "  (list version (count) began))\n");
+    child_options there;
+    there.directory = scratch.path();
+    const auto ended = run_heddle(command({"-c", "1"}), there);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    ASSERT_EQ(scratch.text_of("version.txt"), "2");
+    std::set<std::string> values;
+    for (const auto& line : lines_of("out.jsonl"))
+        values.insert(boost::json::serialize(line.at("value")));
+    EXPECT_EQ(values.size(), 1U) << *values.begin() << " " << *values.rbegin();
+    EXPECT_THAT(*values.begin(), HasSubstr("[\"1\",1,"));
+    const auto edited = run_heddle(command({"-c", "1"}), there);
+    EXPECT_THAT(edited.err, HasSubstr("have changed since the run began"));
+    EXPECT_THAT(run_heddle(command({"-c", "1"}), there).err, Not(HasSubstr("have changed")));
+}
+
+TEST_F(batch_top_level, asks_nobody) {
+    rows_file(1);
+    scratch.file("w.heddle",
+                 "(define head (system:ask_user (question \"Which?\")))\n"
+                 "(define (main text) (list head text))\n");
+    const auto ended = run_heddle(command());
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("outside of main"));
 }
 
 } // namespace

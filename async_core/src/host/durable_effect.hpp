@@ -14,6 +14,7 @@ struct durable_effect {
     durable_step self;
     replay_class how = replay_class::answer;
     std::string name;
+    ports::digest128 content; ///< of what is asked; zero: it makes no difference
     const ports::step_record* recorded = nullptr; ///< by an earlier execution; null: not ended then
     bool cut = false;                             ///< by the deadline of its branch
     bool works = false;                           ///< the world was asked

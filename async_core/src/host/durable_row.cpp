@@ -175,12 +175,17 @@ void durable_row::cut(branch_wait& waiting, double at) noexcept {
     wake(waiting);
 }
 
-result<const step_record*> durable_row::recorded(const digest128& path, std::string_view name) {
+result<const step_record*> durable_row::recorded(const digest128& path, std::string_view name,
+                                                 const digest128& content) {
     const auto found = by_path_.find(path);
     if (found == by_path_.end() || closed_) return nullptr;
     const step_record& record = earlier_[found->second];
     if (record.name != name) {
         fail("it was '" + record.name + "' and is '" + std::string(name) + "' now");
+        return *broken_;
+    }
+    if (!record.content.is_zero() && !content.is_zero() && record.content != content) {
+        fail("'" + record.name + "' was asked for something else");
         return *broken_;
     }
     return &record;

@@ -72,10 +72,12 @@ public:
 
     // Effects.
 
-    /// The answer that is recorded for a step, or null. Valid until its turn.
-    /// Errors: the record is of another kind of step.
+    /// The answer that is recorded for a step, or null. Valid until its turn. `content`: of what
+    /// it asks; zero matches everything. Errors: the record is of a step that asked for something
+    /// else.
     [[nodiscard]] result<const ports::step_record*> recorded(const ports::digest128& path,
-                                                             std::string_view name);
+                                                             std::string_view name,
+                                                             const ports::digest128& content);
     /// The world is asked for something: its branch waits, and others may run.
     void begin_work() noexcept { ++at_work_; }
     void end_work() noexcept { --at_work_; }

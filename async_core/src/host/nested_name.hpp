@@ -21,7 +21,7 @@ public:
 
     /// The turn is used up by the beginning of the fiber.
     [[nodiscard]] coro::task<result<void>> turn() {
-        auto recorded = row_.recorded(path_, name);
+        auto recorded = row_.recorded(path_, name, {});
         if (!recorded) co_return recorded.error();
         result<void> begun;
         if (*recorded) {

@@ -3,9 +3,11 @@
 #include "durable_effect.hpp"
 #include "run_driver.hpp"
 
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/call_site.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
+#include <heddle/lang/printer.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
 
@@ -15,6 +17,20 @@ namespace {
 
 /// The body of a record in place of a value: no value begins with it.
 constexpr const char* cut_by_deadline = "deadline";
+/// Of an argument, for the digest of what is asked: texts that differ later are taken for the same.
+constexpr std::size_t max_compared_bytes = std::size_t{1} << 20;
+
+/// What a step asks for. The same in every process and version: it is kept in journals. The written
+/// form does not depend on which parts the values share, as the encoded one does.
+[[nodiscard]] ports::digest128 content_of(const lang::effect_request& request) {
+    std::string text = lang::print_value(request.names);
+    for (const lang::value& each : request.arguments) {
+        const std::string written = lang::print_value(each, {max_compared_bytes});
+        text += std::to_string(written.size()) + ':' + written;
+    }
+    return {hash_text({0x8A5CD789635D2DFFULL, 0x121FD2155C472F96ULL}, text),
+            hash_text({0x589965CC75374CC3ULL, 0x1D8E4E27C47D124FULL}, text)};
+}
 
 } // namespace
 
@@ -34,7 +50,8 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
         step->how = replay_class::derived; // it follows from the records that it is not performed
         return step;
     }
-    auto recorded = row_->recorded(step->self.path(), step->name);
+    if (step->how == replay_class::answer) step->content = content_of(request);
+    auto recorded = row_->recorded(step->self.path(), step->name, step->content);
     if (!recorded) {
         answered.emplace(recorded.error());
         step->how = replay_class::derived;
@@ -96,6 +113,7 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
     ports::step_record record;
     record.kind = step.self.composed() ? ports::step_kind::composed : ports::step_kind::answer;
     record.path = step.self.path();
+    record.content = step.content;
     record.name = std::move(step.name);
     record.spent = step.self.spent();
     if (step.how != replay_class::redo) {

@@ -21,6 +21,8 @@
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/input_files.hpp>
 
+#include <random>
+
 namespace heddle::cli {
 
 namespace {
@@ -45,7 +47,7 @@ public:
         auto tools = application::create(asked_.file, asked_.options, variables, output_);
         if (!tools) return tell_usage_error(tools.error(), asked_.options.json, output_);
         tools_ = *std::move(tools);
-        sessions_.emplace(*tools_, program_);
+        sessions_.emplace(*tools_, program_, seed_of_run());
         const exit_code code = run_loop();
         filter_.reset();
         sessions_.reset();
@@ -62,12 +64,19 @@ private:
         return about && about->parks;
     }
 
+    /// That of the run that is there, so that chance is the same in each of its processes.
+    [[nodiscard]] std::uint64_t seed_of_run() const {
+        const std::string folder = asked_.run_folder();
+        if (const auto about = read_manifest(folder); !folder.empty() && about) return about->seed;
+        return asked_.options.seed != 0 ? asked_.options.seed : std::random_device{}() + 1ULL;
+    }
+
     exit_code run_loop() {
         coro::event_loop& loop = tools_->loop();
         workers_ = fs::make_worker_pool(loop, 1);
         store_workers_ = fs::make_worker_pool(loop, 2);
-        files_.emplace(run_files::parts{asked_, arguments_, program_.text, *tools_, *store_workers_,
-                                        output_, *variables_});
+        files_.emplace(run_files::parts{asked_, arguments_, program_.text, *tools_, *sessions_,
+                                        *store_workers_, output_, *variables_});
         interrupts signals(
             loop.context(), [this] { interrupted(); }, [this] { interrupted_again(); });
         {

@@ -45,6 +45,7 @@ std::string program_digest(const program_parts& of, run_manifest& manifest) {
     for (const auto& [name, text] : of.tools.imported().texts())
         all.add("import", {name_beside(of.asked.file, name), text});
     of.tools.imported().close();
+    if (!of.reads.empty()) all.add("read by the top level", {of.reads});
     for (const std::string& file : of.templates) {
         if (const auto text = setup::read_input_file(file))
             all.add("template", {name_beside(of.asked.file, file), *text});

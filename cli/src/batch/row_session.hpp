@@ -2,6 +2,7 @@
 #pragma once
 
 #include "batch/row_meter.hpp"
+#include "batch/top_level_log.hpp"
 
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
@@ -26,10 +27,12 @@ class row_session {
 public:
     /// Loads the program. `bounds`: of its top level. Errors: those of the program;
     /// invalid_argument when it defines no function main. `meter` observes the session, and was set
-    /// in the engine before. `rendered`: takes the error of a program as people read it.
+    /// in the engine before. `notes`: what other evaluations of the top level got from outside,
+    /// which this one gets as well; outlives the call. `rendered`: takes the error of a program as
+    /// people read it.
     [[nodiscard]] static coro::task<result<std::unique_ptr<row_session>>> load(
         host::engine& engine, std::unique_ptr<row_meter> meter, const batch_program& program,
-        host::run_options bounds, std::string* rendered);
+        host::run_options bounds, top_level_notes* notes, std::string* rendered);
     /// A session that shares the program with others. The rest as for load().
     [[nodiscard]] static result<std::unique_ptr<row_session>> from_image(
         host::session_image& image, std::unique_ptr<row_meter> meter);

@@ -16,8 +16,8 @@ coro::task<result<std::unique_ptr<row_session>>> row_sessions::open(coro::call_c
     host::run_options bounds = tools_.bounds();
     bounds.cancel = context.cancel;
     bounds.until = context.until;
-    result<std::unique_ptr<row_session>> loaded =
-        co_await row_session::load(tools_.engine(), new_meter(), program_, bounds, &last_failure_);
+    result<std::unique_ptr<row_session>> loaded = co_await row_session::load(
+        tools_.engine(), new_meter(), program_, bounds, &notes_, &last_failure_);
     if (!loaded || std::exchange(has_tried_, true)) co_return loaded;
     co_return share(*std::move(loaded));
 }

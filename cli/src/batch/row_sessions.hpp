@@ -6,6 +6,7 @@
 
 #include <heddle/host/session_image.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -15,15 +16,17 @@ namespace heddle::cli {
 /// (host::session_image), each one loads it. Threads: the loop's.
 class row_sessions {
 public:
-    /// All of it outlives the sessions.
-    row_sessions(application& tools, const batch_program& program)
-        : tools_(tools), program_(program) {}
+    /// All of it outlives the sessions. `seed`: of the run, for what the top level draws by chance.
+    row_sessions(application& tools, const batch_program& program, std::uint64_t seed)
+        : tools_(tools), program_(program), notes_(seed) {}
 
     /// A session that no row has used, with the program loaded. Errors: as row_session::load.
     [[nodiscard]] coro::task<result<std::unique_ptr<row_session>>> open(coro::call_context context);
 
     /// The error of the program that open() returned last, with its place, as people read it.
     [[nodiscard]] const std::string& last_failure() const noexcept { return last_failure_; }
+    /// What the top level of the program has got from outside, once a session was made.
+    [[nodiscard]] const top_level_notes& notes() const noexcept { return notes_; }
 
 private:
     [[nodiscard]] std::unique_ptr<row_meter> new_meter();
@@ -31,6 +34,7 @@ private:
 
     application& tools_;
     const batch_program& program_;
+    top_level_notes notes_;
     std::shared_ptr<host::session_image> image_; ///< null: none yet, or the program has none
     bool has_tried_ = false;                     ///< to make an image
     std::string last_failure_;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <random>
 #include <system_error>
 
 namespace heddle::cli {
@@ -92,8 +91,7 @@ result<void> run_files::open_run() {
     manifest_.output = absolute_path(of_.asked.out.target.file);
     manifest_.dead_letters = absolute_path(of_.asked.dead_letter_file());
     manifest_.id_field = of_.asked.rows.id_field;
-    manifest_.seed =
-        of_.asked.options.seed != 0 ? of_.asked.options.seed : std::random_device{}() + 1ULL;
+    manifest_.seed = of_.sessions.notes().seed();
     manifest_.started = time_text_now();
     return {};
 }
@@ -109,7 +107,9 @@ coro::task<result<void>> run_files::match_output(coro::call_context context) {
 }
 
 std::string run_files::digest_now(run_manifest& run) const {
-    return program_digest({of_.asked, of_.text, of_.tools, templates_of(of_.tools)}, run);
+    return program_digest({of_.asked, of_.text, of_.tools, templates_of(of_.tools),
+                           of_.sessions.notes().digest_of_reads()},
+                          run);
 }
 
 /// Outdates the rows of an earlier version of the program. Where rows are to be retried, only

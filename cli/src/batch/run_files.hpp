@@ -5,6 +5,7 @@
 #include "batch/batch_outputs.hpp"
 #include "batch/batch_request.hpp"
 #include "batch/program_edition.hpp"
+#include "batch/row_sessions.hpp"
 #include "batch/run_identity.hpp"
 #include "batch/run_manifest.hpp"
 #include "batch/start_gate.hpp"
@@ -37,6 +38,7 @@ public:
         const std::vector<std::string>& arguments;
         const std::string& text;
         application& tools;
+        const row_sessions& sessions;
         ports::worker_port& workers;
         console& output;
         const setup::environment& variables;

@@ -49,7 +49,8 @@ public:
         auto tools = application::create(batch_.file, options, variables, output_);
         if (!tools) return tell_usage_error(tools.error(), asked_.json, output_);
         tools_ = *std::move(tools);
-        sessions_.emplace(*tools_, program_);
+        const auto about = read_manifest(asked_.run);
+        sessions_.emplace(*tools_, program_, about ? about->seed : 0);
         const exit_code code = run_loop();
         sessions_.reset();
         return code;
@@ -109,7 +110,9 @@ private:
         }
         // Rows that were retried after an edit followed the program as it was then.
         const std::string digest =
-            program_digest({batch_, program_.text, *tools_, templates_of(*tools_)}, *about);
+            program_digest({batch_, program_.text, *tools_, templates_of(*tools_),
+                            sessions_->notes().digest_of_reads()},
+                           *about);
         const bool is_same = digest == about->program_digest || digest == about->begun_digest;
         if (row->known.outdated || !is_same) {
             co_return error(errc::invalid_argument,

@@ -399,6 +399,29 @@ TEST(durable_rows, of_another_program_are_refused_by_name) {
               std::string::npos);
 }
 
+// A step was matched by its place only: a row went on with answers to what it did not ask.
+TEST(durable_rows, that_ask_for_something_else_are_refused) {
+    row_process first(1);
+    (void)first.run("(map fetch '(1 2 3))");
+    row_process other(1, first.log->all);
+    const std::string ended = other.run("(map fetch '(1 5 3))");
+    EXPECT_NE(ended.find("'fetch' was asked for something else"), std::string::npos) << ended;
+    EXPECT_EQ(other.calls(), 0);
+    // Equal values are the same question, whatever they share.
+    row_process shared(1);
+    (void)shared.run("(let ((s '(\"x\"))) (fetch (list s s)))");
+    row_process apart(1, shared.log->all);
+    EXPECT_EQ(apart.run("(let ((s '(\"x\"))) (fetch (list '(\"x\") (list \"x\"))))"),
+              "((\"x\") (\"x\"))");
+    EXPECT_EQ(apart.calls(), 0);
+    // Journals of earlier versions do not have what was asked.
+    std::vector<step_record> old = first.log->all;
+    for (step_record& each : old) each.content = {};
+    row_process continued(1, old);
+    EXPECT_EQ(continued.run("(map fetch '(1 2 3))"), "(1 2 3)");
+    EXPECT_EQ(continued.calls(), 0);
+}
+
 TEST(durable_rows, whose_record_cannot_be_kept_end_with_that_error) {
     row_process row(1);
     row.log->full = true;
