@@ -170,6 +170,74 @@ TEST_F(paid_batches, count_what_a_task_under_way_has_paid_for) {
     EXPECT_EQ(spent.at("requests").to_number<std::uint64_t>(), 2 + model.counters().requests);
 }
 
+/// What a response of unknown length is taken for costs 4096 * 0.00001 dollars with gpt-4o.
+constexpr double unknown_response_usd = 0.04096;
+constexpr const char* stuck = R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})";
+
+// They counted for their input, and each kill paid for four more.
+TEST_F(paid_batches, that_are_killed_before_a_response_stay_within_their_budget) {
+    rows_file(20);
+    const std::vector<std::string> bounded{"--budget-usd", "0.25"};
+    for (int kills = 0; kills < 2; ++kills) {
+        model_thread model(stuck);
+        child_process child(heddle_command(asking(model, bounded)));
+        const std::uint64_t expected = kills == 0 ? 4 : 2;
+        if (!model.wait_until([&](const auto& seen) { return seen.in_flight == expected; }))
+            ADD_FAILURE() << model.counters().in_flight;
+        std::this_thread::sleep_for(milliseconds(200));
+        EXPECT_EQ(model.counters().requests, expected);
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    model_thread model(always_answering("good"));
+    const auto ended = run_heddle(asking(model, {"--budget-usd", "0.25", "--json"}));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_EQ(model.counters().requests, 0U);
+    const auto spent = summary_of(ended).at("spent").at("cost_usd").to_number<double>();
+    EXPECT_GE(spent, 6 * unknown_response_usd);
+    EXPECT_LT(spent, 6.2 * unknown_response_usd);
+}
+
+// What responses have cost shows what one may cost, also those of an earlier program.
+TEST_F(paid_batches, that_are_killed_after_an_edit_count_the_longest_response_so_far) {
+    rows_file(2);
+    scratch.file("w.heddle", asking_workflow);
+    {
+        model_thread model(R"({"rules": [{"match": "t0", "text": "x",
+            "usage": {"input": 10, "output": 100}},
+            {"match": "t1", "text": "x", "usage": {"input": 10, "output": 700}}]})");
+        ASSERT_EQ(run_heddle(asking(model)).code, 0);
+    }
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"edited {{q}}\"))\n"
+                 "(define (main text) (ask text))\n");
+    {
+        model_thread model(stuck);
+        child_process child(heddle_command(asking(model)));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 2; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+    const auto rows = boost::json::parse(shown.out).at("rows").as_object();
+    EXPECT_EQ(rows.at("output_tokens").to_number<int>(), 100 + 700 + 2 * 700) << shown.out;
+}
+
+TEST_F(paid_batches, whose_rows_run_out_of_time_stay_within_their_budget) {
+    rows_file(20);
+    model_thread model(stuck);
+    const auto ended =
+        run_heddle(asking(model, {"--budget-usd", "0.1", "-t", "0.3", "-c", "1", "--json"}));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_EQ(model.counters().requests, 2U) << "a third one may pass the budget";
+    const auto summary = summary_of(ended);
+    EXPECT_GE(summary.at("spent").at("cost_usd").to_number<double>(), 2 * unknown_response_usd);
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+    const auto rows = boost::json::parse(shown.out).at("rows").as_object();
+    EXPECT_NEAR(rows.at("cost_usd").to_number<double>(),
+                summary.at("spent").at("cost_usd").to_number<double>(), 1e-9);
+}
+
 TEST_F(paid_batches, that_nothing_interrupts_name_no_such_call) {
     rows_file(20);
     model_thread model(failing_judge(4));

@@ -3,6 +3,8 @@
 #include "durable_row.hpp"
 #include "step_path.hpp"
 
+#include <heddle/host/row_history.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -62,13 +64,14 @@ ports::step_spending durable_step::spent() const noexcept {
 }
 
 coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::string name,
-                                                 ports::step_spending least, coro::call_context) {
+                                                 ports::cost_if_lost if_lost, coro::call_context) {
     ports::step_record record;
     record.kind = ports::step_kind::sent;
     record.path = path_;
     record.content = content;
     record.name = std::move(name);
-    record.spent = least;
+    record.spent = if_lost.least;
+    record.body = output_cost(if_lost);
     return row_.keep_part(std::move(record));
 }
 

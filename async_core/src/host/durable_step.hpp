@@ -38,7 +38,7 @@ public:
                                                        std::string body,
                                                        coro::call_context context) override;
     [[nodiscard]] coro::task<result<void>> note_sent(ports::digest128 content, std::string name,
-                                                     ports::step_spending least,
+                                                     ports::cost_if_lost if_lost,
                                                      coro::call_context context) override;
     [[nodiscard]] coro::task<void> park(coro::call_context context) override;
     void note_parts(int more) noexcept override;

@@ -3,6 +3,8 @@
 #include "step_path.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <iterator>
 #include <map>
 #include <set>
@@ -205,6 +207,31 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
 }
 
 } // namespace
+
+std::string output_cost(const ports::cost_if_lost& cost) {
+    std::array<char, 80> text{};
+    std::snprintf(text.data(), text.size(), "%lld %.17g %d",
+                  static_cast<long long>(cost.output_tokens), cost.usd_per_token.value_or(0),
+                  cost.is_bounded ? 1 : 0);
+    return text.data();
+}
+
+void count_lost(step_record& sent, std::int64_t longest_output) {
+    sent.kind = step_kind::lost;
+    const std::string cost = std::exchange(sent.body, {});
+    long long tokens = 0;
+    double usd_per_token = 0;
+    int is_bounded = 0;
+    // Earlier versions of heddle have counted the output in `spent`, or not at all.
+    if (std::sscanf(cost.c_str(), "%lld %lg %d", &tokens, &usd_per_token, &is_bounded) != 3) return;
+    if (longest_output > 0) {
+        const bool is_less = is_bounded != 0 && tokens < longest_output;
+        if (!is_less) tokens = longest_output;
+    }
+    sent.spent.output_tokens += tokens;
+    sent.spent.cost_usd += static_cast<double>(tokens) * usd_per_token;
+    sent.spent.estimated = true;
+}
 
 row_history read_history(std::vector<step_record> records, const failure_reader& failure_of) {
     row_history found;

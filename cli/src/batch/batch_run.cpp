@@ -57,6 +57,7 @@ batch_run::batch_run(parts of)
         else ++counted_.rejected;
     }
     done_before_ = counted_.done;
+    longest_output_ = of_.earlier.sample.longest_output;
 }
 
 bool batch_run::has_room() const noexcept {
@@ -136,6 +137,7 @@ ports::step_spending batch_run::spent_now() const noexcept {
     now.cost_usd = seen.replayed ? 0 : seen.cost_usd;
     now.unpriced = static_cast<std::uint32_t>(seen.unpriced);
     now.estimated = seen.estimated != 0;
+    now += lost_responses_;
     return now;
 }
 
@@ -255,6 +257,7 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     if (of_.journal) {
         const std::string name = std::to_string(of_.seed) + ":" + std::to_string(job.number);
         steps.emplace(*of_.journal, job.number, rows::digest_of_id(name).low, std::move(earlier));
+        steps->share_longest_output(longest_output_);
         bounds.steps = &*steps;
     }
     row_outcome outcome = co_await attempt_row(taken->get(), &of_.binding, &job, bounds);
@@ -266,7 +269,13 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         if (auto noted = of_.parking->forget(job.number); !noted)
             co_return std::move(noted).error();
     }
-    if (steps) job.lost += steps->note_lost();
+    if (steps) {
+        const row_log::lost_requests lost = steps->note_lost();
+        job.lost += lost.count;
+        // Their input is in the counts of this process.
+        outcome.spent += lost.beyond_input;
+        lost_responses_ += lost.beyond_input;
+    }
     if (steps && outcome.misfit && !std::exchange(job.has_misfit, true)) {
         result<row_outcome> over = co_await start_over(job, std::move(outcome));
         co_return over;

@@ -145,7 +145,9 @@ private:
     parts of_;
     start_gate gate_;
     service_outages services_;
-    std::uint64_t outages_ = 0; ///< how often rows were held back for a service
+    std::int64_t longest_output_ = 0;     ///< tokens of the longest response of the run
+    ports::step_spending lost_responses_; ///< what those of requests may have cost that were ended
+    std::uint64_t outages_ = 0;           ///< how often rows were held back for a service
     failure_table failures_;
     std::optional<std::string> settings_failure_;
     coro::cancel_source reading_;

@@ -32,6 +32,7 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
 }
 
 void batch_run::note_found_lost(row_job& job, ports::step_record record) {
+    host::count_lost(record, longest_output_);
     job.spent += record.spent;
     ++job.lost;
     gate_.add_earlier(record.spent);

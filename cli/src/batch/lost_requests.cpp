@@ -8,19 +8,6 @@
 
 namespace heddle::cli {
 
-namespace {
-
-/// What a request has cost that is as the others of the run.
-void estimate(ports::step_spending& spent, const ports::step_spending& others) {
-    if (others.requests == 0) return;
-    spent.output_tokens = others.output_tokens / others.requests;
-    if (spent.unpriced == 0 && others.unpriced == 0)
-        spent.cost_usd = others.cost_usd / static_cast<double>(others.requests);
-    spent.estimated = true;
-}
-
-} // namespace
-
 coro::task<result<std::vector<lost_request_record>>> find_lost_requests(
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
     ports::run_journal& journal, const std::vector<ports::known_row>& known,
@@ -37,7 +24,7 @@ coro::task<result<std::vector<lost_request_record>>> find_lost_requests(
             *std::move(records),
             [](const ports::step_record&) { return std::optional<std::string>(); });
         for (ports::step_record& each : history.newly_lost) {
-            estimate(each.spent, sample.spent);
+            host::count_lost(each, sample.longest_output);
             all.push_back({row.row, std::move(each)});
         }
     }

@@ -18,8 +18,7 @@ struct lost_request_record {
 };
 
 /// Finds them in the rows that have begun and do not go on yet. No process is at work on the run.
-/// What each has cost is estimated by the mean of the requests in `sample`, or else by what was
-/// known when it was sent. Errors: of the journal.
+/// What each has cost is estimated by host::count_lost(). Errors: of the journal.
 [[nodiscard]] coro::task<result<std::vector<lost_request_record>>> find_lost_requests(
     ports::run_journal& journal, const std::vector<ports::known_row>& known,
     const store::row_sample& sample, coro::call_context context);

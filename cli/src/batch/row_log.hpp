@@ -1,9 +1,11 @@
 // The journal of a run, as the engine sees one row of it.
 #pragma once
 
+#include <heddle/host/row_history.hpp>
 #include <heddle/host/step_log.hpp>
 #include <heddle/ports/run_journal.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -18,6 +20,8 @@ public:
     row_log(ports::run_journal& journal, std::uint64_t row, std::uint64_t seed,
             std::vector<ports::step_record> earlier)
         : journal_(journal), row_(row), seed_(seed), earlier_(std::move(earlier)) {}
+    row_log(const row_log&) = delete;
+    row_log& operator=(const row_log&) = delete;
 
     [[nodiscard]] std::vector<ports::step_record> take_earlier() override {
         return std::exchange(earlier_, {});
@@ -25,6 +29,8 @@ public:
     [[nodiscard]] coro::task<result<void>> append(ports::step_record record,
                                                   coro::call_context context) override {
         note_request(record);
+        if (record.kind == ports::step_kind::request)
+            *longest_output_ = std::max(*longest_output_, record.spent.output_tokens);
         ++appended_;
         return journal_.append(row_, std::move(record), context);
     }
@@ -32,16 +38,26 @@ public:
         ++appended_;
         journal_.note(row_, std::move(record));
     }
-    /// The execution has ended: keeps that the responses of requests under way are lost. The number
-    /// of these.
-    std::uint32_t note_lost() {
-        const auto all = std::exchange(under_way_, {});
-        for (ports::step_record each : all) {
-            each.kind = ports::step_kind::lost;
+    /// What the execution has left when it ended.
+    struct lost_requests {
+        std::uint32_t count = 0;
+        ports::step_spending beyond_input; ///< what their responses may have cost
+    };
+    /// The execution has ended: keeps that the responses of requests under way are lost.
+    lost_requests note_lost() {
+        lost_requests lost;
+        for (ports::step_record& each : std::exchange(under_way_, {})) {
+            const ports::step_spending input = each.spent;
+            host::count_lost(each, *longest_output_);
+            ++lost.count;
+            lost.beyond_input.output_tokens += each.spent.output_tokens - input.output_tokens;
+            lost.beyond_input.cost_usd += each.spent.cost_usd - input.cost_usd;
             journal_.note(row_, std::move(each));
         }
-        return static_cast<std::uint32_t>(all.size());
+        return lost;
     }
+    /// `tokens`: of the longest response of the run, which is kept up to date; outlives the log.
+    void share_longest_output(std::int64_t& tokens) noexcept { longest_output_ = &tokens; }
     void use_spare(const ports::spare_use& use) override { journal_.use_spare(row_, use); }
     void note_parked() noexcept override { is_parked_ = true; }
     /// The row waits for what comes in another process.
@@ -78,6 +94,8 @@ private:
     std::uint64_t appended_ = 0;
     std::uint64_t evaluation_ = 0;
     std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
+    std::int64_t own_longest_output_ = 0;       ///< of this execution
+    std::int64_t* longest_output_ = &own_longest_output_;
     bool is_parked_ = false;
     bool repeats_output_ = false;
     std::vector<ports::step_record> earlier_;

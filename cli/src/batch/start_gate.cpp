@@ -70,7 +70,8 @@ gate_answer start_gate::ask(coro::clock::time_point now) {
 stop_cause start_gate::passed_bound(double rows) const noexcept {
     const ports::step_spending all = total();
     if (bounds_.budget_usd) {
-        const double reserved = rows * reserve(ended_.cost_usd, sample_.spent.cost_usd);
+        const double reserved =
+            rows * reserve(ended_.cost_usd, sample_.spent.cost_usd, begun_.spent.cost_usd);
         // Rows in progress have spent a part of their share already: it is counted in full, which
         // errs on the careful side.
         const double known =
@@ -82,8 +83,9 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
     }
     if (bounds_.max_calls) {
         const auto most = static_cast<double>(*bounds_.max_calls);
-        const double reserved = rows * std::max(rows == 0 ? 0.0 : 1.0,
-                                                reserve(ended_.requests, sample_.spent.requests));
+        const double reserved =
+            rows * std::max(rows == 0 ? 0.0 : 1.0, reserve(ended_.requests, sample_.spent.requests,
+                                                           begun_.spent.requests));
         const double known =
             rows == 0 ? all.requests
                       : static_cast<double>(before_.requests) + parked_.requests + ended_.requests;
@@ -118,7 +120,8 @@ double start_gate::mean(double ended, double before) const noexcept {
     return sample_.rows == 0 ? 0 : before / static_cast<double>(sample_.rows);
 }
 
-double start_gate::reserve(double ended, double before) const noexcept {
+double start_gate::reserve(double ended, double before, double begun) const noexcept {
+    if (!has_mean()) return begun_.rows == 0 ? 0 : begun / static_cast<double>(begun_.rows);
     if (sample_.rows == 0) return mean(ended, before);
     if (rows_paid_ != 0) return ended / static_cast<double>(rows_paid_);
     return before / static_cast<double>(sample_.rows);

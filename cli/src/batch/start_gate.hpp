@@ -54,10 +54,16 @@ struct earlier_rows {
     explicit earlier_rows(const ports::run_totals& totals) noexcept
         : spent(totals.spent), sample{totals.begun + totals.done + totals.failed, totals.spent} {}
     earlier_rows(const ports::run_totals& totals, const store::row_sample& rows) noexcept
-        : spent(totals.spent), sample(rows) {}
+        : spent(totals.spent), sample(rows) {
+        // After an edit rows may have begun anew, and nothing is left of what they used before.
+        if (sample.spent.requests == 0 && spent.requests != 0) sample.rows = 0;
+        if (sample.rows == 0 && totals.begun != 0) begun = {totals.begun, totals.spent};
+    }
 
     ports::step_spending spent;
     store::row_sample sample; ///< what shows how much a row uses; without rows nothing does
+    /// Where nothing does: rows that have not ended, for what is to be held back at least.
+    store::row_sample begun;
 };
 
 /// Decides whether a row may start. Pure: it reads no clock. The bounds of cost and calls hold
@@ -66,7 +72,7 @@ struct earlier_rows {
 class start_gate {
 public:
     start_gate(const batch_bounds& bounds, const earlier_rows& earlier)
-        : bounds_(bounds), before_(earlier.spent), sample_(earlier.sample) {}
+        : bounds_(bounds), before_(earlier.spent), sample_(earlier.sample), begun_(earlier.begun) {}
 
     [[nodiscard]] gate_answer ask(coro::clock::time_point now);
 
@@ -117,13 +123,14 @@ private:
     [[nodiscard]] double mean(double ended, double before) const noexcept;
     /// What is to be held back for a row. A row that needed no request, as its responses were
     /// known, shows nothing about the next one.
-    [[nodiscard]] double reserve(double ended, double before) const noexcept;
+    [[nodiscard]] double reserve(double ended, double before, double begun) const noexcept;
     /// The bound that one more row would pass, with all in progress as the mean; none: it fits.
     [[nodiscard]] stop_cause passed_bound(double rows) const noexcept;
 
     batch_bounds bounds_;
     ports::step_spending before_;
     store::row_sample sample_; ///< of earlier processes
+    store::row_sample begun_;  ///< of earlier processes, without a sample
     ports::step_spending spent_;
     ports::step_spending parked_;
     ports::step_spending ended_; ///< of the rows that have ended in this process

@@ -138,6 +138,11 @@ coro::task<result<std::string>> kept_run::changes(const run_sources* now) {
     co_return now->changes_since(noted_before_);
 }
 
+void kept_run::note_lost(ports::step_record record) {
+    host::count_lost(record, longest_output_);
+    journal_->note(row_number, std::move(record));
+}
+
 /// The program is another one: what it asks as before is answered as before.
 coro::task<result<void>> kept_run::revise() {
     result<std::vector<ports::step_record>> all =
@@ -145,7 +150,7 @@ coro::task<result<void>> kept_run::revise() {
     if (!all) co_return std::move(all).error();
     host::row_history history =
         host::read_history(*std::move(all), [](const ports::step_record&) { return std::nullopt; });
-    for (ports::step_record& each : history.newly_lost) journal_->note(row_number, std::move(each));
+    for (ports::step_record& each : history.newly_lost) note_lost(std::move(each));
     // Only a retry asks anew what made the run fail.
     std::vector<std::uint64_t> discarded;
     if (asked_.retry_failed) discarded = std::move(history.discarded);
@@ -158,6 +163,9 @@ coro::task<result<void>> kept_run::revise() {
 coro::task<result<void>> kept_run::begin(const run_sources* now) {
     result<std::string> changed = co_await changes(now);
     if (!changed) co_return std::move(changed).error();
+    result<store::row_sample> sample = co_await journal_->sample_rows(context());
+    if (!sample) co_return std::move(sample).error();
+    longest_output_ = sample->longest_output;
     result<std::optional<store::run_row>> row = co_await journal_->row(row_number, context());
     if (!row) co_return std::move(row).error();
     if (asked_.use == run_use::work) {
@@ -241,9 +249,10 @@ void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
         return;
     }
     host::row_history history = host::read_history(std::move(records), failure);
-    for (ports::step_record& each : history.newly_lost) journal_->note(row_number, std::move(each));
+    for (ports::step_record& each : history.newly_lost) note_lost(std::move(each));
     which.kept.emplace(*journal_, row_number, seed, std::move(history.replayed));
     which.kept->set_evaluation(evaluation);
+    which.kept->share_longest_output(longest_output_);
 }
 
 coro::task<result<host::step_log*>> kept_run::begin_main() {

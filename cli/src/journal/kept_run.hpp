@@ -108,6 +108,8 @@ private:
                                            std::uint64_t answers) const;
     void begin_phase(phase& which, std::uint64_t evaluation,
                      std::vector<ports::step_record> records);
+    /// A request that was under way when an earlier process ended.
+    void note_lost(ports::step_record record);
     [[nodiscard]] coro::call_context context() const noexcept { return {loop_, nullptr, {}}; }
 
     kept_run_request asked_;
@@ -120,6 +122,7 @@ private:
     std::vector<store::manifest_entry> noted_before_;
     std::string greeting_;
     std::vector<std::string> noted_imports_;
+    std::int64_t longest_output_ = 0; ///< tokens of the longest response of the run
     phase top_;
     phase main_;
     coro::clock::time_point began_;

@@ -200,6 +200,14 @@ result<row_sample> run_reader::sample_rows() {
             break;
         }
         asked.begin();
+        HEDDLE_TRY(sqlite_statement longest,
+                   database.prepare("SELECT max(output_tokens) FROM records WHERE row IN "
+                                    "(SELECT row FROM rows ORDER BY row DESC LIMIT 1000) "
+                                    "AND kind IN (2, 10, 12, 13)"));
+        longest.begin();
+        HEDDLE_TRY(const bool any, longest.step());
+        if (any) found.longest_output = longest.number(0);
+        longest.begin();
         return found;
     });
 }

@@ -15,7 +15,7 @@ namespace heddle::host {
 struct row_history {
     std::vector<ports::step_record> replayed; ///< for step_log::take_earlier()
     /// Requests that were sent when a process ended, as records of the kind `lost` that the journal
-    /// does not have yet.
+    /// does not have yet, and without what their responses cost: see count_lost().
     std::vector<ports::step_record> newly_lost;
     /// The numbers of the requests whose responses made a step fail that is repeated: no step is to
     /// be given them again.
@@ -46,6 +46,15 @@ using failure_reader = std::function<std::optional<std::string>(const ports::ste
 /// but for the end of that attempt.
 [[nodiscard]] std::vector<ports::step_record> last_attempt(std::vector<ports::step_record> records,
                                                            const failure_reader& failure_of);
+
+/// What the response to a request may cost, as the body of its record (step_kind::sent).
+[[nodiscard]] std::string output_cost(const ports::cost_if_lost& cost);
+
+/// Makes of a request that was sent a record of the kind `lost`, with what it may have cost: its
+/// input, and the longest response that is to be expected. `longest_output`: tokens of the longest
+/// response that the run has got, 0 for none; the limit of the request may be lower. Without
+/// either, what is set aside for a response of unknown length.
+void count_lost(ports::step_record& sent, std::int64_t longest_output);
 
 /// The name of a `failed` record of an attempt in which no step failed: it ran out of time, or its
 /// result cannot be stored.

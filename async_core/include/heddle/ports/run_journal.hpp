@@ -33,6 +33,14 @@ struct step_spending {
     step_spending& operator+=(const step_spending& other) noexcept;
 };
 
+/// What a request costs whose response is lost, as far as it is known when it is sent.
+struct cost_if_lost {
+    step_spending least;                 ///< of its input
+    std::int64_t output_tokens = 0;      ///< that the response has at most, or that are set aside
+    std::optional<double> usd_per_token; ///< of the output; nothing: unknown
+    bool is_bounded = false;             ///< the response cannot have more than `output_tokens`
+};
+
 enum class step_kind : std::uint8_t {
     answer = 1,   ///< an effect of the row ended, with a value or an error
     request = 2,  ///< one request of a task that was still under way
@@ -41,7 +49,8 @@ enum class step_kind : std::uint8_t {
     nested = 5,   ///< a function of the program begins as a part of an effect under way
     composed = 6, ///< as answer; functions of the program ran inside, and do so in a replay
     // Records of requests and attempts: kept for further executions, not replayed.
-    sent = 7, ///< a request is about to be sent; `spent`: an estimate, which is not counted yet
+    sent = 7, ///< a request is about to be sent; `spent`: the least that it costs, which is not
+              ///< counted yet; the body: what its response may cost (host::count_lost)
     lost = 8, ///< the response of a request that was sent did not arrive: it may have been paid for
     failed = 9,  ///< an attempt at the row ended with an error, whose message is the body
     spare = 10,  ///< a request of an earlier version of the program, whose response may be used

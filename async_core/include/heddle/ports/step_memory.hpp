@@ -48,9 +48,9 @@ public:
                                                                coro::call_context context) = 0;
     /// Notes that a request is about to be sent; returns once that is as durable as the run asks. A
     /// process that ends before the response is kept leaves it as one that may have been paid for.
-    /// `if_lost`: what it counts as then. Errors and cancellation: as of keep.
+    /// `if_lost`: what it may have cost then. Errors and cancellation: as of keep.
     [[nodiscard]] virtual coro::task<result<void>> note_sent(digest128 content, std::string name,
-                                                             step_spending if_lost,
+                                                             cost_if_lost if_lost,
                                                              coro::call_context context) = 0;
     /// The step changes more than its answer: what was said in a conversation. It is performed
     /// again by another execution of the row, with the parts that it kept.

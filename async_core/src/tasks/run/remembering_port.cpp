@@ -30,7 +30,7 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
     return result<chat_response>(error::cancelled(cancel_reason::user));
 }
 
-task<result<void>> remembering_port::note_sent(ports::step_spending if_lost, call_context context) {
+task<result<void>> remembering_port::note_sent(ports::cost_if_lost if_lost, call_context context) {
     if (std::exchange(noted_, true)) co_return result<void>();
     result<void> done = co_await step_.note_sent(asked_, model_, if_lost, context);
     co_return done;

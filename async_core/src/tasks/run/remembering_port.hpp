@@ -25,7 +25,7 @@ public:
 
     /// Notes that the request of the call is about to be sent; only its first attempt needs it.
     /// `if_lost`: its cost if the response is lost. Errors: io_error when it cannot be stored.
-    [[nodiscard]] coro::task<result<void>> note_sent(ports::step_spending if_lost,
+    [[nodiscard]] coro::task<result<void>> note_sent(ports::cost_if_lost if_lost,
                                                      coro::call_context context);
     /// The response was kept by an earlier execution, and the run has counted what it cost.
     [[nodiscard]] bool was_paid_earlier() const noexcept { return paid_earlier_; }

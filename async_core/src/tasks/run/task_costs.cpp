@@ -109,20 +109,23 @@ result<ports::send_terms> task_costs::allow_again(
     return terms;
 }
 
-ports::step_spending task_costs::if_lost() const {
-    paid_request paid = min_paid();
-    if (const auto& most = request_.max_output_tokens) {
-        paid.use.usage.output = *most;
-        if (const auto both = session_.price().of(paid.use.usage)) paid.cost = both;
-    }
-    ports::step_spending spent;
-    spent.requests = 1;
-    spent.input_tokens = paid.use.usage.input;
-    spent.output_tokens = paid.use.usage.output;
-    spent.estimated = true;
-    if (paid.cost) spent.cost_usd = *paid.cost;
-    else spent.unpriced = 1;
-    return spent;
+ports::cost_if_lost task_costs::if_lost() const {
+    const paid_request paid = min_paid();
+    ports::cost_if_lost cost;
+    cost.least.requests = 1;
+    cost.least.input_tokens = paid.use.usage.input;
+    cost.least.estimated = true;
+    if (paid.cost) cost.least.cost_usd = *paid.cost;
+    else cost.least.unpriced = 1;
+    cost.is_bounded = request_.max_output_tokens.has_value();
+    cost.output_tokens = request_.max_output_tokens.value_or(first_output);
+    ports::token_usage with_output = paid.use.usage;
+    with_output.output = cost.output_tokens;
+    const auto input = session_.price().of(paid.use.usage);
+    const auto both = session_.price().of(with_output);
+    if (input && both && cost.output_tokens > 0)
+        cost.usd_per_token = (*both - *input) / static_cast<double>(cost.output_tokens);
+    return cost;
 }
 
 // ---------------------------------------------------------------- what was paid

@@ -60,9 +60,8 @@ public:
     /// Reserves the cost of hedges of the call, without waiting. `at_once`: maximum number of
     /// requests in flight. False: the budgets do not allow them, and no hedge must be sent.
     [[nodiscard]] bool reserve_beside(unsigned at_once);
-    /// The cost of the request if its response is lost: of its input, and of the output that it is
-    /// limited to.
-    [[nodiscard]] ports::step_spending if_lost() const;
+    /// The cost of the request if its response is lost.
+    [[nodiscard]] ports::cost_if_lost if_lost() const;
     /// The cost of a response, including failed requests of the call.
     [[nodiscard]] ports::step_spending spending_of(const ports::chat_response& response) const;
 

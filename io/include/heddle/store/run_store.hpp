@@ -66,6 +66,8 @@ struct content_answer {
 struct row_sample {
     std::uint64_t rows = 0;
     ports::step_spending spent; ///< by all of them
+    /// Of the longest response that rows of any version and status have got, in tokens.
+    std::int64_t longest_output = 0;
 };
 
 /// Where the results of a run are written after its program has changed.

@@ -151,6 +151,20 @@ TEST_F(a_gate, reserves_for_rows_that_reuse_what_others_have_used) {
     EXPECT_EQ(start_all(unknown), 4U);
 }
 
+// Each process that was killed before a row had ended started four more.
+TEST_F(a_gate, holds_back_what_rows_that_have_not_ended_have_used) {
+    batch_bounds bounds;
+    bounds.budget_usd = 0.5;
+    ports::run_totals totals;
+    totals.begun = 4;
+    totals.spent = spent(0.4, 4);
+    start_gate gate(bounds, earlier_rows(totals, {}));
+    EXPECT_EQ(start_all(gate), 1U) << "0.1 is left";
+    // Rows that began anew after an edit have left a sample without requests.
+    start_gate edited(bounds, earlier_rows(totals, {4, {}}));
+    EXPECT_EQ(start_all(edited), 1U);
+}
+
 TEST_F(a_gate, counts_requests_by_their_mean) {
     batch_bounds bounds;
     bounds.max_calls = 20;
