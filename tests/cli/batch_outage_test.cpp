@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -93,6 +94,31 @@ TEST_F(interrupted_batches, wait_for_the_service_when_rows_in_order_have_no_room
     EXPECT_EQ(ended.code, 0) << ended.err;
     expect_each_row_once(9);
     EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
+// They started one by one, and none while a row of the service that was down was the next.
+TEST_F(interrupted_batches, go_on_with_the_rows_of_another_service) {
+    rows_file(40);
+    model_thread down(down_for(1000));
+    model_thread up(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    scratch.file("w.heddle",
+                 "(defatom first (params q) (instructions \"{{q}}\"))\n"
+                 "(defatom other (params q) (model \"other:m\") (instructions \"{{q}}\"))\n"
+                 "(define (main id text)\n"
+                 "  (if (= 0 (modulo (string->number (substring id 1)) 2))\n"
+                 "      (first text) (other text)))\n");
+    const std::string config =
+        scratch.file("two.toml", std::string(no_retries) +
+                                     "[providers.other]\ntype = \"openai\"\nmax_retries = 0\n"
+                                     "base_url = \"" +
+                                     up.url() + "\"\n");
+    child_process child(
+        heddle_command(batch_fixture::asking(down.url(), {"--config", config, "-c", "2"})));
+    EXPECT_TRUE(up.wait_until([](const auto& seen) { return seen.requests == 20; }))
+        << up.counters().requests << " rows of the other service";
+    EXPECT_LT(down.counters().requests, 30U);
+    child.send_signal(SIGKILL);
+    (void)child.wait();
 }
 
 TEST_F(interrupted_batches, run_the_rows_before_the_damage_of_their_input) {

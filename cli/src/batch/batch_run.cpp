@@ -143,8 +143,8 @@ ports::step_spending batch_run::spent_now() const noexcept {
 
 std::unique_ptr<row_job> batch_run::next_to_start() {
     const auto now = of_.tools.loop().now();
-    const auto due = std::find_if(retries_.begin(), retries_.end(),
-                                  [&](const auto& job) { return job->not_before <= now; });
+    const auto is_due = [now](const auto& job) { return job->not_before <= now; };
+    auto due = std::find_if(retries_.begin(), retries_.end(), is_due);
     const bool has_next = next_ && has_room();
     if (!has_next && due == retries_.end()) return nullptr;
     if (services_.last_longer_than(longest_outage, longest_first_outage, now))
@@ -153,19 +153,30 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
                     of_.parking ? of_.parking->open_spending() : ports::step_spending());
     if (gate_.ask(now) != gate_answer::start) return nullptr;
     bool probe = false;
+    bool others_start = false;
     if (!services_.is_closed()) {
-        if (!services_.take_probe(now)) return nullptr;
-        probe = true;
+        others_start = services_.lets_others_start(gate_.bounds().concurrency);
+        probe = services_.take_probe(now);
+        if (!probe && !others_start) return nullptr;
+    }
+    if (others_start) {
+        // Rows that a service has failed show whether it is back; the others get on meanwhile.
+        const auto fitting = std::find_if(retries_.begin(), retries_.end(), [&](const auto& job) {
+            return is_due(job) && job->waits_for_service == probe;
+        });
+        if (!probe || has_next || fitting != retries_.end()) due = fitting;
+        if (!has_next && due == retries_.end()) return nullptr;
     }
     std::unique_ptr<row_job> job;
     // A row of its own shows best whether a service is back: the others may be what it fails at.
-    if (due != retries_.end() && !(probe && has_next)) {
+    if (due != retries_.end() && !(probe && has_next && !others_start)) {
         job = std::move(*due);
         retries_.erase(due);
     } else {
         job = std::move(next_);
     }
     job->is_probe = probe;
+    job->waits_for_service = false;
     return job;
 }
 

@@ -34,6 +34,7 @@ void batch_run::release_held() {
             continue;
         }
         --row.attempts;
+        row.waits_for_service = true;
         retry_later(std::move(each.job));
     }
 }

@@ -15,16 +15,18 @@ namespace heddle::cli {
 
 struct row_job {
     rows::row row;
-    std::uint64_t number = 0;   ///< in the run
-    std::uint64_t position = 0; ///< in the input of this process
-    bool has_records = false;   ///< an earlier process or attempt has begun it
-    bool has_ended = false;     ///< it failed in an earlier process
-    bool is_revised = false;    ///< it has records of another program or text
-    bool has_misfit = false;    ///< it has started over, since its records did not fit
-    bool asks_anew = false;     ///< of those, what made it fail is discarded
-    bool has_begun = false;     ///< the journal knows of this process's beginning
-    bool has_run = false;       ///< this process has made an attempt
-    bool is_probe = false;      ///< whether a service is back
+    std::uint64_t number = 0;       ///< in the run
+    std::uint64_t position = 0;     ///< in the input of this process
+    bool has_records = false;       ///< an earlier process or attempt has begun it
+    bool has_ended = false;         ///< it failed in an earlier process
+    bool is_revised = false;        ///< it has records of another program or text
+    bool has_misfit = false;        ///< it has started over, since its records did not fit
+    bool asks_anew = false;         ///< of those, what made it fail is discarded
+    bool has_begun = false;         ///< the journal knows of this process's beginning
+    bool has_run = false;           ///< this process has made an attempt
+    bool is_probe = false;          ///< whether a service is back
+    bool waits_for_service = false; ///< one that is down has failed it
+    bool is_continued = false;      ///< it began in an earlier process, and not in this one yet
     std::uint32_t attempts = 0;
     std::uint64_t outages = 0;     ///< in how many separate outages it has failed
     unsigned failed_probes = 0;    ///< how often it was the probe while a service was down

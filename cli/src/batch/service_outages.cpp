@@ -7,6 +7,8 @@ namespace heddle::cli {
 service_outages::change service_outages::row_ended(const std::vector<service_contact>& contacts,
                                                    bool failed, bool was_probe, time_point now) {
     const bool was_closed = is_closed();
+    if (was_closed) in_vain_ = succeeded_ = 0;
+    else if (!was_probe) ++(failed ? in_vain_ : succeeded_);
     for (const service_contact& each : contacts) {
         outage_breaker& breaker = services_[each.service];
         // A row that makes do without a service opens nothing, and is no sign that it is back.
@@ -38,6 +40,19 @@ bool service_outages::take_probe(time_point now) noexcept {
     bool taken = false;
     for (auto& [service, breaker] : services_) taken = breaker.take_probe(now) || taken;
     return taken;
+}
+
+bool service_outages::lets_others_start(std::size_t most) const noexcept {
+    constexpr std::uint64_t failures_for_one = 3;
+    const bool others_answer = std::any_of(
+        services_.begin(), services_.end(),
+        [](const auto& each) { return each.second.is_closed() && each.second.has_worked(); });
+    return others_answer && in_vain_ < most + failures_for_one * succeeded_;
+}
+
+bool service_outages::has_answered() const noexcept {
+    return std::any_of(services_.begin(), services_.end(),
+                       [](const auto& each) { return each.second.has_worked(); });
 }
 
 bool service_outages::is_closed() const noexcept {
@@ -87,10 +102,9 @@ service_outages::time_point service_outages::next_probe() const noexcept {
 bool service_outages::last_longer_than(coro::clock::duration longest,
                                        coro::clock::duration at_first,
                                        time_point now) const noexcept {
+    const auto most = has_answered() ? longest : at_first;
     return std::any_of(services_.begin(), services_.end(), [&](const auto& each) {
-        const outage_breaker& breaker = each.second;
-        return !breaker.is_closed() &&
-               now - breaker.since() > (breaker.has_worked() ? longest : at_first);
+        return !each.second.is_closed() && now - each.second.since() > most;
     });
 }
 

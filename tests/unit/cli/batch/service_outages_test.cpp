@@ -69,14 +69,33 @@ TEST(outages_of_services, do_not_end_with_rows_that_make_do_without) {
 
 TEST(outages_of_services, last_until_the_service_has_answered) {
     service_outages services;
-    ASSERT_EQ(fail(services, b_up, 1), change::none);
     ASSERT_EQ(fail(services, a_down, outage_breaker::failures_to_open), change::paused);
     EXPECT_FALSE(services.last_longer_than(1h, 60s, begin + 60s));
-    EXPECT_TRUE(services.last_longer_than(1h, 60s, begin + 61s)) << "b's answers are not a's";
+    EXPECT_TRUE(services.last_longer_than(1h, 60s, begin + 61s));
+    // Rows of another service get on: there is a reason to wait.
+    ASSERT_EQ(fail(services, b_up, 1), change::none);
+    EXPECT_FALSE(services.last_longer_than(1h, 60s, begin + 61s));
+    EXPECT_TRUE(services.last_longer_than(1h, 60s, begin + 61min));
     service_outages answered;
     ASSERT_EQ(fail(answered, a_up, 1), change::none);
     ASSERT_EQ(fail(answered, a_down, outage_breaker::failures_to_open), change::paused);
     EXPECT_FALSE(answered.last_longer_than(1h, 60s, begin + 61s));
+}
+
+TEST(outages_of_services, let_rows_of_other_services_start) {
+    service_outages services;
+    ASSERT_EQ(fail(services, a_down, outage_breaker::failures_to_open), change::paused);
+    EXPECT_FALSE(services.lets_others_start(4)) << "there may be no other service";
+    ASSERT_EQ(fail(services, b_up, 1), change::none);
+    EXPECT_TRUE(services.lets_others_start(4));
+    ASSERT_EQ(fail(services, a_down, 6), change::none);
+    EXPECT_TRUE(services.lets_others_start(4));
+    ASSERT_EQ(fail(services, a_down, 1), change::none);
+    EXPECT_FALSE(services.lets_others_start(4)) << "nearly all rows ask the one that is down";
+    ASSERT_EQ(fail(services, b_up, 1), change::none);
+    EXPECT_TRUE(services.lets_others_start(4));
+    ASSERT_EQ(fail(services, b_down, outage_breaker::failures_to_open), change::none);
+    EXPECT_FALSE(services.lets_others_start(100)) << "the other one is down, too";
 }
 
 TEST(outages_of_services, are_opened_for_rows_that_wait) {
