@@ -34,7 +34,8 @@ protected:
         for (const auto& [prompt, times] : performed) EXPECT_EQ(times, 1) << prompt;
     }
     batch_service service;
-    const std::vector<std::string> wait{"--park-wait", "--park-interval", "0.1"};
+    const std::vector<std::string> wait{"--park-wait", "--park-interval", "0.1", "--park-settling",
+                                        "1"};
 };
 
 // It uploaded the requests again and again.
@@ -205,6 +206,19 @@ TEST_F(parked_batches, survive_kills) {
     expect_performed_once(12);
     EXPECT_EQ(service.direct_calls(), 0);
     EXPECT_THAT(ended.err, Not(HasSubstr("paid for without")));
+}
+
+// It was submitted again as soon as the time between two looks was over.
+TEST_F(parked_batches, look_for_a_batch_that_its_service_lists_late) {
+    rows_file(2);
+    service.end_after_polls(1);
+    service.lose_answers(1);
+    service.list_after(milliseconds(2500));
+    const auto ended = park({"--park-wait", "--park-interval", "0.1"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(2);
+    expect_performed_once(2);
+    EXPECT_EQ(service.batches(), 1U);
 }
 
 TEST_F(parked_batches, need_a_journal) {

@@ -60,6 +60,10 @@ void batch_service::lose_answers(int times) {
     const std::lock_guard held(lock_);
     losing_ = times;
 }
+void batch_service::list_after(std::chrono::milliseconds time) {
+    const std::lock_guard held(lock_);
+    listed_after_ = time;
+}
 std::size_t batch_service::batches() {
     const std::lock_guard held(lock_);
     return batches_.size();
@@ -132,6 +136,7 @@ batch_service::reply batch_service::answer(const std::string& request) {
         const bool is_openai = path == "/v1/batches";
         for (auto each = batches_.rbegin(); each != batches_.rend(); ++each) {
             if ((each->of == kind::openai) != is_openai) continue;
+            if (std::chrono::steady_clock::now() < each->created + listed_after_) continue;
             all += (all.empty() ? "" : ",") + status_of(*each);
         }
         return {200, "{\"data\":[" + all + "],\"has_more\":false}"};

@@ -5,6 +5,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -30,6 +31,8 @@ public:
     void refuse();
     /// The connection is cut after a batch was created, so often.
     void lose_answers(int times);
+    /// A batch is listed only so long after its creation.
+    void list_after(std::chrono::milliseconds time);
 
     [[nodiscard]] std::size_t batches();
     /// How often a call with that prompt was performed, in a batch or by itself.
@@ -54,6 +57,7 @@ private:
         int polls = 0;
         bool ended = false;
         bool expired = false;
+        std::chrono::steady_clock::time_point created = std::chrono::steady_clock::now();
     };
     struct reply {
         int status = 200;
@@ -79,6 +83,7 @@ private:
     int polls_ = -1;
     int expiring_ = 0;
     int losing_ = 0;
+    std::chrono::milliseconds listed_after_{0};
     bool refuses_ = false;
     int direct_ = 0;
     loopback::server server_; ///< last: it uses all of it

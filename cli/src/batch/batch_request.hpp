@@ -55,6 +55,8 @@ struct batch_request {
     bool park = false;      ///< requests to models wait for batches of their services
     bool park_wait = false; ///< stays until they have ended
     std::optional<std::chrono::milliseconds> park_interval; ///< between looks at them
+    /// For how long one is looked for whose submission was not acknowledged.
+    std::optional<std::chrono::milliseconds> park_settling;
 
     /// Whether rows that failed earlier run again.
     [[nodiscard]] bool is_retry() const noexcept;

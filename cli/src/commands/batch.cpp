@@ -62,6 +62,9 @@ public:
         if (auto wrong =
                 read_seconds(park_interval_, "--park-interval", false, asked_.park_interval))
             return wrong;
+        if (auto wrong =
+                read_seconds(park_settling_, "--park-settling", false, asked_.park_settling))
+            return wrong;
         if (where_ && where_->empty())
             return "--where is empty: it needs an expression, such as '(> stars 3)'";
         asked_.where = where_.value_or("");
@@ -214,6 +217,10 @@ private:
                   "With --park-wait, seconds between looks at the batches (default: 30, growing to "
                   "300)")
             .value("S");
+        to.option("--park-settling", park_settling_,
+                  "Seconds after which a batch whose submission was not acknowledged, and that its "
+                  "service does not list, is submitted again (default: 30)")
+            .value("S");
         to.flag("--dry-run", asked_.dry_run,
                 "Only read and check the rows, and report what would run and its estimated cost");
         to.flag("--plan", asked_.plan,
@@ -297,6 +304,7 @@ private:
     std::optional<double> deadline_;
     std::optional<double> grace_;
     std::optional<double> park_interval_;
+    std::optional<double> park_settling_;
 };
 
 constexpr command_row rows[] = {{

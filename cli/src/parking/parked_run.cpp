@@ -17,12 +17,10 @@ constexpr auto longest_interval = 300s;
 constexpr int max_fruitless = 3; ///< attempts to submit, one after the other
 
 parking_lot::parts parts_of(const parked_run::parts& of, store::parking_reader& kept) {
-    parking_lot::parts new_lot{of.journal,        kept,          of.tools.models().batches(),
-                               of.tools.prices(), of.asked.park, first_interval};
-    // Whoever looks often has a service that is near.
-    if (of.asked.park_interval)
-        new_lot.settling = std::min<std::chrono::seconds>(
-            new_lot.settling, std::chrono::ceil<std::chrono::seconds>(*of.asked.park_interval));
+    parking_lot::parts new_lot{of.journal, kept, of.tools.models().batches(), of.tools.prices(),
+                               of.asked.park};
+    if (of.asked.park_settling)
+        new_lot.settling = std::chrono::ceil<std::chrono::seconds>(*of.asked.park_settling);
     return new_lot;
 }
 
