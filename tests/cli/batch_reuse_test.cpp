@@ -241,6 +241,68 @@ TEST_F(reused_responses, leave_open_what_follows_a_failure) {
     EXPECT_EQ(plan.at("open_ended").to_number<int>(), 1) << planned.out;
 }
 
+constexpr const char* draft_answered = R"({"match": "draft", "text": ")";
+constexpr const char* priced = R"(", "usage": {"input": 1000, "output": 500}},)";
+
+/// The first answer of a step, which a retry had discarded, was taken for that of the step, and both
+/// for what one call costs.
+TEST_F(reused_responses, are_planned_with_the_last_answer_of_a_step_that_was_repeated) {
+    rows_file(1);
+    const auto checking = [&](const std::string& prompt) {
+        workflow("(defatom draft (params q) (instructions \"" + prompt +
+                 " {{q}}\"))\n"
+                 "(defatom final (params q) (instructions \"final {{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (let ((d (content (draft text))))\n"
+                 "    (if (string=? d \"bad\") (error \"not usable\") (content (final d)))))\n");
+    };
+    checking("draft");
+    model_thread bad(answering(std::string(draft_answered) + "bad" + priced));
+    ASSERT_EQ(run(bad).code, 3);
+    {
+        // The workflow would not refuse another answer, and what follows is not known.
+        checking("edited draft");
+        const auto planned = run(bad, {"--plan", "--json", "--retry-failed"});
+        EXPECT_EQ(boost::json::parse(planned.out).at("open_ended").to_number<int>(), 1)
+            << planned.out;
+        checking("draft");
+    }
+    model_thread good(answering(std::string(draft_answered) + "good" + priced));
+    ASSERT_EQ(run(good, {"--retry-failed"}).code, 0);
+    checking("edited draft");
+    const auto planned = run(good, {"--plan", "--json"});
+    const auto plan = boost::json::parse(planned.out).as_object();
+    ASSERT_EQ(plan.at("tasks").as_array().size(), 2U) << planned.out;
+    EXPECT_NEAR(plan.at("cost_usd").to_number<double>(), 0.0075, 1e-9) << planned.out;
+    EXPECT_NEAR(plan.at("max_cost_usd").to_number<double>(), 2 * 0.0075, 1e-9) << planned.out;
+    EXPECT_EQ(plan.at("open_ended").to_number<int>(), 0) << planned.out;
+}
+
+/// Rows that had begun anew had no costs any more.
+TEST_F(reused_responses, are_planned_at_earlier_costs_where_the_last_version_was_killed) {
+    rows_file(2);
+    const auto asking_with = [&](const std::string& prompt) {
+        workflow("(defatom draft (params q) (instructions \"" + prompt +
+                 " {{q}}\"))\n(define (main text) (content (draft text)))\n");
+    };
+    asking_with("one");
+    model_thread model(answering(""));
+    ASSERT_EQ(run(model).code, 0);
+    asking_with("two");
+    {
+        model_thread stuck(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+        child_process child(heddle_command(asking(stuck.url())));
+        ASSERT_TRUE(stuck.wait_until([](const auto& seen) { return seen.in_flight == 2; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    asking_with("three");
+    const auto planned = run(model, {"--plan", "--json"});
+    const auto plan = boost::json::parse(planned.out).as_object();
+    ASSERT_TRUE(plan.at("cost_usd").is_number()) << planned.out;
+    EXPECT_NEAR(plan.at("cost_usd").to_number<double>(), 2 * 0.0075, 1e-9) << planned.out;
+}
+
 /// A value in place of an answer may keep a program from ending.
 TEST_F(reused_responses, are_planned_also_where_a_loop_would_not_end) {
     rows_file(1);

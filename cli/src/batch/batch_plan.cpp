@@ -145,7 +145,9 @@ coro::task<result<void>> batch_plan::look_at(
                            [](const auto& each) { return is_call(each.second); });
     };
     const bool asks = calls(first.asked());
-    bool is_open = first.was_lost() || context.loop->now() - began >= longest;
+    // What the workflow refuses now it may accept once it is answered anew.
+    const bool may_go_on = asks && outcome.what == row_outcome::kind::failed;
+    bool is_open = first.was_lost() || may_go_on || context.loop->now() - began >= longest;
     plan_log second(asks ? *std::move(records) : std::vector<ports::step_record>(), seed, true,
                     has_failed_there);
     if (asks && calls(first.known())) {
@@ -176,36 +178,38 @@ coro::task<result<void>> batch_plan::look_at(
 }
 
 void batch_plan::count_costs(const std::vector<ports::step_record>& records) {
-    // A call has cost what its requests have, and what its end has counted besides. Those of
-    // earlier versions would count it once for each of them.
-    struct paid_call {
-        ports::step_spending spent;
-        std::string_view name; ///< empty: it has not ended, or is no call
-    };
-    std::map<ports::digest128, paid_call> calls;
+    // A call has cost what its requests have, and what its end has counted besides. A step that was
+    // repeated is a further call. Those of earlier versions show what a task costs only where the
+    // last one does not.
+    using ports::step_kind;
+    std::map<ports::digest128, ports::step_spending> under_way;
+    std::map<ports::digest128, ports::step_spending> earlier;
     for (const ports::step_record& each : records) {
-        using ports::step_kind;
-        const bool ends = each.kind == step_kind::answer || each.kind == step_kind::composed;
-        const bool responds = each.kind == step_kind::request || each.kind == step_kind::reused;
+        const bool is_past = ports::is_of_earlier_program(each.kind);
+        auto& open = is_past ? earlier : under_way;
+        const bool ends = each.kind == step_kind::answer || each.kind == step_kind::composed ||
+                          (each.kind == step_kind::past && is_call(each.name));
+        const bool responds = each.kind == step_kind::request || each.kind == step_kind::reused ||
+                              each.kind == step_kind::spare;
         if (!ends && !responds) continue;
-        paid_call& call = calls[each.path];
-        call.spent += each.spent;
-        if (ends && is_call(each.name)) call.name = each.name;
-    }
-    for (const auto& [path, call] : calls) {
-        const ports::step_spending& spent = call.spent;
-        const bool was_answered = spent.input_tokens != 0 || spent.output_tokens != 0;
-        if (call.name.empty() || !was_answered || spent.unpriced != 0) continue;
-        task_plan& task = tasks_[std::string(call.name)];
-        ++task.priced;
-        task.cost_usd += spent.cost_usd;
+        ports::step_spending& spent = open[each.path];
+        spent += each.spent;
+        if (!ends) continue;
+        const ports::step_spending whole = std::exchange(spent, {});
+        const bool was_answered = whole.input_tokens != 0 || whole.output_tokens != 0;
+        if (!is_call(each.name) || !was_answered || whole.unpriced != 0) continue;
+        task_plan& task = tasks_[each.name];
+        ++(is_past ? task.priced_before : task.priced);
+        (is_past ? task.cost_before_usd : task.cost_usd) += whole.cost_usd;
     }
 }
 
 std::optional<batch_plan::cost_range> batch_plan::cost_of(const task_plan& task) {
     if (task.again + task.depends == 0) return cost_range{};
-    if (task.priced == 0) return std::nullopt;
-    const double mean = task.cost_usd / static_cast<double>(task.priced);
+    if (task.priced + task.priced_before == 0) return std::nullopt;
+    const double mean = task.priced != 0
+                            ? task.cost_usd / static_cast<double>(task.priced)
+                            : task.cost_before_usd / static_cast<double>(task.priced_before);
     return cost_range{mean * static_cast<double>(task.again),
                       mean * static_cast<double>(task.again + task.depends)};
 }

@@ -48,8 +48,10 @@ private:
         std::uint64_t again = 0;   ///< its request has changed
         std::uint64_t depends = 0; ///< its request changes if what is answered again differs
         std::uint64_t kept = 0;
-        std::uint64_t priced = 0; ///< calls before whose cost is known
-        double cost_usd = 0;      ///< of those
+        std::uint64_t priced = 0;        ///< calls before whose cost is known
+        double cost_usd = 0;             ///< of those
+        std::uint64_t priced_before = 0; ///< as `priced`, of earlier versions of the program
+        double cost_before_usd = 0;
     };
     /// Lowest and highest cost in US dollars.
     struct cost_range {

@@ -16,11 +16,18 @@ plan_log::plan_log(std::vector<ports::step_record> records, std::uint64_t seed, 
         case step_kind::spare:
         case step_kind::due: spares_.push_back(std::move(each)); break;
         case step_kind::answer:
-        case step_kind::composed:
-            by_step_.emplace(std::pair(each.path, each.name), answers_.size());
+        case step_kind::composed: {
+            // A step that was repeated has the answer that it got last.
+            const auto [own, is_first] =
+                by_step_.try_emplace(std::pair(each.path, each.name), answers_.size());
+            if (!is_first) {
+                answers_[own->second].used = true;
+                own->second = answers_.size();
+            }
             by_name_[std::move(each.name)].push_back(answers_.size());
             answers_.push_back({std::move(each.body)});
             break;
+        }
         default: break;
         }
     }
