@@ -30,6 +30,42 @@ protected:
     }
 };
 
+// A row was in the results twice after a retry without the option, and not at all when the option
+// came later.
+TEST_F(batch_output, has_errors_as_the_last_command_wants_them) {
+    rows_file(3);
+    const auto failing = [](int times) {
+        return R"({"rules": [{"match": "t1", "text": "good", "error": {"status": 400,
+            "message": "no", "times": )" +
+               std::to_string(times) + R"(}}, {"match": ".*", "text": "good"}]})";
+    };
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(failing(2));
+    ASSERT_EQ(run_heddle(asking_once(model.url(), {"--errors-in-output"})).code, 3);
+    expect_each_row_once(3);
+    ASSERT_EQ(run_heddle(asking_once(model.url())).code, 3);
+    expect_each_row_once(2);
+    ASSERT_EQ(run_heddle(asking_once(model.url(), {"--errors-in-output"})).code, 3);
+    expect_each_row_once(3);
+    ASSERT_EQ(run_heddle(asking_once(model.url(), {"--retry-failed"})).code, 3);
+    expect_each_row_once(2);
+    ASSERT_EQ(run_heddle(asking_once(model.url(), {"--errors-in-output"})).code, 3);
+    ASSERT_EQ(run_heddle(asking_once(model.url(), {"--retry-failed"})).code, 0);
+    expect_each_row_once(3);
+    EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
+TEST_F(batch_output, that_is_refused_leaves_no_directory_of_a_run) {
+    rows_file(1);
+    scratch.file("out.jsonl", "something else\n");
+    EXPECT_EQ(batch().code, 2);
+    EXPECT_FALSE(std::filesystem::exists(path("out.jsonl.run")));
+    EXPECT_EQ(batch({"--force"}).code, 0);
+    scratch.file("out.jsonl", "something else\n");
+    EXPECT_EQ(batch().code, 2);
+    EXPECT_TRUE(std::filesystem::exists(path("out.jsonl.run/run.json"))) << "it was there before";
+}
+
 TEST_F(batch_output, of_another_run_is_no_table_to_write_to) {
     rows_file(3);
     ASSERT_EQ(run_heddle(writing_to("out.db", {"--run", path("a.run")})).code, 0);

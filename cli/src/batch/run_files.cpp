@@ -39,6 +39,7 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open(coro::call_con
         co_return std::move(opened).error();
     // Not before: what is in the output belongs to the run from then on.
     if (keeps) {
+        manifest_.errors_in_output = of_.asked.errors_in_output;
         manifest_.parks = manifest_.parks || of_.asked.park;
         if (auto wrote = write_manifest(of_.asked.run_folder(), manifest_); !wrote)
             co_return std::move(wrote).error();

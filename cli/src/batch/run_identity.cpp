@@ -87,10 +87,13 @@ bool writes_output_again(const opened_files& files, const std::string& output,
     std::error_code failed;
     const auto about = std::filesystem::status(output, failed);
     if (about.type() == std::filesystem::file_type::not_found) return true;
-    if (!files.asked.errors_in_output || !std::filesystem::is_regular_file(about)) return false;
+    const bool differs = files.asked.errors_in_output != files.manifest.errors_in_output;
+    const bool has_errors = files.asked.errors_in_output || differs;
+    if (!has_errors || !std::filesystem::is_regular_file(about)) return false;
     const bool retries = files.asked.is_retry();
-    return std::any_of(known.begin(), known.end(), [retries](const ports::known_row& row) {
+    return std::any_of(known.begin(), known.end(), [=](const ports::known_row& row) {
         if (!row.emitted || row.status == ports::row_status::begun || is_done(row)) return false;
+        if (differs) return true; // the file is to have the errors now, or is not any more
         // A row that was rejected runs again as soon as its line is mended.
         return retries || row.status == ports::row_status::rejected;
     });

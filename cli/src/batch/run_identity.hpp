@@ -43,8 +43,9 @@ struct opened_files {
                                                      std::vector<ports::known_row> known,
                                                      coro::call_context context);
 
-/// Whether all results are to be written again: the file of them, `output`, is gone, or it has
-/// errors of rows that run again, or may, which would be in it twice.
+/// Whether all results are to be written again: the file of them, `output`, is gone, it has errors
+/// of rows that run again, or may, which would be in it twice, or it has errors and is not to have
+/// them, or the other way round.
 [[nodiscard]] bool writes_output_again(const opened_files& files, const std::string& output,
                                        const std::vector<ports::known_row>& known);
 

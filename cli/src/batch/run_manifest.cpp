@@ -82,6 +82,7 @@ std::string run_manifest::to_json() const {
                                          {"id_field", value_of(id_field)},
                                          {"seed", std::to_string(seed)},
                                          {"strict", strict},
+                                         {"errors_in_output", errors_in_output},
                                          {"folder", value_of(folder)},
                                          {"directory", value_of(directory)},
                                          {"arguments", array_of(arguments)},
@@ -120,6 +121,8 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     content.heddle_version = text_in(members, "heddle");
     const json::value* was_strict = members.if_contains("strict");
     content.strict = was_strict && was_strict->is_bool() && was_strict->get_bool();
+    const json::value* with_errors = members.if_contains("errors_in_output");
+    content.errors_in_output = with_errors && with_errors->is_bool() && with_errors->get_bool();
     content.folder = text_in(members, "folder");
     content.arguments = texts_in(members, "arguments");
     content.withheld = texts_in(members, "withheld");

@@ -24,6 +24,7 @@ struct run_manifest {
     std::string id_field;
     std::uint64_t seed = 0;             ///< of the run's random numbers
     bool strict = false;                ///< the last command
+    bool errors_in_output = false;      ///< of the last command, and so of the file of results
     std::string folder;                 ///< of the run, absolute, when it was written
     std::string directory;              ///< where the command was started
     std::vector<std::string> arguments; ///< of the last command: for `heddle runs retry`
