@@ -15,6 +15,8 @@ namespace heddle::cli {
 
 namespace {
 
+/// Branches of a row at once whose requests wait for the same batch.
+constexpr std::size_t parked_branches = 4096;
 constexpr const char* how_to_allow = "if you trust the workflow, start heddle with --allow-shell";
 
 /// Only errors where the messages of the workflow are not to be shown.
@@ -66,6 +68,7 @@ setup::service_set_options set_of(const std::string& program, const workflow_opt
     asked.programs_hint = how_to_allow;
     if (options.aider) asked.aider = words_of(*options.aider);
     asked.concurrency = options.concurrency;
+    if (options.parks) asked.usual_concurrency = parked_branches;
     asked.memory_limit = options.memory_limit;
     asked.step_limit = options.step_limit;
     asked.budget_usd = options.budget_usd;

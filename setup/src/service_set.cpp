@@ -94,6 +94,7 @@ void service_set::set_bounds() {
     if (options_.concurrency) bounds_.concurrency = *options_.concurrency;
     else if (settings_.concurrency)
         bounds_.concurrency = static_cast<std::size_t>(*settings_.concurrency);
+    else bounds_.concurrency = options_.usual_concurrency;
     if (options_.memory_limit) bounds_.memory_limit = *options_.memory_limit;
     else if (settings_.memory_limit) bounds_.memory_limit = *settings_.memory_limit;
     if (options_.step_limit) bounds_.step_limit = *options_.step_limit;

@@ -118,6 +118,23 @@ TEST_F(parked_batches, collect_the_calls_of_all_branches) {
     expect_performed_once(9);
 }
 
+// The branches that waited kept the places of the others, so that they took a round for each 64.
+TEST_F(parked_batches, collect_the_calls_of_many_branches_at_once) {
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (length (map (lambda (i) (ask (format \"{} {}\" text i))) (range 150))))\n");
+    rows_file(1);
+    auto ended = park();
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("150 calls wait for a batch"));
+    service.end();
+    ended = park();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(service.batches(), 1U);
+    expect_performed_once(150);
+}
+
 TEST_F(parked_batches, work_with_each_service) {
     rows_file(3);
     service.end_after_polls(1);
