@@ -121,6 +121,10 @@ TEST_F(edited_batches, that_are_retried_keep_the_results_that_are_there) {
     EXPECT_THAT(retried.err, HasSubstr("3 rows keep their results"));
     EXPECT_EQ(requests(), 4U);
     expect_each_row_once(4);
+    const auto again = boost::json::parse(run_heddle(asking({"--retry-failed", "--json"})).out);
+    EXPECT_TRUE(again.at("edited").as_bool());
+    EXPECT_TRUE(again.at("mixed").as_bool());
+    EXPECT_EQ(again.at("outdated").as_int64(), 0);
     EXPECT_THAT(scratch.text_of("out.jsonl"),
                 AllOf(HasSubstr("<first t0>"), HasSubstr("<edited t2>")));
     const auto all = run_heddle(asking());

@@ -44,8 +44,16 @@ TEST_F(parked_batches, do_not_wait_for_a_service_that_takes_none) {
     service.refuse();
     const auto ended = park(wait);
     EXPECT_EQ(ended.code, 4) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr("no batches for you"));
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("no batches for you"),
+                                 HasSubstr("2 rows left: batches could not be submitted")));
     EXPECT_EQ(service.batches(), 0U);
+    const auto summary = boost::json::parse(park({"--json"}).out).as_object();
+    EXPECT_EQ(summary.at("exit_code").as_int64(), 4);
+    EXPECT_EQ(summary.at("stopped_by").as_string(), "batches");
+    ASSERT_EQ(summary.at("problems").as_array().size(), 1U);
+    EXPECT_THAT(std::string(summary.at("problems").as_array().front().as_string()),
+                HasSubstr("no batches for you"));
+    EXPECT_THAT(std::string(summary.at("next").as_string()), HasSubstr("the same command"));
 }
 
 TEST_F(parked_batches, submit_exit_and_continue_later) {

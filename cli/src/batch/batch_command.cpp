@@ -253,6 +253,9 @@ private:
         if (emitter_->failure() && end_.cause == stop_cause::none) end_.cause = stop_cause::output;
         end_.rows_left = batch_->has_rows_left();
         end_.waiting = batch_->rows_waiting();
+        const program_edition& edition = files_->edition();
+        end_.edited = edition.outdates || edition.only_retried;
+        end_.mixed = journal && files_->manifest().is_mixed;
         end_.has_started = batch_->has_started();
         end_.seconds = std::chrono::duration<double>(tools_->loop().now() - began_).count();
         if (!ended) end_.failure = std::move(ended).error();
@@ -278,7 +281,8 @@ private:
         result<void> ended = co_await parking_->end(context().with_cancel(loading_));
         if (!ended && ended.error().is_cancelled()) ended = result<void>(); // the cause is known
         goes_on_ = parking_->frees_rows() && !interrupted_;
-        end_.only_waits = batch_->only_waits() && !parking_->has_problems();
+        end_.problems = parking_->problems();
+        end_.only_waits = batch_->only_waits() && end_.problems.empty();
         end_.batches = parking_->batches();
         co_return ended;
     }

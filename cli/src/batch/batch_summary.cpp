@@ -91,6 +91,7 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
                    " of the services; the same command takes the responses and continues "
                    "(--park-wait stays until then)";
         }
+        if (!end.problems.empty()) return "batches could not be submitted" + then;
         if (end.waiting != 0) return "the command without --retry-failed and --retry-row runs them";
         if (end.counts.asking == 0) return "";
         return "'heddle runs show " + asked.run_folder() +
@@ -120,6 +121,12 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     case stop_cause::output: return "the results cannot be written" + then;
     }
     return again;
+}
+
+/// Whether there is a reason to report how the batch can go on.
+bool has_more(const batch_summary& end) {
+    return end.rows_left || end.failure || end.cause == stop_cause::interrupted ||
+           end.cause == stop_cause::bad_row;
 }
 
 boost::json::object json_of(const ports::step_spending& spent) {
@@ -187,8 +194,7 @@ std::string summary_text(const batch_summary& end, const failure_table& failures
         text += "\n";
     }
     text += results_line(end, asked);
-    if (end.rows_left || end.failure || end.cause == stop_cause::interrupted ||
-        end.cause == stop_cause::bad_row) {
+    if (has_more(end)) {
         const std::string next = how_to_go_on(end, asked);
         const auto left = end.counts.left();
         if (left && *left != 0) {
@@ -231,8 +237,19 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
                                 {"failures", std::move(reasons)},
                                 {"results", end.results},
                                 {"dead_letters", end.dead_letters},
-                                {"run", nullptr}};
+                                {"run", nullptr},
+                                {"edited", end.edited},
+                                {"mixed", end.mixed},
+                                {"outdated", end.outdated},
+                                {"next", nullptr}};
+    if (has_more(end)) {
+        if (std::string next = how_to_go_on(end, asked); !next.empty())
+            members["next"] = std::move(next);
+    }
     if (end.cause != stop_cause::none) members["stopped_by"] = to_string(end.cause);
+    else if (!end.problems.empty()) members["stopped_by"] = "batches";
+    if (!end.problems.empty())
+        members["problems"] = boost::json::array(end.problems.begin(), end.problems.end());
     if (const std::string run = asked.run_folder(); !run.empty()) members["run"] = run;
     if (end.failure) {
         members["error"] = boost::json::object{{"message", end.failure->message()},

@@ -23,12 +23,16 @@ struct batch_summary {
     bool has_started = true;      ///< a row, or one was rejected
     std::optional<error> failure; ///< that ended the batch: of its input, journal or output
     double seconds = 0;
-    std::string results;        ///< the file that they are in
-    std::string dead_letters;   ///< empty: there is none
-    bool only_waits = false;    ///< what is left waits for batches of the services
-    std::uint64_t batches = 0;  ///< of the services, that have not ended
+    std::string results;       ///< the file that they are in
+    std::string dead_letters;  ///< empty: there is none
+    bool only_waits = false;   ///< what is left waits for batches of the services
+    std::uint64_t batches = 0; ///< of the services, that have not ended
+    /// Why batches could not be submitted.
+    std::vector<std::string> problems;
     std::uint64_t outdated = 0; ///< rows that have not run under the program as it is now
     std::uint64_t waiting = 0;  ///< rows that a retry has left to a command without one
+    bool edited = false;        ///< the program differs from that of the rows so far
+    bool mixed = false;         ///< results are of two versions of the program
 
     [[nodiscard]] exit_code code() const noexcept;
 };

@@ -58,8 +58,8 @@ coro::task<result<void>> parked_run::work(coro::call_context context) {
 coro::task<result<void>> parked_run::submit(bool all, coro::call_context context) {
     result<std::vector<std::string>> problems = co_await lot_.submit(all, context);
     if (!problems) co_return std::move(problems).error();
-    has_problems_ = !problems->empty();
-    tell(*problems);
+    problems_ = *std::move(problems);
+    tell(problems_);
     co_return result<void>();
 }
 
@@ -85,7 +85,7 @@ coro::task<result<void>> parked_run::end(coro::call_context context) {
         result<void> submitted = co_await submit(true, context);
         if (!submitted) co_return submitted;
         // Nothing is under way at a service, and none takes anything: a wrong key, or no network.
-        fruitless = has_problems_ && lot_.open_batches() == 0 ? fruitless + 1 : 0;
+        fruitless = !problems_.empty() && lot_.open_batches() == 0 ? fruitless + 1 : 0;
         if (fruitless == max_fruitless) co_return result<void>();
     }
     co_return result<void>();

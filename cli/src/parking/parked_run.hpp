@@ -48,8 +48,8 @@ public:
     [[nodiscard]] std::uint64_t batches() const noexcept { return lot_.open_batches(); }
     /// Rows that have waited can be executed now: the batch is to begin again.
     [[nodiscard]] bool frees_rows() const noexcept { return frees_rows_; }
-    /// A batch could not be submitted.
-    [[nodiscard]] bool has_problems() const noexcept { return has_problems_; }
+    /// Why batches could not be submitted the last time; empty: they were.
+    [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
 
 private:
     void tell(const std::vector<std::string>& problems);
@@ -62,7 +62,7 @@ private:
     coro::cancel_source working_;
     std::set<std::string> told_;
     bool frees_rows_ = false;
-    bool has_problems_ = false;
+    std::vector<std::string> problems_;
 };
 
 } // namespace heddle::cli
