@@ -153,8 +153,9 @@ private:
     }
 
     [[nodiscard]] bool is_asked_for(const std::string& name) const {
-        if (name == openai_name && parts_.request.base_url) return true;
         const auto& said = asked_model();
+        if (parts_.request.base_url && name == service_of_base_url(parts_.settings, said))
+            return true;
         return said && provider_of(*said) == name;
     }
 

@@ -158,6 +158,19 @@ TEST_F(parked_batches, work_with_each_service) {
     EXPECT_EQ(service.direct_calls(), 0);
 }
 
+// It was taken for the address of `openai`, whatever service the model named.
+TEST_F(parked_batches, take_the_address_of_the_service_that_the_model_names) {
+    rows_file(2);
+    service.end_after_polls(1);
+    child_options elsewhere = options();
+    elsewhere.variables["GOOGLE_GEMINI_BASE_URL"] = "http://127.0.0.1:9";
+    std::vector<std::string> more{"--model", "gemini:gemini-x", "--base-url", service.url()};
+    more.insert(more.end(), wait.begin(), wait.end());
+    const auto ended = run_heddle(command(more), elsewhere);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(2);
+}
+
 TEST_F(parked_batches, fail_rows_whose_requests_are_refused) {
     rows_file(4);
     service.fail("t2");

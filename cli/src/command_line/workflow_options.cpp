@@ -176,7 +176,10 @@ std::optional<std::string> workflow_option_reader::finish(workflow_options& into
 }
 
 void add_base_url_option(option_list& command, std::optional<std::string>& into) {
-    command.option("--base-url", into, "Base URL of an OpenAI-compatible server [OPENAI_BASE_URL]")
+    command
+        .option("--base-url", into,
+                "Base URL of the service of --model, or of an OpenAI-compatible server "
+                "[OPENAI_BASE_URL]")
         .value("URL");
 }
 

@@ -10,6 +10,14 @@
 
 namespace heddle::setup {
 
+std::string service_of_base_url(const configuration& settings,
+                                const std::optional<std::string>& model) {
+    const auto named = model ? provider_of(*model) : std::nullopt;
+    // Names of models may have colons as well.
+    if (named && (settings.provider(*named) || is_service_type(*named))) return std::string(*named);
+    return std::string(openai_name);
+}
+
 std::vector<configured_service> configured_services(const configuration& settings,
                                                     std::optional<std::string> base_url,
                                                     const service_parts& parts,
@@ -17,18 +25,22 @@ std::vector<configured_service> configured_services(const configuration& setting
     const named_services named(settings, model ? model : parts.variables.model);
     std::vector<configured_service> services;
     std::unordered_set<std::string_view> done;
+    const std::string flagged =
+        service_of_base_url(settings, model ? model : parts.variables.model);
+    const auto place_at = [&](provider_config& own) {
+        if (!base_url || own.name != flagged) return false;
+        own.base_url = base_url;
+        own.base_url_is_flag = true;
+        return true;
+    };
     // The usual ones first, so that a bare name means a model of OpenAI if that is there.
     for (const usual_service& usual : usual_services()) {
         provider_config own;
         own.name = usual.name;
         if (const provider_config* said = settings.provider(usual.name)) own = *said;
-        const bool is_openai = usual.name == openai_name;
-        if (is_openai && base_url) {
-            own.base_url = base_url;
-            own.base_url_is_flag = true;
-        }
+        const bool is_named = place_at(own);
         const bool known =
-            !own.place.file.empty() || (is_openai && base_url) ||
+            !own.place.file.empty() || is_named ||
             std::any_of(usual.variables.begin(), usual.variables.end(), [&](const auto& name) {
                 return parts.variables.variable(name).has_value();
             });
@@ -38,7 +50,10 @@ std::vector<configured_service> configured_services(const configuration& setting
         done.insert(usual.name);
     }
     for (const provider_config& each : settings.providers) {
-        if (done.insert(each.name).second) services.push_back(make_service(each, parts));
+        if (!done.insert(each.name).second) continue;
+        provider_config own = each;
+        (void)place_at(own);
+        services.push_back(make_service(own, parts));
     }
     // "groq:llama-3": a service that is known by name needs no section.
     const std::vector<std::string> known = named.known();
@@ -47,6 +62,7 @@ std::vector<configured_service> configured_services(const configuration& setting
         provider_config usual;
         usual.name = name;
         usual.place = named.place_of(name);
+        (void)place_at(usual);
         services.push_back(make_service(usual, parts));
     }
     return services;

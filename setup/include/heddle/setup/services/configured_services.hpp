@@ -14,6 +14,10 @@ namespace heddle::setup {
 
 inline constexpr std::string_view openai_name = "openai";
 
+/// The service that --base-url is the address of: that of the model, if it names one, else `openai`.
+[[nodiscard]] std::string service_of_base_url(const configuration& settings,
+                                              const std::optional<std::string>& model);
+
 /// The services of a configuration, in the order of their lookup, usable or not, without wrappers:
 /// those with a section or a variable, and known ones that a model, alias or route names. `model`:
 /// that of the option, else that of the variable.
