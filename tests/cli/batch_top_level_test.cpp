@@ -174,6 +174,28 @@ TEST_F(batch_top_level, reads_a_file_once) {
     EXPECT_THAT(run_heddle(command({"-c", "1"}), there).err, Not(HasSubstr("have changed")));
 }
 
+// It was found row by row, when the calls before it were paid for.
+TEST_F(batch_top_level, has_no_unknown_names_in_functions) {
+    model_thread model(echoing);
+    rows_file(3);
+    const std::string tasks = "(defatom ask (params q) (instructions \"{{q}}\"))\n";
+    scratch.file("w.heddle", tasks + "(define (main text) (shorten (content (ask text))))\n");
+    for (const std::vector<std::string>& more :
+         std::vector<std::vector<std::string>>{{}, {"--dry-run"}, {"--json"}}) {
+        const auto ended = run_heddle(asking(model.url(), more));
+        EXPECT_EQ(ended.code, 2) << ended.err;
+        EXPECT_THAT(ended.err + ended.out, AllOf(HasSubstr("shorten"), HasSubstr("w.heddle:2")));
+    }
+    EXPECT_EQ(model.counters().requests, 0U);
+    // What an import or another form defines is known, and what is only doubtful is no obstacle.
+    scratch.file("lib.heddle", "(define (shorten s) s)");
+    scratch.file("w.heddle", "(import \"lib.heddle\")\n(eval '(define (also s) s))\n" + tasks +
+                                 "(define (main text) (let ((unused 1))\n"
+                                 "  (shorten (also (content (ask text))))))\n");
+    const auto ended = run_heddle(asking(model.url()));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST_F(batch_top_level, asks_nobody) {
     rows_file(1);
     scratch.file("w.heddle",

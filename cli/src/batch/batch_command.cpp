@@ -5,6 +5,7 @@
 #include "batch/batch_progress.hpp"
 #include "batch/batch_run.hpp"
 #include "batch/batch_summary.hpp"
+#include "batch/name_check.hpp"
 #include "batch/output_mark.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_files.hpp"
@@ -143,6 +144,8 @@ private:
             co_return std::move(shown).error();
         if (auto fits = binding_.check_inputs((*first)->get(), (*first)->main()); !fits)
             co_return std::move(fits).error();
+        if (auto known = check_defined_names(program_, (*first)->get(), output_, rendered_); !known)
+            co_return known;
         if (!asked_.where.empty()) {
             result<std::unique_ptr<row_filter>> filter = co_await row_filter::make(
                 &tools_->loop(), asked_.where, asked_.rows.limit, context().with_cancel(loading_));
