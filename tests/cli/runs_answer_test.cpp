@@ -154,6 +154,14 @@ TEST_F(questions, of_models_and_of_tools_park_their_rows_too) {
     EXPECT_THAT(scratch.text_of("out.jsonl"), HasSubstr("went home"));
 }
 
+TEST_F(questions, of_a_single_run_are_not_answered_so) {
+    scratch.file("w.heddle", "(define (main) (system:ask_user (question \"Name?\")))");
+    (void)run_heddle({"run", path("w.heddle"), "--run", path("one.run")});
+    const auto ended = run_heddle({"runs", "answer", path("one.run"), "0", "yes"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("is one of 'heddle run', not a batch"));
+}
+
 TEST_F(questions, without_a_journal_are_refused) {
     rows_file(1);
     scratch.file("w.heddle", "(define (main text) (system:ask_user (question \"Name?\")))");

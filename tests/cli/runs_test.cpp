@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include <sys/socket.h>
@@ -54,6 +55,15 @@ TEST_F(runs, have_a_tail) {
     const auto tail = run_heddle({"runs", "tail", path("out.jsonl"), "-n", "3"});
     EXPECT_EQ(tail.code, 0) << tail.err;
     EXPECT_THAT(tail.out, AllOf(HasSubstr("r9  done  \"t9\""), Not(HasSubstr("r6"))));
+}
+
+TEST_F(runs, have_a_tail_with_a_line_for_each_row) {
+    scratch.file("rows.jsonl", R"({"id": "one\nr7  done  \"forged\"", "text": "t"})"
+                               "\n");
+    scratch.file("w.heddle", "(define (main text) text)");
+    ASSERT_EQ(run_heddle(command(), at_home()).code, 0);
+    const auto tail = run_heddle({"runs", "tail", path("out.jsonl")});
+    EXPECT_EQ(std::count(tail.out.begin(), tail.out.end(), '\n'), 1) << tail.out;
 }
 
 TEST_F(runs, are_exported) {

@@ -183,6 +183,7 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
 void batch_run::start(coro::nursery& rows, std::unique_ptr<row_job> job) {
     gate_.row_started();
     has_started_ = true;
+    if (std::exchange(job->is_continued, false)) ++counted_.continued;
     rows.start(work(std::move(job)));
 }
 

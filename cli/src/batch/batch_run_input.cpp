@@ -171,7 +171,7 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     if (begun && is_same) {
         job.has_records = true;
         job.has_begun = true;
-        ++counted_.continued;
+        job.is_continued = true;
         return {};
     }
     const bool has_failed = known->status == ports::row_status::failed;
@@ -186,7 +186,7 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     job.is_revised = true;
     job.has_ended = has_failed;
     job.asks_anew = has_failed && of_.asked.retries(job.row.id);
-    if (begun || known->outdated) ++counted_.continued;
+    job.is_continued = begun || known->outdated;
     return {};
 }
 

@@ -28,6 +28,21 @@ result<void> run_files::check_names() const {
 }
 
 coro::task<result<std::vector<ports::known_row>>> run_files::open(coro::call_context context) {
+    result<std::vector<ports::known_row>> known = co_await open_all(context);
+    if (!known && has_made_folder_) remove_made_folder();
+    co_return known;
+}
+
+void run_files::remove_made_folder() {
+    journal_.reset();
+    const std::filesystem::path folder = of_.asked.run_folder();
+    std::error_code failed;
+    for (const char* name : {"run.db", "run.db-wal", "run.db-shm", "run.json", "lock"})
+        std::filesystem::remove(folder / name, failed);
+    std::filesystem::remove(folder, failed); // only if it is empty
+}
+
+coro::task<result<std::vector<ports::known_row>>> run_files::open_all(coro::call_context context) {
     std::vector<ports::known_row> known;
     const bool keeps = !of_.asked.run_folder().empty();
     if (keeps) {
@@ -72,8 +87,10 @@ opened_files run_files::opened() noexcept { return {*journal_, manifest_, of_.as
 
 result<void> run_files::open_run() {
     const std::string folder = of_.asked.run_folder();
-    HEDDLE_CHECK(make_run_folder(folder));
     std::error_code failed;
+    const bool was_there = std::filesystem::exists(folder, failed);
+    HEDDLE_CHECK(make_run_folder(folder));
+    has_made_folder_ = !was_there && !failed;
     continues_ = std::filesystem::exists(manifest_file(folder), failed);
     // Refuses a run of a newer heddle before its journal gets the layout of this one.
     if (continues_) HEDDLE_CHECK(read_manifest(folder));

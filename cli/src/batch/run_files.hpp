@@ -75,6 +75,10 @@ public:
     [[nodiscard]] std::string digest_now(run_manifest& run) const;
 
 private:
+    [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open_all(
+        coro::call_context context);
+    /// Nothing is left of a run that was refused before it began.
+    void remove_made_folder();
     [[nodiscard]] opened_files opened() noexcept;
     [[nodiscard]] result<void> open_run();
     [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open_journal_rows(
@@ -89,6 +93,7 @@ private:
     std::unique_ptr<store::run_store> journal_;
     run_manifest manifest_;
     bool continues_ = false;
+    bool has_made_folder_ = false;   ///< in this process
     bool is_foreign_output_ = false; ///< it is replaced (--force)
     program_edition edition_;
     earlier_rows earlier_;

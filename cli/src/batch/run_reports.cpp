@@ -279,11 +279,11 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
 }
 
 std::string line_of(const store::run_row& row) {
-    std::string text = row.id + "  " + std::string(name_of(row.known.status));
+    std::string text = utf8::printable_line(row.id) + "  " + std::string(name_of(row.known.status));
     if (row.known.outdated) text += " (outdated)";
     if (!row.ended) return text + "\n";
     if (row.known.status == row_status::done) text += "  " + row.ended->value_json;
-    else text += "  " + reason_of(row.ended->error_json).second;
+    else text += "  " + utf8::printable_line(reason_of(row.ended->error_json).second);
     return text + "\n";
 }
 

@@ -26,6 +26,11 @@ error no_question(const answer_request& asked, std::size_t count) {
 
 coro::task<result<void>> keep_answer(const answer_request* asked, opened_run* run,
                                      std::string* question) {
+    if (run->about.is_single()) {
+        co_return error(errc::invalid_argument,
+                        "the run in " + run->folder + " is one of 'heddle run', not a batch")
+            .with_hint("start its command again on a terminal: it asks there");
+    }
     const auto workers = fs::make_worker_pool(*run->loop, 1);
     // For writing: refused while a process works on the run, which would not see the answer.
     auto opened = open_journal(*workers, run->folder, journal_durability::fsync, false);

@@ -242,10 +242,12 @@ std::optional<bad_row> row_pass::unreadable(const record& read) {
                        " is not closed before the end of the file",
                    "a field that begins with a quote ends with one; quotes in it are doubled");
     if (read.too_long)
-        return bad(read,
-                   "the row has " + std::to_string(raw_bytes_) + " bytes; the limit is " +
-                       std::to_string(input_.max_row_bytes),
-                   "raise the maximum row size, or check that lines end with a line feed");
+        return bad(
+            read,
+            "the row has " + std::to_string(raw_bytes_) + " bytes; the limit is " +
+                std::to_string(input_.max_row_bytes),
+            "check that lines end with a line feed; a larger text belongs in a file that the "
+            "row names");
     const std::string_view text = without_line_end(raw_);
     const auto column = [&](std::size_t at) { return utf8::count(text.substr(0, at)) + 1; };
     if (const auto at = utf8::find_invalid(text); at != std::string_view::npos)
