@@ -244,8 +244,8 @@ TEST_F(reused_responses, leave_open_what_follows_a_failure) {
 constexpr const char* draft_answered = R"({"match": "draft", "text": ")";
 constexpr const char* priced = R"(", "usage": {"input": 1000, "output": 500}},)";
 
-/// The first answer of a step, which a retry had discarded, was taken for that of the step, and both
-/// for what one call costs.
+/// The first answer of a step, which a retry had discarded, was taken for that of the step, and
+/// both for what one call costs.
 TEST_F(reused_responses, are_planned_with_the_last_answer_of_a_step_that_was_repeated) {
     rows_file(1);
     const auto checking = [&](const std::string& prompt) {

@@ -19,10 +19,10 @@ struct program_parts {
     const std::string& reads;           ///< top_level_notes::digest_of_reads()
 };
 
-/// The digest of what rows ask for: sources, what the top level reads, templates, inputs, the model,
-/// settings of services, routes and aliases; 32 hex digits. Directories are no part of it: a project
-/// can be moved. A model that is not known now, for want of a key, is taken from the manifest, which
-/// notes it.
+/// The digest of what rows ask for: sources, what the top level reads, templates, inputs, the
+/// model, settings of services, routes and aliases; 32 hex digits. Directories are no part of it: a
+/// project can be moved. A model that is not known now, for want of a key, is taken from the
+/// manifest, which notes it.
 [[nodiscard]] std::string program_digest(const program_parts& of, run_manifest& manifest);
 
 } // namespace heddle::cli

@@ -14,7 +14,7 @@ namespace heddle::setup {
 
 inline constexpr std::string_view openai_name = "openai";
 
-/// The service that --base-url is the address of: that of the model, if it names one, else `openai`.
+/// The service that --base-url is the address of: that which the model names, else `openai`.
 [[nodiscard]] std::string service_of_base_url(const configuration& settings,
                                               const std::optional<std::string>& model);
 
