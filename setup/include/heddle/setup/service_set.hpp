@@ -73,8 +73,8 @@ struct service_set_options {
     std::string programs_hint;                     ///< how to allow them, for errors; may be empty
     std::optional<std::vector<std::string>> aider; ///< program and arguments
 
-    std::optional<std::size_t> concurrency;    ///< branches at once; absent: as below
-    std::size_t usual_concurrency = 64;        ///< where heddle.toml sets none
+    std::optional<std::size_t> concurrency;    ///< branches at once; absent: as configured
+    std::size_t usual_concurrency = 64;        ///< where nothing is configured
     std::optional<std::uint64_t> memory_limit; ///< bytes of a run; absent: 256 MiB
     std::optional<std::uint64_t> step_limit;   ///< of a run; absent: none
     std::optional<double> budget_usd;          ///< of all calls of a session; absent: no bound
