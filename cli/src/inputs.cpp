@@ -4,7 +4,6 @@
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/json_bridge.hpp>
-#include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
@@ -92,50 +91,23 @@ result<named_inputs> read_inputs(lang::heap& memory, const std::vector<std::stri
 }
 
 result<std::vector<value>> bind_inputs(const value& callee, const named_inputs& inputs) {
-    const lang::function& code = *lang::closure_of(callee)->code;
-    const std::vector<std::string>& names = code.parameter_names;
-    std::vector<std::optional<value>> slots(names.size());
-    std::vector<std::string> unknown;
-    for (const auto& [name, given] : inputs) {
-        const auto at = std::find(names.begin(), names.end(), name);
-        if (at == names.end()) unknown.push_back(name);
-        else slots[static_cast<std::size_t>(at - names.begin())] = given;
+    host::bound_arguments bound = host::bind_by_name(callee, inputs);
+    if (!bound.not_a_list.empty()) {
+        return mistake("main: " + bound.not_a_list + " must be a list")
+            .with_hint("write --input " + bound.not_a_list + ":='[…]'");
     }
-    std::vector<std::string> missing;
-    for (std::size_t i = 0; i < code.required && i < slots.size(); ++i) {
-        if (!slots[i]) missing.push_back(names[i]);
-    }
+    if (bound.ok()) return std::move(bound.arguments);
     std::string wrong;
-    if (!missing.empty()) wrong = "main needs " + list_of(missing);
-    if (!unknown.empty()) {
-        wrong += (wrong.empty() ? "" : "; ") + ("main has no parameter " + list_of(unknown));
+    if (!bound.missing.empty()) wrong = "main needs " + list_of(bound.missing);
+    if (!bound.unknown.empty()) {
+        wrong += (wrong.empty() ? "" : "; ") + ("main has no parameter " + list_of(bound.unknown));
     }
-    if (!wrong.empty()) {
-        std::string hint = "its parameters are: " + list_of(names);
-        if (names.empty()) hint = "it has no parameters";
-        else if (!missing.empty()) hint += "; give one with --input " + missing.front() + "=…";
-        return mistake(std::move(wrong)).with_hint(std::move(hint));
-    }
-
-    std::vector<value> arguments;
-    const std::size_t positional = std::size_t{code.required} + code.optional;
-    std::size_t last = 0;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        if (slots[i]) last = i + 1;
-    }
-    for (std::size_t i = 0; i < std::min(positional, last); ++i) {
-        arguments.push_back(slots[i] ? *slots[i] : value());
-    }
-    if (code.has_rest && slots.size() > positional && slots[positional]) {
-        const value& rest = *slots[positional];
-        if (!rest.is(lang::kind::list)) {
-            return mistake("main: " + names[positional] + " must be a list")
-                .with_hint("write --input " + names[positional] + ":='[…]'");
-        }
-        const auto items = lang::list_items(rest);
-        arguments.insert(arguments.end(), items.begin(), items.end());
-    }
-    return arguments;
+    const std::vector<std::string>& names = lang::closure_of(callee)->code->parameter_names;
+    std::string hint = "its parameters are: " + list_of(names);
+    if (names.empty()) hint = "it has no parameters";
+    else if (!bound.missing.empty())
+        hint += "; give one with --input " + bound.missing.front() + "=…";
+    return mistake(std::move(wrong)).with_hint(std::move(hint));
 }
 
 } // namespace heddle::cli

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/host/named_arguments.hpp>
 #include <heddle/lang/heap.hpp>
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace heddle::cli {
 
-using named_inputs = std::vector<std::pair<std::string, lang::value>>;
+using host::named_inputs;
 
 /// NAME=TEXT (literal text) or NAME:=JSON, each name once; `json` is the text of an object whose
 /// members are inputs as well, with lower precedence. Errors: invalid_argument, one for all

@@ -40,8 +40,15 @@ private:
 } // namespace
 
 /// Between the stream and the function: text that has arrived and was not handed on yet.
-class response_stream::pieces final : public ports::flow_gate, public held_stream {
+class response_stream::pieces final : public ports::flow_gate,
+                                      public held_stream,
+                                      private ports::flow_gate::listener {
 public:
+    /// `outer`: that of the host, which receives the same text; may be null.
+    explicit pieces(ports::flow_gate* outer) : outer_(outer) {
+        if (outer_) outer_->listen(*this);
+    }
+
     void add(std::string_view text) {
         waiting_ += text;
         arrived_.notify();
@@ -69,7 +76,7 @@ public:
     }
 
     [[nodiscard]] bool open() const noexcept override {
-        return let_go_ || waiting_.size() < max_waiting;
+        return (let_go_ || waiting_.size() < max_waiting) && (!outer_ || outer_->open());
     }
     void let_go() noexcept override {
         if (std::exchange(let_go_, true)) return;
@@ -77,6 +84,12 @@ public:
     }
 
 private:
+    void on_open() noexcept override {
+        outer_->listen(*this); // it may close again
+        tell_open();
+    }
+
+    ports::flow_gate* outer_;
     std::string waiting_;
     coro::wait_point arrived_;
     bool closed_ = false;
@@ -88,7 +101,9 @@ response_stream::response_stream(task_runner& runner, const task_call& call)
 
 void response_stream::open() {
     receiver_ = call_.scope->receiver;
-    open_ = !receiver_.is_nil() || runner_.parts().on_delta;
+    const task_system_parts& parts = runner_.parts();
+    for_host_ = parts.on_delta && (!parts.wants_deltas || parts.wants_deltas());
+    open_ = !receiver_.is_nil() || for_host_;
 }
 
 /// `ended` is set when the response has ended, also with an error: what has arrived is handed on
@@ -149,8 +164,8 @@ coro::task<result<void>> response_stream::hand_on(pieces& arrived, step_parts& p
 }
 
 result<void> response_stream::notify_host(std::string_view text) {
+    if (!for_host_) return {};
     const auto& on_delta = runner_.parts().on_delta;
-    if (!on_delta) return {};
     // The address distinguishes the calls that are under way, whatever their session. The next one
     // may have the same.
     constexpr unsigned bits_of_address = 48;
@@ -166,12 +181,14 @@ coro::task<result<ports::chat_response>> response_stream::ask(ports::llm_port& p
                                                               task_costs& costs,
                                                               coro::call_context context) {
     if (receiver_.is_nil()) {
+        request.gate = runner_.parts().delta_gate;
         ports::chat_delta_sink sink = [this](std::string_view text) { return notify_host(text); };
         result<ports::chat_response> response =
             co_await provider.stream(request, std::move(sink), context);
+        request.gate = nullptr;
         co_return response;
     }
-    pieces arrived;
+    pieces arrived(for_host_ ? runner_.parts().delta_gate : nullptr);
     request.gate = &arrived;
     std::optional<result<ports::chat_response>> ended;
     step_parts parts(context.step, 2);

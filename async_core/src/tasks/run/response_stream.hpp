@@ -57,6 +57,7 @@ private:
     std::uint64_t number_; ///< among the executions of the session
     lang::value receiver_; ///< a function, or nil
     bool open_ = false;
+    bool for_host_ = false; ///< the host receives it, too
     std::optional<error> failure_;
 };
 

@@ -34,8 +34,9 @@ public:
     /// `base`: of the session that this one begins with, whose warnings it does not repeat; may be
     /// null.
     task_runner(const environment& of, const task_runner* base)
-        : of_(of), spent_({of.parts.budget_usd, of.parts.max_calls}),
-          warned_(base ? base->warned_ : std::make_shared<warnings>()) {}
+        : of_(of), warned_(base ? base->warned_ : std::make_shared<warnings>()) {
+        renew_budget({of.parts.budget_usd, of.parts.max_calls});
+    }
 
     /// One execution (task_execution.hpp).
     [[nodiscard]] coro::task<result<lang::value>> run(task_call call);
@@ -53,9 +54,16 @@ public:
         if (!results_) results_.emplace(of_.owner.memory());
         return *results_;
     }
+    /// Begins the conversation outside of all others anew.
+    void forget_conversation() noexcept { said_ = nullptr; }
     /// The budget of the whole session; null: it has none.
     [[nodiscard]] spending_ledger* session_budget() noexcept {
-        return of_.parts.budget_usd || of_.parts.max_calls ? &spent_ : nullptr;
+        return spent_ ? &*spent_ : nullptr;
+    }
+    /// Begins a budget of the whole session in place of the one before. Not while calls run.
+    void renew_budget(spending_bounds bounds) {
+        spent_.reset();
+        if (bounds.usd || bounds.calls) spent_.emplace(bounds);
     }
     [[nodiscard]] cost_history& costs() noexcept { return costs_; }
     /// Calls of one session share limits fairly with those of others.
@@ -77,7 +85,7 @@ private:
     // Both are made when they are asked for: many sessions call no task.
     std::optional<result_builder> results_;
     std::shared_ptr<conversation> said_; ///< outside of all that were opened, and of branches
-    spending_ledger spent_;
+    std::optional<spending_ledger> spent_; ///< absent: the session has no budget
     cost_history costs_;
     std::shared_ptr<warnings> warned_;
     held_streams streams_;

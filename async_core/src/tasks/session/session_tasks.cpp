@@ -101,6 +101,7 @@ lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     lang::value callable =
         lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
     if (!task->declared.tools.empty()) owner_.realm().has_tools = true;
+    ++registrations_;
     const auto before = registry_.add({task, callable});
     log_port& log = owner_.owner().log();
     if (log.enabled(log_level::warn)) {
@@ -118,7 +119,14 @@ lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     return callable;
 }
 
+void session_tasks::forget_conversation() { runner_->forget_conversation(); }
+
+void session_tasks::renew_budget(std::optional<double> usd, std::optional<std::uint64_t> calls) {
+    runner_->renew_budget({usd, calls});
+}
+
 result<void> session_tasks::add(tool declared) {
+    ++registrations_;
     return tools_.add(owner_.memory(), std::move(declared));
 }
 

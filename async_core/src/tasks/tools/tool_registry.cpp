@@ -167,7 +167,7 @@ result<void> tool_registry::add(lang::heap& memory, tool declared) {
 
 lang::operator_info tool_registry::describe(const registered_tool& one) {
     lang::operator_info info;
-    info.is_tool = true;
+    info.is_tool = !one.declared.by_position; // the language calls it as a task then
     info.declares_inputs = !one.open;
     info.inputs = one.clauses;
     info.name = one.declared.name;

@@ -1,6 +1,7 @@
 // The parts of the task system that a host provides.
 #pragma once
 
+#include <heddle/ports/flow_gate.hpp>
 #include <heddle/ports/memory_port.hpp>
 #include <heddle/ports/price_port.hpp>
 #include <heddle/ports/process_port.hpp>
@@ -44,6 +45,10 @@ struct task_system_parts {
     /// Receives the text of tasks that a workflow calls, as it arrives; empty: responses are not
     /// streamed. An error cancels the call and is raised.
     std::function<result<void>(const task_delta&)> on_delta;
+    /// Whether on_delta receives a call that begins now; empty: always.
+    std::function<bool()> wants_deltas;
+    /// Holds back the streams that on_delta receives while its receiver is busy; null: never.
+    ports::flow_gate* delta_gate = nullptr;
     resource_limits limits; ///< of tasks that set none
     /// Maximum cost of all calls of a session in US dollars, and maximum number of their requests:
     /// as (with ((budget-usd x) (max-calls n)) ...) around everything. Empty: unlimited.

@@ -41,6 +41,14 @@ public:
     /// Registers a tool. Errors: as tool_registry::add.
     [[nodiscard]] result<void> add(tool declared);
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
+    /// Tasks and tools that were registered so far, those that took the place of others included.
+    [[nodiscard]] std::uint64_t registrations() const noexcept { return registrations_; }
+    /// Forgets the turns outside of all conversations that a program opened. Not to be called
+    /// during an evaluation.
+    void forget_conversation();
+    /// Begins a budget of the session in place of that of task_system_parts, of which nothing is
+    /// used. Empty: unlimited. Not to be called during an evaluation.
+    void renew_budget(std::optional<double> usd, std::optional<std::uint64_t> calls);
     /// Calls of tasks fail with this error from now on; nullopt: they are performed.
     void refuse_calls(std::optional<error> why) { refusal_ = std::move(why); }
 
@@ -85,6 +93,7 @@ private:
     tool_registry tools_;
     std::unique_ptr<task_runner> runner_;
     std::optional<error> refusal_; ///< of all calls of tasks
+    std::uint64_t registrations_ = 0;
 };
 
 /// For engine_parts::operators: each session gets its own session_tasks.

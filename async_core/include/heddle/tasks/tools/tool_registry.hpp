@@ -29,6 +29,9 @@ struct tool {
     std::vector<std::string> aliases;
     std::string description;  ///< for models
     std::string input_schema; ///< JSON Schema of an object; its properties are the clauses
+    /// Whether workflows may also write `(name expression…)`, with the inputs in the order of the
+    /// properties.
+    bool by_position = false;
     /// Performs a call. Errors are raised in the workflow. The function is kept and may be called
     /// while an earlier call runs; what it captures outlives the session.
     std::function<coro::task<result<lang::value>>(tool_call)> run;

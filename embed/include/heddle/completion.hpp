@@ -1,0 +1,105 @@
+// How a function that works with callbacks returns its result.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/call.hpp>
+#include <heddle/convert.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace heddle {
+
+/// Receives the result of a function.
+using function_completion = std::function<void(result<json>)>;
+
+namespace detail {
+
+/// One call of a function, until its result is there. Threads: any.
+class pending_call {
+public:
+    pending_call(std::string function, call by, function_completion done);
+    pending_call(const pending_call&) = delete;
+    pending_call& operator=(const pending_call&) = delete;
+    ~pending_call(); ///< fails the call if nobody has completed it
+
+    /// False if the call was completed before.
+    bool complete(result<json> outcome);
+    /// The exception being handled becomes the failure of the call.
+    bool fail_with_exception();
+
+    [[nodiscard]] const std::string& function() const noexcept { return function_; }
+    [[nodiscard]] const call& by() const noexcept { return by_; }
+
+private:
+    struct parts;
+
+    std::string function_;
+    call by_;
+    std::unique_ptr<parts> parts_;
+};
+
+/// The result as JSON; the path of an error begins with "result".
+template <class T>
+[[nodiscard]] result<json> result_as_json(const T& value) {
+    return try_to_json<T>(value, "result");
+}
+
+} // namespace detail
+
+/// The last parameter of a function that completes later. Call it once, with the value or an error.
+/// Copies belong to the same call: the first one that is called counts. If the last copy goes
+/// without having been called, the call fails with an InternalError.
+/// Threads: any.
+template <class T>
+class completion {
+public:
+    using value_type = T;
+
+    explicit completion(std::shared_ptr<detail::pending_call> pending) noexcept
+        : pending_(std::move(pending)) {}
+
+    /// False, and without effect, if the call was completed before.
+    bool operator()(result<T> outcome) const {
+        if (!outcome) return pending_->complete(std::move(outcome).error());
+        return pending_->complete(detail::result_as_json<T>(*outcome));
+    }
+    /// The exception is the failure of the call.
+    bool operator()(std::exception_ptr thrown) const {
+        try {
+            std::rethrow_exception(std::move(thrown));
+        } catch (...) {
+            return pending_->fail_with_exception();
+        }
+    }
+
+private:
+    std::shared_ptr<detail::pending_call> pending_;
+};
+
+template <>
+class completion<void> {
+public:
+    using value_type = void;
+
+    explicit completion(std::shared_ptr<detail::pending_call> pending) noexcept
+        : pending_(std::move(pending)) {}
+
+    bool operator()() const { return pending_->complete(json()); }
+    bool operator()(error failure) const { return pending_->complete(std::move(failure)); }
+    bool operator()(std::exception_ptr thrown) const {
+        try {
+            std::rethrow_exception(std::move(thrown));
+        } catch (...) {
+            return pending_->fail_with_exception();
+        }
+    }
+
+private:
+    std::shared_ptr<detail::pending_call> pending_;
+};
+
+} // namespace heddle

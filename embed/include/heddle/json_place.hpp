@@ -1,0 +1,67 @@
+// Where in a JSON value a conversion is.
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/json.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+
+/// How from_json reads.
+struct read_options {
+    /// Of the whole value, for errors: "customer" makes the path "customer.orders[3].price".
+    std::string_view name;
+    /// Ignore members that the described struct does not have; otherwise they are errors.
+    bool ignores_unknown = false;
+};
+
+/// A place in a JSON value that is being converted, and the first error of the conversion. Places
+/// refer to the place that they are in: they live on the stack, for the time of one conversion.
+class json_place {
+public:
+    json_place(const read_options& options, std::optional<error>& failure) noexcept
+        : name_(options.name), failure_(&failure), ignores_unknown_(options.ignores_unknown) {}
+
+    /// The member, or the element, of the value that is here.
+    [[nodiscard]] json_place in(std::string_view member) const noexcept {
+        return {*this, member, none};
+    }
+    [[nodiscard]] json_place in(std::size_t index) const noexcept { return {*this, {}, index}; }
+    /// The same place, whose errors go elsewhere.
+    [[nodiscard]] json_place trial(std::optional<error>& failure) const noexcept {
+        json_place same = *this;
+        same.failure_ = &failure;
+        return same;
+    }
+
+    /// Notes an error, unless there is one: "path: expected … but found …".
+    std::nullopt_t expected(std::string_view what, const json& found) const;
+    /// Notes an error, unless there is one: "path: problem".
+    std::nullopt_t fail(std::string_view problem, errc code = errc::invalid_argument) const;
+    /// Notes an error that was made elsewhere, behind the path.
+    std::nullopt_t fail(const error& failure) const;
+
+    [[nodiscard]] bool failed() const noexcept { return failure_->has_value(); }
+    [[nodiscard]] bool ignores_unknown() const noexcept { return ignores_unknown_; }
+    /// "customer.orders[3].price"; a name that is not plain is quoted: `headers["a b"]`.
+    [[nodiscard]] std::string path() const;
+
+private:
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    json_place(const json_place& outer, std::string_view name, std::size_t index) noexcept
+        : outer_(&outer), name_(name), index_(index), failure_(outer.failure_),
+          ignores_unknown_(outer.ignores_unknown_) {}
+
+    const json_place* outer_ = nullptr;
+    std::string_view name_;
+    std::size_t index_ = none;
+    std::optional<error>* failure_;
+    bool ignores_unknown_ = false;
+};
+
+} // namespace heddle

@@ -1,0 +1,39 @@
+// Figures of a runtime, for metrics.
+#pragma once
+
+#include <heddle/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace heddle {
+
+/// Figures of one thread, or of all together. Counters begin with the runtime.
+struct call_stats {
+    std::uint64_t running = 0;            ///< calls now, without those that are queued
+    std::uint64_t queued = 0;             ///< calls that wait for others to end
+    std::uint64_t waiting_for_limit = 0;  ///< requests to models that wait for a limit of a service
+    std::uint64_t waiting_for_budget = 0; ///< requests to models that wait for a budget
+    std::uint64_t requests_running = 0;   ///< calls of tasks now
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t cancelled = 0; ///< also by a deadline
+    std::uint64_t requests = 0;  ///< sent to services, retries included
+    std::uint64_t input_tokens = 0;
+    std::uint64_t output_tokens = 0;
+    double cost_usd = 0;        ///< of calls whose price is known
+    std::uint64_t unpriced = 0; ///< calls that used tokens of an unknown price
+    std::uint64_t sessions = 0; ///< made so far: a call that finds a warm one makes none
+};
+
+struct runtime_stats {
+    call_stats all;
+    std::uint64_t refused = 0; ///< with runtime_errc::overloaded or stopped
+    std::vector<call_stats> threads;
+};
+
+/// For a status page: the members of `all`, "refused", and "threads".
+[[nodiscard]] json to_json(const runtime_stats& stats);
+
+} // namespace heddle

@@ -1,0 +1,17 @@
+// JSON Schema of C++ types.
+#pragma once
+
+#include <heddle/convert.hpp>
+
+namespace heddle {
+
+/// The JSON Schema (draft 2020-12) of what from_json<T> reads and to_json writes. A struct that
+/// contains itself is defined in "$defs".
+template <class T>
+[[nodiscard]] json schema_of() {
+    schema_builder builder;
+    json schema = detail::converter_of<T>::schema(builder);
+    return builder.complete(std::move(schema));
+}
+
+} // namespace heddle

@@ -1,0 +1,63 @@
+#include "function_tool.hpp"
+
+#include "json_values.hpp"
+
+#include <heddle/host/session.hpp>
+#include <heddle/lang/map.hpp>
+
+#include <utility>
+
+namespace heddle::embed {
+
+namespace {
+
+/// The arguments in the order of the parameters; null for those that are not passed.
+result<std::vector<json>> arguments_of(const function_definition& definition,
+                                       const lang::value& inputs) {
+    std::vector<json> arguments;
+    arguments.reserve(definition.parameters.size());
+    for (const function_parameter& each : definition.parameters) {
+        const lang::value* given = lang::map_find(inputs, each.name);
+        if (!given) {
+            arguments.emplace_back();
+            continue;
+        }
+        HEDDLE_TRY(json made, from_value(*given));
+        arguments.push_back(std::move(made));
+    }
+    return arguments;
+}
+
+coro::task<result<lang::value>> call_function(std::shared_ptr<const function_definition> definition,
+                                              host_patience patience, std::string tag,
+                                              tasks::tool_call call) {
+    result<std::vector<json>> arguments = arguments_of(*definition, call.inputs);
+    if (!arguments) co_return std::move(arguments).error();
+    auto begin = [&](heddle::call about, function_completion done) {
+        definition->invoke(std::move(about), *std::move(arguments), std::move(done));
+    };
+    result<json> ended =
+        co_await perform_by_host<json>("the function '" + definition->name + "'", std::move(tag),
+                                       patience, call.context, std::move(begin));
+    if (!ended) co_return std::move(ended).error();
+    result<lang::value> made = to_value(call.owner.memory(), *ended);
+    co_return made;
+}
+
+} // namespace
+
+tasks::tool tool_of(const function_definition& definition, host_patience patience,
+                    const std::string* tag) {
+    auto shared = std::make_shared<const function_definition>(definition);
+    tasks::tool made;
+    made.name = definition.name;
+    made.description = definition.documentation;
+    made.input_schema = definition.schema().to_string();
+    made.by_position = true;
+    made.run = [shared = std::move(shared), patience, tag](tasks::tool_call call) {
+        return call_function(shared, patience, tag ? *tag : std::string(), std::move(call));
+    };
+    return made;
+}
+
+} // namespace heddle::embed

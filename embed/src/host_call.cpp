@@ -1,0 +1,15 @@
+#include "host_call.hpp"
+
+namespace heddle::embed {
+
+call_state state_of(const coro::call_context& context, std::string tag,
+                    const std::stop_source& cancel) {
+    call_state state;
+    state.executor = context.loop->get_executor();
+    if (!context.until.is_never()) state.deadline = context.until.at();
+    state.tag = std::move(tag);
+    state.cancel = cancel.get_token();
+    return state;
+}
+
+} // namespace heddle::embed

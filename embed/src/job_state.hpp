@@ -1,0 +1,42 @@
+// What a job shares with its call.
+#pragma once
+
+#include "pending_handler.hpp"
+#include "piece_buffer.hpp"
+#include "running_call.hpp"
+
+#include <heddle/job.hpp>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace heddle::embed {
+
+/// Receives the end of the call and keeps it for the reader. Threads: any.
+class job_state final : public call_listener, public std::enable_shared_from_this<job_state> {
+public:
+    using handler = pending_handler<result<answer>>;
+
+    /// Before the call is submitted.
+    void watch(const std::shared_ptr<running_call>& call, std::shared_ptr<piece_buffer> pieces) {
+        call_ = call;
+        pieces_ = std::move(pieces);
+    }
+    [[nodiscard]] piece_buffer& pieces() noexcept { return *pieces_; }
+    /// Where handlers without an executor run; null: there is no call.
+    [[nodiscard]] std::shared_ptr<running_call> call() const noexcept { return call_.lock(); }
+
+    void on_end(result<answer> ended) override;
+    void take(handler waiting);
+    void cancel();
+
+private:
+    std::weak_ptr<running_call> call_;
+    std::shared_ptr<piece_buffer> pieces_;
+    std::mutex mutex_;
+    std::optional<result<answer>> ended_;
+    handler waiting_;
+};
+
+} // namespace heddle::embed

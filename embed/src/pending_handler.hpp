@@ -1,0 +1,65 @@
+// A completion handler that waits for its result.
+#pragma once
+
+#include <boost/asio/any_completion_executor.hpp>
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
+
+#include <memory>
+#include <tuple>
+#include <utility>
+
+namespace heddle::embed {
+
+/// Keeps the executor of the handler running until it is completed, which posts it there. A handler
+/// that is destroyed without is dropped, as Asio drops those of a context that ends.
+/// Threads: one at a time.
+template <class... Results>
+class pending_handler {
+public:
+    using handler_type = boost::asio::any_completion_handler<void(Results...)>;
+
+    pending_handler() = default;
+    /// `otherwise`: where a handler without an executor of its own is completed.
+    pending_handler(handler_type handler, boost::asio::any_completion_executor otherwise)
+        : work_(boost::asio::prefer(
+              boost::asio::any_completion_executor(
+                  boost::asio::get_associated_executor(handler, std::move(otherwise))),
+              boost::asio::execution::outstanding_work.tracked)),
+          handler_(std::make_unique<handler_type>(std::move(handler))) {}
+
+    [[nodiscard]] explicit operator bool() const noexcept { return handler_ != nullptr; }
+
+    /// Calls `stop` when the operation is asked to end, on the thread that asks.
+    template <class Stop>
+    void on_cancel(Stop stop) {
+        auto slot = boost::asio::get_associated_cancellation_slot(*handler_);
+        if (!slot.is_connected()) return;
+        slot.assign([stop = std::move(stop)](boost::asio::cancellation_type_t type) mutable {
+            if (type != boost::asio::cancellation_type::none) stop();
+        });
+    }
+
+    /// Never calls the handler from inside.
+    void complete(Results... results) {
+        boost::asio::any_completion_executor work = std::move(work_);
+        auto finish = [handler = std::move(handler_), work,
+                       all = std::tuple<Results...>(std::move(results)...)]() mutable {
+            std::apply([&](Results&... each) { std::move (*handler)(std::move(each)...); }, all);
+        };
+        // An any_completion_executor can prefer this, but not require it as post() does.
+        boost::asio::prefer(work, boost::asio::execution::blocking.never)
+            .execute(std::move(finish));
+    }
+
+private:
+    boost::asio::any_completion_executor work_;
+    /// Never assigned: the move assignment of Boost 1.81 calls itself without end.
+    std::unique_ptr<handler_type> handler_;
+};
+
+} // namespace heddle::embed

@@ -1,0 +1,91 @@
+#include "plain_error.hpp"
+
+#include "json_values.hpp"
+
+#include <heddle/base/diagnostic.hpp>
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/realm.hpp>
+
+#include <utility>
+
+namespace heddle::embed {
+
+namespace {
+
+constexpr std::size_t max_data_bytes = 256 * 1024;
+constexpr std::size_t max_causes = 64;
+
+std::optional<source_place> place_of(const source_map& sources, source_span span) {
+    source_location found = sources.locate(span);
+    if (found.line == 0) return std::nullopt;
+    return source_place{std::move(found.file), found.line, found.column};
+}
+
+json data_of(const lang::value& given) {
+    result<json> made = from_value(given, max_data_bytes);
+    return made ? *std::move(made) : json(made.error().message());
+}
+
+/// The error by itself: what it refers to is left out.
+error copied(const error& failure) {
+    const error_info& info = failure.info();
+    error copy = failure.is_cancelled()
+                     ? error::cancelled(failure.cancelled_because(), info.message)
+                     : error(info.code, info.message);
+    if (!info.hint.empty()) copy = std::move(copy).with_hint(info.hint);
+    copy = std::move(copy).with_origin(info.origin);
+    if (info.retry_after) copy = std::move(copy).with_retry_after(*info.retry_after);
+    if (info.retryable) copy = std::move(copy).with_retryable(*info.retryable);
+    if (info.attempts) copy = std::move(copy).with_attempts(*info.attempts);
+    return copy;
+}
+
+/// The causes of `failure` are kept for their codes: a status is chosen by them.
+error with_causes_of(error copy, const error& failure, std::vector<std::string>& messages) {
+    for (const error* cause = failure.info().cause.get(); cause && messages.size() < max_causes;
+         cause = cause->info().cause.get()) {
+        messages.push_back(cause->message());
+        copy = std::move(copy).with_last_cause(copied(*cause));
+    }
+    return copy;
+}
+
+error made_plain(const error& failure, const source_map& sources, std::string text, usage used,
+                 std::string tag) {
+    const error_info& info = failure.info();
+    auto details = std::make_shared<failure_details>();
+    details->kind = lang::error_kind_name(failure);
+    details->place = place_of(sources, info.span);
+    details->text = std::move(text);
+    details->used = used;
+    details->tag = std::move(tag);
+    error copy = copied(failure);
+    for (const trace_entry& each : info.trace) {
+        details->trace.push_back({each.what, place_of(sources, each.where)});
+        copy = std::move(copy).with_trace(each.what);
+    }
+    copy = with_causes_of(std::move(copy), failure, details->causes);
+    const auto* script = dynamic_cast<const lang::script_payload*>(info.payload.get());
+    if (script) {
+        details->reason = script->reason;
+        if (!script->data.is_nil()) details->data = data_of(script->data);
+        if (!script->result.is_nil()) details->result = data_of(script->result);
+    }
+    return std::move(copy).with_payload(std::move(details));
+}
+
+} // namespace
+
+error plain_error(const error& failure, host::session& from, usage used, std::string tag) {
+    return made_plain(failure, from.realm().sources(), from.render(failure), used, std::move(tag));
+}
+
+error plain_error(const error& failure, usage used, std::string tag) {
+    const source_map unknown;
+    std::string_view kind = lang::error_kind_name(failure);
+    if (failure.code().category() == runtime_category()) kind = "RuntimeError";
+    return made_plain(failure, unknown, render_diagnostic(kind, failure, unknown), used,
+                      std::move(tag));
+}
+
+} // namespace heddle::embed

@@ -1,0 +1,130 @@
+#include "provider_adapter.hpp"
+
+#include <heddle/json.hpp>
+
+#include <utility>
+
+namespace heddle::embed {
+
+namespace {
+
+model_message::role role_of(ports::chat_role role) noexcept {
+    switch (role) {
+    case ports::chat_role::system: return model_message::role::system;
+    case ports::chat_role::user: return model_message::role::user;
+    case ports::chat_role::assistant: return model_message::role::assistant;
+    case ports::chat_role::tool: return model_message::role::tool;
+    }
+    return model_message::role::user;
+}
+
+model_request request_of(const ports::chat_request& asked, bool streamed) {
+    model_request request;
+    request.model = asked.model;
+    for (const ports::chat_message& each : asked.messages)
+        request.messages.push_back({role_of(each.role), each.text});
+    request.temperature = asked.temperature;
+    request.max_output_tokens = asked.max_output_tokens;
+    request.seed = asked.seed;
+    request.stop = asked.stop;
+    if (asked.format.type == ports::response_format::kind::json_schema) {
+        if (auto schema = json::parse(asked.format.schema_json))
+            request.schema = *std::move(schema);
+    }
+    request.streamed = streamed;
+    return request;
+}
+
+ports::chat_response response_of(const ports::chat_request& asked, model_response got) {
+    ports::chat_response response;
+    response.model = asked.model;
+    response.text = std::move(got.text);
+    if (got.input_tokens || got.output_tokens) {
+        ports::token_usage used;
+        used.input = got.input_tokens.value_or(0);
+        used.output = got.output_tokens.value_or(0);
+        used.input_told = got.input_tokens.has_value();
+        used.output_told = got.output_tokens.has_value();
+        response.usage = used;
+    }
+    return response;
+}
+
+/// An error that tasks understand: those of the host are failures of a service.
+error failure_of(const std::string& provider, error failure) {
+    if (failure.is_cancelled() || failure.code().category() == ports::llm_category())
+        return failure;
+    error made(ports::make_error_code(ports::llm_errc::server),
+               provider + ": " + failure.message());
+    if (failure.info().retry_after)
+        made = std::move(made).with_retry_after(*failure.info().retry_after);
+    return std::move(made)
+        .with_retryable(failure.info().retryable.value_or(false))
+        .with_cause(std::move(failure));
+}
+
+class provider_adapter final : public ports::llm_port {
+public:
+    provider_adapter(std::shared_ptr<model_provider> provider, host_patience patience)
+        : provider_(std::move(provider)), patience_(patience), name_(provider_->name()) {}
+
+    std::string_view provider_name() const noexcept override { return name_; }
+
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port requires it
+    coro::task<result<ports::chat_response>> complete(const ports::chat_request& request,
+                                                      coro::call_context context) override {
+        return ask(request, {}, context);
+    }
+
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
+    coro::task<result<ports::chat_response>> stream(const ports::chat_request& request,
+                                                    ports::chat_delta_sink on_delta,
+                                                    coro::call_context context) override {
+        return ask(request, std::move(on_delta), context);
+    }
+
+private:
+    /// Takes pieces until the request has ended; one that comes later reaches nobody.
+    struct receiver {
+        ports::chat_delta_sink sink;
+        std::optional<error> failure;
+        bool is_over = false;
+    };
+
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
+    coro::task<result<ports::chat_response>> ask(const ports::chat_request& request,
+                                                 ports::chat_delta_sink on_delta,
+                                                 coro::call_context context) {
+        const bool streamed = static_cast<bool>(on_delta);
+        auto taken = std::make_shared<receiver>();
+        taken->sink = std::move(on_delta);
+        auto begin = [&](call about, model_provider::completion done) {
+            auto on_piece = [taken](std::string_view text) {
+                if (taken->is_over || taken->failure || !taken->sink) return;
+                if (result<void> passed = taken->sink(text); !passed)
+                    taken->failure = passed.error();
+            };
+            provider_->complete(request_of(request, streamed), std::move(about),
+                                std::move(on_piece), std::move(done));
+        };
+        result<model_response> ended = co_await perform_by_host<model_response>(
+            "the provider '" + name_ + "'", {}, patience_, context, std::move(begin));
+        taken->is_over = true;
+        if (taken->failure) co_return *std::move(taken->failure);
+        if (!ended) co_return failure_of(name_, std::move(ended).error());
+        co_return response_of(request, *std::move(ended));
+    }
+
+    std::shared_ptr<model_provider> provider_;
+    host_patience patience_;
+    std::string name_;
+};
+
+} // namespace
+
+std::unique_ptr<ports::llm_port> make_provider_adapter(std::shared_ptr<model_provider> provider,
+                                                       host_patience patience) {
+    return std::make_unique<provider_adapter>(std::move(provider), patience);
+}
+
+} // namespace heddle::embed

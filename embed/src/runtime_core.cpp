@@ -1,0 +1,275 @@
+#include "runtime_core.hpp"
+
+#include "host_log.hpp"
+#include "host_services.hpp"
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/failure.hpp>
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+namespace heddle::embed {
+
+namespace {
+
+error stopped() {
+    return error(runtime_errc::stopped, "the runtime is shutting down").with_retryable(true);
+}
+
+} // namespace
+
+runtime_core::runtime_core(runtime_options options)
+    : options_(std::move(options)), log_(make_host_log(options_)),
+      functions_(std::make_shared<const std::vector<function_definition>>()) {}
+
+result<void> runtime_core::open(boost::asio::io_context* host) {
+    const unsigned count = host ? 1 : std::max(options_.threads, 1U);
+    const host_service_source services(options_);
+    for (unsigned i = 0; i < count; ++i) {
+        shards_.push_back(std::make_unique<shard>(options_, *log_, host));
+        HEDDLE_CHECK(shards_.back()->open(services));
+    }
+    for (const auto& each : shards_) each->start(shared_from_this());
+    return {};
+}
+
+result<void> runtime_core::add_function(function_definition definition) {
+    HEDDLE_CHECK(definition.check());
+    const std::lock_guard held(mutex_);
+    auto changed = std::make_shared<std::vector<function_definition>>(*functions_);
+    const bool known = std::any_of(changed->begin(), changed->end(),
+                                   [&](const auto& each) { return each.name == definition.name; });
+    if (known) {
+        return error(errc::invalid_argument,
+                     "there is a function '" + definition.name + "' already");
+    }
+    changed->push_back(std::move(definition));
+    functions_ = std::move(changed);
+    return {};
+}
+
+std::shared_ptr<const std::vector<function_definition>> runtime_core::functions() const {
+    const std::lock_guard held(mutex_);
+    return functions_;
+}
+
+shard& runtime_core::least_loaded() noexcept {
+    // From another one each time, so that equal ones take turns.
+    shard* best = nullptr;
+    const std::size_t first = next_shard_++;
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        shard& each = *shards_[(first + i) % shards_.size()];
+        if (!best || each.counters().load() < best->counters().load()) best = &each;
+    }
+    return *best;
+}
+
+void runtime_core::submit(const std::shared_ptr<running_call>& call) {
+    std::optional<error> refusal;
+    {
+        const std::lock_guard held(mutex_);
+        if (state_ != state::open) {
+            refusal = stopped();
+        } else if (running_ >= options_.max_running && queue_.size() >= options_.max_queued) {
+            refusal = error(runtime_errc::overloaded,
+                            "too many calls: " + std::to_string(running_) + " run and " +
+                                std::to_string(queue_.size()) + " wait")
+                          .with_hint(
+                              "try again later; runtime_options::max_running and "
+                              "max_queued are the bounds")
+                          .with_retryable(true);
+        } else {
+            shard& home = least_loaded();
+            call->home = &home;
+            ++living_;
+            call->admitted = running_ < options_.max_running;
+            if (call->admitted) {
+                ++running_;
+                ++home.counters().running;
+            } else {
+                ++home.counters().queued;
+                queue_.push_back(call);
+            }
+        }
+        if (refusal) ++refused_;
+    }
+    if (refusal) return call->fail(*std::move(refusal));
+    call->home->post([call] { call->begin(); });
+}
+
+bool runtime_core::is_admitted(const running_call& call) const {
+    const std::lock_guard held(mutex_);
+    return call.admitted;
+}
+
+bool runtime_core::leave_queue(running_call& call) {
+    const std::lock_guard held(mutex_);
+    if (call.admitted) return false;
+    std::erase_if(queue_, [&](const auto& each) { return each.get() == &call; });
+    return true;
+}
+
+void runtime_core::release(running_call& call) {
+    std::shared_ptr<running_call> next;
+    {
+        const std::lock_guard held(mutex_);
+        if (!call.admitted) {
+            --call.home->counters().queued;
+            std::erase_if(queue_, [&](const auto& each) { return each.get() == &call; });
+            return;
+        }
+        --running_;
+        --call.home->counters().running;
+        if (queue_.empty()) return;
+        next = std::move(queue_.front());
+        queue_.pop_front();
+        next->admitted = true;
+        ++running_;
+        --next->home->counters().queued;
+        ++next->home->counters().running;
+    }
+    next->admit();
+}
+
+void runtime_core::forget() {
+    std::function<void()> idle;
+    {
+        const std::lock_guard held(mutex_);
+        if (--living_ == 0) idle = std::exchange(on_idle_, nullptr);
+    }
+    if (idle) idle();
+}
+
+runtime_stats runtime_core::stats() const {
+    runtime_stats now;
+    for (const auto& each : shards_) {
+        now.threads.push_back(each->counters().read());
+        add(now.all, now.threads.back());
+    }
+    const std::lock_guard held(mutex_);
+    now.refused = refused_;
+    return now;
+}
+
+coro::task<bool> runtime_core::wait_until_idle(coro::deadline until) {
+    auto idle = std::make_shared<coro::wait_point>();
+    coro::event_loop& loop = first().loop();
+    {
+        const std::lock_guard held(mutex_);
+        if (living_ == 0) co_return true;
+        on_idle_ = [idle, home = &first()] { home->post([idle] { idle->notify(); }); };
+    }
+    const coro::wake woken = co_await idle->wait({&loop, nullptr, until});
+    if (woken == coro::wake::notified) co_return true;
+    const std::lock_guard held(mutex_);
+    on_idle_ = nullptr;
+    co_return living_ == 0;
+}
+
+void runtime_core::cancel_all() {
+    is_cancelling_ = true;
+    for (const auto& each : shards_) {
+        each->post([self = shared_from_this(), one = each.get()] {
+            one->cancel_all(cancel_reason::shutdown);
+        });
+    }
+}
+
+coro::task<void> runtime_core::close_shards() {
+    for (const auto& each : shards_) {
+        shard& one = *each;
+        auto closed = std::make_shared<coro::wait_point>();
+        one.post([self = shared_from_this(), &one, closed] {
+            auto done = [self, closed](std::exception_ptr) {
+                self->first().post([closed] { closed->notify(); });
+            };
+            coro::spawn(one.loop(), one.close_services(), std::move(done));
+        });
+        co_await closed->wait({&first().loop(), nullptr, {}});
+    }
+}
+
+coro::task<void> runtime_core::wind_down(std::chrono::nanoseconds grace) {
+    constexpr std::chrono::hours longest{24 * 365};
+    const auto now = first().loop().now();
+    const coro::deadline until(now + std::min<std::chrono::nanoseconds>(grace, longest));
+    bool idle = false;
+    if (grace.count() > 0) idle = co_await wait_until_idle(until);
+    if (!idle) {
+        cancel_all();
+        (void)co_await wait_until_idle({});
+    }
+    co_await close_shards();
+}
+
+void runtime_core::begin_end(std::chrono::nanoseconds grace, std::function<void()> then) {
+    {
+        const std::lock_guard held(mutex_);
+        if (state_ == state::closed) {
+            then();
+            return;
+        }
+        on_closed_.push_back(std::move(then));
+        if (state_ == state::ending) {
+            if (grace.count() > 0) return;
+        } else {
+            state_ = state::ending;
+            first().post([self = shared_from_this(), grace] {
+                // A plain handler at the end, so that nothing of the loop is on the stack.
+                auto done = [self](std::exception_ptr) {
+                    self->first().post([self] { self->close(); });
+                };
+                coro::spawn(self->first().loop(), self->wind_down(grace), std::move(done));
+            });
+            return;
+        }
+    }
+    cancel_all(); // an end without grace overtakes one that waits
+}
+
+void runtime_core::close() {
+    std::vector<std::function<void()>> waiting;
+    {
+        const std::lock_guard held(mutex_);
+        state_ = state::closed;
+        waiting.swap(on_closed_);
+    }
+    if (first().is_on_host()) first().clear();
+    for (const auto& each : waiting) each();
+}
+
+void runtime_core::shut_down(std::chrono::nanoseconds grace, pending_handler<> handler) {
+    // Shared, because std::function copies.
+    auto held = std::make_shared<pending_handler<>>(std::move(handler));
+    begin_end(grace, [held] { held->complete(); });
+}
+
+void runtime_core::end() {
+    if (shards_.empty()) return;
+    const bool inside = std::any_of(shards_.begin(), shards_.end(),
+                                    [](const auto& each) { return each->is_here(); });
+    if (first().is_on_host()) {
+        // What still runs holds the core, and ends as the context runs on.
+        auto done = std::make_shared<bool>(state_ == state::closed);
+        if (!*done) begin_end({}, [done] { *done = true; });
+        if (!*done && !inside && first().was_here()) first().drive(*done);
+        return;
+    }
+    if (inside) { // it cannot wait for itself
+        begin_end({}, [self = shared_from_this()] {
+            for (const auto& each : self->shards_) each->leave();
+        });
+        return;
+    }
+    // Shared: the shard may still be in set_value() when this thread goes on.
+    auto closed = std::make_shared<std::promise<void>>();
+    std::future<void> waiting = closed->get_future();
+    begin_end({}, [closed] { closed->set_value(); });
+    waiting.wait();
+    for (const auto& each : shards_) each->join();
+    for (const auto& each : shards_) each->clear();
+}
+
+} // namespace heddle::embed

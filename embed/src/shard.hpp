@@ -1,0 +1,104 @@
+// One thread that runs workflows.
+#pragma once
+
+#include "service_source.hpp"
+#include "shard_counters.hpp"
+#include "shard_program.hpp"
+
+#include <heddle/coro/cancel.hpp>
+#include <heddle/coro/event_loop.hpp>
+#include <heddle/runtime_options.hpp>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+
+namespace heddle::embed {
+
+class running_call;
+
+/// A loop with its services, programs and calls: nothing of it is shared with other shards. It has
+/// a thread of its own, or runs on an io_context of the host.
+class shard {
+public:
+    /// `host`: null for a thread of its own; else it outlives close(). `options` outlive it.
+    shard(const runtime_options& options, log_port& log, boost::asio::io_context* host);
+    shard(const shard&) = delete;
+    shard& operator=(const shard&) = delete;
+    ~shard();
+
+    /// Before the loop runs. Errors: as service_source::make.
+    [[nodiscard]] result<void> open(const service_source& services);
+    /// Starts the thread. `keep_alive` is held until it ends.
+    void start(std::shared_ptr<void> keep_alive);
+
+    // From any thread.
+    template <class Work>
+    void post(Work work) {
+        boost::asio::post(context_, std::move(work));
+    }
+    [[nodiscard]] boost::asio::io_context::executor_type get_executor() const noexcept {
+        return context_.get_executor();
+    }
+    [[nodiscard]] shard_counters& counters() noexcept { return counters_; }
+    /// Whether this thread runs the loop now.
+    [[nodiscard]] bool is_here() const noexcept {
+        return context_.get_executor().running_in_this_thread();
+    }
+    [[nodiscard]] bool is_on_host() const noexcept { return !own_; }
+    /// Whether the loop has last run in this thread, or never.
+    [[nodiscard]] bool was_here() const noexcept;
+    /// Lets the thread end once the loop has nothing to do, and waits for it.
+    void join();
+    /// As join, from the thread itself: without waiting.
+    void leave();
+    /// Runs the loop of the host until `done`.
+    void drive(const bool& done);
+
+    // From the loop's thread only.
+    [[nodiscard]] coro::event_loop& loop() noexcept { return *loop_; }
+    [[nodiscard]] const runtime_options& options() const noexcept { return options_; }
+    [[nodiscard]] log_port& log() const noexcept { return log_; }
+    /// Ends the program, with the reason, if another thread ran the loop before.
+    void check_thread();
+    [[nodiscard]] std::shared_ptr<shard_program> program(
+        const std::shared_ptr<const program_version>& version);
+    void begin(running_call& call) { calls_.insert(&call); }
+    void end(running_call& call) noexcept { calls_.erase(&call); }
+    void cancel_all(cancel_reason reason) noexcept;
+    /// Closes the services; there are no calls.
+    [[nodiscard]] coro::task<void> close_services();
+    /// Destroys what the loop's thread owns. After close_services(), from a plain handler or once
+    /// the thread has ended.
+    void clear() noexcept;
+
+private:
+    void run() noexcept;
+
+    const runtime_options& options_;
+    log_port& log_;
+    std::unique_ptr<boost::asio::io_context> own_; ///< null: that of the host
+    boost::asio::io_context& context_;
+    std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
+    std::optional<coro::event_loop> loop_;
+    std::unique_ptr<shard_services> services_;
+    shard_counters counters_;
+    struct known_program {
+        std::weak_ptr<const program_version> version;
+        std::shared_ptr<shard_program> sessions;
+    };
+    std::map<const program_version*, known_program> programs_;
+    std::unordered_set<running_call*> calls_;
+    std::atomic<std::thread::id> last_thread_{};
+    std::thread thread_;
+};
+
+} // namespace heddle::embed

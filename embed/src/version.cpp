@@ -1,0 +1,7 @@
+#include <heddle/version.hpp>
+
+namespace heddle {
+
+std::string_view version() noexcept { return HEDDLE_VERSION; }
+
+} // namespace heddle
