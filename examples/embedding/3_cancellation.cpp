@@ -24,7 +24,7 @@ constexpr const char* workflow = R"lisp(
 (defatom ask (params question) (instructions "{{question}}"))
 (define (answer question)
   (try (content (ask question))
-    (finally (print "cleaned up\n"))))
+    (finally (print "cleaned up"))))
 )lisp";
 
 asio::awaitable<void> run(heddle::runtime& rt, const heddle::program& flow) {

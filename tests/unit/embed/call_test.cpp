@@ -147,7 +147,7 @@ TEST(embed_call, takes_awaitables_and_deferred_operations) {
 }
 
 TEST(embed_call, serves_an_io_context_on_four_threads) {
-    runtime rt(with_model({.threads = 2}));
+    runtime rt(with_model({.threads = 2, .max_running = 32}));
     const program flow = loaded(rt);
     asio::io_context context;
     std::atomic<int> right{0};

@@ -230,7 +230,7 @@ TEST(embed_host_context, may_be_stopped_in_the_middle) {
 
 TEST(embed_host_context, on_several_threads_leaves_workflows_to_another) {
     asio::io_context context;
-    runtime rt(context, host_threads::several, with_model());
+    runtime rt(context, host_threads::several, with_model({.max_running = 16}));
     const program flow = loaded(rt);
     std::atomic<int> right{0};
     for (int i = 0; i < 100; ++i) {
