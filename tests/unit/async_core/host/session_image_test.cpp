@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <malloc.h>
+
 namespace heddle::host {
 namespace {
 
@@ -425,6 +427,17 @@ TEST_F(images, take_nothing_of_a_session_that_could_not_be_loaded) {
     spawn(load_image(engine_.get(), "(define x (", &ended));
     ASSERT_TRUE(ended && !*ended);
     EXPECT_EQ(lang::error_kind_name(ended->error()), "SexpSyntaxError");
+}
+
+TEST_F(images, make_sessions_that_take_little_memory) {
+    const auto image = image_of("(import std/lists) (define (main x) (list x x))");
+    constexpr std::size_t count = 500;
+    std::vector<std::unique_ptr<session>> all(count);
+    (void)image->new_session();
+    const auto in_use = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+    const std::size_t before = in_use();
+    for (auto& each : all) each = image->new_session().value();
+    EXPECT_LT((in_use() - before) / count, 4096U);
 }
 
 /// The prelude is one: sessions share it.
