@@ -31,7 +31,7 @@ namespace asio = boost::asio;
 constexpr const char* rules = R"json({"rules": [
     {"match": {"user": "name of customer", "tool": "^$"},
      "tool_calls": [{"name": "lookup-customer", "arguments": {"id": 7}}]},
-    {"match": {"tool": "\"name\":\"(\\w+)\""}, "text": "It is {{1}}."}]})json";
+    {"match": {"tool": "\"name\":\"(\\w+)\""}, "template": "It is {{1}}."}]})json";
 
 constexpr const char* workflow = R"lisp(
 (defatom ask (params question)

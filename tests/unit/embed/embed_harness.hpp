@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 /// Answers after 20 ms with the words of the question, "wait" never within a test.
 inline constexpr const char* rules = R"json({"rules": [
     {"match": "^wait", "delay_ms": 60000, "text": "at last"},
-    {"match": "^pieces", "piece_ms": 1, "text": "one two three four five six"},
+    {"match": "^pieces", "piece_ms": 20, "text": "one two three four five six"},
     {"match": "^Echo: (?P<text>.*)$", "delay_ms": 5, "template": "{{text}}!"}]})json";
 
 /// Calls a task; waits for a model for ever; computes for ever; returns, raises and binds data.

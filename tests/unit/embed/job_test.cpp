@@ -59,7 +59,7 @@ TEST(embed_job, passes_text_on_as_it_arrives) {
     context.run();
     EXPECT_EQ(text, "one two three four five six");
     EXPECT_EQ(answered, text);
-    EXPECT_GT(pieces, 2);
+    EXPECT_GE(pieces, 2); // waiting ones are joined
     EXPECT_EQ(calls, std::set<std::uint64_t>{1});
     EXPECT_EQ(tasks, std::set<std::string>{"tell"});
 }
