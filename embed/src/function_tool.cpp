@@ -22,8 +22,8 @@ result<std::vector<json>> arguments_of(const function_definition& definition,
             arguments.emplace_back();
             continue;
         }
-        HEDDLE_TRY(json made, from_value(*given));
-        arguments.push_back(std::move(made));
+        HEDDLE_TRY(json created, from_value(*given));
+        arguments.push_back(std::move(created));
     }
     return arguments;
 }
@@ -40,8 +40,8 @@ coro::task<result<lang::value>> call_function(std::shared_ptr<const function_def
         co_await perform_by_host<json>("the function '" + definition->name + "'", std::move(tag),
                                        patience, call.context, std::move(begin));
     if (!ended) co_return std::move(ended).error();
-    result<lang::value> made = to_value(call.owner.memory(), *ended);
-    co_return made;
+    result<lang::value> created = to_value(call.owner.memory(), *ended);
+    co_return created;
 }
 
 } // namespace
@@ -49,15 +49,15 @@ coro::task<result<lang::value>> call_function(std::shared_ptr<const function_def
 tasks::tool tool_of(const function_definition& definition, host_patience patience,
                     const std::string* tag) {
     auto shared = std::make_shared<const function_definition>(definition);
-    tasks::tool made;
-    made.name = definition.name;
-    made.description = definition.documentation;
-    made.input_schema = definition.schema().to_string();
-    made.by_position = true;
-    made.run = [shared = std::move(shared), patience, tag](tasks::tool_call call) {
+    tasks::tool created;
+    created.name = definition.name;
+    created.description = definition.documentation;
+    created.input_schema = definition.schema().to_string();
+    created.by_position = true;
+    created.run = [shared = std::move(shared), patience, tag](tasks::tool_call call) {
         return call_function(shared, patience, tag ? *tag : std::string(), std::move(call));
     };
-    return made;
+    return created;
 }
 
 } // namespace heddle::embed

@@ -58,9 +58,9 @@ public:
         std::string folder = options_.workspace;
         if (folder.empty()) folder = std::filesystem::path(file).parent_path().string();
         if (folder.empty()) folder = ".";
-        auto made = setup::make_program_imports(file, folder, loop_);
-        if (made) return *std::move(made);
-        log_.write(log_level::warn, "imports", made.error().message());
+        auto created = setup::make_program_imports(file, folder, loop_);
+        if (created) return *std::move(created);
+        log_.write(log_level::warn, "imports", created.error().message());
         return nullptr;
     }
 
@@ -128,9 +128,9 @@ private:
 
 result<std::unique_ptr<shard_services>> host_service_source::make(coro::event_loop& loop,
                                                                   log_port& log) const {
-    auto made = std::make_unique<host_services>(options_, loop, log);
-    HEDDLE_CHECK(made->open());
-    return made;
+    auto created = std::make_unique<host_services>(options_, loop, log);
+    HEDDLE_CHECK(created->open());
+    return created;
 }
 
 } // namespace heddle::embed

@@ -50,21 +50,21 @@ private:
         return lang::make_string(memory_, text);
     }
     result<value> make_list(const json::array& items, unsigned depth) {
-        std::vector<value> made;
-        made.reserve(items.size());
+        std::vector<value> created;
+        created.reserve(items.size());
         for (const json& each : items) {
             HEDDLE_TRY(value item, make(each, depth + 1));
-            made.push_back(std::move(item));
+            created.push_back(std::move(item));
         }
-        return lang::make_list(memory_, made);
+        return lang::make_list(memory_, created);
     }
     result<value> make_map(const json::object& members, unsigned depth) {
-        value made = lang::make_map_with_capacity(memory_, members.size());
+        value created = lang::make_map_with_capacity(memory_, members.size());
         for (const json_member& each : members) {
             HEDDLE_TRY(value item, make(each.value, depth + 1));
-            made = lang::map_put(memory_, std::move(made), each.name, std::move(item));
+            created = lang::map_put(memory_, std::move(created), each.name, std::move(item));
         }
-        return made;
+        return created;
     }
 
     lang::heap& memory_;
@@ -139,8 +139,8 @@ result<value> to_value(lang::heap& memory, const json& data) {
 
 result<json> from_value(const value& given, std::size_t max_bytes) {
     json_maker maker(max_bytes);
-    json made = maker.make(given, 0);
-    if (!maker.too_long()) return made;
+    json created = maker.make(given, 0);
+    if (!maker.too_long()) return created;
     return error(lang::errc::limit,
                  "the result is longer than " + std::to_string(max_bytes >> 20) + " MiB as data")
         .with_hint("return a part of it");

@@ -22,8 +22,8 @@ std::optional<source_place> place_of(const source_map& sources, source_span span
 }
 
 json data_of(const lang::value& given) {
-    result<json> made = from_value(given, max_data_bytes);
-    return made ? *std::move(made) : json(made.error().message());
+    result<json> created = from_value(given, max_data_bytes);
+    return created ? *std::move(created) : json(created.error().message());
 }
 
 /// The error by itself: what it refers to is left out.

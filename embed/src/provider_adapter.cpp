@@ -54,11 +54,11 @@ ports::chat_response response_of(const ports::chat_request& asked, model_respons
 error failure_of(const std::string& provider, error failure) {
     if (failure.is_cancelled() || failure.code().category() == ports::llm_category())
         return failure;
-    error made(ports::make_error_code(ports::llm_errc::server),
-               provider + ": " + failure.message());
+    error created(ports::make_error_code(ports::llm_errc::server),
+                  provider + ": " + failure.message());
     if (failure.info().retry_after)
-        made = std::move(made).with_retry_after(*failure.info().retry_after);
-    return std::move(made)
+        created = std::move(created).with_retry_after(*failure.info().retry_after);
+    return std::move(created)
         .with_retryable(failure.info().retryable.value_or(false))
         .with_cause(std::move(failure));
 }

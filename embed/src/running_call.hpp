@@ -65,7 +65,6 @@ private:
     [[nodiscard]] coro::task<result<void>> wait_for_a_place();
     [[nodiscard]] coro::task<result<answer>> evaluate(warm_session& session);
     [[nodiscard]] coro::call_context context();
-    [[nodiscard]] answer made_answer(json value, usage used) const;
     void count(const result<answer>& ended);
     void end(result<answer> ended);
 

@@ -88,14 +88,14 @@ coro::task<result<std::unique_ptr<warm_session>>> shard_program::take(
     bounds.until = context.until;
     bounds.memory_limit = shard_.options.memory_limit;
     bounds.step_limit = shard_.options.step_limit;
-    auto made = std::make_unique<warm_session>(shard_.counters);
-    // The session exists before the first wait, and so gets what `made` adds.
-    opening_ = made.get();
-    const result<void> loaded = co_await made->load(*engine_, program, bounds);
+    auto created = std::make_unique<warm_session>(shard_.counters);
+    // The session exists before the first wait, and so gets what `created` adds.
+    opening_ = created.get();
+    const result<void> loaded = co_await created->load(*engine_, program, bounds);
     if (!loaded) co_return loaded.error();
     shard_.counters.sessions.add(1);
-    program->set_signatures(made->signatures());
-    co_return made;
+    program->set_signatures(created->signatures());
+    co_return created;
 }
 
 void shard_program::put_back(std::unique_ptr<warm_session> used) {
