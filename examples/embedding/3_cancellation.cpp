@@ -34,7 +34,8 @@ asio::awaitable<void> run(heddle::runtime& rt, const heddle::program& flow) {
 
     // Asio's cancellation reaches the workflow. The operator ends when the call has ended: its
     // cleanup has run, and its connections are closed.
-    asio::steady_timer client_goes_away(co_await asio::this_coro::executor, 50ms);
+    const asio::any_io_executor here = co_await asio::this_coro::executor;
+    asio::steady_timer client_goes_away(here, 50ms);
     auto first = co_await (flow.call("answer", "why?", asio::use_awaitable) ||
                            client_goes_away.async_wait(asio::use_awaitable));
     std::cout << (first.index() == 1 ? "the client is gone" : "answered") << ", "

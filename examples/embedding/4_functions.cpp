@@ -53,8 +53,8 @@ int main() {
     // the workflow is cancelled, so is what the function awaits.
     rt.function("lookup-customer", "Finds a customer by id.", {"id"},
                 [](std::int64_t id) -> asio::awaitable<shop::customer> {
-                    asio::steady_timer database(co_await asio::this_coro::executor,
-                                                std::chrono::milliseconds(5));
+                    const asio::any_io_executor here = co_await asio::this_coro::executor;
+                    asio::steady_timer database(here, std::chrono::milliseconds(5));
                     co_await database.async_wait(asio::use_awaitable);
                     co_return shop::customer{id, "Ada", {19.5, 20.5}};
                 });

@@ -12,7 +12,8 @@
 
 namespace heddle {
 
-/// Failures of the runtime itself. Those of workflows have the kinds of the language (failure::kind).
+/// Failures of the runtime itself. Those of workflows have the kinds of the language
+/// (failure_details::kind).
 enum class runtime_errc : int {
     ok = 0,
     overloaded,  ///< as many calls run and wait as the options allow

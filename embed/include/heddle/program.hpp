@@ -44,7 +44,8 @@ public:
 
     /// What it was loaded as; empty for none.
     [[nodiscard]] std::string name() const;
-    /// The functions that can be called, by name. Empty on a shared io_context until the first call.
+    /// The functions that can be called, by name. On a shared io_context, empty until the first
+    /// call.
     [[nodiscard]] std::vector<function_signature> functions() const;
     [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 

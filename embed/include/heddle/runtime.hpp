@@ -59,8 +59,8 @@ public:
     /// as `(NAME argument …)` or `(NAME (parameter argument) …)`, and models may be offered it as a
     /// tool. Errors: invalid_argument for a name or a parameter that cannot be used.
     [[nodiscard]] heddle::result<void> function(function_definition definition);
-    /// As function(make_function(…)), which describes the arguments. Throws error_exception in place
-    /// of an error.
+    /// As function(make_function(…)), which describes the arguments. Throws error_exception in
+    /// place of an error.
     template <std::size_t N, class Function>
     void function(std::string name, std::string documentation, const parameter (&parameters)[N],
                   Function callable, const function_options& options = {}) {
@@ -82,8 +82,8 @@ public:
     /// The same for a text; `name` is shown in errors.
     [[nodiscard]] heddle::result<program> load_text(std::string name, std::string text);
 
-    /// Ends the runtime: refuses new calls, waits for those in progress for at most `grace`, cancels
-    /// the rest with cancel_reason::shutdown, waits for their end, and closes connections.
+    /// Ends the runtime: refuses new calls, waits for those in progress for at most `grace`,
+    /// cancels the rest with cancel_reason::shutdown, waits for their end, and closes connections.
     /// Completes with void() when all of it is done, also if it was asked for before. It cannot be
     /// cancelled.
     template <class CompletionToken>

@@ -255,6 +255,11 @@ private:
     }
 
     void starter() {
+        // What users of the embedding library write.
+        for (const std::string_view mine :
+             {"examples/embedding/", "tests/unit/embed/", "tests/perf/embed", "tests/install/"}) {
+            if (file_.path.starts_with(mine)) return;
+        }
         const bool coro = file_.path.find("/coro/") != std::string::npos;
         if (now() == "use_future") {
             if (file_.path.starts_with("cli/") || file_.path.starts_with("tests/")) return;

@@ -27,8 +27,8 @@ graph layers_of(const std::vector<source_file>& files) {
         if (file.path.starts_with("providers/scripted/")) return std::string("scripted");
         return std::string(file.library() == "async_core" ? file.area() : file.library());
     };
-    const std::set<std::string, std::less<>> libraries{"async_core", "io", "providers", "setup",
-                                                       "cli"};
+    const std::set<std::string, std::less<>> libraries{"async_core", "io",    "providers",
+                                                       "setup",      "embed", "cli"};
     std::map<std::string, std::string, std::less<>> owners; // of folders below include/heddle
     for (const source_file& file : files) {
         if (file.is_public_header()) owners.emplace(file.area(), layer_of(file));

@@ -274,8 +274,8 @@ TEST(embed_load, lists_the_functions) {
 }
 
 TEST(embed_options, that_cannot_be_used_are_errors) {
-    const auto made = runtime::create({.scripted_rules = "{"});
-    ASSERT_FALSE(made);
+    const auto created = runtime::create({.scripted_rules = "{"});
+    ASSERT_FALSE(created);
     EXPECT_THROW(runtime({.scripted_rules = "{"}), error_exception);
 }
 

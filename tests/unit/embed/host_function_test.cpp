@@ -68,7 +68,8 @@ TEST(embed_function, may_complete_on_another_thread) {
         asio::post(pool, [n, done] { done(2 * n); });
     });
     rt.function("wait", "Waits.", {"ms"}, [](std::int64_t ms) -> asio::awaitable<std::int64_t> {
-        asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::milliseconds(ms));
+        const asio::any_io_executor here = co_await asio::this_coro::executor;
+        asio::steady_timer timer(here, std::chrono::milliseconds(ms));
         co_await timer.async_wait(asio::use_awaitable);
         co_return ms;
     });
@@ -86,7 +87,8 @@ TEST(embed_function, is_cancelled_with_its_workflow) {
     rt.function("long", "Waits.", {"x"}, [&](call about, std::int64_t) -> asio::awaitable<void> {
         EXPECT_TRUE(about.deadline());
         EXPECT_EQ(about.tag(), "r7");
-        asio::steady_timer timer(co_await asio::this_coro::executor, 60s);
+        const asio::any_io_executor here = co_await asio::this_coro::executor;
+        asio::steady_timer timer(here, 60s);
         try {
             co_await timer.async_wait(asio::use_awaitable);
         } catch (const boost::system::system_error&) {

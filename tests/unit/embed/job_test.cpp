@@ -138,7 +138,7 @@ TEST(embed_job, goes_on_when_a_read_is_cancelled) {
     EXPECT_FALSE(waits.next(asio::use_future).get());
 }
 
-TEST(embed_job, tells_of_calls_that_cannot_begin) {
+TEST(embed_job, reports_calls_that_cannot_begin) {
     runtime rt(with_model({.max_running = 0, .max_queued = 0}));
     const program flow = rt.load_text("f.heddle", "(define (f) 1)").value();
     job refused = flow.start("f", {});
