@@ -206,5 +206,52 @@ TEST_F(batch_top_level, asks_nobody) {
     EXPECT_THAT(ended.err, HasSubstr("outside of main"));
 }
 
+// Rows saw the macros of earlier rows that had the same session.
+TEST_F(batch_top_level, is_the_same_for_a_row_whatever_earlier_rows_have_defined) {
+    rows_file(3);
+    scratch.file(
+        "w.heddle",
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+        "(define (main text)\n"
+        "  (try (eval '(noted))\n"
+        "       (catch (e) (eval '(defmacro noted () \"by an earlier row\")) \"new\")))\n");
+    child_options there;
+    there.directory = scratch.path();
+    const auto ended = run_heddle(command({"-c", "1"}), there);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    for (const auto& line : lines_of("out.jsonl")) EXPECT_EQ(line.at("value").as_string(), "new");
+    expect_each_row_once(3);
+}
+
+std::size_t times_loaded(const child_result& ended) {
+    const std::string text = ended.out + ended.err;
+    std::size_t found = 0;
+    for (std::size_t at = text.find("loading"); at != text.npos; at = text.find("loading", at + 1))
+        ++found;
+    return found;
+}
+
+// The program was evaluated by as many sessions as rows in progress.
+TEST_F(batch_top_level, is_evaluated_once) {
+    rows_file(3);
+    scratch.file("w.heddle", "(print \"loading\")\n(define (main text) text)\n");
+    const auto ended = run_heddle(command({"-c", "3"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(times_loaded(ended), 1U) << ended.out << ended.err;
+    expect_each_row_once(3);
+}
+
+TEST_F(batch_top_level, is_evaluated_for_each_row_if_it_leaves_state_behind) {
+    rows_file(3);
+    scratch.file("w.heddle",
+                 "(print \"loading\")\n"
+                 "(define count (let ((n 0)) (lambda () (set! n (+ n 1)))))\n"
+                 "(define (main text) (count))\n");
+    const auto ended = run_heddle(command({"-c", "3"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(times_loaded(ended), 1U) << "recorded once: " << ended.out << ended.err;
+    for (const auto& line : lines_of("out.jsonl")) EXPECT_EQ(line.at("value"), 1);
+}
+
 } // namespace
 } // namespace heddle::cli_test
