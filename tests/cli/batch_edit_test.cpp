@@ -102,36 +102,6 @@ TEST_F(edited_batches, know_the_answers_of_every_earlier_version) {
     EXPECT_EQ(requests(), 35U);
 }
 
-// No row ran, although nothing would have been asked.
-TEST_F(edited_batches, run_again_within_a_bound_that_is_used_up) {
-    rows_file(6);
-    write_workflow("first ");
-    ASSERT_EQ(run_heddle(asking({"--max-calls", "18"})).code, 0);
-    ASSERT_EQ(requests(), 18U);
-    write_workflow("first ", " (string-upcase text)");
-    rows_file(8); // two are new
-    const auto left = run_heddle(asking({"--max-calls", "18", "--json"}));
-    EXPECT_EQ(left.code, 4) << left.err;
-    const auto summary = boost::json::parse(left.out).as_object();
-    EXPECT_EQ(summary.at("stopped_by").as_string(), "max-calls");
-    EXPECT_EQ(summary.at("rows").at("done").as_int64(), 6);
-    EXPECT_EQ(requests(), 18U);
-    // What has a changed request is left, and goes on with a larger bound.
-    scratch.file("w.heddle",
-                 "(defatom topic (params q) (instructions \"first {{q}}\"))\n"
-                 "(define (main text)\n"
-                 "  (content (topic (if (equal? text \"t2\") \"another\" text))))\n");
-    rows_file(6);
-    const auto again = run_heddle(asking({"--max-calls", "18", "--json"}));
-    EXPECT_EQ(again.code, 4) << again.err;
-    EXPECT_EQ(boost::json::parse(again.out).at("rows").at("done").as_int64(), 5) << again.out;
-    EXPECT_EQ(requests(), 18U);
-    EXPECT_EQ(run_heddle(asking({"--max-calls", "19"})).code, 0);
-    EXPECT_EQ(requests(), 19U);
-    expect_each_row_once(6);
-    EXPECT_THAT(scratch.text_of("out.jsonl"), HasSubstr("<first another>"));
-}
-
 /// A program that was mended for the rows that failed.
 TEST_F(edited_batches, that_are_retried_keep_the_results_that_are_there) {
     rows_file(4);

@@ -28,8 +28,6 @@ bool durable_step::may_ask() noexcept {
     return false;
 }
 
-bool durable_step::may_send() noexcept { return row_.log().may_send(); }
-
 coro::task<result<void>> durable_step::keep(ports::digest128 content, std::string name,
                                             std::string body, ports::step_spending spent,
                                             coro::call_context) {

@@ -31,7 +31,6 @@ public:
 
     [[nodiscard]] std::optional<ports::kept_part> take(const ports::digest128& content) override;
     [[nodiscard]] bool may_ask() noexcept override;
-    [[nodiscard]] bool may_send() noexcept override;
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;

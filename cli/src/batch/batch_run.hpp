@@ -106,8 +106,6 @@ private:
     [[nodiscard]] result<void> prepare(row_job& job, const ports::known_row* known);
     /// The next row that may start now; null: none may.
     [[nodiscard]] std::unique_ptr<row_job> next_to_start();
-    /// A bound is used up: a row whose responses may all be known; others are left.
-    [[nodiscard]] std::unique_ptr<row_job> next_to_reuse();
     void start(coro::nursery& rows, std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<row_outcome>> attempt(row_job& job);
@@ -162,10 +160,8 @@ private:
     std::optional<error> input_failure_; ///< where the input ended before its end
     bool has_started_ = false;
     bool has_told_misfit_ = false;
-    bool has_responses_ = false; ///< rows of earlier processes may need no further request
-    stop_cause used_up_ = stop_cause::none; ///< only such rows run since then
-    bool broken_ = false;                   ///< a row has met an error that ends the batch
-    std::unique_ptr<row_job> next_;         ///< admitted, and waiting to start
+    bool broken_ = false;           ///< a row has met an error that ends the batch
+    std::unique_ptr<row_job> next_; ///< admitted, and waiting to start
     std::deque<std::unique_ptr<row_job>> retries_;
     std::vector<held_job> held_; ///< failed by a service that may be down for all
     /// Finished before, and not written: all of them, or some that are next to each other.

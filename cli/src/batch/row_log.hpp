@@ -60,14 +60,6 @@ public:
     void share_longest_output(std::int64_t& tokens) noexcept { longest_output_ = &tokens; }
     void use_spare(const ports::spare_use& use) override { journal_.use_spare(row_, use); }
     void note_parked() noexcept override { is_parked_ = true; }
-    /// No request is sent; the row ends where it needs one.
-    void hold_requests() noexcept { holds_requests_ = true; }
-    [[nodiscard]] bool may_send() noexcept override {
-        has_held_ = has_held_ || holds_requests_;
-        return !holds_requests_;
-    }
-    /// Whether a request was not sent because of that.
-    [[nodiscard]] bool has_held() const noexcept { return has_held_; }
     /// The row waits for what comes in another process.
     [[nodiscard]] bool is_parked() const noexcept { return is_parked_; }
     /// One of several evaluations of the row, whose earlier output is printed again.
@@ -105,8 +97,6 @@ private:
     std::int64_t own_longest_output_ = 0;       ///< of this execution
     std::int64_t* longest_output_ = &own_longest_output_;
     bool is_parked_ = false;
-    bool holds_requests_ = false;
-    bool has_held_ = false;
     bool repeats_output_ = false;
     std::vector<ports::step_record> earlier_;
 };

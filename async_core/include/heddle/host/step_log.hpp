@@ -76,8 +76,6 @@ public:
     [[nodiscard]] virtual step_replay* replay() noexcept { return nullptr; }
     /// Whether what earlier executions have printed and logged is printed and logged again.
     [[nodiscard]] virtual bool repeats_output() const noexcept { return false; }
-    /// Whether requests of the row are sent; otherwise it is ended where it needs one.
-    [[nodiscard]] virtual bool may_send() noexcept { return true; }
     /// The row is ended since all that it waits for is parked (ports::step_memory::park).
     virtual void note_parked() noexcept {}
     /// Of several evaluations of a row, which: steps of one have other paths than those of another.

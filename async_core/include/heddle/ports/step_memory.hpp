@@ -37,9 +37,6 @@ public:
     /// Whether a request without a kept part may be sent. False in a dry execution or a replay of
     /// the row, where the step then ends with a cancelled error.
     [[nodiscard]] virtual bool may_ask() noexcept { return true; }
-    /// Whether the run sends requests now. If not, a request without a kept part waits (park()) for
-    /// another process.
-    [[nodiscard]] virtual bool may_send() noexcept { return true; }
     /// Keeps a part; returns once it is as durable as the run asks. `name`: of the model or tool,
     /// for listings. Errors: io_error. Cancellation: it is kept, only the wait ends.
     [[nodiscard]] virtual coro::task<result<void>> keep(digest128 content, std::string name,

@@ -50,10 +50,6 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
 task<result<chat_response>> remembering_port::complete(const chat_request& request,
                                                        call_context context) {
     if (auto before = kept(request)) co_return *std::move(before);
-    if (!step_.may_send()) {
-        co_await step_.park(context);
-        co_return error::cancelled(cancel_reason::shutdown);
-    }
     result<chat_response> ended = co_await inner_.complete(request, context);
     result<chat_response> answer = co_await keep(std::move(ended), context);
     co_return answer;
@@ -69,10 +65,6 @@ task<result<chat_response>> remembering_port::stream(const chat_request& request
             if (!taken) co_return taken.error();
         }
         co_return *std::move(before);
-    }
-    if (!step_.may_send()) {
-        co_await step_.park(context);
-        co_return error::cancelled(cancel_reason::shutdown);
     }
     result<chat_response> ended = co_await inner_.stream(request, std::move(on_delta), context);
     result<chat_response> answer = co_await keep(std::move(ended), context);
