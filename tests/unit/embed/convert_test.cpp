@@ -139,7 +139,7 @@ TEST(convert, refuses_numbers_out_of_range) {
               "expected an integer from 0 to 18446744073709551615 but found -1");
     EXPECT_EQ(read_problem<std::int64_t>("9223372036854775808"),
               "expected an integer from -9223372036854775808 to 9223372036854775807 but found "
-              "9.223372036854775808e+18");
+              "9.223372036854776e+18");
     EXPECT_EQ(read_problem<int>("1.5"), "expected an integer but found 1.5");
     EXPECT_EQ(read_problem<int>("\"1\""), "expected an integer but found the string \"1\"");
     EXPECT_EQ(read_problem<float>("1e300").substr(0, 21), "expected a number fro");
@@ -232,7 +232,7 @@ TEST(convert, refuses_unknown_members_unless_asked) {
     const auto refused = from_json<shop::person>(value);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().message(), "there is no member \"naem\"; known: \"name\"");
-    EXPECT_EQ(refused.error().info().hint, "did you mean name?");
+    EXPECT_EQ(refused.error().info().hint, "did you mean 'name'?");
     const auto taken = from_json<shop::person>(value, {.name = {}, .ignores_unknown = true});
     ASSERT_TRUE(taken.has_value());
     EXPECT_EQ(taken->name, "B");

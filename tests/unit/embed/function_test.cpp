@@ -454,7 +454,7 @@ TEST(function_definition, binds_arguments_by_name) {
               "search: the argument 'text' is missing");
     const auto unknown = search.by_name({{"text", "a"}, {"limti", 2}});
     EXPECT_EQ(unknown.error().message(), "search: there is no parameter \"limti\"");
-    EXPECT_EQ(unknown.error().info().hint, "did you mean limit?");
+    EXPECT_EQ(unknown.error().info().hint, "did you mean 'limit'?");
 }
 
 TEST(function_definition, binds_arguments_by_position) {
