@@ -5,9 +5,10 @@
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
-#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/system_executor.hpp>
 
 #include <memory>
 #include <tuple>
@@ -51,9 +52,11 @@ public:
                        all = std::tuple<Results...>(std::move(results)...)]() mutable {
             std::apply([&](Results&... each) { std::move (*handler)(std::move(each)...); }, all);
         };
-        // An any_completion_executor can prefer this, but not require it as post() does.
-        boost::asio::prefer(work, boost::asio::execution::blocking.never)
-            .execute(std::move(finish));
+        // An any_completion_executor may run it at once, inside of the operation that completes it.
+        boost::asio::post(boost::asio::system_executor(),
+                          [work = std::move(work), finish = std::move(finish)]() mutable {
+                              work.execute(std::move(finish));
+                          });
     }
 
 private:
