@@ -57,9 +57,7 @@ public:
     /// Begins the conversation outside of all others anew.
     void forget_conversation() noexcept { said_ = nullptr; }
     /// The budget of the whole session; null: it has none.
-    [[nodiscard]] spending_ledger* session_budget() noexcept {
-        return spent_ ? &*spent_ : nullptr;
-    }
+    [[nodiscard]] spending_ledger* session_budget() noexcept { return spent_ ? &*spent_ : nullptr; }
     /// Begins a budget of the whole session in place of the one before. Not while calls run.
     void renew_budget(spending_bounds bounds) {
         spent_.reset();
@@ -84,7 +82,7 @@ private:
     environment of_;
     // Both are made when they are asked for: many sessions call no task.
     std::optional<result_builder> results_;
-    std::shared_ptr<conversation> said_; ///< outside of all that were opened, and of branches
+    std::shared_ptr<conversation> said_;   ///< outside of all that were opened, and of branches
     std::optional<spending_ledger> spent_; ///< absent: the session has no budget
     cost_history costs_;
     std::shared_ptr<warnings> warned_;
