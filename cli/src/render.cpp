@@ -2,6 +2,7 @@
 
 #include "table.hpp"
 
+#include <heddle/base/cancel_reason_name.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -178,19 +179,6 @@ result<std::string> parts_text::text() && {
     return result_too_long();
 }
 
-/// Names for scripts; to_string() is for people.
-std::string_view reason_name(cancel_reason reason) noexcept {
-    switch (reason) {
-    case cancel_reason::none: break;
-    case cancel_reason::user: return "user";
-    case cancel_reason::deadline: return "deadline";
-    case cancel_reason::sibling: return "sibling";
-    case cancel_reason::budget: return "budget";
-    case cancel_reason::shutdown: return "shutdown";
-    }
-    return "none";
-}
-
 /// A value as JSON. Parts without a JSON form become strings, their printed forms. A value that is
 /// too deep, or longer than `max_bytes`, becomes one string, cut at that length.
 boost::json::value json_of(const value& content, std::size_t max_bytes) {
@@ -299,8 +287,7 @@ std::string render_error_json(const error& failure, const source_map& sources, e
     }
     if (auto data = data_of(failure)) described["data"] = *std::move(data);
     if (failure.is_cancelled()) {
-        described["cancelled_because"] =
-            boost::json::string(reason_name(failure.cancelled_because()));
+        described["cancelled_because"] = boost::json::string(name_of(failure.cancelled_because()));
     }
     if (!info.hint.empty()) described["hint"] = info.hint;
     if (const source_location place = sources.locate(info.span); place.line != 0) {

@@ -35,8 +35,4 @@ json tuple_schema(json::array items) {
                         {"maxItems", count}};
 }
 
-json any_of_schema(json::array alternatives) {
-    return json::object{{"anyOf", std::move(alternatives)}};
-}
-
 } // namespace heddle::detail

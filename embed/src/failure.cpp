@@ -1,5 +1,6 @@
 #include <heddle/failure.hpp>
 
+#include <heddle/base/cancel_reason_name.hpp>
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/ports/llm_port.hpp>
@@ -24,19 +25,6 @@ public:
         return "ok";
     }
 };
-
-/// Names for programs; to_string() is for people.
-std::string_view name_of(cancel_reason reason) noexcept {
-    switch (reason) {
-    case cancel_reason::none: break;
-    case cancel_reason::user: return "user";
-    case cancel_reason::deadline: return "deadline";
-    case cancel_reason::sibling: return "sibling";
-    case cancel_reason::budget: return "budget";
-    case cancel_reason::shutdown: return "shutdown";
-    }
-    return "none";
-}
 
 json place_json(const source_place& place) {
     return json::object{{"file", place.file}, {"line", place.line}, {"column", place.column}};

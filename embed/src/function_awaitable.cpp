@@ -11,12 +11,7 @@ void spawn_function(std::shared_ptr<pending_call> pending, boost::asio::awaitabl
         by.executor(), std::move(body),
         boost::asio::bind_cancellation_slot(
             by.slot(), [pending = std::move(pending)](const std::exception_ptr& thrown) {
-                if (!thrown) return;
-                try {
-                    std::rethrow_exception(thrown);
-                } catch (...) {
-                    pending->fail_with_exception();
-                }
+                if (thrown) pending->fail(thrown);
             }));
 }
 

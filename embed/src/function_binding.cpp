@@ -20,7 +20,7 @@ void run_function(const std::shared_ptr<pending_call>& pending, bool elsewhere,
         try {
             run();
         } catch (...) {
-            pending->fail_with_exception();
+            pending->fail(std::current_exception());
         }
     };
     if (elsewhere) boost::asio::post(pending->by().executor(), std::move(guarded));

@@ -41,15 +41,16 @@ bool pending_call::complete(result<json> outcome) {
     return true;
 }
 
-bool pending_call::fail_with_exception() {
+bool pending_call::fail(std::exception_ptr thrown) {
     try {
-        throw;
-    } catch (const boost::system::system_error& thrown) {
-        if (by_.cancelled() && thrown.code() == boost::asio::error::operation_aborted)
+        std::rethrow_exception(std::move(thrown));
+    } catch (const boost::system::system_error& of_asio) {
+        if (by_.cancelled() && of_asio.code() == boost::asio::error::operation_aborted)
             return complete(error::cancelled(cancel_reason::user));
-    } catch (...) { // below
+        return complete(error_of_exception("the function '" + function_ + "'"));
+    } catch (...) {
+        return complete(error_of_exception("the function '" + function_ + "'"));
     }
-    return complete(error_of_exception("the function '" + function_ + "'"));
 }
 
 } // namespace heddle::detail

@@ -28,8 +28,8 @@ public:
 
     /// False if the call was completed before.
     bool complete(result<json> outcome);
-    /// The exception being handled becomes the failure of the call.
-    bool fail_with_exception();
+    /// The exception becomes the failure of the call.
+    bool fail(std::exception_ptr thrown);
 
     [[nodiscard]] const std::string& function() const noexcept { return function_; }
     [[nodiscard]] const call& by() const noexcept { return by_; }
@@ -68,13 +68,7 @@ public:
         return pending_->complete(detail::result_as_json<T>(*outcome));
     }
     /// The exception is the failure of the call.
-    bool operator()(std::exception_ptr thrown) const {
-        try {
-            std::rethrow_exception(std::move(thrown));
-        } catch (...) {
-            return pending_->fail_with_exception();
-        }
-    }
+    bool operator()(std::exception_ptr thrown) const { return pending_->fail(std::move(thrown)); }
 
 private:
     std::shared_ptr<detail::pending_call> pending_;
@@ -90,13 +84,7 @@ public:
 
     bool operator()() const { return pending_->complete(json()); }
     bool operator()(error failure) const { return pending_->complete(std::move(failure)); }
-    bool operator()(std::exception_ptr thrown) const {
-        try {
-            std::rethrow_exception(std::move(thrown));
-        } catch (...) {
-            return pending_->fail_with_exception();
-        }
-    }
+    bool operator()(std::exception_ptr thrown) const { return pending_->fail(std::move(thrown)); }
 
 private:
     std::shared_ptr<detail::pending_call> pending_;

@@ -4,6 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/convert_scalars.hpp>
 
+#include <heddle/convert_choices.hpp>
 #include <heddle/convert_chrono.hpp>
 #include <heddle/convert_containers.hpp>
 #include <heddle/convert_described.hpp>

@@ -1,4 +1,4 @@
-// Conversion of optionals, variants, tuples and containers. Include heddle/convert.hpp.
+// Conversion of tuples and containers. Include heddle/convert.hpp.
 #pragma once
 
 #include <heddle/json_conversion.hpp>
@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace heddle::detail {
@@ -44,64 +44,6 @@ concept sequence_like = requires(T items) {
 [[nodiscard]] const json::object* members_of(const json& from, const json_place& at);
 [[nodiscard]] json list_schema(json items, bool unique = false);
 [[nodiscard]] json tuple_schema(json::array items);
-[[nodiscard]] json any_of_schema(json::array alternatives);
-
-/// Is null when it is absent.
-template <class T>
-struct converter<std::optional<T>> {
-    static json write(const std::optional<T>& value, const json_place& at) {
-        return value ? converter_of<T>::write(*value, at) : json();
-    }
-    static std::optional<std::optional<T>> read(const json& from, const json_place& at) {
-        std::optional<T> value;
-        if (!from.is_null()) {
-            value = converter_of<T>::read(from, at);
-            if (!value) return std::nullopt;
-        }
-        return std::optional<std::optional<T>>(std::in_place, std::move(value));
-    }
-    static json schema(schema_builder& builder) {
-        return any_of_schema({converter_of<T>::schema(builder), json::object{{"type", "null"}}});
-    }
-};
-
-/// The first alternative that fits.
-template <class... T>
-struct converter<std::variant<T...>> {
-    using type = std::variant<T...>;
-
-    static json write(const type& value, const json_place& at) {
-        return std::visit(
-            [&](const auto& each) {
-                return converter_of<std::remove_cvref_t<decltype(each)>>::write(each, at);
-            },
-            value);
-    }
-    static std::optional<type> read(const json& from, const json_place& at) {
-        std::optional<type> value;
-        std::string problems;
-        (try_one<T>(from, at, value, problems) || ...);
-        if (!value) return at.fail("fits none of the alternatives: " + problems);
-        return value;
-    }
-    static json schema(schema_builder& builder) {
-        return any_of_schema({converter_of<T>::schema(builder)...});
-    }
-
-private:
-    template <class One>
-    static bool try_one(const json& from, const json_place& at, std::optional<type>& value,
-                        std::string& problems) {
-        std::optional<error> failure;
-        if (auto one = converter_of<One>::read(from, at.trial(failure))) {
-            value.emplace(std::in_place_type<One>, *std::move(one));
-            return true;
-        }
-        if (!problems.empty()) problems += "; ";
-        if (failure) problems += failure->message();
-        return false;
-    }
-};
 
 template <class Tuple, class... T>
 struct tuple_converter {
@@ -118,7 +60,7 @@ struct tuple_converter {
     static std::optional<Tuple> read(const json& from, const json_place& at) {
         const json::array* items = items_of(from, sizeof...(T), at);
         if (items == nullptr) return std::nullopt;
-        return read_items(*items, at, std::index_sequence_for<T...>());
+        return read_parts(*items, at, std::index_sequence_for<T...>());
     }
     static json schema(schema_builder& builder) {
         return tuple_schema({converter_of<T>::schema(builder)...});
@@ -126,7 +68,7 @@ struct tuple_converter {
 
 private:
     template <std::size_t... I>
-    static std::optional<Tuple> read_items([[maybe_unused]] const json::array& items,
+    static std::optional<Tuple> read_parts([[maybe_unused]] const json::array& items,
                                            [[maybe_unused]] const json_place& at,
                                            std::index_sequence<I...>) {
         std::tuple<std::optional<T>...> read{converter_of<T>::read(items[I], at.in(I))...};
@@ -139,23 +81,41 @@ struct converter<std::tuple<T...>> : tuple_converter<std::tuple<T...>, T...> {};
 template <class A, class B>
 struct converter<std::pair<A, B>> : tuple_converter<std::pair<A, B>, A, B> {};
 
+/// The elements as JSON.
+template <class Range>
+[[nodiscard]] json write_items(const Range& items, const json_place& at) {
+    using item = typename Range::value_type;
+    json::array written;
+    for (const item& each : items) // of vector<bool> a copy
+        written.push_back(converter_of<item>::write(each, at.in(written.size())));
+    return written;
+}
+
+/// Passes each element, and where it is, to `take`, until one is not to be had. False: so it was.
+template <class Item, class Take>
+[[nodiscard]] bool read_items(const json::array& items, const json_place& at, Take take) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        std::optional<Item> each = converter_of<Item>::read(items[i], at.in(i));
+        if (!each || !take(*std::move(each), at.in(i))) return false;
+    }
+    return true;
+}
+
 template <class T, std::size_t N>
 struct converter<std::array<T, N>> {
     static json write(const std::array<T, N>& value, const json_place& at) {
-        json::array items;
-        for (const T& each : value)
-            items.push_back(converter_of<T>::write(each, at.in(items.size())));
-        return items;
+        return write_items(value, at);
     }
     static std::optional<std::array<T, N>> read(const json& from, const json_place& at) {
         const json::array* items = items_of(from, N, at);
         if (items == nullptr) return std::nullopt;
         std::array<T, N> value{};
-        for (std::size_t i = 0; i < N; ++i) {
-            std::optional<T> each = converter_of<T>::read((*items)[i], at.in(i));
-            if (!each) return std::nullopt;
-            value[i] = *std::move(each);
-        }
+        std::size_t next = 0;
+        const auto take = [&](T each, const json_place&) {
+            value[next++] = std::move(each);
+            return true;
+        };
+        if (!read_items<T>(*items, at, take)) return std::nullopt;
         return value;
     }
     static json schema(schema_builder& builder) {
@@ -171,21 +131,16 @@ template <sequence_like T>
 struct converter<T> {
     using item = typename T::value_type;
 
-    static json write(const T& value, const json_place& at) {
-        json::array items;
-        for (const item& each : value) // of vector<bool> a copy
-            items.push_back(converter_of<item>::write(each, at.in(items.size())));
-        return items;
-    }
+    static json write(const T& value, const json_place& at) { return write_items(value, at); }
     static std::optional<T> read(const json& from, const json_place& at) {
         const json::array* items = items_of(from, at);
         if (items == nullptr) return std::nullopt;
         T value;
-        for (std::size_t i = 0; i < items->size(); ++i) {
-            std::optional<item> each = converter_of<item>::read((*items)[i], at.in(i));
-            if (!each) return std::nullopt;
-            value.push_back(*std::move(each));
-        }
+        const auto take = [&](item each, const json_place&) {
+            value.push_back(std::move(each));
+            return true;
+        };
+        if (!read_items<item>(*items, at, take)) return std::nullopt;
         return value;
     }
     static json schema(schema_builder& builder) {
@@ -198,23 +153,19 @@ template <set_like T>
 struct converter<T> {
     using item = typename T::key_type;
 
-    static json write(const T& value, const json_place& at) {
-        json::array items;
-        for (const item& each : value)
-            items.push_back(converter_of<item>::write(each, at.in(items.size())));
-        return items;
-    }
+    static json write(const T& value, const json_place& at) { return write_items(value, at); }
     static std::optional<T> read(const json& from, const json_place& at) {
         const json::array* items = items_of(from, at);
         if (items == nullptr) return std::nullopt;
         T value;
-        for (std::size_t i = 0; i < items->size(); ++i) {
-            std::optional<item> each = converter_of<item>::read((*items)[i], at.in(i));
-            if (!each) return std::nullopt;
-            if (const std::size_t before = value.size();
-                value.insert(*std::move(each)), value.size() == before)
-                return at.in(i).fail("occurs twice in a set");
-        }
+        const auto take = [&](item each, const json_place& here) {
+            const std::size_t before = value.size();
+            value.insert(std::move(each));
+            if (value.size() != before) return true;
+            static_cast<void>(here.fail("occurs twice in a set"));
+            return false;
+        };
+        if (!read_items<item>(*items, at, take)) return std::nullopt;
         return value;
     }
     static json schema(schema_builder& builder) {
