@@ -25,12 +25,14 @@ struct event_loop::driver {
 };
 
 event_loop::event_loop(boost::asio::io_context& context, time passes)
-    : context_(context), executor_(context.get_executor()), passes_(passes),
+    : context_(context), executor_(context.get_executor()), address_(*this, executor_),
+      passes_(passes),
       // Any fixed time that is not the clock's zero would do.
       epoch_(passes == time::real ? clock::now() : clock::time_point(std::chrono::hours(1))),
       virtual_now_(epoch_), driver_(std::make_shared<driver>(*this)) {}
 
 event_loop::~event_loop() {
+    address_.close(context_.stopped());
     driver_->owner = nullptr;
     driver_->timer.cancel();
 }

@@ -37,6 +37,14 @@ void wait_point::on_cancel(cancel_reason) noexcept { finish(wake::cancelled); }
 
 void wait_point::on_timer() noexcept { finish(wake::timed_out); }
 
+void wait_point::drop() noexcept {
+    if (!handler_) return;
+    unhook();
+    unschedule();
+    const auto dropped = std::move(*handler_);
+    handler_.reset();
+}
+
 void wait_point::finish(wake outcome) noexcept {
     if (!handler_) return;
     outcome_ = outcome;

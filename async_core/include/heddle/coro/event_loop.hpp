@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/coro/deadline.hpp>
+#include <heddle/coro/loop_address.hpp>
 #include <heddle/coro/task.hpp>
 #include <heddle/coro/timer_wheel.hpp>
 
@@ -16,7 +17,8 @@ namespace heddle::coro {
 /// They fire in the order of their times; those with equal times fire in the order in which they
 /// were scheduled.
 /// Lifetime: outlives all coroutines started on it; the io_context outlives it.
-/// Threads: one thread runs the io_context; only executor() may be used from others.
+/// Threads: one thread runs the io_context; only its executor and its address may be used from
+/// others (coro::run_on).
 class event_loop {
 public:
     /// How time passes.
@@ -32,6 +34,8 @@ public:
 
     [[nodiscard]] executor get_executor() const noexcept { return executor_; }
     [[nodiscard]] boost::asio::io_context& context() const noexcept { return context_; }
+    /// For other threads, which may keep it longer than the loop.
+    [[nodiscard]] const loop_address& address() const noexcept { return address_; }
     [[nodiscard]] clock::time_point now() const noexcept {
         return passes_ == time::real ? clock::now() : virtual_now_;
     }
@@ -65,6 +69,7 @@ private:
     struct driver; // the asio timer and the guard that outlives a pending wait
     boost::asio::io_context& context_;
     executor executor_;
+    loop_address address_;
     time passes_;
     clock::time_point epoch_;
     clock::time_point virtual_now_;

@@ -26,6 +26,9 @@ public:
     /// Wakes the waiter, or makes the next wait return at once.
     void notify() noexcept;
     [[nodiscard]] bool waiting() const noexcept { return handler_.has_value(); }
+    /// Destroys the coroutine that is parked, if there is one: its loop is destroyed. This may
+    /// destroy the object itself, if that coroutine owns it.
+    void drop() noexcept;
 
 private:
     using handler_type = boost::asio::async_result<use_task_t, void()>::handler_type;
