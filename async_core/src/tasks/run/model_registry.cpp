@@ -27,6 +27,22 @@ void model_registry::add(ports::llm_port& provider) {
     if (!default_provider_) default_provider_ = &provider;
 }
 
+model_registry model_registry::with_ports(
+    const std::function<ports::llm_port&(ports::llm_port&)>& replace) const {
+    model_registry copy = *this;
+    std::map<const ports::llm_port*, ports::llm_port*> replaced;
+    const auto replace_in = [&](ports::llm_port*& port) {
+        if (!port) return;
+        ports::llm_port*& other = replaced[port];
+        if (!other) other = &replace(*port);
+        port = other;
+    };
+    for (ports::llm_port*& each : copy.providers_) replace_in(each);
+    for (auto& [name, route] : copy.routes_) replace_in(route.port);
+    replace_in(copy.default_provider_);
+    return copy;
+}
+
 ports::llm_port* model_registry::find(std::string_view provider) const noexcept {
     const auto found = places_.find(provider);
     return found == places_.end() ? nullptr : providers_[found->second];

@@ -111,6 +111,7 @@ public:
     /// Bounds of an evaluation.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
 
+    [[nodiscard]] coro::event_loop& loop() const noexcept { return loop_; }
     [[nodiscard]] const configuration& settings() const noexcept { return settings_; }
     /// Where the templates are: folders and files.
     [[nodiscard]] const std::vector<std::string>& template_folders() const noexcept {

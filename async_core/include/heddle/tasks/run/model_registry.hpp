@@ -3,6 +3,7 @@
 
 #include <heddle/ports/llm_port.hpp>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -40,7 +41,8 @@ struct names_with_colon {
 };
 
 /// The configured providers by name, other names for their models, and the default model. Filled by
-/// the host before the first run; the providers outlive it. Threads: its shard's only.
+/// the host before the first run; the providers outlive it. Threads: its shard's only; from then on
+/// any, as far as the providers allow it.
 class model_registry {
 public:
     /// Adds a provider under its provider_name(). A later one of the same name replaces it. The
@@ -82,6 +84,11 @@ public:
     /// registration.
     [[nodiscard]] std::optional<std::string> doubt_about(std::string_view model,
                                                          std::string_view provider) const;
+
+    /// A copy with other ports of the same names: what `replace` returns for a provider or a route,
+    /// of which it is asked once each. For loops of other threads (providers::remote_provider).
+    [[nodiscard]] model_registry with_ports(
+        const std::function<ports::llm_port&(ports::llm_port&)>& replace) const;
 
     [[nodiscard]] ports::llm_port* find(std::string_view provider) const noexcept;
     /// In the order in which they were added.

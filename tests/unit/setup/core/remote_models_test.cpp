@@ -1,0 +1,164 @@
+// Sessions on several threads that share the services of one.
+#include <heddle/setup/remote_models.hpp>
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
+
+#include <loop_thread.hpp>
+#include <loopback_server.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace heddle::setup {
+namespace {
+
+using loopback::loop_thread;
+
+/// A service in the format of OpenAI that counts what it has at once.
+struct counting_service {
+    std::atomic<int> running{0};
+    std::atomic<int> most{0};
+    std::atomic<int> asked{0};
+    loopback::server server{[this](loopback::connection& peer, int) {
+        while (!peer.read_request().empty()) {
+            ++asked;
+            const int now = ++running;
+            for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {}
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            --running;
+            (void)peer.send(loopback::answer(
+                R"({"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})",
+                "content-type: application/json\r\n"));
+        }
+    }};
+};
+
+/// Notes the threads on which requests are sent.
+class sending_threads final : public request_watch {
+public:
+    std::optional<error> on_request(const seen_request&) override {
+        threads.insert(std::this_thread::get_id());
+        return std::nullopt;
+    }
+    std::set<std::thread::id> threads;
+};
+
+coro::task<void> evaluate(host::engine* engine, std::string source, std::promise<std::string>* to) {
+    std::string shown;
+    {
+        auto session = engine->new_session().value();
+        auto value = co_await session->evaluate("test", std::move(source), {});
+        if (!value) shown = "error: " + value.error().message();
+        else shown = lang::string_bytes(*value);
+    }
+    to->set_value(shown);
+}
+
+constexpr const char* workflow = R"((defatom ask (params text) (instructions "Is it {{text}}?"))
+(string-join (map (lambda (number) (content (ask (string-append "NAME" (number->string number)))))
+                  (range 30)) " "))";
+
+TEST(remote_models, names_lead_to_the_same_models_through_other_ports) {
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io};
+    service_set_options options;
+    options.config_text =
+        "model = \"fast\"\n[aliases]\nfast = \"both\"\n"
+        "[routes.both]\nmodels = [\"one:m\", \"two:n\"]\n"
+        "[providers.one]\ntype = \"ollama\"\nbase_url = \"http://127.0.0.1:9\"\n"
+        "[providers.two]\ntype = \"ollama\"\nbase_url = \"http://127.0.0.1:8\"\n";
+    auto set = service_set::create(loop, null_log(), options);
+    ASSERT_TRUE(set) << set.error().message();
+    const remote_models models(**set);
+    const tasks::model_registry& home = (*set)->models().registry();
+    for (const char* name : {"", "fast", "both", "one:m", "two:x"}) {
+        const auto near = home.resolve(name, "").value();
+        const auto far = models.registry().resolve(name, "").value();
+        EXPECT_TRUE(dynamic_cast<providers::remote_provider*>(far.provider)) << name;
+        EXPECT_EQ(far.provider->provider_name(), near.provider->provider_name()) << name;
+        EXPECT_EQ(far.model, near.model) << name;
+        EXPECT_EQ(far.settings, near.settings) << name;
+        EXPECT_EQ(far.route_models.size(), near.route_models.size()) << name;
+    }
+    EXPECT_FALSE(models.registry().resolve("m", "three"));
+    const tasks::task_system_parts parts = models.task_parts();
+    EXPECT_EQ(parts.models, &models.registry());
+    EXPECT_EQ(parts.memory, nullptr);
+    EXPECT_EQ(parts.context, nullptr);
+    EXPECT_TRUE(parts.executors.empty());
+}
+
+TEST(remote_models, loops_share_limits_and_connections_of_the_home_loop) {
+    counting_service service;
+    service_set_options options;
+    options.variables.lookup = [](const std::string& name) {
+        return name == "KEY" ? std::optional<std::string>("sk-test-0123456789") : std::nullopt;
+    };
+    options.config_text = "model = \"near:m\"\n[providers.near]\ntype = \"openai\"\nbase_url = \"" +
+                          service.server.url() +
+                          "/v1\"\napi_key_env = \"KEY\"\nmax_in_flight = 2\n";
+    sending_threads sent;
+    options.of_sent = &sent;
+    loop_thread home;
+    std::unique_ptr<service_set> set;
+    std::unique_ptr<remote_models> models;
+    std::promise<void> ready;
+    boost::asio::post(home.loop().get_executor(), [&] {
+        auto created = service_set::create(home.loop(), null_log(), options);
+        EXPECT_TRUE(created) << created.error().message();
+        if (created) {
+            set = *std::move(created);
+            models = std::make_unique<remote_models>(*set);
+        }
+        ready.set_value();
+    });
+    ready.get_future().wait();
+    ASSERT_TRUE(models);
+
+    constexpr int count = 3;
+    std::promise<std::string> shown[count];
+    {
+        std::deque<host::engine> engines;
+        loop_thread loops[count];
+        for (int i = 0; i < count; ++i) {
+            host::engine_parts parts;
+            parts.operators = tasks::operators(models->task_parts());
+            host::engine& engine = engines.emplace_back(loops[i].loop(), std::move(parts));
+            std::string source = workflow;
+            source.replace(source.find("NAME"), 4, "row" + std::to_string(i) + " ");
+            boost::asio::post(loops[i].loop().get_executor(), [&, i, source] {
+                coro::spawn(loops[i].loop(), evaluate(&engine, source, &shown[i]),
+                            [](std::exception_ptr) {});
+            });
+        }
+        for (auto& each : shown) {
+            const std::string text = each.get_future().get();
+            EXPECT_EQ(text.substr(0, 7), "yes yes") << text;
+        }
+        // Its sessions have ended.
+        for (loop_thread& each : loops) each.end();
+    }
+    EXPECT_EQ(service.asked, count * 30);
+    EXPECT_EQ(service.most, 2);
+    EXPECT_LE(service.server.accepted(), 2);
+    EXPECT_EQ(sent.threads, std::set<std::thread::id>{home.id()});
+    std::promise<void> closed;
+    boost::asio::post(home.loop().get_executor(), [&] {
+        coro::spawn(home.loop(), set->close(), [&](std::exception_ptr) { closed.set_value(); });
+    });
+    closed.get_future().wait();
+    home.end();
+}
+
+} // namespace
+} // namespace heddle::setup
