@@ -5,6 +5,8 @@
 #include <loop_thread.hpp>
 #include <loopback_runner.hpp>
 
+#include <boost/asio/post.hpp>
+
 #include <gmock/gmock.h>
 
 #include <atomic>

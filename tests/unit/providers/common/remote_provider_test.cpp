@@ -8,6 +8,9 @@
 #include <loop_thread.hpp>
 #include <loopback_runner.hpp>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
 #include <gmock/gmock.h>
 
 #include <algorithm>

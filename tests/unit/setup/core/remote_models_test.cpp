@@ -9,6 +9,8 @@
 #include <loop_thread.hpp>
 #include <loopback_server.hpp>
 
+#include <boost/asio/post.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
