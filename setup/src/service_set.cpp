@@ -1,6 +1,8 @@
 #include <heddle/setup/service_set.hpp>
 
 #include "read_only_files.hpp"
+#include "remote_models.hpp"
+#include "remote_processes.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
@@ -77,6 +79,10 @@ result<std::unique_ptr<service_set>> service_set::create(coro::event_loop& loop,
 }
 
 result<void> service_set::read_settings() {
+    if (options_.home) {
+        settings_ = options_.home->settings_;
+        return {};
+    }
     config_sources sources;
     sources.explicit_file = options_.config_file;
     sources.explicit_text = options_.config_text;
@@ -117,6 +123,11 @@ result<void> service_set::open_files() {
 }
 
 result<void> service_set::allow_programs() {
+    if (options_.home) {
+        if (ports::process_port* const port = options_.home->processes())
+            processes_ = make_remote_processes(options_.home->loop_.address(), *port);
+        return {};
+    }
     if (!options_.programs || options_.read_only) return {};
     process::process_options created;
     created.workspace = options_.workspace;
@@ -156,6 +167,13 @@ void service_set::set_up_contexts() {
 }
 
 result<void> service_set::open_models() {
+    if (const service_set* const home = options_.home) {
+        borrowed_ =
+            std::make_unique<remote_models>(home->loop_.address(), home->models().registry());
+        has_cache_ = home->has_cache_;
+        task_parts_.models = &borrowed_->registry();
+        return {};
+    }
     const service_request& request = options_.services;
     HEDDLE_TRY(models_, set_up_models({request, settings_, options_.variables, loop_, *http_,
                                        *workers_, log_, &consents_, options_.of_sent}));
@@ -165,11 +183,15 @@ result<void> service_set::open_models() {
 }
 
 result<void> service_set::load_prices() {
-    if (settings_.prices) {
-        HEDDLE_TRY(const std::string text, read_input_file(*settings_.prices));
-        HEDDLE_CHECK(prices_.add(text, *settings_.prices));
+    if (options_.home) {
+        prices_ = options_.home->prices_;
+    } else {
+        if (settings_.prices) {
+            HEDDLE_TRY(const std::string text, read_input_file(*settings_.prices));
+            HEDDLE_CHECK(prices_.add(text, *settings_.prices));
+        }
+        name_prices();
     }
-    name_prices();
     task_parts_.prices = &prices_;
     task_parts_.budget_usd = options_.budget_usd;
     task_parts_.max_calls = options_.max_calls;
@@ -190,6 +212,11 @@ void service_set::name_prices() {
 }
 
 result<void> service_set::load_tasks() {
+    if (options_.home) {
+        template_folders_ = options_.home->template_folders_;
+        task_parts_.templates = options_.home->task_parts_.templates;
+        return {};
+    }
     template_folders_ = options_.tasks.empty() ? settings_.tasks : options_.tasks;
     if (template_folders_.empty() && has_templates(options_.default_tasks))
         template_folders_.push_back(options_.default_tasks);
@@ -224,6 +251,7 @@ host::engine_parts service_set::engine_parts() const {
 
 coro::task<void> service_set::close() {
     co_await http_->close();
+    if (!models_) co_return; // its home closes them
     // Also after an interruption or a timeout: the responses have arrived and are paid for.
     const result<void> kept = co_await models_->flush_cache(loop_);
     if (kept) co_return;

@@ -29,9 +29,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::setup {
+
+class remote_models;
+class service_set;
 
 /// The right of workflows to run programs in the workspace.
 struct program_rights {
@@ -55,6 +59,10 @@ struct service_set_options {
 
     service_request services;
     request_watch* of_sent = nullptr; ///< observes what is sent, after the cache; may be null
+    /// A set whose loop another thread runs, or will run: it sends the requests and runs the
+    /// programs of this one, so that connections, limits, cache and recording are shared. Settings,
+    /// models, prices and templates are those of `home`; nothing is read again. Null: none.
+    service_set* home = nullptr;
 
     std::size_t worker_threads = 2; ///< for files and the cache
     std::string workspace = ".";    ///< whose files workflows may use
@@ -90,7 +98,8 @@ struct service_set_options {
 class service_set {
 public:
     /// Reads files, and for keys may run a command (half a minute); sends nothing. `loop` and `log`
-    /// outlive the result, which outlives its sessions. Errors: as find_config, set_up_models and
+    /// outlive the result, which outlives its sessions; `home` outlives both. Threads: the loop's,
+    /// or any before it runs; `home` may be in use meanwhile. Errors: as find_config, set_up_models and
     /// load_run_templates; not_found for the workspace; invalid_argument for a directory of the
     /// index and for prices.
     [[nodiscard]] static result<std::unique_ptr<service_set>> create(coro::event_loop& loop,
@@ -117,8 +126,13 @@ public:
     [[nodiscard]] const std::vector<std::string>& template_folders() const noexcept {
         return template_folders_;
     }
-    [[nodiscard]] model_setup& models() noexcept { return *models_; }
-    [[nodiscard]] const model_setup& models() const noexcept { return *models_; }
+    /// Those of the `home`, where there is one: for its thread only.
+    [[nodiscard]] model_setup& models() noexcept {
+        return options_.home ? options_.home->models() : *models_;
+    }
+    [[nodiscard]] const model_setup& models() const noexcept {
+        return options_.home ? std::as_const(*options_.home).models() : *models_;
+    }
     [[nodiscard]] const ports::price_port& prices() const noexcept { return prices_; }
     [[nodiscard]] ports::http_port& http() noexcept { return *http_; }
     [[nodiscard]] ports::file_port& files() noexcept { return *files_; }
@@ -163,7 +177,8 @@ private:
     std::unique_ptr<ports::worker_port> workers_;
     std::unique_ptr<memory::memory_system> memory_;
     std::unique_ptr<tasks::context_builder> contexts_;
-    std::unique_ptr<model_setup> models_;
+    std::unique_ptr<model_setup> models_;           ///< null with a home
+    std::unique_ptr<const remote_models> borrowed_; ///< those of the home; null without one
     std::unique_ptr<host::import_port> imports_;
     tasks::task_system_parts task_parts_;
 };

@@ -1,5 +1,5 @@
 // Sessions on several threads that share the services of one.
-#include <heddle/setup/remote_models.hpp>
+#include <heddle/setup/service_set.hpp>
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
@@ -70,7 +70,7 @@ constexpr const char* workflow = R"((defatom ask (params text) (instructions "Is
 (string-join (map (lambda (number) (content (ask (string-append "NAME" (number->string number)))))
                   (range 30)) " "))";
 
-TEST(remote_models, names_lead_to_the_same_models_through_other_ports) {
+TEST(service_sets_with_a_home, names_lead_to_the_same_models_through_other_ports) {
     boost::asio::io_context io{1};
     coro::event_loop loop{io};
     service_set_options options;
@@ -81,26 +81,30 @@ TEST(remote_models, names_lead_to_the_same_models_through_other_ports) {
         "[providers.two]\ntype = \"ollama\"\nbase_url = \"http://127.0.0.1:8\"\n";
     auto set = service_set::create(loop, null_log(), options);
     ASSERT_TRUE(set) << set.error().message();
-    const remote_models models(**set);
+    boost::asio::io_context io_beside{1};
+    coro::event_loop loop_beside{io_beside};
+    service_set_options of_beside;
+    of_beside.config_text = "model = \"nothing:is-read\"";
+    of_beside.home = set->get();
+    auto beside = service_set::create(loop_beside, null_log(), of_beside);
+    ASSERT_TRUE(beside) << beside.error().message();
+    const tasks::model_registry& models = *(*beside)->task_parts().models;
     const tasks::model_registry& home = (*set)->models().registry();
     for (const char* name : {"", "fast", "both", "one:m", "two:x"}) {
         const auto near = home.resolve(name, "").value();
-        const auto far = models.registry().resolve(name, "").value();
+        const auto far = models.resolve(name, "").value();
         EXPECT_TRUE(dynamic_cast<providers::remote_provider*>(far.provider)) << name;
         EXPECT_EQ(far.provider->provider_name(), near.provider->provider_name()) << name;
         EXPECT_EQ(far.model, near.model) << name;
         EXPECT_EQ(far.settings, near.settings) << name;
         EXPECT_EQ(far.route_models.size(), near.route_models.size()) << name;
     }
-    EXPECT_FALSE(models.registry().resolve("m", "three"));
-    const tasks::task_system_parts parts = models.task_parts();
-    EXPECT_EQ(parts.models, &models.registry());
-    EXPECT_EQ(parts.memory, nullptr);
-    EXPECT_EQ(parts.context, nullptr);
-    EXPECT_TRUE(parts.executors.empty());
+    EXPECT_FALSE(models.resolve("m", "three"));
+    EXPECT_EQ((*beside)->task_parts().memory, &(*beside)->memory());
+    EXPECT_EQ((*beside)->processes(), nullptr);
 }
 
-TEST(remote_models, loops_share_limits_and_connections_of_the_home_loop) {
+TEST(service_sets_with_a_home, loops_share_limits_and_connections_of_the_home_loop) {
     counting_service service;
     service_set_options options;
     options.variables.lookup = [](const std::string& name) {
@@ -113,29 +117,32 @@ TEST(remote_models, loops_share_limits_and_connections_of_the_home_loop) {
     options.of_sent = &sent;
     loop_thread home;
     std::unique_ptr<service_set> set;
-    std::unique_ptr<remote_models> models;
     std::promise<void> ready;
     boost::asio::post(home.loop().get_executor(), [&] {
         auto created = service_set::create(home.loop(), null_log(), options);
         EXPECT_TRUE(created) << created.error().message();
-        if (created) {
-            set = *std::move(created);
-            models = std::make_unique<remote_models>(*set);
-        }
+        if (created) set = *std::move(created);
         ready.set_value();
     });
     ready.get_future().wait();
-    ASSERT_TRUE(models);
+    ASSERT_TRUE(set);
 
     constexpr int count = 3;
     std::promise<std::string> shown[count];
     {
+        std::deque<std::unique_ptr<service_set>> beside;
         std::deque<host::engine> engines;
-        loop_thread loops[count];
+        std::deque<loop_thread> loops;
         for (int i = 0; i < count; ++i) {
-            host::engine_parts parts;
-            parts.operators = tasks::operators(models->task_parts());
-            host::engine& engine = engines.emplace_back(loops[i].loop(), std::move(parts));
+            loop_thread& own = loops.emplace_back();
+            service_set_options borrowing;
+            borrowing.home = set.get();
+            auto borrower = service_set::create(own.loop(), null_log(), borrowing);
+            ASSERT_TRUE(borrower) << borrower.error().message();
+            beside.push_back(*std::move(borrower));
+            host::engine_parts parts = beside.back()->engine_parts();
+            parts.operators = tasks::operators(beside.back()->task_parts());
+            host::engine& engine = engines.emplace_back(own.loop(), std::move(parts));
             std::string source = workflow;
             source.replace(source.find("NAME"), 4, "row" + std::to_string(i) + " ");
             boost::asio::post(loops[i].loop().get_executor(), [&, i, source] {
@@ -147,8 +154,16 @@ TEST(remote_models, loops_share_limits_and_connections_of_the_home_loop) {
             const std::string text = each.get_future().get();
             EXPECT_EQ(text.substr(0, 7), "yes yes") << text;
         }
-        // Its sessions have ended.
-        for (loop_thread& each : loops) each.end();
+        // Their sessions have ended.
+        for (int i = 0; i < count; ++i) {
+            std::promise<void> gone;
+            boost::asio::post(loops[i].loop().get_executor(), [&] {
+                beside[i].reset();
+                gone.set_value();
+            });
+            gone.get_future().wait();
+            loops[i].end();
+        }
     }
     EXPECT_EQ(service.asked, count * 30);
     EXPECT_EQ(service.most, 2);
