@@ -1,12 +1,10 @@
 #include "application.hpp"
 
-#include "journal/parked_questions.hpp"
 #include "logging.hpp"
+#include "service_options.hpp"
 
 #include <heddle/tasks/session/session_tasks.hpp>
 
-#include <iterator>
-#include <sstream>
 #include <utility>
 
 #include <sys/resource.h>
@@ -15,65 +13,9 @@ namespace heddle::cli {
 
 namespace {
 
-/// Branches of a row at once whose requests wait for the same batch.
-constexpr std::size_t parked_branches = 4096;
-constexpr const char* how_to_allow = "if you trust the workflow, start heddle with --allow-shell";
-
 /// Only errors where the messages of the workflow are not to be shown.
 [[nodiscard]] int logged_verbosity(const workflow_options& options) {
     return options.drops_output ? -1 : options.verbosity;
-}
-
-[[nodiscard]] std::vector<std::string> words_of(const std::string& line) {
-    std::istringstream in(line);
-    return {std::istream_iterator<std::string>(in), {}};
-}
-
-setup::service_request request_of(const workflow_options& options, const parking_slot& parking) {
-    setup::service_request request;
-    request.model = options.model;
-    request.base_url = options.base_url;
-    request.cache = options.cache;
-    request.cache_file = options.cache_file;
-    request.record = options.record;
-    request.replay = options.replay;
-    request.replay_leniently = options.replay_leniently;
-    request.seed = options.seed;
-    request.watch = options.watch;
-    request.without_keys = options.without_keys;
-    request.from_records = options.from_journal;
-    if (options.parks) {
-        request.park = [&parking](ports::llm_port& inner, providers::batch_endpoint& batches) {
-            return std::make_unique<parking_port>(inner, batches, parking);
-        };
-    }
-    return request;
-}
-
-setup::service_set_options set_of(const std::string& program, const workflow_options& options,
-                                  const setup::environment& variables,
-                                  const parking_slot& parking) {
-    setup::service_set_options asked;
-    asked.variables = variables;
-    asked.config_file = options.config;
-    asked.services = request_of(options, parking);
-    asked.workspace = options.workspace;
-    asked.read_only = options.from_journal;
-    asked.program = program;
-    asked.index = options.index;
-    asked.index_file = options.index_file;
-    asked.match_with_model = options.match_with_model;
-    asked.tasks = options.tasks;
-    asked.default_tasks = options.default_tasks;
-    asked.programs_hint = how_to_allow;
-    if (options.aider) asked.aider = words_of(*options.aider);
-    asked.concurrency = options.concurrency;
-    if (options.parks) asked.usual_concurrency = parked_branches;
-    asked.memory_limit = options.memory_limit;
-    asked.step_limit = options.step_limit;
-    asked.budget_usd = options.budget_usd;
-    asked.max_calls = options.max_calls;
-    return asked;
 }
 
 /// Pieces as they come; a line with the task's name wherever another call goes on.
@@ -101,7 +43,8 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     std::unique_ptr<application> object(
         new application(make_console_log(output, level_for(logged_verbosity(options)))));
 
-    setup::service_set_options asked = set_of(program, options, variables, object->parking_);
+    setup::service_set_options asked =
+        service_options(program, options, variables, object->parking_);
     if (!options.show_prompts.empty()) {
         object->prompts_ =
             std::make_unique<prompt_printer>(output, options.show_prompts, options.json);
@@ -122,9 +65,9 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     object->keeps_responses_ =
         options.has_journal || options.replay || object->services_->has_cache();
 
-    if (options.many_rows) task_parts.priority = ports::call_priority::batch;
+    add_row_parts(options, task_parts);
     // A terminal cannot ask for a thousand rows at once.
-    if (!options.many_rows && !options.from_journal &&
+    if (!options.many_rows && !options.from_journal && !options.parks_questions &&
         terminal_questions::can_ask(output.traits())) {
         object->questions_ = std::make_unique<terminal_questions>(object->loop_, output);
         task_parts.ask_user = [asker = object->questions_.get()](tasks::user_question question,
@@ -132,7 +75,6 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
             return asker->ask(std::move(question), context);
         };
     }
-    if (options.parks_questions) task_parts.ask_user = parked_questions();
     if (options.stream) task_parts.on_delta = show_pieces(output);
 
     host::engine_parts parts = object->services_->engine_parts();
@@ -142,21 +84,20 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
                                                   : import_use::nothing;
     object->import_notes_ = std::make_unique<import_notes>(object->services_->imports(), kept);
     parts.imports = object->import_notes_.get();
-    parts.print = [&output, to_error = options.prints_to_error,
-                   drops = options.drops_output](std::string_view text) {
+    object->print_ = [&output, to_error = options.prints_to_error,
+                      drops = options.drops_output](std::string_view text) {
         if (drops) return;
         if (to_error) output.err(text);
         else output.out_data(text);
     };
+    parts.print = object->print_;
     object->print_room_ =
         options.prints_to_error
             ? nullptr
             : std::make_unique<output_room>(object->loop_, output, console::stream::out);
     object->log_room_ = std::make_unique<output_room>(object->loop_, output, console::stream::err);
     // One object listens to a stream: what goes to standard error waits where the log does.
-    output_room* const room_for_print =
-        options.prints_to_error ? object->log_room_.get() : object->print_room_.get();
-    parts.print_room = [room = room_for_print](coro::call_context context) {
+    parts.print_room = [room = &object->room_to_print()](coro::call_context context) {
         return room->wait(context);
     };
     parts.log_room = [room = object->log_room_.get()](coro::call_context context) {

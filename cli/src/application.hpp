@@ -2,6 +2,7 @@
 #pragma once
 
 #include "batch/import_notes.hpp"
+#include "batch/row_place.hpp"
 #include "call_counts.hpp"
 #include "command_line/workflow_options.hpp"
 #include "console.hpp"
@@ -20,7 +21,9 @@
 #include <heddle/setup/service_set.hpp>
 #include <heddle/tasks/session/session_tasks.hpp>
 
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
@@ -38,16 +41,14 @@ public:
     [[nodiscard]] coro::event_loop& loop() noexcept { return loop_; }
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
     [[nodiscard]] const call_counts& counts() const noexcept { return counts_; }
-    /// What observes the calls of sessions that are made from now on, in place of counts(): it
-    /// outlives them, and passes on to counts() what is to be counted.
-    void observe_sessions(tasks::task_observer& observer) noexcept { observer_ = &observer; }
+    /// To execute rows on the loop of the run.
+    [[nodiscard]] row_place rows() noexcept { return {*engine_, bounds(), counts_, observer_}; }
     /// What programs have imported.
     [[nodiscard]] import_notes& imported() noexcept { return *import_notes_; }
     /// Where the templates of the run are: folders and files.
     [[nodiscard]] const std::vector<std::string>& template_folders() const noexcept {
         return services_->template_folders();
     }
-    [[nodiscard]] tasks::task_observer& counter() noexcept { return counts_; }
     /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return services_->bounds(); }
     [[nodiscard]] const setup::model_setup& models() const noexcept { return services_->models(); }
@@ -67,6 +68,17 @@ public:
     [[nodiscard]] bool keeps_responses() const noexcept { return keeps_responses_; }
     [[nodiscard]] bool has_services() const noexcept { return services_->models().has_services(); }
 
+    [[nodiscard]] setup::service_set& services() noexcept { return *services_; }
+    /// Prints what workflows print. Threads: any.
+    [[nodiscard]] const std::function<void(std::string_view)>& print() const noexcept {
+        return print_;
+    }
+    /// Where workflows wait that print, or log, more than is read.
+    [[nodiscard]] output_room& room_to_print() noexcept {
+        return print_room_ ? *print_room_ : *log_room_;
+    }
+    [[nodiscard]] output_room& room_to_log() noexcept { return *log_room_; }
+
     /// As setup::service_set::close.
     [[nodiscard]] coro::task<void> close() { return services_->close(); }
 
@@ -85,7 +97,8 @@ private:
     std::unique_ptr<setup::service_set> services_;
     std::unique_ptr<import_notes> import_notes_;
     std::unique_ptr<terminal_questions> questions_; ///< null: no one can answer
-    std::unique_ptr<output_room> print_room_;
+    std::function<void(std::string_view)> print_;
+    std::unique_ptr<output_room> print_room_; ///< null: that of the log
     std::unique_ptr<output_room> log_room_;
     std::unique_ptr<host::engine> engine_;
 };

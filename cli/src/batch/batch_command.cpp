@@ -45,10 +45,16 @@ public:
         binding_.id_column = asked_.rows.id_field;
         raise_open_file_limit();
         asked_.options.parks = asked_.park || has_parked(asked_.run_folder());
+        if (asked_.options.parks && asked_.threads > 1) {
+            return tell_usage_error(error(errc::invalid_argument,
+                                          asked_.run_folder() + ": requests of the run are parked")
+                                        .with_hint("continue it without --threads"),
+                                    asked_.options.json, output_);
+        }
         auto tools = application::create(asked_.file, asked_.options, variables, output_);
         if (!tools) return tell_usage_error(tools.error(), asked_.options.json, output_);
         tools_ = *std::move(tools);
-        sessions_.emplace(*tools_, program_, seed_of_run());
+        sessions_.emplace(tools_->rows(), program_, top_level_notes(seed_of_run()));
         const exit_code code = run_loop();
         filter_.reset();
         sessions_.reset();
@@ -90,6 +96,7 @@ private:
         }
         // The files and threads of the run end before the loop does.
         batch_.reset();
+        threads_.reset();
         emitter_.reset();
         feed_.reset();
         parking_.reset();
@@ -116,6 +123,7 @@ private:
         } else {
             early_ = std::move(ready).error();
         }
+        if (threads_) co_await threads_->close();
         co_await tools_->close();
     }
 
@@ -166,6 +174,13 @@ private:
             if (!begun) co_return begun;
         }
         known_.emplace(*std::move(known), !asked_.rows.id_field.empty());
+        if (asked_.threads > 1) {
+            result<std::unique_ptr<row_workers>> started = co_await row_workers::start(
+                {*tools_, asked_.options, *variables_, program_, binding_, *sessions_},
+                asked_.threads, context().with_cancel(loading_));
+            if (!started) co_return std::move(started).error();
+            threads_ = *std::move(started);
+        }
         auto feed = rows::row_feed::start(tools_->loop(), *std::move(reader));
         if (!feed) co_return std::move(feed).error();
         feed_ = *std::move(feed);
@@ -210,6 +225,7 @@ private:
         of.seed = journal ? files_->manifest().seed : asked_.options.seed;
         of.say = say();
         if (parking_) of.parking = &parking_->lot();
+        of.workers = threads_.get();
         batch_.emplace(std::move(of));
         tell_begin();
         progress_.emplace(tools_->loop(), output_, asked_.progress,
@@ -364,6 +380,7 @@ private:
     std::unique_ptr<row_filter> filter_; ///< null: all rows are a part of the run
     std::optional<known_table> known_;
     std::unique_ptr<rows::row_feed> feed_;
+    std::unique_ptr<row_workers> threads_; ///< null: rows are executed on the loop of the run
     std::optional<result_emitter> emitter_;
     std::optional<batch_run> batch_;
     std::optional<batch_progress> progress_;

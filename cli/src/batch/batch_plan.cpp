@@ -97,17 +97,13 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
     co_return result<void>();
 }
 
-coro::task<row_outcome> batch_plan::execute(const rows::row& row, std::uint64_t number,
-                                            row_session* with, plan_log* log,
+coro::task<row_outcome> batch_plan::execute(const rows::row& row, row_session* with, plan_log* log,
                                             coro::call_context context) {
-    row_job job;
-    job.row = row;
-    job.number = number;
     host::run_options bounds = of_.tools.bounds();
     bounds.cancel = context.cancel;
     bounds.until = context.until;
     bounds.steps = log;
-    row_outcome outcome = co_await attempt_row(with, &of_.binding, &job, bounds);
+    row_outcome outcome = co_await attempt_row(with, &of_.binding, &row, bounds);
     co_return outcome;
 }
 
@@ -134,8 +130,8 @@ coro::task<result<void>> batch_plan::look_at(
     plan_log first(*records, seed, false, has_failed_there);
     const auto began = context.loop->now();
     const auto longest = of_.asked.row_timeout.value_or(longest_row);
-    const row_outcome outcome = co_await execute(
-        row, number, with, &first, context.with_deadline(coro::deadline(began + longest)));
+    const row_outcome outcome =
+        co_await execute(row, with, &first, context.with_deadline(coro::deadline(began + longest)));
     if (outcome.what == row_outcome::kind::rejected) {
         ++rejected_;
         co_return result<void>();
@@ -155,7 +151,7 @@ coro::task<result<void>> batch_plan::look_at(
         const auto ended = context.loop->now();
         const auto at_most = std::min<coro::clock::duration>(
             longest, std::max<coro::clock::duration>(shortest_limit, 10 * (ended - began)));
-        co_await execute(row, number, with, &second,
+        co_await execute(row, with, &second,
                          context.with_deadline(coro::deadline(ended + at_most)));
         is_open = is_open || context.loop->now() - ended >= at_most;
     }

@@ -62,9 +62,8 @@ private:
     [[nodiscard]] coro::task<result<void>> look_at(const rows::row& row,
                                                    const ports::known_row& known, row_session* with,
                                                    coro::call_context context);
-    [[nodiscard]] coro::task<row_outcome> execute(const rows::row& row, std::uint64_t number,
-                                                  row_session* with, plan_log* log,
-                                                  coro::call_context context);
+    [[nodiscard]] coro::task<row_outcome> execute(const rows::row& row, row_session* with,
+                                                  plan_log* log, coro::call_context context);
     void count_costs(const std::vector<ports::step_record>& records);
     /// Nothing: the cost of a call of the task is unknown.
     [[nodiscard]] static std::optional<cost_range> cost_of(const task_plan& task);

@@ -43,6 +43,8 @@ struct batch_request {
     bool skips_all_failures = false;    ///< goes on also when none of the first rows has a result
     std::optional<std::uint64_t> max_failed; ///< as many failed rows stop the batch
     std::uint64_t concurrency = 64;
+    std::size_t threads =
+        1; ///< more than one: rows are executed on as many, beside that of the run
     std::optional<double> budget_usd;
     std::optional<std::uint64_t> max_calls;
     std::optional<std::chrono::milliseconds> deadline;

@@ -32,6 +32,12 @@ constexpr std::string_view settings_reason = "TaskError configuration_error";
     return status != ports::row_status::begun;
 }
 
+[[nodiscard]] row_outcome cancelled_row() {
+    row_outcome outcome;
+    outcome.what = row_outcome::kind::cancelled;
+    return outcome;
+}
+
 } // namespace
 
 batch_run::batch_run(parts of)
@@ -128,16 +134,19 @@ coro::task<result<void>> batch_run::run() {
     co_return ended;
 }
 
-ports::step_spending batch_run::spent_now() const noexcept {
-    const call_counts& seen = of_.tools.counts();
-    ports::step_spending now;
-    now.requests = static_cast<std::uint32_t>(seen.requests);
-    now.input_tokens = seen.input_tokens;
-    now.output_tokens = seen.output_tokens;
-    now.cost_usd = seen.replayed ? 0 : seen.cost_usd;
-    now.unpriced = static_cast<std::uint32_t>(seen.unpriced);
-    now.estimated = seen.estimated != 0;
-    now += lost_responses_;
+ports::step_spending batch_run::spent_now() const {
+    ports::step_spending now = lost_responses_;
+    const bool is_replayed = of_.tools.counts().replayed;
+    const auto add = [&now, is_replayed](const call_counts& seen) {
+        now.requests += static_cast<std::uint32_t>(seen.requests);
+        now.input_tokens += seen.input_tokens;
+        now.output_tokens += seen.output_tokens;
+        if (!is_replayed) now.cost_usd += seen.cost_usd;
+        now.unpriced += static_cast<std::uint32_t>(seen.unpriced);
+        now.estimated = now.estimated || seen.estimated != 0;
+    };
+    add(of_.tools.counts());
+    if (of_.workers) add(of_.workers->counts());
     return now;
 }
 
@@ -233,20 +242,19 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
 
 coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     ++job.attempts;
-    result<std::unique_ptr<row_session>> taken =
-        co_await of_.sessions.open(context().with_cancel(rows_));
-    if (!taken) {
-        if (rows_.requested()) {
-            row_outcome outcome;
-            outcome.what = row_outcome::kind::cancelled;
-            co_return outcome;
-        }
-        co_return std::move(taken).error();
+    std::unique_ptr<row_session> session;
+    // Of another thread, one is needed here only to read what an earlier attempt has left.
+    if (!of_.workers || job.is_revised || job.has_records) {
+        result<std::unique_ptr<row_session>> opened =
+            co_await of_.sessions.open(context().with_cancel(rows_));
+        if (!opened && rows_.requested()) co_return cancelled_row();
+        if (!opened) co_return std::move(opened).error();
+        session = *std::move(opened);
     }
-    lang::heap& memory = taken->get()->get().memory();
     std::vector<ports::step_record> earlier;
     if (std::exchange(job.is_revised, false)) {
-        result<std::vector<ports::step_record>> left = co_await revise(job, memory);
+        result<std::vector<ports::step_record>> left =
+            co_await revise(job, session->get().memory());
         if (!left) co_return std::move(left).error();
         earlier = *std::move(left);
     }
@@ -257,25 +265,24 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
             co_return std::move(noted).error();
     }
     if (std::exchange(job.has_records, false)) {
-        result<std::vector<ports::step_record>> found = co_await read_records(job, memory);
+        result<std::vector<ports::step_record>> found =
+            co_await read_records(job, session->get().memory());
         if (!found) co_return std::move(found).error();
         earlier = *std::move(found);
     }
-    std::optional<row_log> steps;
-    host::run_options bounds = of_.tools.bounds();
-    bounds.cancel = &rows_;
-    if (of_.asked.row_timeout)
-        bounds.until = coro::deadline(of_.tools.loop().now() + *of_.asked.row_timeout);
+    std::shared_ptr<row_log> steps;
     if (of_.journal) {
         const std::string name = std::to_string(of_.seed) + ":" + std::to_string(job.number);
-        steps.emplace(*of_.journal, job.number, rows::digest_of_id(name).low, std::move(earlier));
+        steps = std::make_shared<row_log>(*of_.journal, job.number, rows::digest_of_id(name).low,
+                                          std::move(earlier));
         steps->share_longest_output(longest_output_);
-        bounds.steps = &*steps;
     }
-    row_outcome outcome = co_await attempt_row(taken->get(), &of_.binding, &job, bounds);
-    taken->reset();
-    if (steps && steps->is_parked() && outcome.what == row_outcome::kind::failed)
-        outcome.what = row_outcome::kind::waiting;
+    coro::deadline until;
+    if (of_.asked.row_timeout)
+        until = coro::deadline(of_.tools.loop().now() + *of_.asked.row_timeout);
+    result<row_outcome> ended = co_await execute(job, std::move(session), steps, until);
+    if (!ended) co_return std::move(ended).error();
+    row_outcome outcome = *std::move(ended);
     job.has_run = true;
     if (of_.parking && outcome.what != row_outcome::kind::waiting) {
         if (auto noted = of_.parking->forget(job.number); !noted)
@@ -296,7 +303,7 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         ports::step_record failed;
         failed.kind = ports::step_kind::failed;
         failed.body = outcome.message;
-        const bool out_of_time = bounds.until.passed(of_.tools.loop().now());
+        const bool out_of_time = until.passed(of_.tools.loop().now());
         if (out_of_time || outcome.of_value) failed.name = host::without_failed_step;
         of_.journal->note(job.number, std::move(failed));
         job.has_records = true; // for a further attempt
@@ -311,6 +318,28 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         result<void> kept = co_await of_.journal->append(job.number, std::move(paid), context());
         if (!kept) co_return std::move(kept).error();
     }
+    co_return outcome;
+}
+
+coro::task<result<row_outcome>> batch_run::execute(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives it
+    row_job& job, std::unique_ptr<row_session> with, std::shared_ptr<row_log> log,
+    coro::deadline until) {
+    if (of_.workers) {
+        with.reset();
+        result<row_outcome> there = co_await of_.workers->attempt(job.row, std::move(log), until,
+                                                                  context().with_cancel(rows_));
+        if (!there && rows_.requested()) co_return cancelled_row();
+        co_return there;
+    }
+    host::run_options bounds = of_.tools.bounds();
+    bounds.cancel = &rows_;
+    bounds.until = until;
+    bounds.steps = log.get();
+    row_outcome outcome = co_await attempt_row(with.get(), &of_.binding, &job.row, bounds);
+    with.reset();
+    if (log && log->is_parked() && outcome.what == row_outcome::kind::failed)
+        outcome.what = row_outcome::kind::waiting;
     co_return outcome;
 }
 

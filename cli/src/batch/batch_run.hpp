@@ -11,6 +11,7 @@
 #include "batch/row_job.hpp"
 #include "batch/service_outages.hpp"
 #include "batch/start_gate.hpp"
+#include "batch/threads/row_workers.hpp"
 #include "parking/parking_lot.hpp"
 
 #include <heddle/coro/nursery.hpp>
@@ -42,6 +43,7 @@ public:
         program_edition edition{};
         earlier_rows earlier{};         ///< what the run has used before this process
         parking_lot* parking = nullptr; ///< null: requests do not wait for batches
+        row_workers* workers = nullptr; ///< null: rows are executed on the loop of the run
     };
     explicit batch_run(parts of);
 
@@ -109,6 +111,11 @@ private:
     void start(coro::nursery& rows, std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<row_outcome>> attempt(row_job& job);
+    /// Calls main with the row, in that session or else on another thread. `log`: may be null.
+    [[nodiscard]] coro::task<result<row_outcome>> execute(row_job& job,
+                                                          std::unique_ptr<row_session> with,
+                                                          std::shared_ptr<row_log> log,
+                                                          coro::deadline until);
     /// A further attempt at a row whose records do not fit: another number of branches at once, or
     /// a race that goes out otherwise, is no reason to refuse it. They are used as after an edit.
     [[nodiscard]] coro::task<result<row_outcome>> start_over(row_job& job, row_outcome misfit);
@@ -139,7 +146,7 @@ private:
     [[nodiscard]] bool has_done_rows() const noexcept { return counted_.done != done_before_; }
     [[nodiscard]] coro::task<void> wait_for_change();
     /// By this process, rows in progress included.
-    [[nodiscard]] ports::step_spending spent_now() const noexcept;
+    [[nodiscard]] ports::step_spending spent_now() const;
     [[nodiscard]] coro::call_context context() noexcept;
 
     parts of_;

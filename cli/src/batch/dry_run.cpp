@@ -102,14 +102,12 @@ coro::task<result<void>> dry_run::sample(coro::call_context context) {
         bound->row_started();
         result<std::unique_ptr<row_session>> session = co_await self->of_.sessions.open(inside);
         if (!session) co_return std::move(session).error();
-        row_job job;
-        job.row = *row;
         host::run_options bounds = self->of_.tools.bounds();
         bounds.cancel = inside.cancel;
         if (self->of_.asked.row_timeout)
             bounds.until = coro::deadline(inside.loop->now() + *self->of_.asked.row_timeout);
         const row_outcome outcome =
-            co_await attempt_row(session->get(), &self->of_.binding, &job, bounds);
+            co_await attempt_row(session->get(), &self->of_.binding, row, bounds);
         self->sample_spent_ += outcome.spent;
         bound->row_ended(outcome.spent);
         ++self->sample_ran_;

@@ -67,12 +67,12 @@ row_outcome failed_outcome(const error& failure, const source_map& sources) {
 }
 
 coro::task<row_outcome> attempt_row(row_session* with, const row_binding* binding,
-                                    const row_job* job, host::run_options bounds) {
+                                    const rows::row* row, host::run_options bounds) {
     host::session& session = with->get();
-    with->meter().begin_row(job->row.id);
+    with->meter().begin_row(row->id);
     (void)with->meter().take();
     (void)with->meter().take_contacts();
-    auto arguments = binding->bind(session, with->main(), job->row.json);
+    auto arguments = binding->bind(session, with->main(), row->json);
     if (!arguments) {
         row_outcome outcome = failed_outcome(arguments.error(), session.realm().sources());
         outcome.what = row_outcome::kind::rejected;

@@ -1,14 +1,14 @@
 // The sessions of a batch: one for each row.
 #pragma once
 
-#include "application.hpp"
+#include "batch/row_place.hpp"
 #include "batch/row_session.hpp"
 
 #include <heddle/host/session_image.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace heddle::cli {
 
@@ -16,9 +16,10 @@ namespace heddle::cli {
 /// (host::session_image), each one loads it. Threads: the loop's.
 class row_sessions {
 public:
-    /// All of it outlives the sessions. `seed`: of the run, for what the top level draws by chance.
-    row_sessions(application& tools, const batch_program& program, std::uint64_t seed)
-        : tools_(tools), program_(program), notes_(seed) {}
+    /// All of it outlives the sessions. `notes`: what the top level got from outside in evaluations
+    /// on other loops; of the first one, only a seed.
+    row_sessions(row_place place, const batch_program& program, top_level_notes notes)
+        : place_(place), program_(program), notes_(std::move(notes)) {}
 
     /// A session that no row has used, with the program loaded. Errors: as row_session::load.
     [[nodiscard]] coro::task<result<std::unique_ptr<row_session>>> open(coro::call_context context);
@@ -32,7 +33,7 @@ private:
     [[nodiscard]] std::unique_ptr<row_meter> new_meter();
     [[nodiscard]] result<std::unique_ptr<row_session>> share(std::unique_ptr<row_session> loaded);
 
-    application& tools_;
+    row_place place_;
     const batch_program& program_;
     top_level_notes notes_;
     std::shared_ptr<host::session_image> image_; ///< null: none yet, or the program has none

@@ -72,6 +72,7 @@ public:
         if (asked_.park && asked_.run_folder().empty()) return "--park needs the journal of a run";
         if (asked_.park && (asked_.options.record || asked_.options.replay))
             return "--park cannot be used with --record and --replay";
+        if (asked_.park && asked_.threads > 1) return "--park and --threads exclude each other";
         if (asked_.park_wait && std::find(asked_.rows.files.begin(), asked_.rows.files.end(),
                                           "-") != asked_.rows.files.end())
             return "--park-wait reads the rows several times, so they must be in files";
@@ -204,6 +205,12 @@ private:
         to.option("--retry-row", asked_.retry_ids,
                   "Run the row with this id again if it failed before; repeatable")
             .value("ID");
+        to.option("--threads", asked_.threads,
+                  "Threads that execute rows, for workflows that compute; limits and budgets are "
+                  "shared")
+            .show_default()
+            .value("N")
+            .range(1, 256);
         to.option("--deadline", deadline_, "Start no row after this many seconds").value("S");
         to.option("--grace", grace_,
                   "Seconds that rows in progress may take to finish after Ctrl-C (default: 30)")

@@ -50,7 +50,7 @@ public:
         if (!tools) return tell_usage_error(tools.error(), asked_.json, output_);
         tools_ = *std::move(tools);
         const auto about = read_manifest(asked_.run);
-        sessions_.emplace(*tools_, program_, about ? about->seed : 0);
+        sessions_.emplace(tools_->rows(), program_, top_level_notes(about ? about->seed : 0));
         const exit_code code = run_loop();
         sessions_.reset();
         return code;
@@ -133,10 +133,9 @@ private:
         host::run_options bounds = tools_->bounds();
         bounds.cancel = &cancel_;
         bounds.steps = &steps;
-        row_job job;
-        job.row.json = row->text;
-        job.number = row->known.row;
-        row_outcome outcome = co_await attempt_row(session->get(), &binding_, &job, bounds);
+        rows::row text;
+        text.json = row->text;
+        row_outcome outcome = co_await attempt_row(session->get(), &binding_, &text, bounds);
         end_.missing = steps.missing();
         if (outcome.what == row_outcome::kind::done) {
             end_.row.value_json = std::move(outcome.value_json);
