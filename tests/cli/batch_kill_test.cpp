@@ -36,6 +36,21 @@ constexpr std::size_t calls_of_row = 4;
 
 class killed_batches : public batch_fixture {
 protected:
+    /// So many kills; with HEDDLE_SOAK two hundred, in at most half an hour.
+    void kill_often(int usual) {
+        const int kills = std::getenv("HEDDLE_SOAK") != nullptr ? 200 : usual;
+        const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(30);
+        int killed = 0;
+        for (std::uint32_t seed = 1; killed < kills; ++seed) {
+            ASSERT_LT(std::chrono::steady_clock::now(), until) << "after " << killed << " kills";
+            SCOPED_TRACE("seed " + std::to_string(seed));
+            const int now = kill_and_finish(seed, kills - killed);
+            ASSERT_GT(now, 0) << "no kill came before the end of the batch";
+            killed += now;
+            if (HasFailure()) break;
+        }
+    }
+
     /// Kills a batch at most `kills` times, then lets it end. Returns how often it was killed.
     int kill_and_finish(std::uint32_t seed, int kills) {
         chance.seed(seed);
@@ -86,7 +101,8 @@ private:
                                                   std::vector<std::string> more = {}) const {
         std::vector<std::string> all{"--model",    "openai:gpt-4o",
                                      "--base-url", model.url(),
-                                     "-c",         std::to_string(concurrency)};
+                                     "-c",         std::to_string(concurrency),
+                                     "--threads",  std::to_string(threads)};
         all.insert(all.end(), more.begin(), more.end());
         return command(all);
     }
@@ -159,24 +175,17 @@ private:
         }
     }
 
+    int threads = 1;
     std::mt19937 chance;
     loopback::runner loop;
     std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop.loop, 1);
 };
 
-/// Seven kills; with HEDDLE_SOAK two hundred, in at most half an hour.
-TEST_F(killed_batches, have_each_row_once_and_repeat_no_finished_call) {
-    const int kills = std::getenv("HEDDLE_SOAK") != nullptr ? 200 : 7;
-    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(30);
-    int killed = 0;
-    for (std::uint32_t seed = 1; killed < kills; ++seed) {
-        ASSERT_LT(std::chrono::steady_clock::now(), until) << "after " << killed << " kills";
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        const int now = kill_and_finish(seed, kills - killed);
-        ASSERT_GT(now, 0) << "no kill came before the end of the batch";
-        killed += now;
-        if (HasFailure()) break;
-    }
+TEST_F(killed_batches, have_each_row_once_and_repeat_no_finished_call) { kill_often(7); }
+
+TEST_F(killed_batches, on_several_threads_have_each_row_once_and_repeat_no_finished_call) {
+    threads = 3;
+    kill_often(3);
 }
 
 } // namespace

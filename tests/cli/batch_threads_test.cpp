@@ -1,0 +1,142 @@
+// Batches whose rows are executed on several threads.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+#include "scripted_rules.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <iterator>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::size_t threads_of(pid_t process) {
+    std::error_code failed;
+    const std::filesystem::directory_iterator found("/proc/" + std::to_string(process) + "/task",
+                                                    failed);
+    return static_cast<std::size_t>(std::distance(begin(found), end(found)));
+}
+
+class threaded_batches : public batch_fixture {
+protected:
+    [[nodiscard]] std::vector<std::string> on_threads(int count,
+                                                      std::vector<std::string> more = {}) const {
+        more.insert(more.end(), {"--threads", std::to_string(count)});
+        return more;
+    }
+};
+
+TEST_F(threaded_batches, have_the_results_of_one_thread) {
+    scratch.file("lib.heddle", "(define (shout text) (string-upcase text))");
+    scratch.file("salt.txt", "pepper");
+    scratch.file("w.heddle", R"((import "lib.heddle")
+(define salt (read-file "salt.txt"))
+(define born (now))
+(define (work n) (if (= n 0) 0 (+ 1 (work (- n 1)))))
+(define (main id text)
+  (print id)
+  (list (shout text) (work 500) salt born (random 1000000))))");
+    rows_file(200);
+    child_options here = at_home();
+    here.directory = scratch.path();
+    const auto ended = run_heddle(command(on_threads(3, {"--seed", "7", "--ordered"})), here);
+    ASSERT_EQ(ended.code, 0) << ended.err << scratch.text_of("out.jsonl.failed.jsonl");
+    const auto several = lines_of("out.jsonl");
+    ASSERT_EQ(several.size(), 200U);
+    for (std::size_t i = 0; i < several.size(); ++i) {
+        EXPECT_EQ(several[i].at("id").as_string(), "r" + std::to_string(i));
+        const auto& value = several[i].at("value").as_array();
+        EXPECT_EQ(value[0].as_string(), "T" + std::to_string(i));
+        EXPECT_EQ(value[1].as_int64(), 500);
+        EXPECT_EQ(value[2].as_string(), "pepper");
+        EXPECT_EQ(value[3], several[0].at("value").as_array()[3]) << "the time is that of the run";
+        EXPECT_THAT(ended.out, HasSubstr("r" + std::to_string(i) + "\n"));
+    }
+    // Chance is of the run and the row, not of a thread.
+    const auto one =
+        run_heddle(command({"--seed", "7", "--ordered", "--out", path("one.jsonl")}), here);
+    ASSERT_EQ(one.code, 0) << one.err;
+    const auto alone = lines_of("one.jsonl");
+    ASSERT_EQ(alone.size(), 200U);
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+        EXPECT_EQ(alone[i].at("value").as_array()[4], several[i].at("value").as_array()[4]) << i;
+    }
+}
+
+TEST_F(threaded_batches, share_limits_and_budgets) {
+    scratch.file("w.heddle", asking_workflow);
+    rows_file(60);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 5}]})");
+    const auto first =
+        run_heddle(asking(model.url(), on_threads(3, {"--max-calls", "17", "-c", "8"})));
+    EXPECT_EQ(first.code, 4) << first.err;
+    EXPECT_EQ(model.counters().requests, 17U);
+    EXPECT_EQ(lines_of("out.jsonl").size(), 17U);
+    // The number of threads is nothing that the run depends on.
+    const auto more = run_heddle(asking(model.url(), on_threads(2, {"-c", "8", "--json"})));
+    EXPECT_EQ(more.code, 0) << more.err;
+    EXPECT_EQ(model.counters().requests, 60U);
+    EXPECT_LE(model.counters().peak_in_flight, 8U);
+    const auto summary = boost::json::parse(more.out).as_object();
+    EXPECT_EQ(summary.at("spent").at("requests").to_number<int>(), 60);
+    EXPECT_EQ(summary.at("spent_now").at("requests").to_number<int>(), 43);
+    expect_each_row_once(60);
+}
+
+TEST_F(threaded_batches, run_on_as_many_threads_and_end_on_interrupts) {
+    scratch.file("w.heddle", asking_workflow);
+    rows_file(20);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+    std::size_t with_one = 0;
+    for (const int count : {1, 4}) {
+        SCOPED_TRACE(count);
+        const unsigned before = static_cast<unsigned>(model.counters().requests);
+        child_process child(heddle_command(asking(model.url(), on_threads(count))), at_home());
+        ASSERT_TRUE(
+            model.wait_until([&](const auto& seen) { return seen.requests >= before + 20; }));
+        if (count == 1) with_one = threads_of(child.pid());
+        else EXPECT_GE(threads_of(child.pid()), with_one + 4);
+        child.send_signal(SIGINT);
+        ASSERT_TRUE(child.wait_for_err("Ctrl-C again")) << child.err();
+        child.send_signal(SIGINT);
+        EXPECT_EQ(child.wait(milliseconds(5000)).code, 130);
+    }
+    EXPECT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 0; }));
+}
+
+TEST_F(threaded_batches, report_failures_with_their_places) {
+    scratch.file("w.heddle",
+                 "(define (main text)\n  (if (string=? text \"t3\") (error \"no\") text))");
+    rows_file(9);
+    const auto ended = batch(on_threads(2));
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    const auto failed = lines_of("out.jsonl.failed.jsonl");
+    ASSERT_EQ(failed.size(), 1U);
+    EXPECT_EQ(failed[0].at("id").as_string(), "r3");
+    const auto& problem = failed[0].at("error").as_object();
+    EXPECT_EQ(problem.at("place").at("line").to_number<int>(), 2);
+}
+
+TEST_F(threaded_batches, end_rows_that_take_too_long) {
+    scratch.file("w.heddle",
+                 "(define (main text) (if (string=? text \"t1\") (let loop () (loop)) text))");
+    rows_file(6);
+    const auto ended = batch(on_threads(2, {"-t", "1"}));
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_EQ(lines_of("out.jsonl").size(), 5U);
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 1U);
+}
+
+TEST_F(threaded_batches, exclude_parking) {
+    rows_file(1);
+    const auto refused = batch(on_threads(2, {"--park"}));
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--park and --threads exclude each other"));
+}
+
+} // namespace
+} // namespace heddle::cli_test
