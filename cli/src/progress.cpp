@@ -89,7 +89,7 @@ void progress::stop() {
     if (redraws_ && shown_) console_.clear_status();
     if (style_ != progress_style::json) return;
     const double seconds = pace_.seconds(loop_.now());
-    console_.err(render_progress_json(source_.counts->since(before_), maps(), seconds, 0, "end"));
+    console_.err(render_progress_json(source_.counts->since(before_), nullptr, seconds, 0, "end"));
 }
 
 void progress::on_timer() noexcept {
@@ -105,7 +105,7 @@ void progress::on_timer() noexcept {
         shown_ = shown_ || any;
     } else if (pace_.takes_line(now) && any) {
         console_.err_log(style_ == progress_style::json
-                             ? render_progress_json(counts, at, seconds, rate, "progress")
+                             ? render_progress_json(counts, &at, seconds, rate, "progress")
                              : run_progress_line(at, counts, seconds, rate, 0) + "\n");
     }
     loop_.schedule(*this,

@@ -322,18 +322,21 @@ std::string render_counts_json(const call_counts& counts, exit_code code) {
         boost::json::object{{"exit_code", static_cast<int>(code)}, {"calls", json_of(counts)}});
 }
 
-std::string render_progress_json(const call_counts& counts, const lang::map_progress& maps,
+std::string render_progress_json(const call_counts& counts, const lang::map_progress* maps,
                                  double seconds, double rate, std::string_view event) {
-    boost::json::object members{{"event", event},
-                                {"total", nullptr},
-                                {"ended", maps.ended},
-                                {"failed", maps.failed},
-                                {"seconds", std::round(seconds * 10) / 10},
-                                {"per_second", std::round(rate * 100) / 100},
-                                {"seconds_left", nullptr}};
-    if (maps.total != 0) members["total"] = maps.total;
-    if (rate > 0 && maps.ended < maps.total)
-        members["seconds_left"] = std::round(static_cast<double>(maps.total - maps.ended) / rate);
+    boost::json::object members{{"event", event}, {"seconds", std::round(seconds * 10) / 10}};
+    if (maps) {
+        members["total"] = nullptr;
+        if (maps->total != 0) members["total"] = maps->total;
+        members["ended"] = maps->ended;
+        members["failed"] = maps->failed;
+        members["per_second"] = std::round(rate * 100) / 100;
+        members["seconds_left"] = nullptr;
+        if (rate > 0 && maps->ended < maps->total) {
+            const auto left = static_cast<double>(maps->total - maps->ended);
+            members["seconds_left"] = std::round(left / rate);
+        }
+    }
     boost::json::object calls = json_of(counts);
     calls["running"] = counts.running;
     calls["waiting_for_budget"] = counts.waiting;

@@ -46,7 +46,7 @@ namespace heddle::cli {
 /// maps (`total`, null without one, `ended`, `failed`), `seconds`, `per_second`, `seconds_left`,
 /// and `calls` as above, with those that are `running` and what they wait for.
 [[nodiscard]] std::string render_progress_json(const call_counts& counts,
-                                               const lang::map_progress& maps, double seconds,
+                                               const lang::map_progress* maps, double seconds,
                                                double rate, std::string_view event);
 
 } // namespace heddle::cli
