@@ -46,14 +46,17 @@ std::chrono::nanoseconds call::time_left() const noexcept {
 
 const std::string& call::tag() const noexcept { return shared_->state.tag; }
 
-bool call::cancelled() const noexcept { return shared_->state.cancel.stop_requested(); }
+bool call::cancelled() const noexcept {
+    return shared_->state.cancel.stop_requested() ||
+           time_left() == std::chrono::nanoseconds::zero();
+}
 
 std::stop_token call::stop_token() const noexcept { return shared_->state.cancel; }
 
 boost::asio::cancellation_slot call::slot() const {
     if (!shared_->connection) {
         shared_->connection.emplace(shared_->state.cancel, shared::emission{shared_});
-    } else if (cancelled()) {
+    } else if (shared_->state.cancel.stop_requested()) {
         shared_->emit_later(); // the operation before this one was cancelled by the first signal
     }
     return shared_->signal.slot();

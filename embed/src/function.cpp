@@ -3,6 +3,8 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/lang/builtin.hpp>
+#include <heddle/lang/compile.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <algorithm>
@@ -31,6 +33,10 @@ result<void> function_definition::check() const {
             "the name of a function must consist of letters, digits, -, _, /, ? and "
             "!, and not begin with a digit: " +
             json_string(utf8::shortened(name, 60)));
+    }
+    if (lang::is_special_form(name) || lang::find_builtin(name)) {
+        return unusable("the name of a function must not be that of a form or builtin: " + name)
+            .with_hint("workflows would never call it");
     }
     const std::string about = "the function '" + name + "': ";
     if (!invoke) return unusable(about + "nothing to invoke");

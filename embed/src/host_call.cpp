@@ -2,6 +2,13 @@
 
 namespace heddle::embed {
 
+coro::deadline deadline_after(coro::clock::time_point now,
+                              std::chrono::nanoseconds pause) noexcept {
+    const auto room = coro::clock::time_point::max() - now;
+    if (pause >= room) return {};
+    return coro::deadline(now + std::chrono::duration_cast<coro::clock::duration>(pause));
+}
+
 call_state state_of(const coro::call_context& context, std::string tag,
                     const std::stop_source& cancel) {
     call_state state;

@@ -86,6 +86,10 @@ private:
     std::shared_ptr<end_at_last> shared_;
 };
 
+/// A sum beyond the range of the clock is never.
+[[nodiscard]] coro::deadline deadline_after(coro::clock::time_point now,
+                                            std::chrono::nanoseconds pause) noexcept;
+
 /// What the host learns about a call.
 [[nodiscard]] call_state state_of(const coro::call_context& context, std::string tag,
                                   const std::stop_source& cancel);
@@ -109,7 +113,7 @@ template <class T, class Begin>
     const coro::wake woken = co_await outcome->arrived(context);
     if (woken == coro::wake::notified) co_return outcome->take();
     cancel.request_stop();
-    const coro::deadline until(context.loop->now() + patience.grace);
+    const coro::deadline until = deadline_after(context.loop->now(), patience.grace);
     const coro::wake ended = co_await outcome->arrived({context.loop, nullptr, until});
     if (ended != coro::wake::notified) {
         outcome->abandon();

@@ -28,7 +28,8 @@ public:
     explicit call(call_state state);
 
     /// Where the function runs: the thread of the workflow, which must not be blocked, or
-    /// function_options::executor.
+    /// function_options::executor. That of a workflow must not be used after the runtime is gone:
+    /// a function that may be left behind (runtime_options::function_grace) uses its own.
     [[nodiscard]] const boost::asio::any_io_executor& executor() const noexcept;
     /// When the result becomes useless: the earliest deadline around the call. Never extended.
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept;
@@ -37,7 +38,8 @@ public:
     [[nodiscard]] const std::string& tag() const noexcept;
 
     /// Whether the function should end soon: its workflow was cancelled, the deadline has passed, a
-    /// sibling has failed. The workflow waits for the function to end.
+    /// sibling has failed. The workflow waits for the function to end. In a function that computes
+    /// on the thread of the workflow, which is blocked then, only the deadline shows.
     [[nodiscard]] bool cancelled() const noexcept;
     /// The same for std::stop_callback, for std::condition_variable_any and for std::jthread. The
     /// callbacks run on the thread that cancels.

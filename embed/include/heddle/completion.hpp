@@ -83,7 +83,10 @@ public:
         : pending_(std::move(pending)) {}
 
     bool operator()() const { return pending_->complete(json()); }
-    bool operator()(error failure) const { return pending_->complete(std::move(failure)); }
+    bool operator()(result<void> outcome) const {
+        if (!outcome) return pending_->complete(std::move(outcome).error());
+        return pending_->complete(json());
+    }
     bool operator()(std::exception_ptr thrown) const { return pending_->fail(std::move(thrown)); }
 
 private:

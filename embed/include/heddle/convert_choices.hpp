@@ -3,6 +3,7 @@
 
 #include <heddle/json_conversion.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -12,6 +13,8 @@
 namespace heddle::detail {
 
 [[nodiscard]] json any_of_schema(json::array alternatives);
+/// What the alternatives of all variants in `whole` may fail together: in proportion to its size.
+[[nodiscard]] trial_budget trials_for(const json& whole);
 
 /// Is null when it is absent.
 template <class T>
@@ -45,11 +48,16 @@ struct converter<std::variant<T...>> {
             value);
     }
     static std::optional<type> read(const json& from, const json_place& at) {
+        trial_budget own;
+        if (at.trials() == nullptr) own = trials_for(from);
+        trial_budget& budget = at.trials() ? *at.trials() : own;
         std::optional<type> value;
         std::string problems;
-        (try_one<T>(from, at, value, problems) || ...);
-        if (!value) return at.fail("fits none of the alternatives: " + problems);
-        return value;
+        (try_one<T>(from, at, budget, value, problems) || ...);
+        if (value) return value;
+        if (budget.left == 0)
+            return at.fail("too many alternatives would have to be tried", errc::limit_exceeded);
+        return at.fail("fits none of the alternatives: " + problems);
     }
     static json schema(schema_builder& builder) {
         return any_of_schema({converter_of<T>::schema(builder)...});
@@ -57,15 +65,20 @@ struct converter<std::variant<T...>> {
 
 private:
     template <class One>
-    static bool try_one(const json& from, const json_place& at, std::optional<type>& value,
-                        std::string& problems) {
+    static bool try_one(const json& from, const json_place& at, trial_budget& budget,
+                        std::optional<type>& value, std::string& problems) {
+        if (budget.left == 0) return false;
         std::optional<error> failure;
-        if (auto one = converter_of<One>::read(from, at.trial(failure))) {
+        if (auto one = converter_of<One>::read(from, at.trial(failure, budget))) {
             value.emplace(std::in_place_type<One>, *std::move(one));
             return true;
         }
-        if (!problems.empty()) problems += "; ";
-        if (failure) problems += failure->message();
+        if (budget.left != 0) --budget.left;
+        constexpr std::size_t max_problems = 2000; // bytes: those of the inner ones are in each
+        if (problems.size() < max_problems) {
+            if (!problems.empty()) problems += "; ";
+            if (failure) problems += failure->message();
+        }
         return false;
     }
 };

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <ratio>
+#include <string>
 #include <type_traits>
 
 namespace heddle::detail {
@@ -35,29 +36,43 @@ struct converter<std::chrono::duration<Rep, Period>> {
     using type = std::chrono::duration<Rep, Period>;
 
     static json write(const type& value, const json_place& at) {
-        using whole = std::chrono::duration<std::int64_t>;
         if constexpr (std::is_integral_v<Rep>) {
-            const auto seconds = std::chrono::duration_cast<whole>(value);
-            if (seconds == value) return seconds.count();
+            // Only what the clock's seconds can hold: the largest hours are more than that.
+            if (std::fabs(seconds_in(value)) < 9e18L) {
+                const auto whole =
+                    std::chrono::duration_cast<std::chrono::duration<std::int64_t>>(value);
+                if (whole == value) return whole.count();
+            }
         }
-        return write_seconds(std::chrono::duration<double>(value).count(), at);
+        return write_seconds(static_cast<double>(seconds_in(value)), at);
     }
     static std::optional<type> read(const json& from, const json_place& at) {
         constexpr double per_second =
             static_cast<double>(Period::den) / static_cast<double>(Period::num);
         const auto count = read_periods(from, per_second, lowest(), highest(), at);
         if (!count) return std::nullopt;
-        if constexpr (std::is_integral_v<Rep>) return type(static_cast<Rep>(std::round(*count)));
-        return type(static_cast<Rep>(*count));
+        if constexpr (!std::is_integral_v<Rep>) {
+            return type(static_cast<Rep>(*count));
+        } else {
+            if (Period::num > Period::den && *count != std::round(*count)) {
+                return at.expected(
+                    "seconds that are a multiple of " + std::to_string(Period::num / Period::den),
+                    from);
+            }
+            // The largest numbers are no doubles: what is written for them reads as the next one.
+            if (*count >= static_cast<double>(std::numeric_limits<Rep>::max()))
+                return type(std::numeric_limits<Rep>::max());
+            return type(static_cast<Rep>(std::round(*count)));
+        }
     }
     static json schema(schema_builder&) { return duration_schema(); }
 
 private:
-    // 2^63-1 is not a double: the next below is taken.
+    static long double seconds_in(const type& value) {
+        return static_cast<long double>(value.count()) * Period::num / Period::den;
+    }
     static constexpr double highest() {
-        return sizeof(Rep) < 8 || !std::is_integral_v<Rep>
-                   ? static_cast<double>(std::numeric_limits<Rep>::max())
-                   : 9223372036854774784.0;
+        return static_cast<double>(std::numeric_limits<Rep>::max());
     }
     static constexpr double lowest() {
         return static_cast<double>(std::numeric_limits<Rep>::lowest());
@@ -70,6 +85,12 @@ struct converter<std::chrono::time_point<std::chrono::system_clock, Duration>> {
     using type = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
     static json write(const type& value, const json_place& at) {
+        using period = typename Duration::period;
+        const auto about =
+            static_cast<long double>(value.time_since_epoch().count()) * period::num / period::den;
+        constexpr long double years = 1e12L; // more than can be written
+        if (!(std::fabs(about) < years))
+            return write_time({std::numeric_limits<std::int64_t>::max(), 0}, at);
         const auto seconds = std::chrono::floor<std::chrono::duration<std::int64_t>>(value);
         const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(value - seconds);
         return write_time({seconds.time_since_epoch().count(), rest.count()}, at);
@@ -83,10 +104,16 @@ struct converter<std::chrono::time_point<std::chrono::system_clock, Duration>> {
         const double periods = static_cast<double>(time->seconds) * per_second;
         const auto max = static_cast<double>(std::numeric_limits<typename Duration::rep>::max());
         if (std::fabs(periods) > max - 2 * per_second) return at.fail("the time is out of range");
-        const auto whole = std::chrono::floor<Duration>(std::chrono::seconds(time->seconds));
-        if constexpr (per_second <= 1) return type(whole);
-        return type(whole +
-                    std::chrono::floor<Duration>(std::chrono::nanoseconds(time->nanoseconds)));
+        if constexpr (!std::is_integral_v<typename Duration::rep>) {
+            return type(Duration(
+                std::chrono::duration<double>(static_cast<double>(time->seconds) +
+                                              static_cast<double>(time->nanoseconds) * 1e-9)));
+        } else {
+            const auto whole = std::chrono::floor<Duration>(std::chrono::seconds(time->seconds));
+            if constexpr (per_second <= 1) return type(whole);
+            return type(whole +
+                        std::chrono::floor<Duration>(std::chrono::nanoseconds(time->nanoseconds)));
+        }
     }
     static json schema(schema_builder&) { return time_schema(); }
 };

@@ -71,7 +71,7 @@ struct member_list<T, List<Member...>> {
         return (read_one<Member>(members, value, at) && ...);
     }
     static json::array schemas(schema_builder& builder) {
-        return {schema_one<type_of<Member>>(builder)...};
+        return {converter_of<type_of<Member>>::schema(builder)...};
     }
 
 private:
@@ -92,12 +92,6 @@ private:
         if (!content) return false;
         value.*Each::pointer = *std::move(content);
         return true;
-    }
-    template <class Each>
-    static json schema_one(schema_builder& builder) {
-        if constexpr (is_optional<Each>)
-            return converter_of<typename Each::value_type>::schema(builder);
-        else return converter_of<Each>::schema(builder);
     }
 };
 template <class T>

@@ -26,8 +26,8 @@ enum class replay {
 /// How a function is called. All of it is optional.
 struct function_options {
     replay replays = replay::record;
-    /// The result depends on nothing but the arguments, and is there at once: the function runs as
-    /// a builtin, and is repeated rather than recorded. Not for functions that complete later.
+    /// The result depends on nothing but the arguments, and is there at once: the function is
+    /// repeated rather than recorded. Not for functions that complete later.
     bool pure = false;
     /// Where the function runs; empty: on the thread of the workflow. A function that blocks needs
     /// one, such as that of a boost::asio::thread_pool.
@@ -66,8 +66,8 @@ struct function_definition {
 
     /// Whether names, parameters and options are usable.
     /// Errors: invalid_argument: a name that is empty, has other characters than letters, digits,
-    /// `-`, `_`, `/`, `?` and `!`, or occurs twice; no `invoke`; a pure function that completes
-    /// later.
+    /// `-`, `_`, `/`, `?` and `!`, is that of a form or builtin, or occurs twice; no `invoke`; a
+    /// pure function that completes later.
     [[nodiscard]] result<void> check() const;
     /// The JSON Schema of an object with the arguments by name, as models read it.
     [[nodiscard]] json schema() const;
@@ -87,7 +87,7 @@ void add_parameter(function_definition& to, const parameter& named, json schema,
 
 template <class Binding, std::size_t... I>
 void add_parameters(function_definition& to, const parameter* names, std::index_sequence<I...>) {
-    (add_parameter(to, names[I], parameter_schema<typename Binding::template argument<I>>(),
+    (add_parameter(to, names[I], schema_of<typename Binding::template argument<I>>(),
                    is_optional<typename Binding::template argument<I>>),
      ...);
 }

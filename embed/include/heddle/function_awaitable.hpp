@@ -31,8 +31,8 @@ boost::asio::awaitable<void> await_function(std::shared_ptr<pending_call> pendin
     }
 }
 template <class T, class F, class Arguments>
-requires(!std::is_void_v<T>) boost::asio::awaitable<void> await_result(
-    std::shared_ptr<pending_call> pending, std::shared_ptr<F> function, Arguments arguments) {
+boost::asio::awaitable<void> await_result(std::shared_ptr<pending_call> pending,
+                                          std::shared_ptr<F> function, Arguments arguments) {
     boost::asio::awaitable<result<T>> body =
         std::apply([&](auto&... each) { return (*function)(std::move(each)...); }, arguments);
     result<T> outcome = co_await std::move(body);

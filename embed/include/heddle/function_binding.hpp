@@ -125,12 +125,6 @@ void run_function(const std::shared_ptr<pending_call>& pending, bool elsewhere,
 /// The error of an argument: "lookup-customer: id: expected …".
 [[nodiscard]] error argument_error(const std::string& function, const error& failure);
 
-template <class T>
-[[nodiscard]] json parameter_schema() {
-    if constexpr (is_optional<T>) return schema_of<typename T::value_type>();
-    else return schema_of<T>();
-}
-
 /// Calls F with JSON.
 template <class F>
 class function_binding {

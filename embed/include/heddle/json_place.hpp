@@ -19,6 +19,12 @@ struct read_options {
     bool ignores_unknown = false;
 };
 
+/// How often alternatives of variants may still fail. Each level of a recursive variant reads what
+/// is below it once for each alternative, so the time would grow exponentially with the depth.
+struct trial_budget {
+    std::size_t left = 0;
+};
+
 /// A place in a JSON value that is being converted, and the first error of the conversion. Places
 /// refer to the place that they are in: they live on the stack, for the time of one conversion.
 class json_place {
@@ -31,12 +37,16 @@ public:
         return {*this, member, none};
     }
     [[nodiscard]] json_place in(std::size_t index) const noexcept { return {*this, {}, index}; }
-    /// The same place, whose errors go elsewhere.
-    [[nodiscard]] json_place trial(std::optional<error>& failure) const noexcept {
+    /// The same place, whose errors go elsewhere, and whose trials count in `budget`.
+    [[nodiscard]] json_place trial(std::optional<error>& failure,
+                                   trial_budget& budget) const noexcept {
         json_place same = *this;
         same.failure_ = &failure;
+        same.trials_ = &budget;
         return same;
     }
+    /// Of the trial that this place is a part of; null: there is none.
+    [[nodiscard]] trial_budget* trials() const noexcept { return trials_; }
 
     /// Notes an error, unless there is one: "path: expected … but found …".
     std::nullopt_t expected(std::string_view what, const json& found) const;
@@ -55,12 +65,13 @@ private:
 
     json_place(const json_place& outer, std::string_view name, std::size_t index) noexcept
         : outer_(&outer), name_(name), index_(index), failure_(outer.failure_),
-          ignores_unknown_(outer.ignores_unknown_) {}
+          trials_(outer.trials_), ignores_unknown_(outer.ignores_unknown_) {}
 
     const json_place* outer_ = nullptr;
     std::string_view name_;
     std::size_t index_ = none;
     std::optional<error>* failure_;
+    trial_budget* trials_ = nullptr;
     bool ignores_unknown_ = false;
 };
 

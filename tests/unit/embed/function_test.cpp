@@ -433,11 +433,12 @@ TEST(function_definition, has_the_schema_that_models_read) {
     EXPECT_EQ(search.schema(), json::parse(R"({"type": "object",
                   "properties": {
                       "text": {"type": "string", "description": "What to look for"},
-                      "limit": {"type": "integer"},
-                      "from": {"type": "object",
-                               "properties": {"id": {"type": "integer"},
-                                              "name": {"type": "string"}},
-                               "required": ["id", "name"], "additionalProperties": false}},
+                      "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                      "from": {"anyOf": [
+                          {"type": "object",
+                           "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
+                           "required": ["id", "name"], "additionalProperties": false},
+                          {"type": "null"}]}},
                   "required": ["text"], "additionalProperties": false})")
                                    .value())
         << search.schema().to_string(2);

@@ -92,8 +92,8 @@ TEST(schema, describes_structs_and_enums) {
         R"({"type": "object",
             "properties": {"name": {"type": "string"},
                            "how": {"type": "string", "enum": ["small", "large"]},
-                           "count": {"type": "integer", "minimum": -2147483648,
-                                     "maximum": 2147483647}},
+                           "count": {"anyOf": [{"type": "integer", "minimum": -2147483648,
+                                                "maximum": 2147483647}, {"type": "null"}]}},
             "required": ["name", "how"],
             "additionalProperties": false})");
 }
