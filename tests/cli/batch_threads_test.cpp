@@ -80,7 +80,7 @@ TEST_F(threaded_batches, share_limits_and_budgets) {
     const auto more = run_heddle(asking(model.url(), on_threads(2, {"-c", "8", "--json"})));
     EXPECT_EQ(more.code, 0) << more.err;
     EXPECT_EQ(model.counters().requests, 60U);
-    EXPECT_LE(model.counters().peak_in_flight, 8U);
+    EXPECT_LE(model.counters().max_open_connections, 8U);
     const auto summary = boost::json::parse(more.out).as_object();
     EXPECT_EQ(summary.at("spent").at("requests").to_number<int>(), 60);
     EXPECT_EQ(summary.at("spent_now").at("requests").to_number<int>(), 43);
