@@ -4,6 +4,7 @@
 #include <heddle/coro/spawn.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/providers/common/remote_provider.hpp>
 #include <heddle/tasks/session/session_tasks.hpp>
 
 #include <loop_thread.hpp>
