@@ -108,6 +108,18 @@ TEST_F(threaded_batches, run_on_as_many_threads_and_end_on_interrupts) {
     EXPECT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 0; }));
 }
 
+TEST_F(threaded_batches, show_the_calls_that_wait_for_a_response) {
+    scratch.file("w.heddle", asking_workflow);
+    rows_file(6);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 3000}]})");
+    for (const int count : {1, 2}) {
+        const auto ended = run_heddle(asking(
+            model.url(), on_threads(count, {"--progress", "json", "--no-journal", "--force"})));
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        EXPECT_THAT(ended.err, HasSubstr(R"("on_the_wire":6)")) << count;
+    }
+}
+
 TEST_F(threaded_batches, report_failures_with_their_places) {
     scratch.file("w.heddle",
                  "(define (main text)\n  (if (string=? text \"t3\") (error \"no\") text))");

@@ -27,6 +27,9 @@ struct batch_counts {
     std::uint64_t asking = 0;     ///< of these, rows that wait for answers of people only
     std::uint64_t parked = 0;     ///< requests that wait for a batch, or for its end
     std::uint64_t in_progress = 0;
+    std::uint64_t on_the_wire = 0;   ///< calls of models that wait for a response
+    std::uint64_t limited = 0;       ///< calls that wait for a limit of their service or account
+    std::uint64_t cached = 0;        ///< calls of this process whose responses were in the cache
     std::uint64_t retrying = 0;      ///< waiting for a further attempt
     std::uint64_t retried = 0;       ///< further attempts of this process
     std::uint64_t to_write = 0;      ///< ended, and not in the output yet

@@ -52,6 +52,8 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
         }
     }
     std::string running = number(counts.in_progress) + " running";
+    if (counts.on_the_wire != 0) running += ", " + number(counts.on_the_wire) + " on the wire";
+    if (counts.limited != 0) running += ", " + number(counts.limited) + " waiting for a limit";
     if (counts.retrying != 0) running += ", " + number(counts.retrying) + " to retry";
     if (!counts.waits_for.empty()) running += ", waiting for " + counts.waits_for;
     parts.push_back(std::move(running));
@@ -60,6 +62,7 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
                         setup::counted(counts.parked, "parked call"));
     if (counts.failed != 0) parts.push_back(number(counts.failed) + " failed");
     if (counts.rejected != 0) parts.push_back(number(counts.rejected) + " rejected");
+    if (counts.cached != 0) parts.push_back(number(counts.cached) + " from the cache");
     if (std::string cost = cost_text(counts); !cost.empty()) parts.push_back(std::move(cost));
     if (counts.spent.input_tokens != 0) {
         parts.push_back(setup::grouped(counts.spent.input_tokens) + " tokens in, " +
@@ -84,6 +87,8 @@ std::string progress_json(const batch_counts& counts, double seconds, double rat
                                 {"rejected", counts.rejected},
                                 {"kept", counts.kept},
                                 {"running", counts.in_progress},
+                                {"on_the_wire", counts.on_the_wire},
+                                {"waiting_for_limit", counts.limited},
                                 {"retrying", counts.retrying},
                                 {"waiting", counts.waiting},
                                 {"parked_calls", counts.parked},
@@ -92,6 +97,7 @@ std::string progress_json(const batch_counts& counts, double seconds, double rat
                                 {"rows_per_second", std::round(rate * 100) / 100},
                                 {"seconds_left", nullptr},
                                 {"requests", counts.spent.requests},
+                                {"cache_hits", counts.cached},
                                 {"input_tokens", counts.spent.input_tokens},
                                 {"output_tokens", counts.spent.output_tokens},
                                 {"cost_usd", counts.spent.cost_usd}};

@@ -364,6 +364,13 @@ bool batch_run::has_rows_left() const noexcept {
 batch_counts batch_run::counts() const {
     batch_counts now = counted_;
     now.in_progress = gate_.in_progress();
+    const auto add = [&now](const call_counts& calls) {
+        now.on_the_wire += calls.running - std::min(calls.running, calls.waiting + calls.limited);
+        now.limited += calls.limited;
+        now.cached += calls.kept;
+    };
+    add(of_.tools.counts());
+    if (of_.workers) add(of_.workers->counts());
     now.retrying = retries_.size() + held_.size();
     now.to_write = of_.emitter.waiting();
     if (of_.parking) now.parked = of_.parking->open_calls();

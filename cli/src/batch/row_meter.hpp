@@ -23,6 +23,7 @@ public:
     void on_task_started(const tasks::task_started& event) noexcept override;
     void on_task_finished(const tasks::task_finished& event) noexcept override;
     void on_budget_wait(bool waits) noexcept override { all_.on_budget_wait(waits); }
+    void on_limit_wait(bool waits) noexcept override { all_.on_limit_wait(waits); }
 
     /// The session works on this row from now on.
     void begin_row(std::string_view id) { work_.assign("row ").append(id); }
