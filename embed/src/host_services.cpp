@@ -21,8 +21,9 @@ namespace {
 
 class host_services final : public shard_services {
 public:
-    host_services(const runtime_options& options, coro::event_loop& loop, log_port& log)
-        : options_(options), loop_(loop), log_(log) {}
+    host_services(const runtime_options& options, coro::event_loop& loop, log_port& log,
+                  shard_services* first)
+        : options_(options), loop_(loop), log_(log), first_(first) {}
 
     result<void> open() {
         HEDDLE_CHECK(open_configured());
@@ -64,6 +65,8 @@ public:
         return nullptr;
     }
 
+    setup::service_set* configured() noexcept override { return configured_.get(); }
+
     coro::task<void> close() override {
         if (configured_) co_await configured_->close();
     }
@@ -89,8 +92,9 @@ private:
             wanted.services.model = options_.model;
         if (!options_.workspace.empty()) wanted.workspace = options_.workspace;
         wanted.tasks = options_.tasks;
+        if (first_) wanted.home = first_->configured();
         HEDDLE_TRY(configured_, setup::service_set::create(loop_, log_, std::move(wanted)));
-        models_ = configured_->models().registry();
+        models_ = *configured_->task_parts().models;
         return {};
     }
 
@@ -116,6 +120,7 @@ private:
     const runtime_options& options_;
     coro::event_loop& loop_;
     log_port& log_;
+    shard_services* first_;
     providers::price_table prices_ = providers::price_table::built_in();
     std::unique_ptr<setup::service_set> configured_; ///< null: nothing is
     std::vector<std::unique_ptr<ports::llm_port>> ports_;
@@ -127,8 +132,9 @@ private:
 } // namespace
 
 result<std::unique_ptr<shard_services>> host_service_source::make(coro::event_loop& loop,
-                                                                  log_port& log) const {
-    auto created = std::make_unique<host_services>(options_, loop, log);
+                                                                  log_port& log,
+                                                                  shard_services* first) const {
+    auto created = std::make_unique<host_services>(options_, loop, log, first);
     HEDDLE_CHECK(created->open());
     return created;
 }

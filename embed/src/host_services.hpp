@@ -12,8 +12,8 @@ namespace heddle::embed {
 class host_service_source final : public service_source {
 public:
     explicit host_service_source(const runtime_options& options) : options_(options) {}
-    [[nodiscard]] result<std::unique_ptr<shard_services>> make(coro::event_loop& loop,
-                                                               log_port& log) const override;
+    [[nodiscard]] result<std::unique_ptr<shard_services>> make(
+        coro::event_loop& loop, log_port& log, shard_services* first) const override;
 
 private:
     const runtime_options& options_;

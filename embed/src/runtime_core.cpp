@@ -28,8 +28,9 @@ result<void> runtime_core::open(boost::asio::io_context* host) {
     const unsigned count = host ? 1 : std::max(options_.threads, 1U);
     const host_service_source services(options_);
     for (unsigned i = 0; i < count; ++i) {
+        shard* const first = shards_.empty() ? nullptr : shards_.front().get();
         shards_.push_back(std::make_unique<shard>(options_, *log_, host));
-        HEDDLE_CHECK(shards_.back()->open(services));
+        HEDDLE_CHECK(shards_.back()->open(services, first));
     }
     for (const auto& each : shards_) each->start(shared_from_this());
     return {};

@@ -6,6 +6,7 @@
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/task.hpp>
 #include <heddle/host/engine.hpp>
+#include <heddle/setup/service_set.hpp>
 #include <heddle/tasks/run/task_system_parts.hpp>
 
 #include <memory>
@@ -25,6 +26,8 @@ public:
     /// Where a program finds its imports; null: nowhere. `file`: its path, or empty.
     [[nodiscard]] virtual std::unique_ptr<host::import_port> imports_of(
         const std::string& file) = 0;
+    /// What heddle.toml configures; null: nothing.
+    [[nodiscard]] virtual setup::service_set* configured() noexcept = 0;
     /// Waits until all connections are closed. No call is in progress.
     [[nodiscard]] virtual coro::task<void> close() = 0;
 };
@@ -33,10 +36,12 @@ public:
 class service_source {
 public:
     virtual ~service_source() = default;
-    /// `loop` and `log` outlive the result. Errors: invalid_argument or llm_errc::configuration for
-    /// settings that cannot be used.
-    [[nodiscard]] virtual result<std::unique_ptr<shard_services>> make(coro::event_loop& loop,
-                                                                       log_port& log) const = 0;
+    /// `loop` and `log` outlive the result. `first`: those of the first shard, which outlive the
+    /// calls of this one: they send the requests to configured services, so that all shards share
+    /// limits, cache and connections. Null: this is the first. Errors: invalid_argument or
+    /// llm_errc::configuration for settings that cannot be used.
+    [[nodiscard]] virtual result<std::unique_ptr<shard_services>> make(
+        coro::event_loop& loop, log_port& log, shard_services* first) const = 0;
 };
 
 } // namespace heddle::embed

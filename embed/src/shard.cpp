@@ -18,8 +18,8 @@ shard::shard(const runtime_options& options, log_port& log, boost::asio::io_cont
 
 shard::~shard() { clear(); }
 
-result<void> shard::open(const service_source& services) {
-    HEDDLE_TRY(services_, services.make(*loop_, log_));
+result<void> shard::open(const service_source& services, shard* first) {
+    HEDDLE_TRY(services_, services.make(*loop_, log_, first ? first->services() : nullptr));
     return {};
 }
 

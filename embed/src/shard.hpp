@@ -35,8 +35,10 @@ public:
     shard& operator=(const shard&) = delete;
     ~shard();
 
-    /// Before the loop runs. Errors: as service_source::make.
-    [[nodiscard]] result<void> open(const service_source& services);
+    /// Before the loop runs. `first`: whose services this one shares; null: it is the first.
+    /// Errors: as service_source::make.
+    [[nodiscard]] result<void> open(const service_source& services, shard* first);
+    [[nodiscard]] shard_services* services() noexcept { return services_.get(); }
     /// Starts the thread. `keep_alive` is held until it ends.
     void start(std::shared_ptr<void> keep_alive);
 

@@ -18,7 +18,8 @@
 namespace heddle {
 
 struct runtime_options {
-    /// Threads that run workflows. Each has connections, sessions and limits of its own.
+    /// Threads that run workflows. They share limits, cache and connections of the services that
+    /// heddle.toml configures.
     unsigned threads = 1;
 
     // Calls.
@@ -36,7 +37,6 @@ struct runtime_options {
     std::uint64_t step_limit = UINT64_MAX;
 
     // Models and what else heddle.toml configures: keys, limits, prices, routes, cache, templates.
-    // Limits of services hold for each thread.
     std::string config{};      ///< path of a heddle.toml, as `heddle` reads it; empty: none
     std::string config_text{}; ///< the text of one, in place of the file
     /// Files and folders of task templates; empty: as in heddle.toml.

@@ -1,0 +1,111 @@
+// Services that the threads of a runtime share.
+#include "embed_harness.hpp"
+
+#include <loopback_server.hpp>
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::loaded;
+using testing::wait_for;
+
+/// A service in the format of OpenAI that counts what it has at once.
+struct counting_service {
+    std::atomic<int> running{0};
+    std::atomic<int> most{0};
+    std::atomic<int> asked{0};
+    loopback::server server{[this](loopback::connection& peer, int) {
+        while (!peer.read_request().empty()) {
+            ++asked;
+            const int now = ++running;
+            for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {}
+            std::this_thread::sleep_for(std::chrono::milliseconds(3));
+            --running;
+            (void)peer.send(loopback::answer(
+                R"({"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})",
+                "content-type: application/json\r\n"));
+        }
+    }};
+
+    [[nodiscard]] std::string config(const std::string& more) const {
+        return "model = \"near:m\"\n[providers.near]\ntype = \"openai\"\nbase_url = \"" +
+               server.url() + "/v1\"\nmax_in_flight = 2\n" + more;
+    }
+};
+
+constexpr const char* asking = R"((defatom ask (params text) (instructions "Is it {{text}}?"))
+(define (go text) (content (ask text))))";
+
+TEST(services_of_a_runtime, keep_their_limits_over_all_threads) {
+    counting_service service;
+    const std::string keys =
+        std::filesystem::temp_directory_path() / ("heddle-keys-" + std::to_string(::getpid()));
+    runtime_options options;
+    options.threads = 4;
+    options.config_text = service.config("api_key_command = [\"sh\", \"-c\", \"echo run >> " +
+                                         keys + "; echo sk-test-0123456789\"]\n");
+    {
+        runtime rt(options);
+        const program flow = loaded(rt, asking);
+        std::vector<std::future<result<answer>>> calls;
+        for (int i = 0; i < 60; ++i)
+            calls.push_back(flow.call("go", std::to_string(i), {}, boost::asio::use_future));
+        for (auto& each : calls) {
+            const auto ended = wait_for(std::move(each));
+            ASSERT_TRUE(ended) << to_text(ended.error());
+            EXPECT_EQ(ended->text(), "yes");
+        }
+        const runtime_stats stats = rt.stats();
+        ASSERT_EQ(stats.threads.size(), 4U);
+        for (const auto& each : stats.threads) EXPECT_GT(each.done, 0U) << "a thread had no call";
+    }
+    EXPECT_EQ(service.asked, 60);
+    EXPECT_LE(service.most, 2);
+    EXPECT_LE(service.server.accepted(), 2);
+    std::ifstream noted(keys);
+    const std::string runs((std::istreambuf_iterator<char>(noted)), {});
+    EXPECT_EQ(runs, "run\n") << "the key is found once for all threads";
+    std::filesystem::remove(keys);
+}
+
+TEST(services_of_a_runtime, are_not_asked_for_calls_that_are_cancelled_in_mid_run) {
+    std::atomic<int> open{0};
+    loopback::server silent([&](loopback::connection& peer, int) {
+        ++open;
+        while (!peer.read_request().empty()) {} // never answers
+        --open;
+    });
+    runtime_options options;
+    options.threads = 3;
+    options.config_text = "model = \"near:m\"\n[providers.near]\ntype = \"ollama\"\nbase_url = \"" +
+                          silent.url() + "\"\n";
+    std::vector<std::future<result<answer>>> calls;
+    {
+        runtime rt(options);
+        const program flow = loaded(rt, asking);
+        for (int i = 0; i < 30; ++i)
+            calls.push_back(flow.call("go", std::to_string(i), {}, boost::asio::use_future));
+        ASSERT_TRUE(testing::comes_true([&] { return open == 30; }));
+    } // ends all of them
+    for (auto& each : calls) {
+        const auto ended = wait_for(std::move(each));
+        ASSERT_FALSE(ended);
+        EXPECT_TRUE(ended.error().is_cancelled()) << to_text(ended.error());
+    }
+    EXPECT_TRUE(testing::comes_true([&] { return open == 0; }));
+}
+
+} // namespace
+} // namespace heddle
