@@ -2,6 +2,7 @@
 
 #include "plain_error.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/spawn.hpp>
 
@@ -14,17 +15,40 @@ namespace heddle::embed {
 
 namespace {
 
+error stopped() {
+    return plain_error(error(runtime_errc::stopped, "the runtime is shutting down"));
+}
+
 /// Checks and loads a program in the first shard.
 coro::task<void> load_in(shard* home, std::shared_ptr<const program_version> version,
                          std::function<void(result<void>)> ended) {
     const std::shared_ptr<shard_program> program = home->program(version);
     result<void> checked = program->check(*version);
     if (checked) {
-        auto loaded = co_await program->take(version, {&home->loop(), nullptr, {}});
+        auto loaded = co_await program->take(version, {&home->loop(), &home->loads(), {}});
         if (loaded) program->put_back(*std::move(loaded));
         else checked = loaded.error();
     }
     ended(std::move(checked));
+}
+
+/// Posts it to the first shard, where `ended` is called.
+void start_load(const std::shared_ptr<runtime_core>& core,
+                std::shared_ptr<const program_version> version,
+                std::function<void(result<void>)> ended) {
+    if (!core->begin_load()) return ended(stopped());
+    core->first().post([core, version = std::move(version), ended = std::move(ended)] {
+        shard& home = core->first();
+        auto done = [core, ended](std::exception_ptr thrown) {
+            try {
+                if (thrown) std::rethrow_exception(thrown);
+            } catch (...) {
+                ended(plain_error(error_of_exception("loading a program")));
+            }
+            core->forget();
+        };
+        coro::spawn(home.loop(), load_in(&home, version, ended), std::move(done));
+    });
 }
 
 } // namespace
@@ -43,8 +67,7 @@ result<std::string> read_program(const std::string& file) {
 
 result<void> try_program(const std::shared_ptr<runtime_core>& core,
                          std::shared_ptr<const program_version> version) {
-    if (core->is_stopped())
-        return plain_error(error(runtime_errc::stopped, "the runtime is shutting down"));
+    if (core->is_stopped()) return stopped();
     shard& home = core->first();
     if (home.is_on_host() || home.is_here()) {
         // Nobody runs the loop meanwhile: the first call loads it.
@@ -54,13 +77,8 @@ result<void> try_program(const std::shared_ptr<runtime_core>& core,
     // Shared: the shard may still be in set_value() when this thread goes on.
     auto ended = std::make_shared<std::promise<result<void>>>();
     std::future<result<void>> waiting = ended->get_future();
-    home.post([&home, ended, version] {
-        auto take = [ended](result<void> how) { ended->set_value(std::move(how)); };
-        coro::spawn(home.loop(), load_in(&home, version, std::move(take)),
-                    [ended](std::exception_ptr thrown) {
-                        if (thrown) ended->set_exception(thrown);
-                    });
-    });
+    start_load(core, std::move(version),
+               [ended](result<void> how) { ended->set_value(std::move(how)); });
     return waiting.get();
 }
 
@@ -99,23 +117,20 @@ bool program_handle::is_changed() {
 /// Calls go on with the version before, until the first shard has loaded the new one.
 void program_handle::read_again() {
     core_->first().post([self = shared_from_this()] {
-        shard& home = self->core_->first();
         const std::string file = self->latest()->file();
         result<std::string> text = read_program(file);
         if (!text) return self->end_reading(nullptr, std::move(text).error());
         auto version = std::make_shared<const program_version>(
             self->latest()->name(), file, *std::move(text), self->core_->functions());
-        auto take = [self, version](const result<void>& how) {
+        start_load(self->core_, version, [self, version](const result<void>& how) {
             self->end_reading(version, how ? std::optional<error>() : how.error());
-        };
-        coro::spawn(home.loop(), load_in(&home, version, std::move(take)),
-                    [](std::exception_ptr) {});
+        });
     });
 }
 
 void program_handle::end_reading(std::shared_ptr<const program_version> version,
                                  const std::optional<error>& failure) {
-    if (failure) {
+    if (failure && !core_->is_stopped()) {
         core_->log().write(log_level::error, "reload",
                            "a program has changed and cannot be used: " + to_text(*failure));
     }

@@ -134,6 +134,13 @@ void runtime_core::release(running_call& call) {
     next->admit();
 }
 
+bool runtime_core::begin_load() {
+    const std::lock_guard held(mutex_);
+    if (state_ != state::open) return false;
+    ++living_;
+    return true;
+}
+
 void runtime_core::forget() {
     std::function<void()> idle;
     {
@@ -270,7 +277,6 @@ void runtime_core::end() {
     begin_end({}, [closed] { closed->set_value(); });
     waiting.wait();
     for (const auto& each : shards_) each->join();
-    for (const auto& each : shards_) each->clear();
 }
 
 } // namespace heddle::embed

@@ -47,7 +47,9 @@ public:
     [[nodiscard]] bool leave_queue(running_call& call);
     /// The place of a call is free for the next one.
     void release(running_call& call);
-    /// Nothing of a call is left.
+    /// Loading a program counts as a call in progress until forget(). False: the runtime ends.
+    [[nodiscard]] bool begin_load();
+    /// Nothing of a call, or of a load, is left.
     void forget();
     [[nodiscard]] bool is_cancelling() const noexcept { return is_cancelling_; }
 
@@ -78,7 +80,7 @@ private:
     std::shared_ptr<const std::vector<function_definition>> functions_;
     std::size_t running_ = 0;
     std::deque<std::shared_ptr<running_call>> queue_;
-    std::size_t living_ = 0; ///< calls, running and queued
+    std::size_t living_ = 0; ///< calls, running and queued, and loads
     std::size_t next_shard_ = 0;
     std::uint64_t refused_ = 0;
     std::function<void()> on_idle_; ///< called once when no call lives

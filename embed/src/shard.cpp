@@ -4,10 +4,19 @@
 
 #include <heddle/base/exceptions.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
 namespace heddle::embed {
+
+namespace {
+
+/// For handlers of completed calls to arrive at the thread, once all is closed.
+constexpr std::chrono::seconds least_time{1};
+
+} // namespace
 
 shard::shard(const runtime_options& options, log_port& log, boost::asio::io_context* host)
     : options_(options), log_(log),
@@ -29,16 +38,28 @@ void shard::start(std::shared_ptr<void> keep_alive) {
     thread_ = std::thread([this, held = std::move(keep_alive)] { run(); });
 }
 
-void shard::run() noexcept {
+template <class Run>
+void shard::run_with(Run run_loop) noexcept {
     for (;;) {
         try {
-            loop_->run();
+            run_loop();
             return;
         } catch (...) { // of a handler of the host that was completed here
             log_.write(log_level::error, "runtime",
                        error_of_exception("a completion handler").message());
         }
     }
+}
+
+void shard::run() noexcept {
+    run_with([this] { loop_->run(); });
+    // All is closed. What keeps the context running is a look of the timers at deadlines that no
+    // longer matter, handlers on their way, and functions of the host that were left behind.
+    clear();
+    context_.restart();
+    const auto until = std::chrono::steady_clock::now() +
+                       std::max<std::chrono::nanoseconds>(options_.function_grace, least_time);
+    run_with([&] { context_.run_until(until); });
 }
 
 bool shard::was_here() const noexcept {
@@ -77,6 +98,7 @@ std::shared_ptr<shard_program> shard::program(
 }
 
 void shard::cancel_all(cancel_reason reason) noexcept {
+    loads_.request(reason);
     for (running_call* each : calls_) each->request_cancel(reason);
 }
 
@@ -91,14 +113,21 @@ void shard::clear() noexcept {
     loop_.reset();
 }
 
-void shard::join() {
+void shard::let_end() noexcept {
     work_.reset();
-    if (thread_.joinable()) thread_.join();
+    own_->stop(); // run() goes on
+}
+
+void shard::join() {
+    if (!thread_.joinable()) return;
+    let_end();
+    thread_.join();
 }
 
 void shard::leave() {
-    work_.reset();
-    if (thread_.joinable()) thread_.detach();
+    if (!thread_.joinable()) return;
+    let_end();
+    thread_.detach();
 }
 
 void shard::drive(const bool& done) {

@@ -58,7 +58,8 @@ public:
     [[nodiscard]] bool is_on_host() const noexcept { return !own_; }
     /// Whether the loop has last run in this thread, or never.
     [[nodiscard]] bool was_here() const noexcept;
-    /// Lets the thread end once the loop has nothing to do, and waits for it.
+    /// After close_services(): lets the thread end, and waits for it. What is left of completed
+    /// calls, such as their handlers, still runs; what never ends is dropped with the loop.
     void join();
     /// As join, from the thread itself: without waiting.
     void leave();
@@ -75,6 +76,8 @@ public:
         const std::shared_ptr<const program_version>& version);
     void begin(running_call& call) { calls_.insert(&call); }
     void end(running_call& call) noexcept { calls_.erase(&call); }
+    /// Cancels programs that are being loaded for nobody in particular.
+    [[nodiscard]] coro::cancel_source& loads() noexcept { return loads_; }
     void cancel_all(cancel_reason reason) noexcept;
     /// Closes the services; there are no calls.
     [[nodiscard]] coro::task<void> close_services();
@@ -84,6 +87,9 @@ public:
 
 private:
     void run() noexcept;
+    template <class Run>
+    void run_with(Run run_loop) noexcept;
+    void let_end() noexcept;
 
     const runtime_options& options_;
     log_port& log_;
@@ -99,6 +105,7 @@ private:
     };
     std::map<const program_version*, known_program> programs_;
     std::unordered_set<running_call*> calls_;
+    coro::cancel_source loads_;
     std::atomic<std::thread::id> last_thread_{};
     std::thread thread_;
 };

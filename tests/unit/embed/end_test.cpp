@@ -1,0 +1,181 @@
+// A runtime ends soon, whatever its calls have used.
+#include "embed_harness.hpp"
+
+#include "loopback_server.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <thread>
+
+namespace heddle {
+namespace {
+
+namespace asio = boost::asio;
+using testing::called;
+using testing::comes_true;
+using testing::loaded;
+using testing::with_model;
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+/// Long before the timeouts of a request, which are seconds and minutes.
+constexpr auto soon = 900ms;
+
+constexpr const char* asks =
+    "(defatom t (params q) (instructions \"{{q}}\")) (define (f q) (content (t q)))";
+
+/// Answers each request, and keeps its connections open for further ones; to "wait" it is silent.
+class chat_service {
+public:
+    [[nodiscard]] runtime_options options() const {
+        runtime_options created;
+        created.config_text =
+            "[providers.local]\ntype = \"vllm\"\nbase_url = \"" + server_.url() + "/v1\"\n";
+        created.model = "local:small";
+        return created;
+    }
+    [[nodiscard]] int open_connections() const noexcept { return server_.running(); }
+
+private:
+    static void serve(loopback::connection& peer, int) {
+        for (;;) {
+            const std::string request = peer.read_request();
+            if (request.empty()) return;
+            if (request.find("wait") != std::string::npos) {
+                (void)peer.wait_closed();
+                return;
+            }
+            peer.send(loopback::answer(
+                R"({"model": "small", "choices": [{"message": {"role": "assistant",
+                    "content": "yes"}, "finish_reason": "stop"}],
+                    "usage": {"prompt_tokens": 1, "completion_tokens": 1}})",
+                "Content-Type: application/json\r\n"));
+        }
+    }
+    loopback::server server_{serve};
+};
+
+TEST(embed_end, is_soon_after_a_request_over_http) {
+    const chat_service service;
+    clock::time_point begun;
+    {
+        runtime rt(service.options());
+        const program flow = loaded(rt, asks);
+        const auto ended = called(flow, "f", "x", {.timeout = 60s});
+        ASSERT_TRUE(ended) << to_text(ended.error());
+        EXPECT_EQ(ended->text(), "yes");
+        begun = clock::now();
+    }
+    EXPECT_LT(clock::now() - begun, soon);
+    EXPECT_TRUE(comes_true([&] { return service.open_connections() == 0; }));
+}
+
+TEST(embed_end, is_soon_while_services_are_silent) {
+    const chat_service service;
+    runtime_options options = service.options();
+    options.threads = 2;
+    std::vector<std::future<result<answer>>> ended;
+    clock::time_point begun;
+    {
+        runtime rt(options);
+        const program flow = loaded(rt, asks);
+        for (int i = 0; i < 4; ++i) ended.push_back(flow.call("f", "wait", asio::use_future));
+        ASSERT_TRUE(comes_true([&] { return service.open_connections() == 4; }));
+        begun = clock::now();
+    }
+    EXPECT_LT(clock::now() - begun, soon);
+    for (auto& each : ended) EXPECT_FALSE(testing::wait_for(std::move(each)));
+}
+
+TEST(embed_end, is_soon_after_a_shutdown) {
+    const chat_service service;
+    clock::time_point begun;
+    {
+        runtime rt(service.options());
+        const program flow = loaded(rt, asks);
+        ASSERT_TRUE(called(flow, "f", "x", {.timeout = 60s}));
+        begun = clock::now();
+        rt.shutdown(10s, asio::use_future).get();
+    }
+    EXPECT_LT(clock::now() - begun, soon);
+}
+
+TEST(embed_end, lets_the_context_of_the_host_return) {
+    const chat_service service;
+    asio::io_context context;
+    runtime rt(context, host_threads::one, service.options());
+    const program flow = loaded(rt, asks);
+    clock::time_point begun;
+    auto work = [&]() -> asio::awaitable<void> {
+        auto ended = co_await flow.call("f", "x", {.timeout = 60s}, asio::use_awaitable);
+        EXPECT_TRUE(ended);
+        begun = clock::now();
+        co_await rt.shutdown(10s, asio::use_awaitable);
+    };
+    asio::co_spawn(context, work(), asio::detached);
+    context.run();
+    EXPECT_LT(clock::now() - begun, soon);
+}
+
+TEST(embed_end, lets_the_context_of_the_host_return_after_destruction) {
+    const chat_service service;
+    asio::io_context context;
+    clock::time_point begun;
+    {
+        runtime rt(context, host_threads::one, service.options());
+        const program flow = loaded(rt, asks);
+        bool done = false;
+        flow.call("f", "x", {.timeout = 60s}, asio::bind_executor(context, [&](const auto& ended) {
+                      EXPECT_TRUE(ended);
+                      done = true;
+                  }));
+        while (!done && context.run_one() != 0) {}
+        ASSERT_TRUE(done);
+        begun = clock::now();
+    }
+    context.run();
+    EXPECT_LT(clock::now() - begun, soon);
+}
+
+TEST(embed_end, does_not_wait_for_functions_that_were_left_behind) {
+    clock::time_point begun;
+    const auto destroyed = std::make_shared<bool>(false);
+    {
+        runtime rt(with_model({.function_grace = 50ms}));
+        rt.function(
+            "never", "Waits for ever.", {"x"}, [destroyed](std::int64_t) -> asio::awaitable<void> {
+                const std::shared_ptr<void> guard(nullptr,
+                                                  [destroyed](void*) { *destroyed = true; });
+                co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+                const asio::any_io_executor here = co_await asio::this_coro::executor;
+                asio::steady_timer timer(here, 1min);
+                co_await timer.async_wait(asio::use_awaitable);
+            });
+        const program flow = loaded(rt, "(define (f) (never 1))");
+        EXPECT_FALSE(called(flow, "f", {}, {.timeout = 50ms}));
+        begun = clock::now();
+    }
+    EXPECT_LT(clock::now() - begun, 10s);
+    EXPECT_TRUE(*destroyed);
+}
+
+TEST(embed_end, ends_a_load_in_progress) {
+    auto rt = std::make_unique<runtime>(with_model());
+    std::thread loads([&] {
+        const auto flow = rt->load_text("spins.heddle", "(let loop ((i 0)) (loop (+ i 1)))");
+        EXPECT_FALSE(flow);
+    });
+    std::this_thread::sleep_for(50ms);
+    const auto begun = clock::now();
+    rt->shutdown(0s, asio::use_future).get();
+    loads.join();
+    EXPECT_LT(clock::now() - begun, soon);
+}
+
+} // namespace
+} // namespace heddle
