@@ -36,6 +36,8 @@ constexpr std::size_t calls_of_row = 4;
 
 class killed_batches : public batch_fixture {
 protected:
+    int threads = 1;
+
     /// So many kills; with HEDDLE_SOAK two hundred, in at most half an hour.
     void kill_often(int usual) {
         const int kills = std::getenv("HEDDLE_SOAK") != nullptr ? 200 : usual;
@@ -175,7 +177,6 @@ private:
         }
     }
 
-    int threads = 1;
     std::mt19937 chance;
     loopback::runner loop;
     std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop.loop, 1);

@@ -73,7 +73,7 @@ TEST(services_of_a_runtime, keep_their_limits_over_all_threads) {
     }
     EXPECT_EQ(service.asked, 60);
     EXPECT_LE(service.most, 2);
-    EXPECT_LE(service.server.accepted(), 2);
+    EXPECT_LE(service.server.accepted(), 4); // a slow one may be replaced; without sharing 8
     std::ifstream noted(keys);
     const std::string runs((std::istreambuf_iterator<char>(noted)), {});
     EXPECT_EQ(runs, "run\n") << "the key is found once for all threads";

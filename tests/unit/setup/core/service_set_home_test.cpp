@@ -168,11 +168,16 @@ TEST(service_sets_with_a_home, loops_share_limits_and_connections_of_the_home_lo
     }
     EXPECT_EQ(service.asked, count * 30);
     EXPECT_EQ(service.most, 2);
-    EXPECT_LE(service.server.accepted(), 2);
+    EXPECT_LE(service.server.accepted(), 4); // a slow one may be replaced; without sharing 6
     EXPECT_EQ(sent.threads, std::set<std::thread::id>{home.id()});
     std::promise<void> closed;
     boost::asio::post(home.loop().get_executor(), [&] {
-        coro::spawn(home.loop(), set->close(), [&](std::exception_ptr) { closed.set_value(); });
+        coro::spawn(home.loop(), set->close(), [&](std::exception_ptr) {
+            boost::asio::post(home.loop().get_executor(), [&] {
+                set.reset(); // before its loop
+                closed.set_value();
+            });
+        });
     });
     closed.get_future().wait();
     home.end();
