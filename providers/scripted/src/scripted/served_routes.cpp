@@ -17,9 +17,9 @@ std::string_view without_query(std::string_view target) noexcept {
 }
 
 /// GET /models is OpenAI's, Anthropic's and Gemini's.
-const served_format& format_of_models(const parsed_request& request, bool is_beta) {
-    if (!request.anthropic_version.empty()) return anthropic::served();
-    if (is_beta || !request.x_goog_api_key.empty()) return gemini::served();
+const served_format& format_of_models(const http::server_request& request, bool is_beta) {
+    if (!request.field("anthropic-version").empty()) return anthropic::served();
+    if (is_beta || !request.field("x-goog-api-key").empty()) return gemini::served();
     return openai::served();
 }
 
@@ -27,7 +27,7 @@ const served_format& format_of_models(const parsed_request& request, bool is_bet
 
 const served_format& default_format() { return openai::served(); }
 
-served_route find_route(const parsed_request& request) {
+served_route find_route(const http::server_request& request) {
     served_route found;
     found.target = request.target;
     const bool is_beta = found.target.starts_with("/v1beta/");
@@ -71,12 +71,12 @@ served_route find_route(const parsed_request& request) {
     return found;
 }
 
-std::string_view key_of(const parsed_request& request) noexcept {
+std::string_view key_of(const http::server_request& request) noexcept {
     constexpr std::string_view scheme = "Bearer ";
-    if (request.authorization.starts_with(scheme)) {
-        return request.authorization.substr(scheme.size());
-    }
-    return request.x_api_key.empty() ? request.x_goog_api_key : request.x_api_key;
+    const std::string_view authorization = request.field("authorization");
+    if (authorization.starts_with(scheme)) return authorization.substr(scheme.size());
+    const std::string_view key = request.field("x-api-key");
+    return key.empty() ? request.field("x-goog-api-key") : key;
 }
 
 } // namespace heddle::scripted

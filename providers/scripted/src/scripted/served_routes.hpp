@@ -1,7 +1,8 @@
 // Which path of the scripted server speaks which format.
 #pragma once
 
-#include "scripted/http_request_parser.hpp"
+#include <heddle/http/server_request.hpp>
+
 #include "scripted/served_format.hpp"
 
 #include <cstdint>
@@ -23,9 +24,9 @@ struct served_route {
 
 /// Finds what a request is for. The version (/v1, /v1beta) may be left out; the list of models,
 /// which several services have under the same path, is distinguished by their headers.
-[[nodiscard]] served_route find_route(const parsed_request& request);
+[[nodiscard]] served_route find_route(const http::server_request& request);
 
 /// The key that a request brings, however its service sends it; empty if it brings none.
-[[nodiscard]] std::string_view key_of(const parsed_request& request) noexcept;
+[[nodiscard]] std::string_view key_of(const http::server_request& request) noexcept;
 
 } // namespace heddle::scripted

@@ -1,5 +1,7 @@
 #include "scripted/server_connection.hpp"
 
+#include <heddle/http/status.hpp>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
@@ -19,31 +21,6 @@ constexpr std::size_t first_room = 2 * 1024;
 constexpr std::size_t kept_room = 64 * 1024;         // a buffer that grew beyond is given back
 constexpr std::size_t max_unsent_bytes = 256 * 1024; // of responses to pipelined requests
 
-std::string_view status_text(int status) noexcept {
-    switch (status) {
-    case 200: return "OK";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 409: return "Conflict";
-    case 413: return "Content Too Large";
-    case 417: return "Expectation Failed";
-    case 422: return "Unprocessable Content";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 501: return "Not Implemented";
-    case 502: return "Bad Gateway";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    case 505: return "HTTP Version Not Supported";
-    default: return "Error";
-    }
-}
-
 void append_number(std::string& out, std::int64_t value, int base = 10) {
     char digits[24];
     out.append(digits, std::to_chars(digits, digits + sizeof digits, value, base).ptr);
@@ -55,15 +32,15 @@ std::int64_t now_in_seconds() noexcept { return static_cast<std::int64_t>(std::t
 
 server_connection::server_connection(server_shared& shared, server_socket socket)
     : shared_(shared), socket_(std::move(socket)),
-      parser_({shared.options.max_header_bytes, shared.options.max_body_bytes, 100}) {}
+      parser_({shared.options.max_header_bytes, shared.options.max_body_bytes}) {}
 
 coro::task<void> server_connection::serve(std::shared_ptr<server_connection> self,
                                           coro::call_context context) {
     server_connection& me = *self;
     for (;;) {
         const std::string_view received(me.in_.data() + me.begin_, me.end_ - me.begin_);
-        const http_request_parser::step step = me.parser_.advance(received);
-        if (step == http_request_parser::step::need_more) {
+        const http::request_parser::step step = me.parser_.advance(received);
+        if (step == http::request_parser::step::need_more) {
             const bool sent = co_await flush(me);
             if (!sent) break;
             const bool more = co_await receive(me);
@@ -73,7 +50,7 @@ coro::task<void> server_connection::serve(std::shared_ptr<server_connection> sel
         me.phase_ = phase::answering;
         me.unschedule();
         ++me.shared_.counters.requests;
-        if (step == http_request_parser::step::wrong) {
+        if (step == http::request_parser::step::wrong) {
             me.keep_alive_ = false;
             me.write_error(me.parser_.status(), me.parser_.reason(), "invalid_request_error", {});
             const bool sent = co_await flush(me);
@@ -237,7 +214,7 @@ void server_connection::make_room() {
 }
 
 bool server_connection::take_request() {
-    const parsed_request& request = parser_.request();
+    const http::server_request& request = parser_.request();
     keep_alive_ = request.keep_alive;
     http_1_0_ = request.is_http_1_0;
     const served_route route = find_route(request);
@@ -344,7 +321,7 @@ void server_connection::write_json(int status, std::string_view body,
         out_ += "HTTP/1.1 ";
         append_number(out_, status);
         out_ += ' ';
-        out_ += status_text(status);
+        out_ += http::status_text(status);
         out_ += "\r\n";
     }
     out_ += "content-type: application/json\r\n";

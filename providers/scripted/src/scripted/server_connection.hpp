@@ -4,10 +4,10 @@
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/timer_wheel.hpp>
 #include <heddle/coro/wait_point.hpp>
+#include <heddle/http/request_parser.hpp>
 #include <heddle/scripted/server.hpp>
 
 #include "common/json_reader.hpp"
-#include "scripted/http_request_parser.hpp"
 #include "scripted/served_routes.hpp"
 
 #include <boost/asio/basic_stream_socket.hpp>
@@ -92,7 +92,7 @@ private:
 
     server_shared& shared_;
     server_socket socket_;
-    http_request_parser parser_;
+    http::request_parser parser_;
     std::string in_;        // received; its size is its room
     std::size_t begin_ = 0; // of the request under way
     std::size_t end_ = 0;   // of what was received

@@ -19,8 +19,8 @@ using scripted::fault;
 using scripted::served_route;
 using namespace std::chrono_literals;
 
-scripted::parsed_request request_of(std::string_view target, std::string_view method = "POST") {
-    scripted::parsed_request request;
+http::server_request request_of(std::string_view target, std::string_view method = "POST") {
+    http::server_request request;
     request.target = target;
     request.method = method;
     return request;
@@ -78,7 +78,7 @@ TEST(served_routes, paths_choose_the_format) {
 }
 
 TEST(served_routes, the_list_of_models_is_distinguished_by_headers) {
-    const auto names = [](scripted::parsed_request request) {
+    const auto names = [](http::server_request request) {
         const auto route = scripted::find_route(request);
         EXPECT_EQ(route.what, served_route::kind::models);
         EXPECT_EQ(route.method, "GET");
@@ -89,11 +89,11 @@ TEST(served_routes, the_list_of_models_is_distinguished_by_headers) {
     const json::value openai = names(request_of("/v1/models", "GET"));
     EXPECT_EQ(openai.at("object"), "list");
     EXPECT_EQ(openai.at("data").at(1).at("id"), "two");
-    scripted::parsed_request anthropic = request_of("/v1/models?limit=1000", "GET");
-    anthropic.anthropic_version = "2026-10-21";
+    http::server_request anthropic = request_of("/v1/models?limit=1000", "GET");
+    anthropic.fields.push_back({"Anthropic-Version", "2026-10-21"});
     EXPECT_EQ(names(anthropic).at("data").at(0).at("type"), "model");
-    scripted::parsed_request gemini = request_of("/v1/models", "GET");
-    gemini.x_goog_api_key = "k";
+    http::server_request gemini = request_of("/v1/models", "GET");
+    gemini.fields.push_back({"x-goog-api-key", "k"});
     EXPECT_EQ(names(gemini).at("models").at(0).at("name"), "models/one");
     EXPECT_EQ(names(request_of("/v1beta/models", "GET")).at("models").at(1).at("name"),
               "models/two");
@@ -101,7 +101,7 @@ TEST(served_routes, the_list_of_models_is_distinguished_by_headers) {
     const auto one = scripted::find_route(request_of("/v1/models/two", "GET"));
     EXPECT_EQ(one.what, served_route::kind::one_model);
     EXPECT_EQ(one.model, "two");
-    for (const scripted::parsed_request& each : {anthropic, gemini, request_of("/models")}) {
+    for (const http::server_request& each : {anthropic, gemini, request_of("/models")}) {
         std::string out;
         scripted::find_route(each).format->append_model(out, "x");
         EXPECT_NE(out.find("x\""), std::string::npos);
@@ -109,15 +109,15 @@ TEST(served_routes, the_list_of_models_is_distinguished_by_headers) {
 }
 
 TEST(served_routes, keys_come_in_three_headers) {
-    scripted::parsed_request request;
+    http::server_request request;
     EXPECT_EQ(scripted::key_of(request), "");
-    request.x_goog_api_key = "g";
+    request.fields.push_back({"x-goog-api-key", "g"});
     EXPECT_EQ(scripted::key_of(request), "g");
-    request.x_api_key = "a";
+    request.fields.push_back({"x-api-key", "a"});
     EXPECT_EQ(scripted::key_of(request), "a");
-    request.authorization = "Bearer b";
+    request.fields.push_back({"Authorization", "Bearer b"});
     EXPECT_EQ(scripted::key_of(request), "b");
-    request.authorization = "Basic b";
+    request.fields.back().value = "Basic b";
     EXPECT_EQ(scripted::key_of(request), "a");
 }
 

@@ -1,4 +1,4 @@
-#include "scripted/http_request_parser.hpp"
+#include <heddle/http/request_parser.hpp>
 
 #include <heddle/base/ascii.hpp>
 
@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-namespace heddle::scripted {
+namespace heddle::http {
 
-namespace http = boost::beast::http;
+namespace beast = boost::beast::http;
 using boost::system::error_code;
 
 namespace {
@@ -61,9 +63,9 @@ std::string_view view_of(boost::core::string_view text) noexcept {
 } // namespace
 
 /// What is kept of one request.
-class http_request_parser::reader final : public http::basic_parser<true> {
+class request_parser::reader final : public beast::basic_parser<true> {
 public:
-    explicit reader(const http_request_limits& limits) : limits_(limits) {
+    explicit reader(const request_limits& limits) : limits_(limits) {
         this->eager(true);
         // The parser around this bounds the header before it gets here; trailers count as well.
         this->header_limit(static_cast<std::uint32_t>(
@@ -80,26 +82,37 @@ public:
     /// Also reports it to Beast, which then stops.
     void refuse(int status, std::string_view reason, error_code& ec) noexcept {
         refuse(status, reason);
-        ec = http::error::bad_field;
+        ec = beast::error::bad_field;
     }
 
-    void place_views() noexcept {
+    void place_views() {
         request.method = method_;
         request.target = target_;
-        request.authorization = authorization_;
-        request.x_api_key = x_api_key_;
-        request.x_goog_api_key = x_goog_api_key_;
-        request.anthropic_version = anthropic_version_;
         request.body = body_;
+        request.fields.clear();
+        request.fields.reserve(kept_.size());
+        const std::string_view text = text_;
+        std::size_t at = 0;
+        for (const kept_field& each : kept_) {
+            request.fields.push_back(
+                {text.substr(at, each.name), text.substr(at + each.name, each.value)});
+            at += each.name + each.value;
+        }
     }
 
-    parsed_request request;
+    server_request request;
     bool expects_continue = false;
     [[nodiscard]] int status() const noexcept { return status_; }
     [[nodiscard]] std::string_view reason() const noexcept { return reason_; }
 
 private:
-    void on_request_impl(http::verb, boost::core::string_view method,
+    /// The sizes of a field's parts.
+    struct kept_field {
+        std::size_t name;
+        std::size_t value;
+    };
+
+    void on_request_impl(beast::verb, boost::core::string_view method,
                          boost::core::string_view target, int version, error_code& ec) override {
         method_ = view_of(method);
         target_ = view_of(target);
@@ -109,46 +122,46 @@ private:
     }
     void on_response_impl(int, boost::core::string_view, int, error_code&) override {}
 
-    void on_field_impl(http::field name, boost::core::string_view written,
+    void on_field_impl(beast::field name, boost::core::string_view written,
                        boost::core::string_view given, error_code& ec) override {
         if (this->is_header_done()) return; // trailer fields are of no use here
         const std::string_view value = view_of(given);
         if (++fields_ > limits_.max_fields)
             return refuse(431, "there are too many header fields", ec);
         switch (name) {
-        case http::field::host:
+        case beast::field::host:
             if (std::exchange(has_host_, true)) refuse(400, "there is more than one Host", ec);
             break;
-        case http::field::expect:
+        case beast::field::expect:
             if (!ascii::equals_ignoring_case(value, "100-continue"))
                 return refuse(417, "only 100-continue can be expected", ec);
             expects_continue = !request.is_http_1_0;
             break;
-        case http::field::connection:
+        case beast::field::connection:
             if (lists(value, "close")) request.keep_alive = false;
             else if (request.is_http_1_0 && lists(value, "keep-alive")) request.keep_alive = true;
             break;
-        case http::field::content_length:
+        case beast::field::content_length:
             if (!is_number(value) || (has_length_ && length_ != value))
                 return refuse(400, "the Content-Length is malformed", ec);
             has_length_ = true;
             length_ = value;
             break;
-        case http::field::transfer_encoding:
+        case beast::field::transfer_encoding:
             if (std::exchange(is_chunked_, true) || !ascii::equals_ignoring_case(value, "chunked"))
                 return refuse(501, "only the transfer coding chunked is known", ec);
             break;
-        case http::field::authorization: authorization_ = value; break;
-        default: keep_other(view_of(written), value); break;
+        case beast::field::authorization:
+            if (std::exchange(has_authorization_, true))
+                refuse(400, "there is more than one Authorization", ec);
+            break;
+        default: break;
         }
+        text_ += view_of(written);
+        text_ += value;
+        kept_.push_back({written.size(), value.size()});
         if (is_chunked_ && (has_length_ || request.is_http_1_0))
             refuse(400, "Content-Length and Transfer-Encoding exclude each other", ec);
-    }
-
-    void keep_other(std::string_view name, std::string_view value) {
-        if (ascii::equals_ignoring_case(name, "x-api-key")) x_api_key_ = value;
-        else if (ascii::equals_ignoring_case(name, "x-goog-api-key")) x_goog_api_key_ = value;
-        else if (ascii::equals_ignoring_case(name, "anthropic-version")) anthropic_version_ = value;
     }
 
     void on_header_impl(error_code& ec) override {
@@ -170,36 +183,35 @@ private:
     }
     void on_finish_impl(error_code&) override {}
 
-    http_request_limits limits_;
+    request_limits limits_;
     std::string method_;
     std::string target_;
-    std::string authorization_;
-    std::string x_api_key_;
-    std::string x_goog_api_key_;
-    std::string anthropic_version_;
+    std::string text_; // of the fields, one after the other
+    std::vector<kept_field> kept_;
     std::string length_;
     std::string body_;
     std::size_t fields_ = 0;
     int status_ = 0;
     std::string_view reason_;
     bool has_host_ = false;
+    bool has_authorization_ = false;
     bool has_length_ = false;
     bool is_chunked_ = false;
 };
 
-http_request_parser::http_request_parser(http_request_limits limits)
+request_parser::request_parser(request_limits limits)
     : limits_(limits), reader_(std::make_unique<reader>(limits)) {}
 
-http_request_parser::~http_request_parser() = default;
-http_request_parser::http_request_parser(http_request_parser&&) noexcept = default;
-http_request_parser& http_request_parser::operator=(http_request_parser&&) noexcept = default;
+request_parser::~request_parser() = default;
+request_parser::request_parser(request_parser&&) noexcept = default;
+request_parser& request_parser::operator=(request_parser&&) noexcept = default;
 
-http_request_parser::step http_request_parser::fail(int status, std::string_view reason) noexcept {
+request_parser::step request_parser::fail(int status, std::string_view reason) noexcept {
     reader_->refuse(status, reason);
     return step::wrong;
 }
 
-http_request_parser::step http_request_parser::advance(std::string_view bytes) {
+request_parser::step request_parser::advance(std::string_view bytes) {
     if (reader_->status() != 0) return step::wrong;
     if (!reader_->is_header_done()) {
         const step read = read_header(bytes);
@@ -210,11 +222,18 @@ http_request_parser::step http_request_parser::advance(std::string_view bytes) {
     return read;
 }
 
+bool request_parser::is_target_too_long(std::string_view bytes) const noexcept {
+    constexpr std::size_t around = 40; // method, version and spaces
+    const std::string_view line = bytes.substr(at_, limits_.max_target + around + 1);
+    return line.size() > limits_.max_target + around && line.find('\n') == line.npos;
+}
+
 /// `whole` means here that the header is. Beast gets it in one piece.
-http_request_parser::step http_request_parser::read_header(std::string_view bytes) {
+request_parser::step request_parser::read_header(std::string_view bytes) {
     // A line end too many after the request before is forgiven (RFC 9112, 2.2).
     if (at_ == 0 && bytes.starts_with(line_end)) at_ = scanned_ = line_end.size();
     is_head_ = bytes.substr(at_).starts_with("HEAD "); // what is refused is answered alike
+    if (is_target_too_long(bytes)) return fail(414, "the target is too long");
     const std::size_t end = bytes.find(header_end, std::max(scanned_, at_));
     if (end == std::string_view::npos) {
         if (bytes.size() > limits_.max_header) return fail(431, "the header is too large");
@@ -227,20 +246,20 @@ http_request_parser::step http_request_parser::read_header(std::string_view byte
         return fail(400, "a header field is folded");
     error_code ec;
     at_ += reader_->put(boost::asio::buffer(header.data(), header.size()), ec);
-    if (!ec || ec == http::error::need_more) return step::whole;
-    if (ec == http::error::bad_version) {
+    if (!ec || ec == beast::error::need_more) return step::whole;
+    if (ec == beast::error::bad_version) {
         const std::string_view line = header.substr(0, header.find(line_end));
         const bool other = std::count(line.begin(), line.end(), ' ') == 2 &&
                            line.substr(line.rfind(' ') + 1).starts_with("HTTP/");
         return fail(other ? 505 : 400, "the HTTP version is not 1.1");
     }
-    if (ec == http::error::body_limit ||
-        (ec == http::error::bad_content_length && has_long_length(header)))
+    if (ec == beast::error::body_limit ||
+        (ec == beast::error::bad_content_length && has_long_length(header)))
         return fail(413, "the body is too large");
     return fail(400, "the header is malformed");
 }
 
-http_request_parser::step http_request_parser::read_body(std::string_view bytes) {
+request_parser::step request_parser::read_body(std::string_view bytes) {
     // Many small chunks cost more than their data.
     if (reader_->chunked() && bytes.size() / 2 > limits_.max_header + limits_.max_body)
         return fail(413, "the body is too large");
@@ -252,7 +271,7 @@ http_request_parser::step http_request_parser::read_body(std::string_view bytes)
         error_code ec;
         const std::size_t taken = reader_->put(boost::asio::buffer(rest.data(), rest.size()), ec);
         at_ += taken;
-        if (ec == http::error::need_more || (!ec && taken == 0)) {
+        if (ec == beast::error::need_more || (!ec && taken == 0)) {
             // What is left is a line of a chunk, or a trailer.
             const std::size_t left = bytes.size() - at_;
             const bool in_line = reader_->chunked() && bytes.find(line_end, at_) == bytes.npos;
@@ -260,27 +279,29 @@ http_request_parser::step http_request_parser::read_body(std::string_view bytes)
             if (left > limits_.max_header) return fail(431, "the trailer is too large");
             return step::need_more;
         }
-        if (ec == http::error::body_limit) return fail(413, "the body is too large");
+        if (ec == beast::error::body_limit) return fail(413, "the body is too large");
         if (ec) return fail(400, "a chunk is malformed");
     }
     return step::whole;
 }
 
-const parsed_request& http_request_parser::request() const noexcept { return reader_->request; }
-int http_request_parser::status() const noexcept { return reader_->status(); }
-std::string_view http_request_parser::reason() const noexcept { return reader_->reason(); }
+const server_request& request_parser::request() const noexcept { return reader_->request; }
+int request_parser::status() const noexcept { return reader_->status(); }
+std::string_view request_parser::reason() const noexcept { return reader_->reason(); }
 
-bool http_request_parser::wants_continue() const noexcept {
+bool request_parser::has_header() const noexcept { return reader_->is_header_done(); }
+
+bool request_parser::wants_continue() const noexcept {
     return reader_->is_header_done() && reader_->expects_continue && !waiting_over_;
 }
 
-std::size_t http_request_parser::missing(std::size_t have) const noexcept {
+std::size_t request_parser::missing(std::size_t have) const noexcept {
     if (!reader_->is_header_done() || reader_->chunked()) return 0;
     const auto left = reader_->content_length_remaining();
     const std::size_t end = at_ + (left ? static_cast<std::size_t>(*left) : 0);
     return end > have ? end - have : 0;
 }
 
-void http_request_parser::reset() { *this = http_request_parser(limits_); }
+void request_parser::reset() { *this = request_parser(limits_); }
 
-} // namespace heddle::scripted
+} // namespace heddle::http

@@ -1,5 +1,7 @@
-// HTTP/1.1 requests, on Beast's parser.
+// Parses the bytes of HTTP/1.1 requests.
 #pragma once
+
+#include <heddle/http/server_request.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -7,47 +9,35 @@
 #include <string>
 #include <string_view>
 
-namespace heddle::scripted {
+namespace heddle::http {
 
-struct http_request_limits {
+struct request_limits {
     std::size_t max_header = 64 * 1024; ///< request line and fields
     std::size_t max_body = 32 * 1024 * 1024;
     std::size_t max_fields = 100;
-};
-
-/// The views are valid until the parser is reset.
-struct parsed_request {
-    std::string_view method;
-    std::string_view target;
-    std::string_view authorization;
-    std::string_view x_api_key;
-    std::string_view x_goog_api_key;
-    std::string_view anthropic_version;
-    std::string_view body;
-    bool keep_alive = true;
-    bool is_http_1_0 = false;
+    std::size_t max_target = 16 * 1024; ///< path and query
 };
 
 /// Reads one request after the other out of bytes that the caller keeps together (RFC 9112). It
 /// adds to Beast's parser what keeps two readers from understanding a request differently: no
-/// folded fields, exactly one Host, not both Content-Length and Transfer-Encoding, and chunked as
-/// the only coding.
+/// folded fields, exactly one Host, not both Content-Length and Transfer-Encoding, chunked as the
+/// only coding, and at most one Authorization.
 /// Threads: as any value.
-class http_request_parser {
+class request_parser {
 public:
     enum class step : std::uint8_t { need_more, whole, wrong };
 
-    explicit http_request_parser(http_request_limits limits = {});
-    ~http_request_parser();
-    http_request_parser(http_request_parser&&) noexcept;
-    http_request_parser& operator=(http_request_parser&&) noexcept;
+    explicit request_parser(request_limits limits = {});
+    ~request_parser();
+    request_parser(request_parser&&) noexcept;
+    request_parser& operator=(request_parser&&) noexcept;
 
     /// `bytes` are all that came since the end of the request before; they may lie elsewhere than
     /// at the last call, but must begin with what was given then.
     [[nodiscard]] step advance(std::string_view bytes);
 
-    /// After `whole`: the request.
-    [[nodiscard]] const parsed_request& request() const noexcept;
+    /// After `whole`: the request, whose views are valid until the parser is reset.
+    [[nodiscard]] const server_request& request() const noexcept;
     /// After `whole`: how many bytes it took.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
     /// Whether the response must have no body, also after `wrong`: known from the request line on.
@@ -59,6 +49,8 @@ public:
     /// True once the fields are read and the client waits for a 100 before it sends the body.
     [[nodiscard]] bool wants_continue() const noexcept;
     void continue_sent() noexcept { waiting_over_ = true; }
+    /// Whether the header of this request is complete, so that its body is awaited.
+    [[nodiscard]] bool has_header() const noexcept;
     /// Bytes of this request that are still to come, as far as is known.
     [[nodiscard]] std::size_t missing(std::size_t have) const noexcept;
 
@@ -69,10 +61,11 @@ private:
     class reader;
 
     step fail(int status, std::string_view reason) noexcept;
+    [[nodiscard]] bool is_target_too_long(std::string_view bytes) const noexcept;
     [[nodiscard]] step read_header(std::string_view bytes);
     [[nodiscard]] step read_body(std::string_view bytes);
 
-    http_request_limits limits_;
+    request_limits limits_;
     std::unique_ptr<reader> reader_;
     std::size_t at_ = 0;      ///< what Beast's parser has taken
     std::size_t scanned_ = 0; ///< where the search for the end of the header goes on
@@ -80,4 +73,4 @@ private:
     bool waiting_over_ = false;
 };
 
-} // namespace heddle::scripted
+} // namespace heddle::http

@@ -1,4 +1,4 @@
-#include "scripted/http_request_parser.hpp"
+#include <heddle/http/request_parser.hpp>
 
 #include <gtest/gtest.h>
 
@@ -7,18 +7,16 @@
 #include <string>
 #include <vector>
 
-namespace heddle::testing {
+namespace heddle::http {
 namespace {
 
-using scripted::http_request_limits;
-using scripted::http_request_parser;
-using step = http_request_parser::step;
+using step = request_parser::step;
 
 /// What a parser makes of bytes that come in pieces: one line for each request, or its error.
 std::vector<std::string> read_all(std::string_view text,
                                   const std::function<std::size_t(std::size_t)>& next_cut,
-                                  http_request_limits limits = {}) {
-    http_request_parser parser(limits);
+                                  request_limits limits = {}) {
+    request_parser parser(limits);
     std::vector<std::string> seen;
     std::size_t begin = 0;
     for (std::size_t end = 0; end < text.size();) {
@@ -35,7 +33,7 @@ std::vector<std::string> read_all(std::string_view text,
             }
             const auto& request = parser.request();
             seen.push_back(std::string(request.method) + " " + std::string(request.target) + " [" +
-                           std::string(request.authorization) + "] " +
+                           std::string(request.field("authorization")) + "] " +
                            (request.keep_alive ? "keep " : "close ") + std::string(request.body));
             begin += parser.consumed();
             parser.reset();
@@ -45,7 +43,7 @@ std::vector<std::string> read_all(std::string_view text,
 }
 
 void expect_read(std::string_view text, const std::vector<std::string>& wanted,
-                 http_request_limits limits = {}) {
+                 request_limits limits = {}) {
     EXPECT_EQ(read_all(
                   text, [&](std::size_t) { return text.size(); }, limits),
               wanted)
@@ -62,7 +60,7 @@ void expect_read(std::string_view text, const std::vector<std::string>& wanted,
     }
 }
 
-TEST(http_request_parser, requests_with_and_without_a_body) {
+TEST(request_parser, requests_with_and_without_a_body) {
     expect_read("GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", {"GET /v1/models [] keep "});
     expect_read(
         "POST /a?b=c HTTP/1.1\r\nhost:x\r\nAuthorization:  Bearer k \r\nContent-Length: "
@@ -73,7 +71,7 @@ TEST(http_request_parser, requests_with_and_without_a_body) {
     expect_read("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", {"GET / [] keep "});
 }
 
-TEST(http_request_parser, requests_one_after_the_other) {
+TEST(request_parser, requests_one_after_the_other) {
     expect_read(
         "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab\r\nGET /2 HTTP/1.1\r\nHost: "
         "x\r\n\r\n"
@@ -82,7 +80,7 @@ TEST(http_request_parser, requests_one_after_the_other) {
         {"POST /1 [] keep ab", "GET /2 [] keep ", "POST /3 [] keep c", "GET /4 [] keep "});
 }
 
-TEST(http_request_parser, chunked_bodies) {
+TEST(request_parser, chunked_bodies) {
     const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n";
     expect_read(head + "3;x=\"y\"\r\nabc\r\n0A\r\n0123456789\r\n0\r\nTrailer: t\r\n\r\n",
                 {"POST / [] keep abc0123456789"});
@@ -97,7 +95,7 @@ TEST(http_request_parser, chunked_bodies) {
     expect_read(head + std::string(300, '1'), {"error 400"});
 }
 
-TEST(http_request_parser, what_two_readers_could_take_differently_is_refused) {
+TEST(request_parser, what_two_readers_could_take_differently_is_refused) {
     const auto with = [](const std::string& fields) {
         return "POST / HTTP/1.1\r\n" + fields + "\r\n";
     };
@@ -112,6 +110,7 @@ TEST(http_request_parser, what_two_readers_could_take_differently_is_refused) {
     expect_read(with("Host: x\r\nTransfer-Encoding: gzip, chunked\r\n"), {"error 501"});
     expect_read(with("Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
                 {"error 400"});
+    expect_read(with("Host: x\r\nAuthorization: a\r\nauthorization: b\r\n"), {"error 400"});
     expect_read(with("Host: x\r\n folded: y\r\n"), {"error 400"});
     expect_read(with("Host : x\r\n"), {"error 400"});
     expect_read(with("Host: x\r\nA: b\nC: d\r\n"), {"error 400"});
@@ -127,8 +126,8 @@ TEST(http_request_parser, what_two_readers_could_take_differently_is_refused) {
     expect_read("GET / HTTP/2.0\r\nHost: x\r\n\r\n", {"error 505"});
 }
 
-TEST(http_request_parser, sizes_are_bounded) {
-    const http_request_limits small{100, 10, 3};
+TEST(request_parser, sizes_are_bounded) {
+    const request_limits small{100, 10, 3};
     expect_read("GET /" + std::string(200, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n", {"error 431"},
                 small);
     expect_read(std::string(200, 'x'), {"error 431"}, small);
@@ -152,8 +151,29 @@ TEST(http_request_parser, sizes_are_bounded) {
               std::vector<std::string>{"error 413"});
 }
 
-TEST(http_request_parser, reports_when_a_client_waits) {
-    http_request_parser parser;
+TEST(request_parser, the_length_of_a_target_is_bounded) {
+    const request_limits small{1000, 10, 3, 50};
+    expect_read("GET /" + std::string(49, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n",
+                {"GET /" + std::string(49, 'x') + " [] keep "}, small);
+    expect_read("GET /" + std::string(200, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n", {"error 414"},
+                small);
+    expect_read("GET /" + std::string(200, 'x'), {"error 414"}, small);
+}
+
+TEST(request_parser, keeps_the_fields_in_their_order) {
+    request_parser parser;
+    const std::string text = "GET /a?b HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nEmpty:\r\nx-a: 2\r\n\r\n";
+    ASSERT_EQ(parser.advance(text), step::whole);
+    const server_request& request = parser.request();
+    ASSERT_EQ(request.fields.size(), 4U);
+    EXPECT_EQ(request.fields[3].value, "2");
+    EXPECT_EQ(request.field("x-A"), "1");
+    EXPECT_EQ(request.field("empty"), "");
+    EXPECT_EQ(request.path(), "/a");
+}
+
+TEST(request_parser, reports_when_a_client_waits) {
+    request_parser parser;
     const std::string head =
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n";
     ASSERT_EQ(parser.advance(head), step::need_more);
@@ -164,7 +184,7 @@ TEST(http_request_parser, reports_when_a_client_waits) {
     EXPECT_EQ(parser.advance(head + "ab"), step::whole);
 }
 
-TEST(http_request_parser, random_changes_never_break_it) {
+TEST(request_parser, random_changes_never_break_it) {
     const std::string good =
         "POST /1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
         "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
@@ -185,4 +205,4 @@ TEST(http_request_parser, random_changes_never_break_it) {
 }
 
 } // namespace
-} // namespace heddle::testing
+} // namespace heddle::http
