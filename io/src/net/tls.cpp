@@ -58,6 +58,32 @@ bool are_directories(std::string_view list) {
     return true;
 }
 
+error no_memory() {
+    return error(http_errc::tls_failed, "there is no memory for TLS").with_retryable(true);
+}
+
+error unusable(const std::string& what, const std::string& path) {
+    const std::string why = take_library_error();
+    return error(http_errc::tls_failed,
+                 "cannot use the " + what + " " + path + (why.empty() ? "" : ": " + why))
+        .with_retryable(false);
+}
+
+/// HTTP/1.1 is all that there is; a client that offers other protocols only gets it, too.
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size,
+                    const unsigned char* offered, unsigned int offered_size, void*) {
+    static constexpr unsigned char known[] = "\x08http/1.1";
+    unsigned char* found = nullptr;
+    if (SSL_select_next_proto(&found, size, known, sizeof known - 1, offered, offered_size) !=
+        OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_NOACK;
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/// OpenSSL would ask the terminal for the password of a key.
+int no_password(char*, int, int, void*) { return 0; }
+
 error unreadable(const std::string& what, const std::string& path) {
     const std::string why = take_library_error();
     return error(http_errc::tls_failed,
@@ -165,23 +191,41 @@ result<std::shared_ptr<tls_context>> tls_context::create(const tls_settings& set
     return context;
 }
 
+result<std::shared_ptr<tls_context>> tls_context::create_server(const std::string& certificate_file,
+                                                                const std::string& key_file) {
+    ERR_clear_error();
+    SSL_CTX* native = SSL_CTX_new(TLS_server_method());
+    if (native == nullptr) return no_memory();
+    std::shared_ptr<tls_context> context(new tls_context(native));
+    if (SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1) return no_memory();
+    SSL_CTX_set_options(
+        native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_mode(native, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                 SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_read_ahead(native, 1);
+    SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF); // clients keep tickets
+    SSL_CTX_set_alpn_select_cb(native, &choose_protocol, nullptr);
+    SSL_CTX_set_default_passwd_cb(native, &no_password);
+    if (SSL_CTX_use_certificate_chain_file(native, certificate_file.c_str()) != 1)
+        return unusable("certificate file", certificate_file);
+    if (SSL_CTX_use_PrivateKey_file(native, key_file.c_str(), SSL_FILETYPE_PEM) != 1)
+        return unusable("key file", key_file).with_hint("give a PEM file without a password");
+    if (SSL_CTX_check_private_key(native) != 1) return unusable("key file", key_file);
+    ERR_clear_error();
+    return context;
+}
+
 tls_context::~tls_context() { SSL_CTX_free(context_); }
 
 result<std::unique_ptr<tls_channel>> tls_channel::create(const tls_context& context, int descriptor,
                                                          const std::string& host, bool numeric,
                                                          tls_session_slot& sessions,
                                                          tls_channel* below) {
-    const auto no_memory = [] {
-        return error(http_errc::tls_failed, "there is no memory for TLS").with_retryable(true);
-    };
     ERR_clear_error();
     SSL* ssl = SSL_new(context.native());
     if (ssl == nullptr) return no_memory();
     std::unique_ptr<tls_channel> channel(new tls_channel(ssl, descriptor, below));
-    BIO* bio = BIO_new(tls_bio::method());
-    if (bio == nullptr) return no_memory();
-    BIO_set_data(bio, channel.get());
-    SSL_set_bio(ssl, bio, bio);
+    if (!channel->attach()) return no_memory();
     SSL_set_app_data(ssl, &sessions);
     // A session that is not taken costs a whole handshake, and no check.
     if (sessions.get() != nullptr) (void)SSL_set_session(ssl, sessions.get());
@@ -194,7 +238,28 @@ result<std::unique_ptr<tls_channel>> tls_channel::create(const tls_context& cont
     return channel;
 }
 
+result<std::unique_ptr<tls_channel>> tls_channel::accept(const tls_context& context,
+                                                         int descriptor) {
+    ERR_clear_error();
+    SSL* ssl = SSL_new(context.native());
+    if (ssl == nullptr) return no_memory();
+    std::unique_ptr<tls_channel> channel(new tls_channel(ssl, descriptor, nullptr));
+    if (!channel->attach()) return no_memory();
+    SSL_set_accept_state(ssl);
+    return channel;
+}
+
 tls_channel::~tls_channel() { SSL_free(ssl_); }
+
+bool tls_channel::attach() {
+    BIO* bio = BIO_new(tls_bio::method());
+    if (bio == nullptr) return false;
+    BIO_set_data(bio, this);
+    SSL_set_bio(ssl_, bio, bio);
+    return true;
+}
+
+bool tls_channel::wants_write() const noexcept { return SSL_want_write(ssl_); }
 
 io_outcome tls_channel::outcome_of(int returned) noexcept {
     switch (SSL_get_error(ssl_, returned)) {

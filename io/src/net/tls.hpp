@@ -35,11 +35,15 @@ private:
     ssl_session_st* session_ = nullptr;
 };
 
-/// What all connections of a client share: trusted certificates, versions, ALPN.
+/// What all connections of a client or of a server share: certificates, versions, ALPN.
 class tls_context {
 public:
     /// Errors: tls_failed naming the certificate file or directory that cannot be read.
     [[nodiscard]] static result<std::shared_ptr<tls_context>> create(const tls_settings& settings);
+    /// For a server: certificate with its chain, and key, both PEM. TLS 1.2 or later.
+    /// Errors: tls_failed naming the file that cannot be read or does not fit the other.
+    [[nodiscard]] static result<std::shared_ptr<tls_context>> create_server(
+        const std::string& certificate_file, const std::string& key_file);
     ~tls_context();
     tls_context(const tls_context&) = delete;
     tls_context& operator=(const tls_context&) = delete;
@@ -51,7 +55,7 @@ private:
     ssl_ctx_st* context_;
 };
 
-/// One TLS client connection; does not own the socket. Owns two buffers only while bytes are in
+/// One TLS connection; does not own the socket. Owns two buffers only while bytes are in
 /// them.
 class tls_channel {
 public:
@@ -63,6 +67,9 @@ public:
     [[nodiscard]] static result<std::unique_ptr<tls_channel>> create(
         const tls_context& context, int descriptor, const std::string& host, bool numeric,
         tls_session_slot& sessions, tls_channel* below = nullptr);
+    /// The side of a server. Errors: tls_failed when memory ran out.
+    [[nodiscard]] static result<std::unique_ptr<tls_channel>> accept(const tls_context& context,
+                                                                     int descriptor);
     ~tls_channel();
     tls_channel(const tls_channel&) = delete;
     tls_channel& operator=(const tls_channel&) = delete;
@@ -71,6 +78,8 @@ public:
     [[nodiscard]] io_status handshake() noexcept;
     [[nodiscard]] io_outcome read_some(std::span<char> into) noexcept;
     [[nodiscard]] io_outcome write_some(std::string_view from) noexcept;
+    /// After would_block: the socket must take bytes first, whatever was asked for.
+    [[nodiscard]] bool wants_write() const noexcept;
     /// Bytes were received that no read has given out yet.
     [[nodiscard]] bool has_pending() const noexcept;
     /// Sends close_notify if that is possible without waiting.
@@ -86,6 +95,7 @@ private:
     tls_channel(ssl_st* ssl, int descriptor, tls_channel* below) noexcept
         : ssl_(ssl), below_(below), descriptor_(descriptor) {}
     io_outcome outcome_of(int returned) noexcept;
+    [[nodiscard]] bool attach(); ///< puts the socket below OpenSSL
 
     friend struct tls_bio;
     ssl_st* ssl_;

@@ -1,0 +1,284 @@
+#include <heddle/http/server.hpp>
+
+#include "http/server_connection.hpp"
+#include "http/server_shared.hpp"
+
+#include <heddle/coro/nursery.hpp>
+#include <heddle/http/status.hpp>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/redirect_error.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace heddle::http {
+
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using tcp = asio::ip::tcp;
+using acceptor_type = asio::basic_socket_acceptor<tcp, coro::executor>;
+
+/// How long accepting pauses when the process has no file descriptor left.
+constexpr std::chrono::milliseconds out_of_files_pause{20};
+
+error port_error(std::string what, const error_code& ec) {
+    return error(errc::io_error, "server: " + std::move(what) + ": " + ec.message());
+}
+
+/// The address of a client; of IPv6 its network, since a client has all addresses of one.
+std::string key_of(const asio::ip::address& address) {
+    if (address.is_v4()) return address.to_string();
+    const asio::ip::address_v6 v6 = address.to_v6();
+    if (v6.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string();
+    const auto bytes = v6.to_bytes();
+    constexpr std::size_t network = 8;
+    return {reinterpret_cast<const char*>(bytes.data()), network};
+}
+
+/// Sends what the socket takes at once: nobody waits for a client that has too many connections.
+void turn_away(server_socket& socket, bool is_plain) {
+    error_code ignored;
+    if (is_plain) {
+        const std::string body =
+            error_body(429, "there are too many connections from your address");
+        const std::string text = "HTTP/1.1 429 " + std::string(status_text(429)) +
+                                 "\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                                 "Content-Length: " +
+                                 std::to_string(body.size()) + "\r\n\r\n" + body;
+        (void)net::write_some(socket.native_handle(), text, net::more_follows::no);
+        socket.shutdown(asio::socket_base::shutdown_send, ignored);
+    }
+    socket.close(ignored);
+}
+
+} // namespace
+
+const std::string& server_shared::date() {
+    const std::time_t now = std::chrono::system_clock::to_time_t(loop.time_of_day());
+    if (now == date_second_) return date_;
+    static constexpr const char* days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    std::tm parts{};
+    ::gmtime_r(&now, &parts);
+    char text[48];
+    // Not strftime: its names are those of the locale.
+    const int size = std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                                   days[parts.tm_wday], parts.tm_mday, months[parts.tm_mon],
+                                   parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
+    date_.assign(text, static_cast<std::size_t>(std::max(size, 0)));
+    date_second_ = now;
+    return date_;
+}
+
+struct server::state {
+    state(server_options options, request_handler handler, coro::event_loop& loop, log_port& log)
+        : shared(std::move(options), std::move(handler), loop, log),
+          acceptor(loop.context().get_executor()) {}
+
+    /// Is notified of cancellation and of the deadline, in the place of the acceptor, which cannot.
+    class stop_signal final : public coro::cancel_hook, public coro::timer_node {
+    public:
+        explicit stop_signal(state& owner) noexcept : owner_(owner) {}
+
+    private:
+        void on_cancel(cancel_reason) noexcept override { owner_.break_off(); }
+        void on_timer() noexcept override { owner_.break_off(); }
+        state& owner_;
+    };
+
+    void stop() noexcept {
+        if (std::exchange(shared.stopping, true)) return;
+        error_code ignored;
+        acceptor.close(ignored);
+        shared.room.notify();
+        for (server_connection& open : connections) open.stop();
+    }
+    void break_off() noexcept {
+        stop();
+        broken_off = true;
+        if (all_closed.waiting()) all_closed.notify();
+    }
+
+    /// `children` and, below, `self` outlive the coroutines: serve() joins before it ends.
+    // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
+    [[nodiscard]] coro::task<result<void>> accept_all(coro::nursery& children);
+    [[nodiscard]] static coro::task<result<void>> run_connection(
+        state& self, std::shared_ptr<server_connection> connection, coro::call_context context);
+    // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
+    [[nodiscard]] coro::task<void> wait_closed(std::chrono::milliseconds time);
+    void take(server_socket socket, coro::nursery& children);
+    void close_idle() noexcept;
+
+    server_shared shared;
+    acceptor_type acceptor;
+    boost::intrusive::list<server_connection, boost::intrusive::constant_time_size<false>>
+        connections;
+    std::map<std::string, std::size_t, std::less<>> by_client; ///< open
+    coro::wait_point all_closed;
+    std::string host;
+    std::uint16_t port = 0;
+    bool broken_off = false;
+};
+
+result<std::unique_ptr<server>> server::listen(server_options options, request_handler handler,
+                                               coro::event_loop& loop, log_port& log) {
+    error_code ec;
+    const asio::ip::address address = asio::ip::make_address(options.address, ec);
+    if (ec) {
+        return error(errc::invalid_argument,
+                     "server: '" + options.address + "' is not an IP address");
+    }
+    const tcp::endpoint endpoint(address, options.port);
+    auto object = std::make_unique<state>(std::move(options), std::move(handler), loop, log);
+    if (const auto& tls = object->shared.options.tls) {
+        HEDDLE_TRY(object->shared.tls,
+                   net::tls_context::create_server(tls->certificate_file, tls->key_file));
+    }
+    object->host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+    const std::string where = object->host + ":" + std::to_string(endpoint.port());
+    object->acceptor.open(endpoint.protocol(), ec);
+    if (!ec) object->acceptor.set_option(acceptor_type::reuse_address(true), ec);
+    if (!ec) object->acceptor.bind(endpoint, ec);
+    constexpr int backlog = 4096; // the kernel caps it
+    if (!ec) object->acceptor.listen(backlog, ec);
+    if (ec) return port_error("cannot listen on " + where, ec);
+    object->port = object->acceptor.local_endpoint(ec).port();
+    if (ec) return port_error("cannot listen on " + where, ec);
+    return std::unique_ptr<server>(new server(std::move(object)));
+}
+
+coro::task<result<void>> server::serve(coro::call_context context) {
+    state& self = *state_;
+    coro::event_loop& loop = self.shared.loop;
+    state::stop_signal signal(self);
+    if (context.stop_error()) self.break_off();
+    else if (context.cancel) context.cancel->hook(signal);
+    if (!context.until.is_never()) loop.schedule(signal, context.until.at());
+
+    // The handlers are cancelled by the context, or when the time to drain is over.
+    coro::nursery children(coro::call_context{&loop, context.cancel, {}});
+    result<void> accepted = co_await self.accept_all(children);
+    self.stop();
+    if (!self.broken_off) co_await self.wait_closed(self.shared.options.drain);
+    children.cancel(cancel_reason::shutdown);
+    self.broken_off = false;
+    co_await self.wait_closed(self.shared.options.close_time);
+    for (server_connection& open : self.connections) open.close();
+    result<void> joined = co_await children.join();
+    signal.unschedule();
+    loop.settle(); // the times of connections that are gone hold nobody
+    if (!accepted) co_return accepted;
+    co_return joined;
+}
+
+coro::task<void> server::state::wait_closed(std::chrono::milliseconds time) {
+    const coro::deadline until(shared.loop.now() + time);
+    while (shared.counters.open_connections != 0 && !broken_off) {
+        const coro::wake woken =
+            co_await all_closed.wait(coro::call_context{&shared.loop, nullptr, until});
+        if (woken == coro::wake::timed_out) break;
+    }
+}
+
+coro::task<result<void>> server::state::accept_all(coro::nursery& children) {
+    while (!shared.stopping) {
+        server_socket socket(acceptor.get_executor());
+        error_code ec;
+        co_await acceptor.async_accept(socket, asio::redirect_error(coro::use_task, ec));
+        if (shared.stopping) break;
+        if (ec == asio::error::no_descriptors ||
+            ec == boost::system::errc::too_many_files_open_in_system ||
+            ec == asio::error::no_buffer_space || ec == asio::error::no_memory) {
+            shared.log.write(log_level::warn, "server", "accepting pauses: " + ec.message());
+            close_idle();
+            const coro::deadline until(shared.loop.now() + out_of_files_pause);
+            co_await shared.room.wait(coro::call_context{&shared.loop, nullptr, until});
+            continue;
+        }
+        if (ec == asio::error::connection_aborted || ec == boost::system::errc::protocol_error)
+            continue;
+        if (ec) co_return port_error("the port broke", ec);
+        while (shared.counters.open_connections >= shared.options.max_connections &&
+               !shared.stopping) {
+            close_idle();
+            co_await shared.room.wait(coro::call_context{&shared.loop, nullptr, {}});
+        }
+        if (shared.stopping) break;
+        take(std::move(socket), children);
+    }
+    co_return result<void>();
+}
+
+void server::state::take(server_socket socket, coro::nursery& children) {
+    error_code ec;
+    const tcp::endpoint peer = socket.remote_endpoint(ec);
+    if (ec) return; // it has gone already
+    ++shared.counters.connections;
+    socket.set_option(tcp::no_delay(true), ec);
+    socket.non_blocking(true, ec);
+    std::string key = key_of(peer.address());
+    std::size_t& open = by_client[key];
+    if (open >= shared.options.max_connections_per_client) {
+        ++shared.counters.refused;
+        turn_away(socket, shared.tls == nullptr);
+        return;
+    }
+    auto connection =
+        std::make_shared<server_connection>(shared, std::move(socket), std::move(key));
+    ++open;
+    ++shared.counters.open_connections;
+    connections.push_back(*connection);
+    children.start(
+        [&] { return run_connection(*this, std::move(connection), children.context()); });
+}
+
+/// Closes the oldest connection that waits for a request.
+void server::state::close_idle() noexcept {
+    for (server_connection& each : connections) {
+        if (!each.is_idle()) continue;
+        each.close();
+        return;
+    }
+}
+
+coro::task<result<void>> server::state::run_connection(
+    state& self, std::shared_ptr<server_connection> connection, coro::call_context context) {
+    std::string failure;
+    try {
+        co_await server_connection::serve(connection, context);
+    } catch (const std::exception& e) { // no memory: this connection ends, and no other
+        failure = e.what();
+        connection->close();
+    }
+    if (!failure.empty()) {
+        self.shared.log.write(log_level::error, "server", "a connection failed: " + failure);
+    }
+    self.connections.erase(self.connections.iterator_to(*connection));
+    const auto client = self.by_client.find(connection->client_key());
+    if (--client->second == 0) self.by_client.erase(client);
+    --self.shared.counters.open_connections;
+    if (self.shared.room.waiting()) self.shared.room.notify();
+    if (self.shared.counters.open_connections == 0 && self.all_closed.waiting())
+        self.all_closed.notify();
+    co_return result<void>();
+}
+
+server::server(std::unique_ptr<state> object) noexcept : state_(std::move(object)) {}
+server::~server() = default;
+
+std::uint16_t server::port() const noexcept { return state_->port; }
+
+std::string server::url() const {
+    return (state_->shared.tls ? "https://" : "http://") + state_->host + ":" +
+           std::to_string(state_->port);
+}
+
+void server::stop() noexcept { state_->stop(); }
+
+server_counters server::counters() const noexcept { return state_->shared.counters; }
+
+} // namespace heddle::http

@@ -1,0 +1,438 @@
+#include "http/server_connection.hpp"
+
+#include <heddle/http/status.hpp>
+
+#include <boost/asio/socket_base.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <utility>
+
+namespace heddle::http {
+
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using net::io_status;
+
+constexpr std::size_t first_room = 4 * 1024;
+constexpr std::size_t kept_room = 64 * 1024;   // a buffer that grew beyond is given back
+constexpr std::size_t max_ahead = 64 * 1024;   // read while a handler runs
+constexpr std::size_t write_block = 64 * 1024; // that has write_time
+
+void append_number(std::string& out, std::uint64_t value, int base = 10) {
+    char digits[24];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, value, base).ptr);
+}
+
+/// A line end in a field would begin another one.
+void append_field(std::string& out, std::string_view name, std::string_view value) {
+    const auto append = [&out](std::string_view text) {
+        for (const char c : text) {
+            const auto byte = static_cast<unsigned char>(c);
+            out += byte < 0x20 || byte == 0x7f ? ' ' : c;
+        }
+    };
+    append(name);
+    out += ": ";
+    append(value);
+    out += "\r\n";
+}
+
+bool has_no_body(int status) noexcept { return status < 200 || status == 204 || status == 304; }
+
+} // namespace
+
+server_connection::server_connection(server_shared& shared, server_socket socket,
+                                     std::string client_key)
+    : shared_(shared), socket_(std::move(socket)), client_key_(std::move(client_key)),
+      parser_({shared.options.max_header_bytes, shared.options.max_body_bytes,
+               shared.options.max_fields, shared.options.max_target_bytes}) {
+    error_code ec;
+    const auto peer = socket_.remote_endpoint(ec);
+    if (!ec) peer_ = peer.address().to_string();
+}
+
+coro::task<void> server_connection::serve(std::shared_ptr<server_connection> self,
+                                          coro::call_context context) {
+    server_connection& me = *self;
+    bool going = true;
+    if (me.shared_.tls) going = co_await begin_tls(me);
+    while (going) {
+        const request_parser::step step =
+            me.parser_.advance(std::string_view(me.in_).substr(me.begin_, me.end_ - me.begin_));
+        if (step == request_parser::step::wrong) {
+            co_await refuse(me, me.parser_.status(), me.parser_.reason());
+            break;
+        }
+        if (step == request_parser::step::whole) {
+            going = co_await respond(me, context);
+            continue;
+        }
+        if (me.parser_.wants_continue()) {
+            going = co_await send_continue(me);
+            if (!going) break;
+        }
+        const received got = co_await receive(me);
+        if (got == received::too_late && me.phase_ == phase::receiving) {
+            co_await refuse(me, 408,
+                            me.parser_.has_header() ? "the body came too slowly"
+                                                    : "the header came too slowly");
+        }
+        going = got == received::bytes;
+    }
+    if (me.tls_ && !me.at_end_) me.tls_->close_notify();
+    error_code ignored;
+    // Ended in order: the client sees what was sent, and then the end.
+    me.socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+    me.close();
+}
+
+coro::task<bool> server_connection::begin_tls(server_connection& self) {
+    auto channel = net::tls_channel::accept(*self.shared_.tls, self.socket_.native_handle());
+    if (!channel) co_return false;
+    self.tls_ = *std::move(channel);
+    const coro::deadline until = self.in(self.shared_.options.header_time);
+    for (;;) {
+        const io_status status = self.tls_->handshake();
+        if (status == io_status::done) co_return true;
+        if (status != io_status::would_block) break;
+        coro::wake woken = coro::wake::notified;
+        if (self.tls_->wants_write()) woken = co_await wait_writable(self, until);
+        else woken = co_await wait_readable(self, until);
+        if (woken != coro::wake::notified || self.at_end_) break;
+    }
+    ++self.shared_.counters.refused;
+    self.tls_->abandon();
+    self.at_end_ = true; // nothing can be sent over it
+    co_return false;
+}
+
+coro::task<bool> server_connection::send_continue(server_connection& self) {
+    self.parser_.continue_sent();
+    self.out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+    const result<void> sent = co_await flush(self);
+    co_return sent.has_value();
+}
+
+coro::task<server_connection::received> server_connection::receive(server_connection& self) {
+    for (;;) {
+        self.make_room(std::max<std::size_t>(self.parser_.missing(self.end_ - self.begin_), 1));
+        const net::io_outcome got = self.read_some();
+        if (got.status == io_status::done) {
+            self.phase_ = phase::receiving;
+            co_return received::bytes;
+        }
+        if (got.status != io_status::would_block) {
+            self.at_end_ = true;
+            co_return received::end;
+        }
+        const bool between = self.begin_ == self.end_;
+        if (between) {
+            self.phase_ = phase::idle;
+            if (self.shared_.stopping) co_return received::end;
+            if (self.shared_.room.waiting()) self.shared_.room.notify();
+        }
+        const coro::wake woken = co_await wait_readable(self, self.receive_deadline());
+        if (self.at_end_) co_return received::end;
+        if (woken == coro::wake::timed_out) co_return received::too_late;
+    }
+}
+
+/// The time of a part counts from its beginning, not anew from each byte.
+coro::deadline server_connection::receive_deadline() {
+    const server_options& options = shared_.options;
+    if (phase_ == phase::idle) {
+        limit_ = {};
+        return in(options.idle);
+    }
+    if (!parser_.has_header()) {
+        if (limit_.is_never()) limit_ = in(options.header_time);
+    } else if (!std::exchange(limits_body_, true)) {
+        limit_ = in(options.body_time);
+    }
+    return limit_;
+}
+
+coro::task<bool> server_connection::respond(server_connection& self, coro::call_context context) {
+    server_request request = self.parser_.request();
+    request.peer = self.peer_;
+    request.is_secure = self.tls_ != nullptr;
+    self.phase_ = phase::responding;
+    self.keep_alive_ = request.keep_alive;
+    self.is_http_1_0_ = request.is_http_1_0;
+    self.no_body_ = self.parser_.is_head();
+    ++self.shared_.counters.requests;
+    ++self.shared_.counters.in_progress;
+    // The parser keeps what it has read: these bytes are not needed any more.
+    self.begin_ += self.parser_.consumed();
+
+    coro::cancel_source gone(context.cancel);
+    self.request_ = &gone;
+    // What TLS holds already does not make the socket readable.
+    if (self.tls_ && self.tls_->has_pending()) self.read_ahead();
+    else self.arm_read();
+    response_writer response(self);
+    std::string thrown;
+    bool failed = false;
+    try {
+        co_await self.shared_.handler(request, response, context.with_cancel(gone));
+    } catch (const std::exception& e) {
+        failed = true;
+        thrown = e.what();
+    } catch (...) {
+        failed = true;
+    }
+    self.request_ = nullptr;
+    --self.shared_.counters.in_progress;
+    if (failed || !response.has_started()) {
+        self.shared_.log.write(log_level::error, "server",
+                               "a handler failed: " + (failed ? thrown : "it sent no response"));
+    }
+    bool whole = response.has_finished();
+    if (!response.has_started()) {
+        self.keep_alive_ = false;
+        response_head head;
+        head.status = 500;
+        std::string body = error_body(500, "internal error");
+        const result<void> sent = co_await response.send(std::move(head), std::move(body));
+        whole = sent.has_value();
+    } else if (!whole && !failed) {
+        const result<void> sent = co_await response.finish();
+        whole = sent.has_value();
+    }
+    self.take_next();
+    // Without its last chunk the client sees that the response is incomplete.
+    co_return whole&& self.keep_alive_ && !self.shared_.stopping && !self.at_end_;
+}
+
+void server_connection::take_next() {
+    parser_.reset();
+    limit_ = {};
+    limits_body_ = false;
+    phase_ = begin_ == end_ ? phase::idle : phase::receiving;
+}
+
+coro::task<void> server_connection::refuse(server_connection& self, int status,
+                                           std::string_view why) {
+    ++self.shared_.counters.refused;
+    self.phase_ = phase::responding;
+    self.keep_alive_ = false;
+    self.no_body_ = self.parser_.is_head();
+    const std::string body = error_body(status, why);
+    response_head head;
+    head.status = status;
+    self.put_head(head, body.size());
+    self.put_body(body);
+    const result<void> sent = co_await flush(self);
+    if (sent) co_await linger(self);
+}
+
+/// Reads on for a moment what the client is still sending: closing on unread bytes would reset the
+/// connection, and the client might never see the response (RFC 9112, 9.6).
+coro::task<void> server_connection::linger(server_connection& self) {
+    constexpr std::chrono::milliseconds longest{500};
+    constexpr std::size_t most = 1024 * 1024;
+    if (self.tls_) self.tls_->close_notify();
+    error_code ec;
+    self.socket_.shutdown(asio::socket_base::shutdown_send, ec);
+    const coro::deadline until = self.in(longest);
+    for (std::size_t read = 0; read < most && !self.at_end_;) {
+        self.begin_ = self.end_ = 0;
+        self.make_room(1);
+        // Past TLS: nothing of it is looked at.
+        const net::io_outcome got = net::read_some(self.socket_.native_handle(), self.in_);
+        if (got.status == io_status::done) {
+            read += got.count;
+            continue;
+        }
+        if (got.status != io_status::would_block) break;
+        const coro::wake woken = co_await wait_readable(self, until);
+        if (woken != coro::wake::notified) break;
+    }
+    self.at_end_ = true;
+}
+
+coro::task<result<void>> server_connection::flush(server_connection& self) {
+    std::size_t sent = 0;
+    std::size_t in_block = 0;
+    coro::deadline until = self.in(self.shared_.options.write_time);
+    bool fine = !self.at_end_;
+    while (fine && sent < self.out_.size()) {
+        const net::io_outcome put = self.write_some(std::string_view(self.out_).substr(sent));
+        if (put.status == io_status::done) {
+            sent += put.count;
+            in_block += put.count;
+            if (in_block >= write_block) {
+                in_block = 0;
+                until = self.in(self.shared_.options.write_time);
+            }
+            continue;
+        }
+        fine = false;
+        if (put.status == io_status::would_block) {
+            const coro::wake woken = co_await wait_writable(self, until);
+            fine = woken == coro::wake::notified && !self.at_end_;
+        }
+    }
+    if (self.out_.capacity() > kept_room) self.out_ = {};
+    self.out_.clear();
+    if (fine) co_return result<void>();
+    self.hang_up();
+    co_return error::cancelled(cancel_reason::user, "the client has hung up");
+}
+
+void server_connection::put_head(const response_head& head, std::optional<std::size_t> length) {
+    if (shared_.stopping) keep_alive_ = false;
+    if (!length && is_http_1_0_) keep_alive_ = false; // its end is that of the connection
+    if (has_no_body(head.status)) {
+        no_body_ = true;
+        length.reset();
+    }
+    out_ += "HTTP/1.1 ";
+    append_number(out_, static_cast<std::uint64_t>(std::clamp(head.status, 100, 999)));
+    out_ += ' ';
+    out_ += status_text(head.status);
+    out_ += "\r\nDate: ";
+    out_ += shared_.date();
+    out_ += "\r\n";
+    if (!head.content_type.empty()) append_field(out_, "Content-Type", head.content_type);
+    for (const response_field& each : head.fields) append_field(out_, each.name, each.value);
+    if (length) {
+        out_ += "Content-Length: ";
+        append_number(out_, *length);
+        out_ += "\r\n";
+    } else if (!is_http_1_0_ && !has_no_body(head.status)) {
+        out_ += "Transfer-Encoding: chunked\r\n";
+    }
+    if (!keep_alive_) out_ += "Connection: close\r\n";
+    else if (is_http_1_0_) out_ += "Connection: keep-alive\r\n";
+    out_ += "\r\n";
+}
+
+void server_connection::put_body(std::string_view bytes) {
+    if (!no_body_) out_ += bytes;
+}
+
+void server_connection::put_chunk(std::string_view bytes) {
+    if (no_body_ || bytes.empty()) return;
+    if (is_http_1_0_) {
+        out_ += bytes;
+        return;
+    }
+    append_number(out_, bytes.size(), 16);
+    out_ += "\r\n";
+    out_ += bytes;
+    out_ += "\r\n";
+}
+
+void server_connection::put_last_chunk() {
+    if (!no_body_ && !is_http_1_0_) out_ += "0\r\n\r\n";
+}
+
+coro::task<coro::wake> server_connection::wait_readable(server_connection& self,
+                                                        coro::deadline until) {
+    self.arm_read();
+    const coro::wake woken =
+        co_await self.readable_.wait(coro::call_context{&self.shared_.loop, nullptr, until});
+    co_return woken;
+}
+
+coro::task<coro::wake> server_connection::wait_writable(server_connection& self,
+                                                        coro::deadline until) {
+    if (!self.writing_armed_) {
+        self.writing_armed_ = true;
+        self.socket_.async_wait(asio::socket_base::wait_write,
+                                [me = self.shared_from_this()](const error_code& ec) {
+                                    me->writing_armed_ = false;
+                                    if (!ec) me->writable_.notify();
+                                });
+    }
+    const coro::wake woken =
+        co_await self.writable_.wait(coro::call_context{&self.shared_.loop, nullptr, until});
+    co_return woken;
+}
+
+void server_connection::arm_read() {
+    if (reading_armed_ || at_end_) return;
+    reading_armed_ = true;
+    socket_.async_wait(asio::socket_base::wait_read,
+                       [me = shared_from_this()](const error_code& ec) {
+                           me->reading_armed_ = false;
+                           if (!ec) me->on_readable();
+                       });
+}
+
+void server_connection::on_readable() {
+    if (request_ != nullptr) read_ahead();
+    else readable_.notify();
+}
+
+/// While a handler runs: keeps what comes for later, and notices the end.
+void server_connection::read_ahead() {
+    while (end_ - begin_ < max_ahead) {
+        make_room(1);
+        const net::io_outcome got = read_some();
+        if (got.status == io_status::done) continue;
+        if (got.status == io_status::would_block) {
+            arm_read();
+            return;
+        }
+        hang_up();
+        return;
+    }
+}
+
+void server_connection::hang_up() noexcept {
+    at_end_ = true;
+    if (request_ != nullptr) request_->request(cancel_reason::user);
+    if (writable_.waiting()) writable_.notify();
+}
+
+net::io_outcome server_connection::read_some() {
+    const std::span<char> room(in_.data() + end_, in_.size() - end_);
+    const net::io_outcome got =
+        tls_ ? tls_->read_some(room) : net::read_some(socket_.native_handle(), room);
+    if (got.status == io_status::done) end_ += got.count;
+    return got;
+}
+
+net::io_outcome server_connection::write_some(std::string_view from) noexcept {
+    if (tls_) return tls_->write_some(from);
+    return net::write_some(socket_.native_handle(), from, net::more_follows::no);
+}
+
+void server_connection::make_room(std::size_t wanted) {
+    if (begin_ != 0) { // a request never wraps: what is left moves to the front
+        std::copy(in_.begin() + static_cast<std::ptrdiff_t>(begin_),
+                  in_.begin() + static_cast<std::ptrdiff_t>(end_), in_.begin());
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    if (end_ == 0 && in_.size() > kept_room) {
+        in_.clear();
+        in_.shrink_to_fit();
+    }
+    // The body's length is known in advance, but it is only a claim: room grows with what comes.
+    const std::size_t size = end_ + std::min(wanted, end_ + first_room);
+    if (in_.size() < size) in_.resize(std::max(size, std::max(first_room, in_.size() * 2)));
+}
+
+coro::deadline server_connection::in(std::chrono::milliseconds time) const noexcept {
+    return coro::deadline(shared_.loop.now() + time);
+}
+
+void server_connection::stop() noexcept {
+    if (phase_ == phase::idle) close();
+}
+
+void server_connection::close() noexcept {
+    hang_up();
+    if (readable_.waiting()) readable_.notify();
+    error_code ignored;
+    socket_.close(ignored);
+}
+
+} // namespace heddle::http

@@ -1,0 +1,112 @@
+// One connection of the server.
+#pragma once
+
+#include "http/server_shared.hpp"
+
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/http/request_parser.hpp>
+
+#include "net/tls.hpp"
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/intrusive/list.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace heddle::http {
+
+using server_socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, coro::executor>;
+
+/// Reads requests and has them handled in their order, one at a time.
+///
+/// There is one wait for bytes at a time, also while a handler runs: what arrives then is read
+/// ahead, because only a read shows the end of the connection.
+/// Threads: the loop's only.
+class server_connection final : public std::enable_shared_from_this<server_connection>,
+                                public boost::intrusive::list_base_hook<> {
+public:
+    server_connection(server_shared& shared, server_socket socket, std::string client_key);
+
+    /// Serves until the client closes, a time runs out, or the server stops. `self` is this: the
+    /// coroutine keeps it. The context is that of the requests.
+    [[nodiscard]] static coro::task<void> serve(std::shared_ptr<server_connection> self,
+                                                coro::call_context context);
+
+    /// Closes the connection now if it waits for a request, else after the response in progress.
+    void stop() noexcept;
+    /// Closes the socket; whatever waits for it fails.
+    void close() noexcept;
+    [[nodiscard]] bool is_idle() const noexcept { return phase_ == phase::idle; }
+    /// What connections of the same client have in common.
+    [[nodiscard]] const std::string& client_key() const noexcept { return client_key_; }
+
+    // For response_writer, which awaits each at once.
+
+    /// Appends status line and fields; `length`: of the body, none if it comes in chunks.
+    void put_head(const response_head& head, std::optional<std::size_t> length);
+    void put_body(std::string_view bytes);
+    void put_chunk(std::string_view bytes);
+    void put_last_chunk();
+    /// Sends what was put. NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
+    [[nodiscard]] static coro::task<result<void>> flush(server_connection& self);
+
+private:
+    enum class phase : std::uint8_t { idle, receiving, responding };
+    enum class received : std::uint8_t { bytes, end, too_late };
+
+    // serve() awaits each at once and keeps `self`.
+    // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
+    [[nodiscard]] static coro::task<bool> begin_tls(server_connection& self);
+    [[nodiscard]] static coro::task<received> receive(server_connection& self);
+    [[nodiscard]] static coro::task<bool> send_continue(server_connection& self);
+    [[nodiscard]] static coro::task<bool> respond(server_connection& self,
+                                                  coro::call_context context);
+    [[nodiscard]] static coro::task<void> refuse(server_connection& self, int status,
+                                                 std::string_view why);
+    [[nodiscard]] static coro::task<void> linger(server_connection& self);
+    [[nodiscard]] static coro::task<coro::wake> wait_readable(server_connection& self,
+                                                              coro::deadline until);
+    [[nodiscard]] static coro::task<coro::wake> wait_writable(server_connection& self,
+                                                              coro::deadline until);
+    // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
+
+    [[nodiscard]] net::io_outcome read_some();
+    [[nodiscard]] net::io_outcome write_some(std::string_view from) noexcept;
+    void make_room(std::size_t wanted);
+    void take_next();
+    void arm_read();
+    void on_readable();
+    void read_ahead();
+    void hang_up() noexcept;
+    [[nodiscard]] coro::deadline in(std::chrono::milliseconds time) const noexcept;
+    [[nodiscard]] coro::deadline receive_deadline();
+
+    server_shared& shared_;
+    server_socket socket_;
+    std::unique_ptr<net::tls_channel> tls_; ///< null: plain
+    std::string client_key_;
+    std::string peer_;
+    request_parser parser_;
+    std::string in_;        ///< received; its size is its room
+    std::size_t begin_ = 0; ///< of the request in progress
+    std::size_t end_ = 0;   ///< of what was received
+    std::string out_;       ///< to be sent
+    coro::wait_point readable_;
+    coro::wait_point writable_;
+    coro::cancel_source* request_ = nullptr; ///< of the handler that runs
+    coro::deadline limit_;                   ///< of the part of a request that is awaited
+    phase phase_ = phase::idle;
+    bool limits_body_ = false; ///< `limit_` is the body's
+    bool keep_alive_ = true;   ///< after the response in progress
+    bool is_http_1_0_ = false;
+    bool no_body_ = false; ///< HEAD, or a status without a body
+    bool reading_armed_ = false;
+    bool writing_armed_ = false;
+    bool at_end_ = false; ///< the client has hung up, or the socket is closed
+};
+
+} // namespace heddle::http

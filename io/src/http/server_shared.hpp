@@ -1,0 +1,40 @@
+// What the connections of a server share.
+#pragma once
+
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/http/server.hpp>
+
+#include <ctime>
+#include <memory>
+#include <string>
+
+namespace heddle::net {
+class tls_context;
+}
+
+namespace heddle::http {
+
+/// Outlives the connections, until each has ended.
+struct server_shared {
+    server_shared(server_options wanted, request_handler handles, coro::event_loop& on,
+                  log_port& lines)
+        : options(std::move(wanted)), handler(std::move(handles)), loop(on), log(lines) {}
+
+    server_options options;
+    request_handler handler;
+    coro::event_loop& loop;
+    log_port& log;
+    std::shared_ptr<net::tls_context> tls; ///< null: plain HTTP
+    server_counters counters;
+    bool stopping = false;
+    coro::wait_point room; ///< a connection ended or became idle, or the server stops
+
+    /// The time of day for Date (RFC 9110, 5.6.7), made once a second.
+    [[nodiscard]] const std::string& date();
+
+private:
+    std::time_t date_second_ = -1;
+    std::string date_;
+};
+
+} // namespace heddle::http

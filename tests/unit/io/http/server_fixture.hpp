@@ -1,0 +1,329 @@
+// A server on a thread of its own, and a client that knows nothing of HTTP.
+#pragma once
+
+#include <heddle/coro/spawn.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/http/router.hpp>
+#include <heddle/http/server.hpp>
+
+#include <gtest/gtest.h>
+#include <boost/asio/post.hpp>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace heddle::http {
+
+using namespace std::chrono_literals;
+
+/// A blocking client. Every wait ends after five seconds.
+class raw_client {
+public:
+    explicit raw_client(std::uint16_t port, int receive_buffer = 0)
+        : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        const timeval longest{5, 0};
+        ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
+        ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
+        if (receive_buffer != 0) {
+            ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_buffer,
+                         sizeof receive_buffer);
+        }
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(port);
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::connect(descriptor_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    }
+    ~raw_client() { close(); }
+    raw_client(const raw_client&) = delete;
+    raw_client& operator=(const raw_client&) = delete;
+
+    void close() {
+        if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    }
+    /// The connection ends with a reset.
+    void reset() {
+        const linger at_once{1, 0};
+        ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close();
+    }
+    void end_sending() const { ::shutdown(descriptor_, SHUT_WR); }
+    /// False if the server does not take it any more.
+    bool send(std::string_view text) const {
+        while (!text.empty()) {
+            const ssize_t count = ::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL);
+            if (count <= 0) return false;
+            text.remove_prefix(static_cast<std::size_t>(count));
+        }
+        return true;
+    }
+    /// What comes next; empty at the end, a reset or after five seconds.
+    std::string read_some() const {
+        char block[16 * 1024];
+        const ssize_t count = ::recv(descriptor_, block, sizeof block, 0);
+        return {block, count > 0 ? static_cast<std::size_t>(count) : 0};
+    }
+    /// Everything until `end` has come or the server closes.
+    std::string read_until(std::string_view end) const {
+        std::string seen;
+        while (seen.find(end) == std::string::npos) {
+            const std::string more = read_some();
+            if (more.empty()) break;
+            seen += more;
+        }
+        return seen;
+    }
+    std::string read_all() const {
+        std::string seen;
+        for (std::string more = read_some(); !more.empty(); more = read_some()) seen += more;
+        return seen;
+    }
+
+private:
+    int descriptor_;
+};
+
+/// Keeps every line.
+class kept_log final : public log_port {
+public:
+    [[nodiscard]] bool enabled(log_level) const noexcept override { return true; }
+    void write(log_level, std::string_view, std::string_view message) noexcept override {
+        const std::lock_guard guard(mutex_);
+        text_ += message;
+        text_ += '\n';
+    }
+    [[nodiscard]] std::string text() {
+        const std::lock_guard guard(mutex_);
+        return text_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::string text_;
+};
+
+inline std::string get(std::string_view path, std::string_view fields = "Connection: close\r\n") {
+    return "GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(fields) + "\r\n";
+}
+inline std::string post(std::string_view path, std::string_view body,
+                        std::string_view fields = "Connection: close\r\n") {
+    return "POST " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(fields) +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+}
+inline int status_of(std::string_view response) {
+    return response.starts_with("HTTP/1.1 ") ? std::stoi(std::string(response.substr(9, 3))) : 0;
+}
+inline std::string body_of(std::string_view response) {
+    const std::size_t end = response.find("\r\n\r\n");
+    return std::string(end == response.npos ? "" : response.substr(end + 4));
+}
+
+class http_server : public ::testing::Test {
+protected:
+    ~http_server() override { end(); }
+
+    void start(server_options options = {}) {
+        add_routes();
+        auto opened = server::listen(
+            std::move(options),
+            [this](const server_request& request, response_writer& response,
+                   coro::call_context context) { return routes.serve(request, response, context); },
+            loop, log);
+        ASSERT_TRUE(opened) << opened.error().message();
+        served = *std::move(opened);
+        port = served->port();
+        coro::spawn(loop, run(*this), [this](std::exception_ptr thrown) {
+            thrown_ = thrown != nullptr;
+            ended = true;
+        });
+        thread = std::thread([this] { io.run(); });
+    }
+    /// Ends the server and returns how long that took.
+    std::chrono::milliseconds end() {
+        if (!thread.joinable()) return 0ms;
+        const auto begin = std::chrono::steady_clock::now();
+        on_loop([this] { served->stop(); });
+        thread.join();
+        EXPECT_FALSE(thrown_);
+        EXPECT_TRUE(outcome_) << (outcome_ ? "" : outcome_.error().message());
+        EXPECT_EQ(served->counters().open_connections, 0U);
+        EXPECT_EQ(served->counters().in_progress, 0U);
+        return std::chrono::duration_cast<std::chrono::milliseconds>(
+            std::chrono::steady_clock::now() - begin);
+    }
+    template <class Call>
+    void on_loop(Call what) {
+        boost::asio::post(io, std::move(what));
+    }
+    server_counters counters() {
+        std::promise<server_counters> got;
+        on_loop([&] { got.set_value(served->counters()); });
+        return got.get_future().get();
+    }
+    std::string exchange(std::string_view request) const {
+        const raw_client client(port);
+        client.send(request);
+        return client.read_all();
+    }
+    template <class Condition>
+    static bool soon(Condition condition) {
+        const auto until = std::chrono::steady_clock::now() + 5s;
+        while (!condition() && std::chrono::steady_clock::now() < until)
+            std::this_thread::sleep_for(1ms);
+        return condition();
+    }
+
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io};
+    kept_log log;
+    router routes;
+    std::unique_ptr<server> served;
+    coro::cancel_source broken_off;
+    std::uint16_t port = 0;
+    std::thread thread;
+    std::atomic<bool> ended{false};
+
+    // What the handlers saw.
+    std::atomic<int> waiting{0};
+    std::atomic<int> cancelled{0};
+    std::atomic<cancel_reason> reason{cancel_reason::none};
+    std::atomic<std::size_t> written{0};
+
+private:
+    using handler_function = coro::task<void> (*)(http_server&, const server_request&,
+                                                  response_writer&, coro::call_context);
+
+    void add(std::string method, std::string path, handler_function function) {
+        routes.add(std::move(method), std::move(path),
+                   [this, function](const server_request& request, response_writer& response,
+                                    coro::call_context context) {
+                       return function(*this, request, response, context);
+                   });
+    }
+    void add_routes() {
+        add("GET", "/hello", &hello);
+        add("POST", "/echo", &echo);
+        add("GET", "/files/*", &echo);
+        add("GET", "/wait", &wait);
+        add("GET", "/stubborn", &stubborn);
+        add("GET", "/stream", &stream);
+        add("GET", "/endless", &endless);
+        add("GET", "/nothing", &nothing);
+        add("GET", "/throws", &throws);
+        add("GET", "/breaks", &breaks);
+        add("GET", "/injects", &injects);
+        add("GET", "/unfinished", &unfinished);
+    }
+
+    static coro::task<void> run(http_server& self) {
+        self.outcome_ =
+            co_await self.served->serve(coro::call_context{&self.loop, &self.broken_off, {}});
+    }
+    static coro::task<void> respond(response_writer& response, int status, std::string body) {
+        response_head head;
+        head.status = status;
+        head.content_type = "text/plain";
+        [[maybe_unused]] const auto sent = co_await response.send(std::move(head), std::move(body));
+    }
+    static coro::task<void> hello(http_server&, const server_request& request,
+                                  response_writer& response, coro::call_context) {
+        co_await respond(response, 200, request.is_secure ? "hi, secret" : "hi");
+    }
+    static coro::task<void> echo(http_server&, const server_request& request,
+                                 response_writer& response, coro::call_context) {
+        std::string text(request.path());
+        text += "|" + std::string(request.body) + "|" + std::string(request.peer);
+        co_await respond(response, 200, std::move(text));
+    }
+    static coro::task<void> wait(http_server& self, const server_request&,
+                                 response_writer& response, coro::call_context context) {
+        ++self.waiting;
+        coro::wait_point never;
+        co_await never.wait(context);
+        self.reason = context.cancel->reason();
+        ++self.cancelled;
+        co_await respond(response, 503, "cancelled");
+    }
+    /// Takes half a second, whatever is asked of it.
+    static coro::task<void> stubborn(http_server& self, const server_request&,
+                                     response_writer& response, coro::call_context context) {
+        ++self.waiting;
+        coro::wait_point never;
+        const coro::deadline until(self.loop.now() + 500ms);
+        co_await never.wait(coro::call_context{context.loop, nullptr, until});
+        co_await respond(response, 200, "done");
+    }
+    static coro::task<void> stream(http_server& self, const server_request& request,
+                                   response_writer& response, coro::call_context context) {
+        response_head head;
+        head.content_type = "text/event-stream";
+        auto sent = co_await response.start(std::move(head));
+        for (int i = 0; i < 3 && sent; ++i) {
+            coro::wait_point never;
+            const coro::deadline until(self.loop.now() + 5ms);
+            co_await never.wait(context.with_deadline(until));
+            std::string piece = "data: " + std::to_string(i) + "\n\n";
+            sent = co_await response.write(std::move(piece));
+        }
+        if (request.target.find("explicit") != request.target.npos)
+            sent = co_await response.finish();
+    }
+    static coro::task<void> endless(http_server& self, const server_request&,
+                                    response_writer& response, coro::call_context context) {
+        ++self.waiting;
+        response_head head;
+        auto sent = co_await response.start(std::move(head));
+        while (sent) {
+            std::string piece(64 * 1024, 'x');
+            sent = co_await response.write(std::move(piece));
+            if (sent) self.written += 64 * 1024;
+        }
+        self.reason = context.cancel->reason();
+        ++self.cancelled;
+    }
+    static coro::task<void> nothing(http_server&, const server_request&, response_writer&,
+                                    coro::call_context) {
+        co_return;
+    }
+    static coro::task<void> throws(http_server&, const server_request&, response_writer&,
+                                   coro::call_context) {
+        throw std::runtime_error("a secret of the server");
+        co_return;
+    }
+    static coro::task<void> breaks(http_server&, const server_request&, response_writer& response,
+                                   coro::call_context) {
+        response_head head;
+        auto sent = co_await response.start(std::move(head));
+        std::string piece = "half";
+        sent = co_await response.write(std::move(piece));
+        throw std::runtime_error("broken");
+    }
+    static coro::task<void> injects(http_server&, const server_request&, response_writer& response,
+                                    coro::call_context) {
+        response_head head;
+        head.fields.push_back({"X-Note", "a\r\nSet-Cookie: b"});
+        std::string body = "x";
+        [[maybe_unused]] const auto sent = co_await response.send(std::move(head), std::move(body));
+    }
+    static coro::task<void> unfinished(http_server&, const server_request&,
+                                       response_writer& response, coro::call_context) {
+        response_head head;
+        [[maybe_unused]] const auto sent = co_await response.start(std::move(head));
+    }
+
+    result<void> outcome_;
+    bool thrown_ = false;
+};
+
+} // namespace heddle::http

@@ -1,0 +1,213 @@
+// The server over real sockets: what it responds.
+#include "server_fixture.hpp"
+
+#include <regex>
+
+namespace heddle::http {
+namespace {
+
+TEST_F(http_server, responds_whole) {
+    start();
+    const std::string seen = exchange(get("/hello"));
+    EXPECT_TRUE(std::regex_match(
+        seen, std::regex("HTTP/1\\.1 200 OK\r\n"
+                         "Date: (Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d [A-Z][a-z][a-z] \\d{4} "
+                         "\\d\\d:\\d\\d:\\d\\d GMT\r\n"
+                         "Content-Type: text/plain\r\nContent-Length: 2\r\n"
+                         "Connection: close\r\n\r\nhi")))
+        << seen;
+    EXPECT_EQ(body_of(exchange(post("/echo?x=1", "abc"))), "/echo|abc|127.0.0.1");
+    EXPECT_EQ(log.text(), "");
+    EXPECT_EQ(counters().requests, 2U);
+}
+
+TEST_F(http_server, keeps_connections_and_reads_pipelined_requests_one_after_the_other) {
+    start();
+    const raw_client client(port);
+    for (int i = 0; i < 3; ++i) {
+        client.send(get("/hello", ""));
+        EXPECT_TRUE(client.read_until("\r\n\r\nhi").ends_with("\r\n\r\nhi")) << i;
+    }
+    client.send(post("/echo", "1", "") + post("/echo", "2", "") + get("/stream", "") +
+                post("/echo", "3"));
+    const std::string seen = client.read_all();
+    const std::size_t one = seen.find("|1|");
+    const std::size_t two = seen.find("|2|");
+    const std::size_t streamed = seen.find("data: 2");
+    const std::size_t three = seen.find("|3|");
+    EXPECT_TRUE(one < two && two < streamed && streamed < three && three != seen.npos) << seen;
+    EXPECT_EQ(counters().connections, 1U);
+}
+
+TEST_F(http_server, streams_in_chunks) {
+    start();
+    for (const char* path : {"/stream", "/stream?explicit"}) {
+        const std::string seen = exchange(get(path));
+        EXPECT_NE(seen.find("Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"),
+                  seen.npos);
+        EXPECT_EQ(body_of(seen),
+                  "9\r\ndata: 0\n\n\r\n9\r\ndata: 1\n\n\r\n9\r\ndata: 2\n\n\r\n0\r\n\r\n");
+    }
+    // HTTP/1.0 knows no chunks: the end is that of the connection.
+    const std::string old = exchange("GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    EXPECT_EQ(old.find("chunked"), old.npos);
+    EXPECT_NE(old.find("Connection: close\r\n"), old.npos);
+    EXPECT_EQ(body_of(old), "data: 0\n\ndata: 1\n\ndata: 2\n\n");
+    EXPECT_EQ(body_of(exchange(get("/unfinished"))), "0\r\n\r\n");
+}
+
+TEST_F(http_server, methods_and_paths_without_a_handler) {
+    start();
+    const std::string none = exchange(get("/none"));
+    EXPECT_EQ(status_of(none), 404);
+    EXPECT_EQ(body_of(none),
+              R"({"error":{"status":404,"message":"there is nothing at this path"}})");
+    const std::string other = exchange(post("/hello", ""));
+    EXPECT_EQ(status_of(other), 405);
+    EXPECT_NE(other.find("Allow: GET, HEAD, OPTIONS\r\n"), other.npos) << other;
+    const std::string options =
+        exchange("OPTIONS /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(status_of(options), 204);
+    EXPECT_NE(options.find("Allow: POST, OPTIONS\r\n"), options.npos);
+    EXPECT_EQ(options.find("Content-Length"), options.npos);
+    EXPECT_EQ(status_of(exchange(get("/files/a/b"))), 200);
+    EXPECT_EQ(status_of(exchange(get("/files"))), 404);
+}
+
+TEST_F(http_server, a_head_has_no_body) {
+    start();
+    for (const char* path : {"/hello", "/stream", "/none", "/nothing"}) {
+        const std::string seen = exchange("HEAD " + std::string(path) +
+                                          " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        EXPECT_NE(status_of(seen), 0) << path;
+        EXPECT_EQ(body_of(seen), "") << path;
+    }
+    const std::string seen =
+        exchange("HEAD /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    EXPECT_NE(seen.find("Content-Length: 2\r\n"), seen.npos);
+}
+
+TEST_F(http_server, asks_for_the_body_that_a_client_holds_back) {
+    start();
+    const raw_client client(port);
+    client.send(
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n"
+        "Connection: close\r\n\r\n");
+    EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("ab");
+    EXPECT_EQ(body_of(client.read_all()), "/echo|ab|127.0.0.1");
+}
+
+TEST_F(http_server, handlers_that_fail) {
+    start();
+    for (const char* path : {"/nothing", "/throws"}) {
+        const std::string seen = exchange(get(path, ""));
+        EXPECT_EQ(status_of(seen), 500);
+        EXPECT_NE(seen.find("Connection: close\r\n"), seen.npos);
+        EXPECT_EQ(body_of(seen), R"({"error":{"status":500,"message":"internal error"}})");
+    }
+    EXPECT_EQ(log.text(),
+              "a handler failed: it sent no response\n"
+              "a handler failed: a secret of the server\n");
+    // The end is missing, and the client can see so.
+    EXPECT_EQ(body_of(exchange(get("/breaks", ""))), "4\r\nhalf\r\n");
+    EXPECT_EQ(status_of(exchange(get("/hello"))), 200);
+}
+
+TEST_F(http_server, a_field_cannot_begin_another_one) {
+    start();
+    const std::string seen = exchange(get("/injects"));
+    EXPECT_NE(seen.find("X-Note: a  Set-Cookie: b\r\n"), seen.npos) << seen;
+}
+
+TEST_F(http_server, cancels_the_handler_of_a_client_that_hangs_up) {
+    start();
+    for (int i = 0; i < 3; ++i) {
+        raw_client client(port);
+        client.send(get("/wait", ""));
+        ASSERT_TRUE(soon([&] { return waiting == i + 1; }));
+        const auto begin = std::chrono::steady_clock::now();
+        if (i == 0) client.close();
+        else if (i == 1) client.reset();
+        else client.end_sending();
+        ASSERT_TRUE(soon([&] { return cancelled == i + 1; }));
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+        EXPECT_EQ(reason, cancel_reason::user);
+    }
+}
+
+TEST_F(http_server, notices_the_end_behind_a_request_that_was_sent_ahead) {
+    start();
+    raw_client client(port);
+    client.send(get("/wait", "") + get("/hello", ""));
+    ASSERT_TRUE(soon([&] { return waiting == 1; }));
+    client.send(post("/echo", std::string(20'000, 'x'), ""));
+    EXPECT_FALSE(soon([&, until = std::chrono::steady_clock::now() + 30ms] {
+                     return cancelled == 1 || std::chrono::steady_clock::now() > until;
+                 }) &&
+                 cancelled == 1);
+    client.close();
+    EXPECT_TRUE(soon([&] { return cancelled == 1; }));
+}
+
+TEST_F(http_server, many_clients_that_hang_up_at_once) {
+    start();
+    constexpr int count = 200;
+    std::vector<std::unique_ptr<raw_client>> clients;
+    for (int i = 0; i < count; ++i) {
+        clients.push_back(std::make_unique<raw_client>(port));
+        clients.back()->send(get("/wait", ""));
+    }
+    ASSERT_TRUE(soon([&] { return waiting == count; }));
+    EXPECT_EQ(counters().in_progress, static_cast<std::size_t>(count));
+    clients.clear();
+    EXPECT_TRUE(soon([&] { return cancelled == count; }));
+    EXPECT_TRUE(soon([&] { return counters().open_connections == 0; }));
+}
+
+TEST_F(http_server, a_slow_reader_holds_the_handler_back) {
+    server_options options;
+    options.write_time = 60s;
+    start(options);
+    raw_client client(port, 16 * 1024);
+    client.send(get("/endless"));
+    ASSERT_TRUE(soon([&] { return written > 0; }));
+    // The buffers of the system fill, and then nothing is written any more.
+    std::size_t before = 0;
+    ASSERT_TRUE(soon([&] {
+        const std::size_t now = written;
+        std::this_thread::sleep_for(50ms);
+        before = now;
+        return written == before;
+    }));
+    EXPECT_LT(before, 64U * 1024 * 1024);
+    EXPECT_EQ(cancelled, 0);
+    for (int i = 0; i < 1000 && written == before; ++i) EXPECT_FALSE(client.read_some().empty());
+    EXPECT_GT(written, before);
+    client.close();
+    EXPECT_TRUE(soon([&] { return cancelled == 1; }));
+    EXPECT_EQ(reason, cancel_reason::user);
+}
+
+TEST(http_server_options, what_cannot_be_opened) {
+    boost::asio::io_context io{1};
+    coro::event_loop loop(io);
+    const auto listen = [&](server_options options) {
+        return server::listen(std::move(options), {}, loop, null_log());
+    };
+    server_options options;
+    options.address = "localhost";
+    EXPECT_EQ(listen(options).error().code(), make_error_code(errc::invalid_argument));
+    options.address = "127.0.0.1";
+    auto first = listen(options);
+    ASSERT_TRUE(first);
+    EXPECT_EQ((*first)->url(), "http://127.0.0.1:" + std::to_string((*first)->port()));
+    options.port = (*first)->port();
+    const auto second = listen(options);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code(), make_error_code(errc::io_error));
+    EXPECT_NE(second.error().message().find("cannot listen on 127.0.0.1:"), std::string::npos);
+}
+
+} // namespace
+} // namespace heddle::http
