@@ -68,9 +68,9 @@ struct server_counters {
 };
 
 /// Reads requests and passes each to a handler: HTTP/1.1 and 1.0, keep-alive, pipelined requests
-/// one after the other, chunked bodies, `Expect: 100-continue`. What is malformed or exceeds a bound is
-/// refused with 400, 408, 413, 414, 417, 431, 501 or 505 and error_body(), and its connection is
-/// closed.
+/// one after the other, chunked bodies, `Expect: 100-continue`. What is malformed or exceeds a
+/// bound is refused with 400, 408, 413, 414, 417, 431, 501 or 505 and error_body(), and its
+/// connection is closed.
 ///
 /// While a handler runs, the connection is read from, so that its end is noticed at once. More than
 /// 64 kB that a client sends ahead of its response stay unread; the end of such a client shows when
