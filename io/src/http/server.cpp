@@ -7,6 +7,7 @@
 #include <heddle/http/status.hpp>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/ip/network_v6.hpp>
 #include <boost/asio/redirect_error.hpp>
 
 #include <algorithm>
@@ -28,14 +29,12 @@ error port_error(std::string what, const error_code& ec) {
     return error(errc::io_error, "server: " + std::move(what) + ": " + ec.message());
 }
 
-/// The address of a client; of IPv6 its network, since a client has all addresses of one.
+/// server_request::client.
 std::string key_of(const asio::ip::address& address) {
     if (address.is_v4()) return address.to_string();
     const asio::ip::address_v6 v6 = address.to_v6();
     if (v6.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string();
-    const auto bytes = v6.to_bytes();
-    constexpr std::size_t network = 8;
-    return {reinterpret_cast<const char*>(bytes.data()), network};
+    return asio::ip::network_v6(v6, 64).canonical().to_string();
 }
 
 /// Sends what the socket takes at once: nobody waits for a client that has too many connections.

@@ -159,6 +159,7 @@ coro::deadline server_connection::receive_deadline() {
 coro::task<bool> server_connection::respond(server_connection& self, coro::call_context context) {
     server_request request = self.parser_.request();
     request.peer = self.peer_;
+    request.client = self.client_key_;
     request.is_secure = self.tls_ != nullptr;
     self.phase_ = phase::responding;
     self.keep_alive_ = request.keep_alive;

@@ -21,7 +21,10 @@ struct server_request {
     std::string_view target; ///< path and query, still percent-encoded
     std::string_view body;
     std::vector<request_field> fields;
-    std::string_view peer;  ///< the IP address of the client; empty if unknown
+    std::string_view peer; ///< the IP address of the client; empty if unknown
+    /// What is counted as one client: the address of IPv4, or the network of 64 bits of IPv6, all
+    /// addresses of which a client may use.
+    std::string_view client;
     bool is_secure = false; ///< came over TLS
     bool keep_alive = true;
     bool is_http_1_0 = false;

@@ -134,6 +134,7 @@ private:
         add("GET", "/hello", &hello);
         add("POST", "/echo", &echo);
         add("GET", "/files/*", &echo);
+        add("GET", "/client", &client_of);
         add("GET", "/wait", &wait);
         add("GET", "/stubborn", &stubborn);
         add("GET", "/stream", &stream);
@@ -164,6 +165,10 @@ private:
         std::string text(request.path());
         text += "|" + std::string(request.body) + "|" + std::string(request.peer);
         co_await respond(response, 200, std::move(text));
+    }
+    static coro::task<void> client_of(http_server&, const server_request& request,
+                                      response_writer& response, coro::call_context) {
+        co_await respond(response, 200, std::string(request.client));
     }
     static coro::task<void> wait(http_server& self, const server_request&,
                                  response_writer& response, coro::call_context context) {

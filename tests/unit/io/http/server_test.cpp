@@ -1,6 +1,10 @@
 // The server over real sockets: what it responds.
 #include "server_fixture.hpp"
 
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+
 #include <regex>
 
 namespace heddle::http {
@@ -118,6 +122,33 @@ TEST_F(http_server, a_field_cannot_begin_another_one) {
     start();
     const std::string seen = exchange(get("/injects"));
     EXPECT_NE(seen.find("X-Note: a  Set-Cookie: b\r\n"), seen.npos) << seen;
+}
+
+TEST_F(http_server, a_network_of_ipv6_is_one_client) {
+    namespace asio = boost::asio;
+    boost::system::error_code none;
+    asio::io_context here;
+    asio::ip::tcp::acceptor probe(here);
+    const asio::ip::tcp::endpoint loopback(asio::ip::address_v6::loopback(), 0);
+    probe.open(loopback.protocol(), none);
+    if (!none) probe.bind(loopback, none);
+    if (none) GTEST_SKIP() << "this machine has no IPv6";
+    server_options options;
+    options.address = "::1";
+    start(options);
+    asio::ip::tcp::socket client(here);
+    client.connect({loopback.address(), port});
+    asio::write(client, asio::buffer(get("/client")));
+    std::string seen;
+    asio::read(client, asio::dynamic_buffer(seen), none);
+    EXPECT_EQ(body_of(seen), "::/64");
+    client.close();
+    end();
+}
+
+TEST_F(http_server, an_address_of_ipv4_is_one_client) {
+    start();
+    EXPECT_EQ(body_of(exchange(get("/client"))), "127.0.0.1");
 }
 
 TEST_F(http_server, cancels_the_handler_of_a_client_that_hangs_up) {
