@@ -82,12 +82,14 @@ private:
 
     /// What heddle.toml configures; nothing if there is none, and nothing else needs it.
     result<void> open_configured() {
-        const bool has_config = !options_.config.empty() || !options_.config_text.empty();
+        const bool is_given = !options_.config.empty() || !options_.config_text.empty();
+        const bool has_config = is_given || options_.find_config || !options_.base_url.empty();
         if (!has_config && options_.workspace.empty() && options_.tasks.empty()) return {};
         setup::service_set_options wanted;
         if (has_config) wanted.variables = setup::environment::of_process();
         if (!options_.config.empty()) wanted.config_file = options_.config;
-        else wanted.config_text = options_.config_text;
+        else if (is_given || !options_.find_config) wanted.config_text = options_.config_text;
+        if (!options_.base_url.empty()) wanted.services.base_url = options_.base_url;
         if (!options_.model.empty() && !names_provider_of_host())
             wanted.services.model = options_.model;
         if (!options_.workspace.empty()) wanted.workspace = options_.workspace;

@@ -39,6 +39,12 @@ struct runtime_options {
     // Models and what else heddle.toml configures: keys, limits, prices, routes, cache, templates.
     std::string config{};      ///< path of a heddle.toml, as `heddle` reads it; empty: none
     std::string config_text{}; ///< the text of one, in place of the file
+    /// Without either: whether those of the project and of the user are found and trusted as
+    /// `heddle run` does.
+    bool find_config = false;
+    /// URL of a server in the format of OpenAI, in place of that of the service `openai`; empty: as
+    /// configured.
+    std::string base_url{};
     /// Files and folders of task templates; empty: as in heddle.toml.
     std::vector<std::string> tasks{};
     /// Rules of the scripted model (docs/reference/scripted-model.md), as JSON; empty: none.
