@@ -73,7 +73,7 @@ std::vector<function_signature> warm_session::signatures() {
         if (realm.is_library_global(i) || !realm.global(i).is(lang::kind::closure)) continue;
         const lang::function& code = *lang::closure_of(realm.global(i))->code;
         found.push_back({std::string(realm.global_name(i)), code.parameter_names, code.required,
-                         code.has_rest});
+                         code.has_rest, code.doc});
     }
     std::sort(found.begin(), found.end(),
               [](const auto& one, const auto& other) { return one.name < other.name; });

@@ -27,6 +27,7 @@ struct function_signature {
     std::vector<std::string> parameters; ///< in order
     std::size_t required = 0;            ///< how many of them each call must pass
     bool has_rest = false;               ///< the last one takes all further arguments
+    std::string documentation{};         ///< its docstring; empty without one
 };
 
 /// A program of a runtime (runtime::load): a handle, cheap to copy. The program is immutable, or
