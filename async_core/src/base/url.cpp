@@ -17,4 +17,10 @@ bool is_localhost(std::string_view host) noexcept {
     return host == "localhost" || host.ends_with(".localhost");
 }
 
+bool is_loopback_host(std::string_view host) noexcept {
+    // A name that only begins like an address ("127.0.0.1.example.com") is anybody's.
+    const bool numeric = host.find_first_not_of("0123456789.") == std::string_view::npos;
+    return is_localhost(host) || host == "::1" || (numeric && host.starts_with("127."));
+}
+
 } // namespace heddle

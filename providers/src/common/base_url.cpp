@@ -55,10 +55,4 @@ result<base_url> parse_base_url(std::string_view text) {
     return url;
 }
 
-bool is_loopback_host(std::string_view host) noexcept {
-    // A name that only begins like an address ("127.0.0.1.example.com") is anybody's.
-    const bool numeric = host.find_first_not_of("0123456789.") == std::string_view::npos;
-    return is_localhost(host) || host == "::1" || (numeric && host.starts_with("127."));
-}
-
 } // namespace heddle::providers

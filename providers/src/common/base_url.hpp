@@ -20,7 +20,4 @@ struct base_url {
 /// is not shown. Pure.
 [[nodiscard]] result<base_url> parse_base_url(std::string_view text);
 
-/// Whether base_url::host is this machine: localhost and names below it, 127.0.0.0/8, ::1.
-[[nodiscard]] bool is_loopback_host(std::string_view host) noexcept;
-
 } // namespace heddle::providers

@@ -1,6 +1,7 @@
 #include "common/service_address.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/url.hpp>
 #include <heddle/ports/llm_port.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "common/base_url.hpp"
 
+#include <heddle/base/url.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/providers/limits/wait_reporter.hpp>
 

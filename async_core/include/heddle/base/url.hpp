@@ -21,4 +21,8 @@ struct url_parts {
 /// loopback by definition, never looked up (RFC 6761, 6.3). False for addresses.
 [[nodiscard]] bool is_localhost(std::string_view host) noexcept;
 
+/// Whether a host in lower case, without brackets, is this machine: as is_localhost, and addresses
+/// of 127.0.0.0/8, and ::1. A name that only begins like such an address is not.
+[[nodiscard]] bool is_loopback_host(std::string_view host) noexcept;
+
 } // namespace heddle

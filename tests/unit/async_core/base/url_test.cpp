@@ -45,5 +45,12 @@ TEST(url, localhost_and_names_below_it_are_this_machine) {
         EXPECT_FALSE(is_localhost(host)) << host;
 }
 
+TEST(url, loopback_hosts_are_this_machine) {
+    for (const char* host : {"localhost", "a.localhost", "127.0.0.1", "127.9.9.9", "::1"})
+        EXPECT_TRUE(is_loopback_host(host)) << host;
+    for (const char* host : {"", "127.0.0.1.example.com", "127.example.com", "128.0.0.1", "::2"})
+        EXPECT_FALSE(is_loopback_host(host)) << host;
+}
+
 } // namespace
 } // namespace heddle

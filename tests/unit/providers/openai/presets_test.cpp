@@ -1,5 +1,6 @@
 #include "../provider_testing.hpp"
 
+#include <heddle/base/url.hpp>
 #include <heddle/providers/openai/presets.hpp>
 
 #include "common/base_url.hpp"
@@ -34,7 +35,7 @@ TEST(openai_presets, every_one_makes_a_provider) {
         const auto url = providers::parse_base_url(one.base_url);
         ASSERT_TRUE(url);
         EXPECT_EQ(url->secure, !one.local);
-        EXPECT_EQ(providers::is_loopback_host(url->host), one.local);
+        EXPECT_EQ(is_loopback_host(url->host), one.local);
         EXPECT_EQ(one.key_variable.empty(), one.local);
 
         openai::options options = openai::options_of(one);
