@@ -30,7 +30,7 @@ const std::map<std::string, names, std::less<>> may_include{
      {"base", "lang", "coro", "ports", "memory", "host", "tasks", "io", "providers", "scripted"}},
     {"cli",
      {"base", "lang", "coro", "ports", "memory", "host", "tasks", "io", "providers", "scripted",
-      "setup"}},
+      "setup", "embed"}},
 };
 
 // Third-party headers by the beginning of their path, and the folders that may include them.

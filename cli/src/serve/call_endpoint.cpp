@@ -1,0 +1,152 @@
+#include "serve/call_endpoint.hpp"
+
+#include "serve/cancel_signal.hpp"
+#include "serve/json_response.hpp"
+
+#include <heddle/base/hex.hpp>
+#include <heddle/failure.hpp>
+
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::string_view call_path = "/v1/call/";
+
+bool wants_events(const http::server_request& request) noexcept {
+    return request.field("accept").find("text/event-stream") != std::string_view::npos;
+}
+
+std::vector<http::response_field> fields_of(const error& failure, int status) {
+    std::vector<http::response_field> fields;
+    const auto& wait = failure.info().retry_after;
+    if (wait) fields.push_back(retry_after(std::chrono::ceil<std::chrono::seconds>(*wait)));
+    else if (status == 503) fields.push_back(retry_after(std::chrono::seconds(1)));
+    return fields;
+}
+
+json piece_json(piece of) {
+    return json::object{
+        {"task", std::move(of.task)}, {"call", of.call}, {"text", std::move(of.text)}};
+}
+
+} // namespace
+
+json answer_json(const answer& of) {
+    const std::optional<double> cost = of.used().cost_usd();
+    json::object members{{"value", of.value()}, {"usage", to_json(of.used())}};
+    members.set("cost_usd", cost ? json(*cost) : json());
+    members.set("seconds", std::chrono::duration<double>(of.duration()).count());
+    return members;
+}
+
+result<call_options> call_endpoint::bounds_of(const http::server_request& request) const {
+    call_options bounds;
+    HEDDLE_TRY(bounds.timeout, time_of(request, rules_.timeout));
+    bounds.budget_usd = rules_.budget_usd;
+    bounds.tag = request.field("x-request-id"); // kept by the request until the call has it
+    return bounds;
+}
+
+void call_endpoint::note(const error& failure) const {
+    const failure_details* details = details_of(failure);
+    if (details && !details->reason.empty()) metrics_.model_failed(details->reason);
+}
+
+coro::task<served_outcome> call_endpoint::serve(const http::server_request& request,
+                                                http::response_writer& response,
+                                                coro::call_context context) const {
+    served_outcome outcome;
+    const auto name =
+        percent_decoded(request.path().substr(call_path.size()), broken_escape::refused);
+    const served_function* called = name ? functions_.find(*name) : nullptr;
+    if (!called) {
+        outcome.status = 404;
+        json body = error_json(404, "there is no function of this name");
+        co_await send_json(response, 404, std::move(body));
+        co_return outcome;
+    }
+    outcome.function = called->name;
+    result<json> input = json_of(request);
+    result<call_options> bounds = bounds_of(request);
+    if (!input || !bounds) {
+        const error& wrong = input ? bounds.error() : input.error();
+        outcome.status = 400;
+        json body = error_json(400, wrong.message());
+        co_await send_json(response, 400, std::move(body));
+        co_return outcome;
+    }
+    if (context.cancelled()) { // before it began: the operations below would not notice
+        const error gone = error::cancelled(context.cancel->reason());
+        outcome.status = status_of(gone, context);
+        json body = error_json(outcome.status, gone);
+        co_await send_json(response, outcome.status, std::move(body));
+        co_return outcome;
+    }
+    if (wants_events(request)) {
+        outcome.status =
+            co_await respond_in_pieces(*called, *std::move(input), *bounds, response, context);
+    } else {
+        outcome.status =
+            co_await respond_whole(*called, *std::move(input), *bounds, response, context);
+    }
+    co_return outcome;
+}
+
+coro::task<int> call_endpoint::respond_whole(const served_function& called, json input,
+                                             call_options bounds, http::response_writer& response,
+                                             coro::call_context context) const {
+    cancel_signal stop(context);
+    result<answer> ended =
+        co_await called.program.call(called.signature.name, std::move(input), bounds, stop.token());
+    int status = 200;
+    json body;
+    std::vector<http::response_field> fields;
+    if (ended) {
+        body = answer_json(*ended);
+    } else {
+        status = status_of(ended.error(), context);
+        body = error_json(status, ended.error());
+        fields = fields_of(ended.error(), status);
+        note(ended.error());
+    }
+    co_await send_json(response, status, std::move(body), std::move(fields));
+    co_return status;
+}
+
+coro::task<int> call_endpoint::respond_in_pieces(const served_function& called, json input,
+                                                 call_options bounds,
+                                                 http::response_writer& response,
+                                                 coro::call_context context) const {
+    http::response_head head;
+    head.content_type = "text/event-stream";
+    head.fields.push_back({"Cache-Control", "no-cache"});
+    result<void> sent = co_await response.start(std::move(head));
+    job running = called.program.start(called.signature.name, std::move(input), bounds);
+    cancel_signal stop(context);
+    while (sent && !context.cancelled()) {
+        std::optional<piece> next = co_await running.next(stop.token());
+        if (!next) break;
+        std::string event = event_text("piece", piece_json(*std::move(next)));
+        sent = co_await response.write(std::move(event));
+    }
+    // Nobody reads any more, or the server ends: the end of the call is awaited in any case.
+    if (!sent || context.cancelled()) running.cancel();
+    result<answer> ended = co_await running.result(stop.token());
+    int status = 200;
+    std::string last;
+    if (ended) {
+        last = event_text("result", answer_json(*ended));
+    } else {
+        status = status_of(ended.error(), context);
+        const json body = error_json(status, ended.error());
+        last = event_text("error", *body.find("error"));
+        note(ended.error());
+    }
+    if (sent) sent = co_await response.write(std::move(last));
+    if (sent) sent = co_await response.finish();
+    co_return status;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,95 @@
+#include "serve/json_response.hpp"
+
+#include <heddle/base/ascii.hpp>
+#include <heddle/failure.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+/// The value of a parameter in the query, as written.
+std::string_view query_value(std::string_view target, std::string_view name) noexcept {
+    std::size_t at = target.find('?');
+    while (at != target.npos) {
+        const std::string_view rest = target.substr(at + 1);
+        const std::string_view pair = rest.substr(0, rest.find('&'));
+        if (pair.starts_with(name) && pair.substr(name.size()).starts_with('='))
+            return pair.substr(name.size() + 1);
+        const std::size_t next = rest.find('&');
+        at = next == rest.npos ? target.npos : at + 1 + next;
+    }
+    return {};
+}
+
+} // namespace
+
+coro::task<void> send_json(http::response_writer& response, int status, json body,
+                           std::vector<http::response_field> fields) {
+    http::response_head head;
+    head.status = status;
+    head.fields = std::move(fields);
+    std::string text = body.to_string() + "\n";
+    [[maybe_unused]] const result<void> sent =
+        co_await response.send(std::move(head), std::move(text));
+}
+
+json error_json(int status, std::string message) {
+    json::object inner{{"status", status}, {"message", std::move(message)}};
+    return json::object{{"error", std::move(inner)}};
+}
+
+json error_json(int status, const error& failure) {
+    json inner = to_json(failure);
+    if (auto* members = inner.get_if<json::object>()) members->set("status", status);
+    return json::object{{"error", std::move(inner)}};
+}
+
+http::response_field retry_after(std::chrono::seconds wait) {
+    return {"Retry-After", std::to_string(wait.count())};
+}
+
+int status_of(const error& failure, coro::call_context context) noexcept {
+    const bool ends = context.cancelled() && context.cancel->reason() == cancel_reason::shutdown;
+    return ends ? 503 : http_status(failure);
+}
+
+result<json> json_of(const http::server_request& request) {
+    const std::string_view type = request.field("content-type");
+    const std::string_view media = ascii::trim(type.substr(0, type.find(';')));
+    // A page of another site may send other types without being asked for permission.
+    if (!media.empty() && !ascii::equals_ignoring_case(media, "application/json"))
+        return error(errc::invalid_argument, "the Content-Type is not application/json");
+    if (request.body.empty()) return json();
+    if (media.empty())
+        return error(errc::invalid_argument, "there is no Content-Type: application/json");
+    auto read = json::parse(request.body);
+    if (!read) return error(errc::invalid_argument, "the body: " + read.error().message());
+    return read;
+}
+
+result<std::chrono::nanoseconds> time_of(const http::server_request& request,
+                                         std::chrono::nanoseconds longest) {
+    std::string_view written = request.field("x-heddle-timeout");
+    if (written.empty()) written = query_value(request.target, "timeout");
+    if (written.empty()) return longest;
+    const std::string text(written);
+    char* end = nullptr;
+    const double seconds = std::strtod(text.c_str(), &end);
+    if (end != text.c_str() + text.size() || !std::isfinite(seconds) || seconds <= 0)
+        return error(errc::invalid_argument, "the timeout is not a positive number of seconds");
+    const double most = std::chrono::duration<double>(longest).count();
+    if (seconds >= most) return longest;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds));
+}
+
+std::string event_text(std::string_view name, const json& data) {
+    // JSON in one line holds no line end, which would end the event.
+    return "event: " + std::string(name) + "\ndata: " + data.to_string() + "\n\n";
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,240 @@
+#include "serve/serve_run.hpp"
+
+#include "application.hpp"
+#include "commands/evaluation.hpp"
+#include "interrupts.hpp"
+#include "logging.hpp"
+#include "run_to_end.hpp"
+#include "serve/served_functions.hpp"
+#include "serve/workflow_service.hpp"
+
+#include <heddle/base/url.hpp>
+#include <heddle/base/utf8.hpp>
+#include <heddle/coro/nursery.hpp>
+#include <heddle/coro/wait_point.hpp>
+#include <heddle/failure.hpp>
+#include <heddle/http/server.hpp>
+#include <heddle/setup/input_files.hpp>
+
+#include <charconv>
+#include <utility>
+
+#include <unistd.h>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr const char* token_variable = "HEDDLE_SERVE_TOKEN";
+
+struct listen_address {
+    std::string address; ///< an IP address
+    std::uint16_t port = 0;
+};
+
+/// HOST:PORT. Errors: invalid_argument.
+result<listen_address> parse_listen(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    const auto wrong = [&] {
+        return error(errc::invalid_argument, "--listen needs HOST:PORT, not '" + text + "'")
+            .with_hint("such as 127.0.0.1:8080, 0.0.0.0:80 or [::1]:8080");
+    };
+    if (colon == std::string::npos) return wrong();
+    listen_address read;
+    const char* const end = text.data() + text.size();
+    const auto [stop, failed] = std::from_chars(text.data() + colon + 1, end, read.port);
+    if (failed != std::errc() || stop != end) return wrong();
+    read.address = text.substr(0, colon);
+    if (read.address.starts_with('[') && read.address.ends_with(']'))
+        read.address = read.address.substr(1, read.address.size() - 2);
+    if (is_localhost(read.address)) read.address = "127.0.0.1";
+    if (read.address.empty()) return wrong();
+    return read;
+}
+
+/// Tokens from the file and the variable.
+result<api_tokens> read_tokens(const serve_options& asked, const setup::environment& variables) {
+    std::string text;
+    if (!asked.token_file.empty()) {
+        HEDDLE_TRY(text, setup::read_input_file(asked.token_file));
+        text += '\n';
+    }
+    if (const auto given = variables.variable(token_variable)) text += *given;
+    HEDDLE_TRY(api_tokens read, api_tokens::parse(text));
+    if (!asked.token_file.empty() && read.empty())
+        return error(errc::invalid_argument, asked.token_file + " holds no token");
+    return read;
+}
+
+runtime_options runtime_of(const serve_options& asked, log_port& log, console& output) {
+    runtime_options wanted;
+    wanted.threads = static_cast<unsigned>(asked.threads);
+    wanted.max_running = asked.concurrency;
+    wanted.max_queued = asked.queue;
+    wanted.timeout = asked.timeout;
+    wanted.budget_usd = asked.budget_usd;
+    wanted.workspace = asked.workspace;
+    wanted.tasks = asked.tasks;
+    if (asked.model) wanted.model = *asked.model;
+    if (asked.base_url) wanted.base_url = *asked.base_url;
+    if (asked.config) wanted.config = *asked.config;
+    else wanted.find_config = true;
+    wanted.least_logged = level_for(asked.verbosity);
+    wanted.log = [&log](log_level level, std::string_view component, std::string_view message) {
+        log.write(level, component, message);
+    };
+    // Standard output has the address alone. What nobody reads is dropped, as lines of the log are.
+    wanted.print = [&output](std::string_view text) { output.err_log(utf8::printable(text)); };
+    return wanted;
+}
+
+http::server_options server_of(const serve_options& asked, const listen_address& where) {
+    http::server_options wanted;
+    wanted.address = where.address;
+    wanted.port = where.port;
+    if (!asked.tls_certificate.empty())
+        wanted.tls = http::server_tls{asked.tls_certificate, asked.tls_key};
+    wanted.max_body_bytes = asked.max_body;
+    wanted.drain = asked.grace;
+    return wanted;
+}
+
+/// What runs until a signal.
+class serving {
+public:
+    serving(const serve_options& asked, coro::event_loop& loop, runtime& workflows)
+        : asked_(asked), loop_(loop), workflows_(workflows) {}
+
+    [[nodiscard]] result<void> open(const listen_address& where, request_rules rules,
+                                    log_port& log) {
+        rules_ = std::move(rules);
+        HEDDLE_TRY(functions_, served_functions::load(workflows_, asked_.files));
+        service_ = std::make_unique<workflow_service>(rules_, functions_, workflows_, log);
+        HEDDLE_TRY(server_,
+                   http::server::listen(
+                       server_of(asked_, where),
+                       [this](const http::server_request& request, http::response_writer& response,
+                              coro::call_context context) {
+                           return service_->serve(request, response, context);
+                       },
+                       loop_, log));
+        return {};
+    }
+
+    /// Prints where the server listens, for those who wait for it.
+    [[nodiscard]] bool announce(console& output) const {
+        if (asked_.json) {
+            json::array names;
+            for (const served_function& each : functions_.all()) names.emplace_back(each.name);
+            const json line = json::object{{"url", server_->url()},
+                                           {"port", server_->port()},
+                                           {"pid", ::getpid()},
+                                           {"functions", std::move(names)}};
+            output.out_data(line.to_string() + "\n");
+        } else {
+            output.out(server_->url() + "\n");
+            if (asked_.verbosity >= 0) {
+                for (const served_function& each : functions_.all())
+                    output.err("serving POST /v1/call/" + each.name + "\n");
+            }
+        }
+        return output.flush(); // a pipe is buffered, and the reader of this line waits for it
+    }
+
+    void end() noexcept {
+        service_->drain();
+        ending_.notify();
+    }
+
+    [[nodiscard]] coro::task<void> run(result<void>* ended) {
+        coro::nursery children(coro::call_context{&loop_, nullptr, {}});
+        children.start(stop_at_the_end(children.context()));
+        result<void> outcome = co_await server_->serve(coro::call_context{&loop_, nullptr, {}});
+        children.cancel(cancel_reason::shutdown);
+        [[maybe_unused]] const result<void> joined = co_await children.join();
+        *ended = std::move(outcome);
+        co_await workflows_.shutdown(std::chrono::seconds(0), coro::use_task);
+    }
+
+private:
+    /// Who watches /readyz gets time to send requests elsewhere.
+    coro::task<result<void>> stop_at_the_end(coro::call_context context) {
+        const coro::wake woken = co_await ending_.wait(context);
+        if (woken != coro::wake::notified) co_return result<void>();
+        if (asked_.drain_delay.count() > 0) {
+            [[maybe_unused]] const result<void> waited =
+                co_await coro::sleep_until(context, loop_.now() + asked_.drain_delay);
+        }
+        server_->stop();
+        co_return result<void>();
+    }
+
+    const serve_options& asked_;
+    coro::event_loop& loop_;
+    runtime& workflows_;
+    request_rules rules_;
+    served_functions functions_;
+    std::unique_ptr<workflow_service> service_;
+    std::unique_ptr<http::server> server_;
+    coro::wait_point ending_;
+};
+
+/// Prints a failure of the programs or the configuration.
+exit_code report(const error& failure, exit_code code, bool is_json, console& output) {
+    if (is_json || !details_of(failure)) return tell_error(failure, code, is_json, output);
+    output.err(to_text(failure) + "\n");
+    return code;
+}
+
+} // namespace
+
+exit_code serve_files(const serve_options& asked, const setup::environment& variables,
+                      console& output) {
+    const auto where = parse_listen(asked.listen);
+    if (!where) return tell_usage_error(where.error(), asked.json, output);
+    request_rules rules;
+    auto tokens = read_tokens(asked, variables);
+    if (!tokens) return tell_usage_error(tokens.error(), asked.json, output);
+    rules.tokens = *std::move(tokens);
+    if (rules.tokens.empty() && !is_loopback_host(where->address) && !asked.is_open) {
+        return tell_usage_error(
+            error(errc::invalid_argument,
+                  "anyone who reaches " + where->address + " could run the workflows")
+                .with_hint("give tokens with --token-file or HEDDLE_SERVE_TOKEN, or permit it with "
+                           "--open"),
+            asked.json, output);
+    }
+    rules.local_hosts_only = is_loopback_host(where->address);
+    rules.timeout = asked.timeout;
+    rules.rate = asked.rate;
+    rules.client_calls = asked.client_calls;
+    rules.budget_usd = asked.budget_usd;
+    raise_open_file_limit();
+
+    const auto log = make_console_log(output, level_for(asked.verbosity));
+    auto workflows = runtime::create(runtime_of(asked, *log, output));
+    if (!workflows) return report(workflows.error(), exit_code::usage, asked.json, output);
+    boost::asio::io_context context(1);
+    coro::event_loop loop(context);
+    serving server(asked, loop, *workflows);
+    const result<void> opened = server.open(*where, std::move(rules), *log);
+    if (!opened) {
+        const bool failed = opened.error().code() == errc::io_error;
+        return report(opened.error(), failed ? exit_code::failed : exit_code::usage, asked.json,
+                      output);
+    }
+    interrupts signals(context, [&] { server.end(); });
+    if (!server.announce(output)) {
+        return tell_error(error(errc::io_error, std::string(output_lost_message)),
+                          exit_code::failed, asked.json, output);
+    }
+    result<void> ended;
+    {
+        const console::loop_time looping(output);
+        run_to_end(loop, server.run(&ended), [&] { signals.stop(); });
+    }
+    if (!ended) return tell_error(ended.error(), exit_code::failed, asked.json, output);
+    return exit_code::done;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,122 @@
+// Tokens, rates and other sites.
+#include "serve/request_gate.hpp"
+#include "serve/client_places.hpp"
+
+#include <gtest/gtest.h>
+
+namespace heddle::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+http::server_request request_of(std::vector<http::request_field> fields,
+                                std::string_view client = "192.0.2.1") {
+    http::server_request request;
+    request.method = "GET";
+    request.target = "/metrics";
+    request.client = client;
+    request.fields = std::move(fields);
+    return request;
+}
+
+TEST(api_tokens, have_owners) {
+    const auto read =
+        api_tokens::parse("# those who may\n\nada  s3cret-a\r\n\ts3cret-b\nc s3cret-c");
+    ASSERT_TRUE(read);
+    const auto owner = [&](std::string_view field) {
+        const std::string* found = read->owner_of(field);
+        return found ? *found : std::string("nobody");
+    };
+    EXPECT_EQ(owner("Bearer s3cret-a"), "ada");
+    EXPECT_EQ(owner("bearer  s3cret-b"), "client-2");
+    EXPECT_EQ(owner("BEARER s3cret-c"), "c");
+    for (const char* wrong : {"", "Bearer", "Bearer ", "Bearer s3cret", "Bearer s3cret-as3cret-a",
+                              "Basic s3cret-a", "s3cret-a", "Bearer ada", "Bearer s3cret-A"})
+        EXPECT_EQ(owner(wrong), "nobody") << wrong;
+    EXPECT_TRUE(api_tokens::parse("# nobody\n")->empty());
+}
+
+TEST(api_tokens, a_malformed_line_is_not_shown) {
+    for (const char* text :
+         {"fine\ntwo words s3cret\n", "fine\ns3cret\x01\n", "fine\ns\xc3\xa4\n"}) {
+        const auto read = api_tokens::parse(text);
+        ASSERT_FALSE(read) << text;
+        EXPECT_EQ(read.error().message(), "line 2 of the tokens is malformed");
+    }
+}
+
+TEST(request_rates, a_bucket_for_each_client) {
+    request_rates rates(60); // one per second
+    const coro::clock::time_point begin{1h};
+    for (int i = 0; i < 60; ++i) EXPECT_FALSE(rates.count("a", begin)) << i;
+    EXPECT_EQ(rates.count("a", begin), 1s);
+    EXPECT_FALSE(rates.count("b", begin));
+    EXPECT_EQ(rates.count("a", begin + 500ms), 1s);
+    EXPECT_FALSE(rates.count("a", begin + 1100ms));
+    EXPECT_TRUE(rates.count("a", begin + 1200ms));
+    // What was not used is there again, but no more than a minute's.
+    for (int i = 0; i < 60; ++i) EXPECT_FALSE(rates.count("a", begin + 10min)) << i;
+    EXPECT_TRUE(rates.count("a", begin + 10min));
+    EXPECT_FALSE(request_rates(0).count("a", begin));
+}
+
+TEST(client_places, bound_the_calls_of_each_client) {
+    client_places places(2);
+    client_places::place one;
+    client_places::place two;
+    client_places::place other;
+    EXPECT_TRUE(places.take("a", one));
+    EXPECT_TRUE(places.take("a", two));
+    EXPECT_FALSE(places.take("a", other));
+    EXPECT_TRUE(places.take("b", other));
+    one = {};
+    EXPECT_TRUE(places.take("a", one));
+    const client_places::place moved = std::move(one);
+    EXPECT_FALSE(places.take("a", one));
+    client_places unbounded(0);
+    EXPECT_TRUE(unbounded.take("a", one));
+}
+
+TEST(request_gate, guessing_tokens_is_bounded_by_the_rate_of_the_client) {
+    request_rules rules;
+    rules.tokens = *api_tokens::parse("ada s3cret");
+    rules.rate = 2;
+    request_gate gate(rules);
+    const coro::clock::time_point now{1h};
+    std::string client;
+    const auto status = [&](std::string_view token, std::string_view address) {
+        const auto refused =
+            gate.check(request_of({{"Authorization", token}}, address), now, client);
+        return refused ? refused->status : 200;
+    };
+    EXPECT_EQ(status("Bearer a", "192.0.2.1"), 401);
+    EXPECT_EQ(status("Bearer b", "192.0.2.1"), 401);
+    EXPECT_EQ(status("Bearer c", "192.0.2.1"), 429);
+    EXPECT_EQ(status("Bearer c", "192.0.2.2"), 401);
+    EXPECT_EQ(status("Bearer s3cret", "192.0.2.1"), 200); // counted by its owner
+    EXPECT_EQ(client, "ada");
+    EXPECT_EQ(status("Bearer s3cret", "192.0.2.2"), 200);
+    EXPECT_EQ(status("Bearer s3cret", "192.0.2.3"), 429);
+}
+
+TEST(request_gate, without_tokens_only_this_machine_is_served) {
+    request_rules rules;
+    rules.local_hosts_only = true;
+    request_gate gate(rules);
+    std::string client;
+    const auto is_served = [&](std::vector<http::request_field> fields) {
+        return !gate.check(request_of(std::move(fields)), {}, client);
+    };
+    for (const char* host :
+         {"localhost", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:80", "a.localhost"})
+        EXPECT_TRUE(is_served({{"Host", host}})) << host;
+    for (const char* host : {"example.com", "127.0.0.1.example.com", "127.example.com:8080",
+                             "localhost.example.com", "[::2]", "[::1", "0.0.0.0"})
+        EXPECT_FALSE(is_served({{"Host", host}})) << host;
+    EXPECT_TRUE(is_served({{"Host", "localhost:1"}, {"Origin", "http://localhost:1"}}));
+    for (const char* origin : {"http://localhost:2", "https://example.com", "null"})
+        EXPECT_FALSE(is_served({{"Host", "localhost:1"}, {"Origin", origin}})) << origin;
+}
+
+} // namespace
+} // namespace heddle::cli
