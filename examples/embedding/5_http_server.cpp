@@ -1,0 +1,287 @@
+// An HTTP server that runs a workflow for each request, on Boost.Beast: one io_context, one thread.
+//
+//     5_http_server [PORT [heddle.toml]]
+//
+//     POST /answer    {"question": …}; with Accept: text/event-stream, text as it arrives.
+//                     X-Timeout: seconds for this request
+//     GET  /metrics   for Prometheus
+//
+// When the client goes away, its workflow is cancelled. SIGTERM and Ctrl-C let requests in progress
+// end; a second signal ends the program at once. `heddle serve` is such a server as a product.
+
+#include <heddle/heddle.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::use_awaitable;
+using beast::error_code;
+using tcp = asio::ip::tcp;
+using namespace std::chrono_literals;
+using namespace asio::experimental::awaitable_operators;
+
+constexpr std::uint64_t max_body = 1024 * 1024;
+constexpr std::chrono::seconds max_silence{30}; // of a client that sends or reads
+constexpr double max_seconds = 60;              // of a workflow
+constexpr std::chrono::seconds grace{10};       // for requests in progress at the end
+
+constexpr const char* rules = R"json({"rules": [
+    {"match": "wait", "delay_ms": 60000, "text": "too late"},
+    {"match": ".", "text": "A heddle lifts the warp."}]})json";
+
+constexpr const char* workflow = R"lisp(
+(defatom ask (params question)
+  (instructions "Answer in one sentence: {{question}}"))
+
+(define (answer question) (content (ask question)))
+)lisp";
+
+using request_type = http::request<http::string_body>;
+using response_type = http::response<http::string_body>;
+
+struct connection {
+    explicit connection(tcp::socket socket) : stream(std::move(socket)) {}
+    beast::tcp_stream stream;
+    bool is_idle = true; ///< waits for a request
+};
+
+/// Completes when the client has closed the connection.
+asio::awaitable<void> client_gone(tcp::socket& socket) {
+    asio::steady_timer pause(socket.get_executor());
+    for (;;) {
+        co_await socket.async_wait(tcp::socket::wait_read, use_awaitable);
+        char next = 0;
+        error_code ec;
+        socket.receive(asio::buffer(&next, 1), tcp::socket::message_peek, ec);
+        if (ec && ec != asio::error::would_block) co_return;
+        // It sends its next request already, which stays where it is.
+        pause.expires_after(100ms);
+        co_await pause.async_wait(use_awaitable);
+    }
+}
+
+response_type respond(const request_type& request, unsigned status, std::string body,
+                      const char* type = "application/json") {
+    response_type response(http::int_to_status(status), request.version());
+    response.set(http::field::content_type, type);
+    response.body() = std::move(body);
+    response.keep_alive(request.keep_alive());
+    response.prepare_payload();
+    return response;
+}
+
+std::string error_text(const heddle::error& failure) {
+    return heddle::json(heddle::json::object{{"error", to_json(failure)}}).to_string() + "\n";
+}
+
+std::string event(const char* name, const heddle::json& data) {
+    return "event: " + std::string(name) + "\ndata: " + data.to_string() + "\n\n";
+}
+
+/// The deadline of a request is that of its workflow.
+heddle::call_options bounds_of(const request_type& request) {
+    const std::string asked = request["X-Timeout"];
+    const double seconds = std::strtod(asked.c_str(), nullptr);
+    const double bound = seconds > 0 && seconds < max_seconds ? seconds : max_seconds;
+    return {.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(bound * 1e9))};
+}
+
+class server {
+public:
+    server(asio::io_context& context, heddle::runtime& rt, heddle::program flow, std::uint16_t port)
+        : context_(context), rt_(rt), flow_(std::move(flow)),
+          acceptor_(context, tcp::endpoint(asio::ip::address_v4::loopback(), port)) {}
+
+    [[nodiscard]] std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+    asio::awaitable<void> accept() {
+        asio::steady_timer pause(context_);
+        while (acceptor_.is_open()) {
+            tcp::socket socket(context_);
+            error_code ec;
+            co_await acceptor_.async_accept(socket, asio::redirect_error(use_awaitable, ec));
+            if (!acceptor_.is_open()) co_return;
+            if (ec) { // as when the process has no file descriptor left
+                pause.expires_after(50ms);
+                co_await pause.async_wait(use_awaitable);
+                continue;
+            }
+            socket.set_option(tcp::no_delay(true), ec);
+            socket.non_blocking(true, ec);
+            asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
+        }
+    }
+
+    /// No new connections and requests; those in progress have `grace`.
+    void stop() {
+        acceptor_.close();
+        for (connection* each : connections_) {
+            if (each->is_idle) each->stream.close();
+        }
+        rt_.shutdown(grace, asio::detached);
+    }
+
+private:
+    asio::awaitable<void> serve(tcp::socket socket) {
+        connection client(std::move(socket));
+        connections_.insert(&client);
+        try {
+            co_await serve_requests(client);
+        } catch (const std::exception&) {
+            // The client is gone, too slow, or sends what is malformed or too large.
+        }
+        connections_.erase(&client);
+    }
+
+    asio::awaitable<void> serve_requests(connection& client) {
+        beast::flat_buffer buffer;
+        bool goes_on = true;
+        while (goes_on) {
+            http::request_parser<http::string_body> parser;
+            parser.body_limit(max_body);
+            client.is_idle = true;
+            client.stream.expires_after(max_silence);
+            co_await http::async_read(client.stream, buffer, parser, use_awaitable);
+            client.is_idle = false;
+            client.stream.expires_never();
+            goes_on = co_await handle(client, parser.get());
+            goes_on = goes_on && acceptor_.is_open();
+        }
+    }
+
+    /// Returns whether the connection can be used for a further request.
+    asio::awaitable<bool> handle(connection& client, const request_type& request) {
+        response_type response;
+        if (request.method() == http::verb::get && request.target() == "/metrics") {
+            response = respond(request, 200, metrics(), "text/plain; version=0.0.4");
+        } else if (request.method() != http::verb::post || request.target() != "/answer") {
+            response = respond(request, 404, "{\"error\":{\"message\":\"nothing is here\"}}\n");
+        } else {
+            auto input = heddle::json::parse(request.body());
+            if (!input) {
+                response = respond(request, 400, error_text(input.error()));
+            } else if (request[http::field::accept].find("text/event-stream") !=
+                       std::string_view::npos) {
+                co_return co_await respond_in_pieces(client, request, *std::move(input));
+            } else {
+                // The first that ends cancels the other one, and both are awaited.
+                auto ended = co_await (
+                    flow_.call("answer", *std::move(input), bounds_of(request), use_awaitable) ||
+                    client_gone(client.stream.socket()));
+                const auto* answered = std::get_if<0>(&ended);
+                if (!answered) co_return false;
+                response = *answered ? respond(request, 200, (*answered)->to_json().to_string())
+                                     : respond(request, http_status(answered->error()),
+                                               error_text(answered->error()));
+            }
+        }
+        if (!acceptor_.is_open()) response.keep_alive(false);
+        client.stream.expires_after(max_silence);
+        co_await http::async_write(client.stream, response, use_awaitable);
+        co_return response.keep_alive();
+    }
+
+    /// Server-sent events: a slow reader holds back the model's service, not our memory.
+    asio::awaitable<bool> respond_in_pieces(connection& client, const request_type& request,
+                                            heddle::json input) {
+        http::response<http::empty_body> head(http::status::ok, request.version());
+        head.set(http::field::content_type, "text/event-stream");
+        head.set(http::field::cache_control, "no-cache");
+        head.chunked(true);
+        head.keep_alive(request.keep_alive());
+        http::response_serializer<http::empty_body> head_bytes(head);
+        client.stream.expires_after(max_silence);
+        co_await http::async_write_header(client.stream, head_bytes, use_awaitable);
+
+        // However this function ends, the call does not outlive the job.
+        heddle::job job = flow_.start("answer", std::move(input), bounds_of(request));
+        for (;;) {
+            auto arrived =
+                co_await (job.next(use_awaitable) || client_gone(client.stream.socket()));
+            if (arrived.index() == 1) co_return false;
+            const std::optional<heddle::piece>& piece = std::get<0>(arrived);
+            if (!piece) break;
+            const std::string text = event("piece", piece->text);
+            co_await write_chunk(client, text);
+        }
+        const auto ended = co_await job.result(use_awaitable);
+        const std::string last =
+            ended ? event("result", ended->to_json()) : event("error", to_json(ended.error()));
+        co_await write_chunk(client, last);
+        co_await asio::async_write(client.stream, http::make_chunk_last(), use_awaitable);
+        co_return head.keep_alive();
+    }
+
+    static asio::awaitable<void> write_chunk(connection& client, const std::string& text) {
+        client.stream.expires_after(max_silence);
+        co_await asio::async_write(client.stream, http::make_chunk(asio::buffer(text)),
+                                   use_awaitable);
+        client.stream.expires_never();
+    }
+
+    [[nodiscard]] std::string metrics() const {
+        const heddle::call_stats all = rt_.stats().all;
+        std::ostringstream out;
+        out << "connections " << connections_.size() << "\ncalls_running " << all.running
+            << "\ncalls_queued " << all.queued << "\ncalls_total{outcome=\"done\"} " << all.done
+            << "\ncalls_total{outcome=\"failed\"} " << all.failed
+            << "\ncalls_total{outcome=\"cancelled\"} " << all.cancelled
+            << "\ntokens_total{direction=\"input\"} " << all.input_tokens
+            << "\ntokens_total{direction=\"output\"} " << all.output_tokens << "\ncost_usd_total "
+            << all.cost_usd << "\n";
+        return out.str();
+    }
+
+    asio::io_context& context_;
+    heddle::runtime& rt_;
+    heddle::program flow_;
+    tcp::acceptor acceptor_;
+    std::set<connection*> connections_;
+};
+
+} // namespace
+
+int main(int count, char** words) {
+    try {
+        asio::io_context context(1);
+        heddle::runtime_options options;
+        if (count > 2) options.config = words[2];
+        else options.scripted_rules = rules;
+        heddle::runtime rt(context, heddle::host_threads::one, std::move(options));
+        const heddle::program flow = rt.load_text("workflow.heddle", workflow).value();
+        const int port = count > 1 ? std::atoi(words[1]) : 8080;
+        server served(context, rt, flow, static_cast<std::uint16_t>(port));
+
+        asio::signal_set signals(context, SIGINT, SIGTERM);
+        signals.async_wait([&](error_code ec, int) {
+            if (ec) return;
+            signals.clear(); // the next one has its usual effect
+            served.stop();
+        });
+        asio::co_spawn(context, served.accept(), asio::detached);
+        std::cout << "http://127.0.0.1:" << served.port() << std::endl;
+        context.run();
+    } catch (const std::exception& failure) {
+        std::cerr << failure.what() << "\n";
+        return 1;
+    }
+}
