@@ -278,6 +278,36 @@ TEST_F(serve, takes_the_place_of_a_model) {
     EXPECT_NE(run.out.find(": said hi\n"), std::string::npos) << run.out << run.err;
 }
 
+TEST_F(serve, the_text_of_one_task_is_sent_as_it_arrives) {
+    const std::string file =
+        scratch.file("s.heddle", R"((defatom say (params q) (instructions "{{q}}"))
+(defatom other (params q) (instructions "{{q}}"))
+(define (chat messages)
+  (let ((q (get (last messages) "content")))
+    (content (other "x"))
+    (let ((said (content (say q))))
+      (if (string-contains? q "twist") "no" (string-append said "!"))))))");
+    start({"--stream-task", "say"}, {}, {file});
+    const auto ask = [&](const std::string& text, const std::string& more) {
+        return exchange(
+            with_fields("POST", "/v1/chat/completions",
+                        R"({"messages":[{"role":"user","content":")" + text + "\"}]" + more + "}"));
+    };
+    const std::string stream = ask("hi", R"(,"stream":true)");
+    const std::size_t first = stream.find(R"("delta":{"content":"said hi"})");
+    const std::size_t rest = stream.find(R"("delta":{"content":"!"})");
+    EXPECT_TRUE(first != stream.npos && rest != stream.npos && first < rest) << stream;
+    EXPECT_EQ(stream.find("said x"), stream.npos) << stream;
+    EXPECT_NE(stream.find("data: [DONE]\n\n"), stream.npos);
+    const std::string twisted = ask("twist", R"(,"stream":true)");
+    EXPECT_EQ(status_of(twisted), 200);
+    EXPECT_NE(twisted.find("data: {\"error\":"), twisted.npos) << twisted;
+    EXPECT_EQ(twisted.find("[DONE]"), twisted.npos) << twisted;
+    EXPECT_EQ(json_in(ask("twist", "")).at("choices").at(0).at("message").at("content"), "no");
+    const std::string failed = ask("busy", R"(,"stream":true)"); // before any text
+    EXPECT_EQ(status_of(failed), 502) << failed;
+}
+
 TEST_F(serve, tokens_and_their_names) {
     start({"--token-file", scratch.file("tokens", "# those who may\nada s3cret-a\ns3cret-b\n")},
           {{{"HEDDLE_SERVE_TOKEN", "s3cret-c"}}, {}, {}, false, false, false});

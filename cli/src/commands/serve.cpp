@@ -51,6 +51,10 @@ public:
                   "scripted:RULES.json, ... [HEDDLE_MODEL]")
             .value("PROVIDER:MODEL");
         add_base_url_option(to, asked_.base_url);
+        to.option("--stream-task", asked_.stream_task,
+                  "Task whose text streams of /v1/chat/completions send as it arrives; the result "
+                  "must begin with it")
+            .value("NAME");
         to.group("Limits");
         to.option("-t,--timeout", timeout_, "Maximum seconds of a request")
             .value("S")

@@ -1,6 +1,7 @@
 #include "serve/chat_endpoint.hpp"
 
 #include "serve/cancel_signal.hpp"
+#include "serve/chat_stream.hpp"
 #include "serve/json_response.hpp"
 
 #include <heddle/base/hex.hpp>
@@ -30,12 +31,6 @@ std::string new_id() {
     // Unique in this process; with the time also from one start to the next.
     static std::atomic<std::uint64_t> count{0};
     return "chatcmpl-" + std::to_string(std::time(nullptr)) + "-" + std::to_string(++count);
-}
-
-json usage_json(const usage& used) {
-    return json::object{{"prompt_tokens", used.input_tokens},
-                        {"completion_tokens", used.output_tokens},
-                        {"total_tokens", used.input_tokens + used.output_tokens}};
 }
 
 std::string_view type_of(int status) noexcept {
@@ -126,63 +121,79 @@ coro::task<served_outcome> chat_endpoint::serve(const http::server_request& requ
         outcome.status = co_await refuse(response, 503, "the server ends", "");
         co_return outcome;
     }
-    cancel_signal stop(context);
-    json input = std::move(asked->input);
-    result<answer> ended = co_await asked->called->program.call(
-        asked->called->signature.name, std::move(input), *bounds, stop.token());
-    if (ended && ended->is_failed_result()) { // data for a caller, but no text of a model
-        outcome.status = co_await refuse(response, 502, "a task of the workflow failed", "");
-        co_return outcome;
-    }
-    if (ended) {
-        outcome.status = co_await send(response, *asked, *ended);
-        co_return outcome;
-    }
-    const error& failure = ended.error();
-    calls_.note(failure);
-    const int status = status_of(failure, context);
-    outcome.status = co_await refuse(response, status, failure.message(), "");
+    outcome.status = co_await respond(response, *asked, *bounds, context);
     co_return outcome;
 }
 
-coro::task<int> chat_endpoint::send(http::response_writer& response, const chat_request& asked,
-                                    const answer& said) {
-    json::object whole{{"id", new_id()},
-                       {"object", asked.is_stream ? "chat.completion.chunk" : "chat.completion"},
-                       {"created", static_cast<std::int64_t>(std::time(nullptr))},
-                       {"model", asked.model.empty() ? "chat" : asked.model}};
-    if (!asked.is_stream) {
-        json::object message{{"role", "assistant"}, {"content", said.text()}};
-        json::object choice{{"index", 0}, {"message", std::move(message)}};
-        choice.set("finish_reason", "stop");
-        whole.set("choices", json::array{json(std::move(choice))});
-        whole.set("usage", usage_json(said.used()));
-        co_await send_json(response, 200, std::move(whole));
-        co_return 200;
+/// Adds the text of the task to the stream, if there is one that has a reader.
+coro::task<result<answer>> chat_endpoint::run(chat_stream& stream, chat_request& asked,
+                                              call_options bounds,
+                                              coro::call_context context) const {
+    const served_function& called = *asked.called;
+    cancel_signal stop(context);
+    if (!asked.is_stream || stream_task_.empty()) {
+        result<answer> ended = co_await called.program.call(
+            called.signature.name, std::move(asked.input), bounds, stop.token());
+        co_return ended;
     }
-    const auto chunk = [&](json::object delta, json finish) {
-        json::object choice{{"index", 0}, {"delta", std::move(delta)}};
-        choice.set("finish_reason", std::move(finish));
-        json::object one = whole;
-        one.set("choices", json::array{json(std::move(choice))});
-        return "data: " + json(std::move(one)).to_string() + "\n\n";
-    };
-    http::response_head head;
-    head.content_type = "text/event-stream";
-    head.fields.push_back({"Cache-Control", "no-cache"});
-    result<void> sent = co_await response.start(std::move(head));
-    std::string text = chunk({{"role", "assistant"}, {"content", ""}}, json());
-    text += chunk({{"content", said.text()}}, json());
-    text += chunk({}, "stop");
-    if (asked.wants_usage) {
-        json::object last = whole;
-        last.set("choices", json::array());
-        last.set("usage", usage_json(said.used()));
-        text += "data: " + json(std::move(last)).to_string() + "\n\n";
+    job running = called.program.start(called.signature.name, std::move(asked.input), bounds);
+    result<void> sent;
+    while (sent && !context.cancelled()) {
+        std::optional<piece> next = co_await running.next(stop.token());
+        if (!next) break;
+        if (next->task == stream_task_) sent = co_await stream.add(std::move(next->text));
     }
-    text += "data: [DONE]\n\n";
-    if (sent) sent = co_await response.write(std::move(text));
-    co_return 200;
+    // Nobody reads any more, or the server ends: the end of the call is awaited in any case.
+    if (!sent || context.cancelled()) running.cancel();
+    result<answer> ended = co_await running.result(stop.token());
+    co_return ended;
+}
+
+coro::task<int> chat_endpoint::respond(http::response_writer& response, chat_request& asked,
+                                       call_options bounds, coro::call_context context) const {
+    json::object envelope{{"id", new_id()},
+                          {"object", "chat.completion"},
+                          {"created", static_cast<std::int64_t>(std::time(nullptr))},
+                          {"model", asked.model.empty() ? "chat" : asked.model}};
+    chat_stream stream(response, envelope);
+    result<answer> ended = co_await run(stream, asked, bounds, context);
+    if (!ended) calls_.note(ended.error());
+    int status = 200;
+    std::string wrong;
+    if (!ended) {
+        status = status_of(ended.error(), context);
+        wrong = ended.error().message();
+    } else if (ended->is_failed_result()) { // data for a caller, but no text of a model
+        status = 502;
+        wrong = "a task of the workflow failed";
+    } else if (!ended->text().starts_with(stream.text())) {
+        status = 500;
+        wrong = "the result does not begin with the text of the task " + stream_task_;
+    }
+    if (status != 200 && stream.has_begun()) {
+        json body = chat_error(status, std::move(wrong), "");
+        [[maybe_unused]] const result<void> sent = co_await stream.fail(std::move(body));
+    } else if (status != 200) {
+        status = co_await refuse(response, status, std::move(wrong), "");
+    } else if (asked.is_stream) {
+        std::string rest = ended->text().substr(stream.text().size());
+        result<void> sent = co_await stream.add(std::move(rest));
+        const usage used = ended->used();
+        if (sent) sent = co_await stream.finish(asked.wants_usage ? &used : nullptr);
+    } else {
+        co_await send_whole(response, std::move(envelope), *ended);
+    }
+    co_return status;
+}
+
+coro::task<void> chat_endpoint::send_whole(http::response_writer& response, json::object envelope,
+                                           const answer& said) {
+    json::object message{{"role", "assistant"}, {"content", said.text()}};
+    json::object choice{{"index", 0}, {"message", std::move(message)}};
+    choice.set("finish_reason", "stop");
+    envelope.set("choices", json::array{json(std::move(choice))});
+    envelope.set("usage", chat_usage(said.used()));
+    co_await send_json(response, 200, std::move(envelope));
 }
 
 coro::task<served_outcome> chat_endpoint::list(const http::server_request& request,

@@ -37,6 +37,7 @@ struct serve_options {
     std::optional<std::string> base_url;
     std::optional<std::string> config;
     std::vector<std::string> tasks;
+    std::string stream_task; ///< its text is sent as it arrives in chat completions; empty: none
     std::string workspace = ".";
     bool json = false;
     int verbosity = 0;
@@ -52,6 +53,7 @@ struct request_rules {
     std::uint64_t rate = 0;
     std::uint64_t client_calls = 0;
     std::optional<double> budget_usd;
+    std::string stream_task;
 };
 
 } // namespace heddle::cli

@@ -209,6 +209,7 @@ exit_code serve_files(const serve_options& asked, const setup::environment& vari
     rules.rate = asked.rate;
     rules.client_calls = asked.client_calls;
     rules.budget_usd = asked.budget_usd;
+    rules.stream_task = asked.stream_task;
     raise_open_file_limit();
 
     const auto log = make_console_log(output, level_for(asked.verbosity));
