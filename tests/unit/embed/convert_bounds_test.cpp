@@ -123,7 +123,7 @@ TEST(variants, beside_each_other_are_read_however_many_there_are) {
     EXPECT_EQ(read->size(), 50'000U);
 }
 
-TEST(optional_members, may_be_null_or_missing_as_their_schema_says) {
+TEST(optional_members, may_be_null_or_missing_as_in_their_schema) {
     EXPECT_EQ(schema_of<bounds_samples::search>().to_string(),
               R"({"type":"object","properties":{"text":{"type":"string"},)"
               R"("limit":{"anyOf":[{"type":"integer","minimum":-2147483648,)"

@@ -90,7 +90,7 @@ TEST(functions_of_all_kinds, see_that_their_deadline_has_passed_without_waiting)
     EXPECT_TRUE(saw);
 }
 
-TEST(functions_of_all_kinds, are_waited_for_as_long_as_the_grace_says_also_for_ever) {
+TEST(functions_of_all_kinds, are_waited_for_as_long_as_the_grace_is_also_for_ever) {
     runtime_options options = with_model();
     options.function_grace = std::chrono::nanoseconds::max();
     std::atomic<bool> ended = false;

@@ -10,9 +10,9 @@
 
 namespace heddle::cli {
 
-/// Gives each row to the thread that has the fewest of them. What a run has once stays on its loop:
-/// limits, budget, journal, input and output (docs/adr/0021-rows-of-a-batch-run-on-several-threads.md).
-/// Threads: that of the run.
+/// Each row is executed on the thread that has the fewest of them. What a run has once stays on its
+/// loop: limits, budget, journal, input and output. Threads: that of the run.
+/// Source: docs/adr/0021-rows-of-a-batch-run-on-several-threads.md.
 class row_workers {
 public:
     /// As row_worker::parts.
