@@ -19,20 +19,26 @@ namespace {
 }
 
 /// Pieces as they come; a line with the task's name wherever another call goes on.
-std::function<result<void>(const tasks::task_delta&)> show_pieces(console& output) {
-    return
-        [&output, last = std::uint64_t{0}](const tasks::task_delta& piece) mutable -> result<void> {
-            std::string text;
-            const bool open = output.line_is_open();
-            if (piece.call != last || !open) {
-                if (open) text += '\n';
-                (text += '[').append(piece.task) += "] ";
-                last = piece.call;
-            }
-            output.err_piece(text += piece.text);
-            return {};
-        };
-}
+class piece_printer final : public tasks::delta_receiver {
+public:
+    explicit piece_printer(console& output) : output_(output) {}
+
+    result<void> take(const tasks::task_delta& piece) override {
+        std::string text;
+        const bool open = output_.line_is_open();
+        if (piece.call != last_ || !open) {
+            if (open) text += '\n';
+            (text += '[').append(piece.task) += "] ";
+            last_ = piece.call;
+        }
+        output_.err_piece(text += piece.text);
+        return {};
+    }
+
+private:
+    console& output_;
+    std::uint64_t last_ = 0; ///< the call whose line is open
+};
 
 } // namespace
 
@@ -75,7 +81,8 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
             return asker->ask(std::move(question), context);
         };
     }
-    if (options.stream) task_parts.on_delta = show_pieces(output);
+    if (options.stream) object->pieces_ = std::make_unique<piece_printer>(output);
+    task_parts.deltas = object->pieces_.get();
 
     host::engine_parts parts = object->services_->engine_parts();
     // A batch evaluates its program in many sessions, which must be of one version.
@@ -106,7 +113,9 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     parts.operators = [self = object.get(),
                        shared = std::make_shared<const tasks::task_system_parts>(
                            std::move(task_parts))](host::session& owner) {
-        return std::make_unique<tasks::session_tasks>(owner, shared, self->observer_);
+        tasks::session_parts own(*shared);
+        own.observer = self->observer_;
+        return std::make_unique<tasks::session_tasks>(owner, shared, own);
     };
     object->engine_ = std::make_unique<host::engine>(object->loop_, std::move(parts));
     return object;

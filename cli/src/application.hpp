@@ -91,8 +91,9 @@ private:
     call_counts counts_;
     tasks::task_observer* observer_ = &counts_; ///< of the next session
     bool keeps_responses_ = false;
-    std::unique_ptr<guard_at_end> strays_;    ///< null: programs are not allowed
-    std::unique_ptr<prompt_printer> prompts_; ///< null: requests are not shown
+    std::unique_ptr<guard_at_end> strays_;          ///< null: programs are not allowed
+    std::unique_ptr<prompt_printer> prompts_;       ///< null: requests are not shown
+    std::unique_ptr<tasks::delta_receiver> pieces_; ///< null: responses are not shown as they come
     parking_slot parking_;
     std::unique_ptr<setup::service_set> services_;
     std::unique_ptr<import_notes> import_notes_;

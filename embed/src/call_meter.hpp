@@ -1,15 +1,13 @@
-// What the calls of models of one session use.
+// What the calls of models of one workflow use.
 #pragma once
 
 #include "shard_counters.hpp"
 
 #include <heddle/tasks/call/task_observer.hpp>
 
-#include <utility>
-
 namespace heddle::embed {
 
-/// Observes one session, which works for one call at a time. Threads: the shard's only.
+/// Observes the session of one call. Threads: the shard's only.
 class call_meter final : public tasks::task_observer {
 public:
     /// `shard` outlives it.
@@ -20,8 +18,7 @@ public:
     void on_budget_wait(bool waits) noexcept override;
     void on_limit_wait(bool waits) noexcept override;
 
-    /// What was used since the last call of it.
-    [[nodiscard]] usage take() noexcept { return std::exchange(used_, {}); }
+    [[nodiscard]] const usage& used() const noexcept { return used_; }
 
 private:
     shard_counters& shard_;

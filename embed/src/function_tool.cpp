@@ -1,5 +1,6 @@
 #include "function_tool.hpp"
 
+#include "call_session.hpp"
 #include "json_values.hpp"
 
 #include <heddle/host/session.hpp>
@@ -29,16 +30,15 @@ result<std::vector<json>> arguments_of(const function_definition& definition,
 }
 
 coro::task<result<lang::value>> call_function(std::shared_ptr<const function_definition> definition,
-                                              host_patience patience, std::string tag,
-                                              tasks::tool_call call) {
+                                              host_patience patience, tasks::tool_call call) {
     result<std::vector<json>> arguments = arguments_of(*definition, call.inputs);
     if (!arguments) co_return std::move(arguments).error();
     auto begin = [&](heddle::call about, function_completion done) {
         definition->invoke(std::move(about), *std::move(arguments), std::move(done));
     };
-    result<json> ended =
-        co_await perform_by_host<json>("the function '" + definition->name + "'", std::move(tag),
-                                       patience, call.context, std::move(begin));
+    result<json> ended = co_await perform_by_host<json>("the function '" + definition->name + "'",
+                                                        call_tasks::tag_of(call.owner), patience,
+                                                        call.context, std::move(begin));
     if (!ended) co_return std::move(ended).error();
     result<lang::value> created = to_value(call.owner.memory(), *ended);
     co_return created;
@@ -46,16 +46,15 @@ coro::task<result<lang::value>> call_function(std::shared_ptr<const function_def
 
 } // namespace
 
-tasks::tool tool_of(const function_definition& definition, host_patience patience,
-                    const std::string* tag) {
+tasks::tool tool_of(const function_definition& definition, host_patience patience) {
     auto shared = std::make_shared<const function_definition>(definition);
     tasks::tool created;
     created.name = definition.name;
     created.description = definition.documentation;
     created.input_schema = definition.schema().to_string();
     created.by_position = true;
-    created.run = [shared = std::move(shared), patience, tag](tasks::tool_call call) {
-        return call_function(shared, patience, tag ? *tag : std::string(), std::move(call));
+    created.run = [shared = std::move(shared), patience](tasks::tool_call call) {
+        return call_function(shared, patience, std::move(call));
     };
     return created;
 }

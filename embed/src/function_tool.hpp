@@ -8,9 +8,7 @@
 
 namespace heddle::embed {
 
-/// A tool that calls the function. `patience.log` outlives it, and so does `tag`: that of the call
-/// in progress; null: none.
-[[nodiscard]] tasks::tool tool_of(const function_definition& definition, host_patience patience,
-                                  const std::string* tag);
+/// A tool that calls the function. `patience.log` outlives it.
+[[nodiscard]] tasks::tool tool_of(const function_definition& definition, host_patience patience);
 
 } // namespace heddle::embed

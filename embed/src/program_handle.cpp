@@ -25,9 +25,8 @@ coro::task<void> load_in(shard* home, std::shared_ptr<const program_version> ver
     const std::shared_ptr<shard_program> program = home->program(version);
     result<void> checked = program->check(*version);
     if (checked) {
-        auto loaded = co_await program->take(version, {&home->loop(), &home->loads(), {}});
-        if (loaded) program->put_back(*std::move(loaded));
-        else checked = loaded.error();
+        const coro::call_context context{&home->loop(), &home->loads(), {}};
+        checked = co_await program->load(version, context);
     }
     ended(std::move(checked));
 }

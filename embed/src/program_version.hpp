@@ -4,6 +4,7 @@
 #include <heddle/function.hpp>
 #include <heddle/program.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,11 +40,15 @@ public:
         signatures_ = std::move(found);
     }
 
+    /// True once: for what is to be logged once for all threads.
+    [[nodiscard]] bool take_first_note() const noexcept { return !noted_.exchange(true); }
+
 private:
     std::string name_;
     std::string file_;
     std::string text_;
     std::shared_ptr<const std::vector<function_definition>> functions_;
+    mutable std::atomic<bool> noted_{false};
     mutable std::mutex mutex_;
     mutable std::vector<function_signature> signatures_;
 };

@@ -81,16 +81,19 @@ coro::task<result<answer>> running_call::perform() {
     const result<void> placed = co_await wait_for_a_place();
     if (!placed) co_return plain_error(placed.error(), {}, wanted_.tag);
     const std::shared_ptr<shard_program> program = home->program(wanted_.program);
-    result<std::unique_ptr<warm_session>> taken =
-        co_await program->take(wanted_.program, context());
-    if (!taken) co_return taken.error();
-    std::unique_ptr<warm_session> session = *std::move(taken);
+    const call_options& asked = wanted_.options;
+    const runtime_options& usual = home->options();
+    const session_request wanted{wanted_.tag, pieces_.get(),
+                                 asked.budget_usd ? asked.budget_usd : usual.budget_usd,
+                                 asked.max_calls ? asked.max_calls : usual.max_calls};
+    result<std::unique_ptr<call_session>> opened =
+        co_await program->open(wanted_.program, wanted, context());
+    if (!opened) co_return opened.error();
+    std::unique_ptr<call_session> session = *std::move(opened);
     session_ = session.get();
-    session_->read_by(pieces_.get());
     result<answer> ended = co_await evaluate(*session);
-    session_->read_by(nullptr);
     session_ = nullptr;
-    program->put_back(std::move(session));
+    session.reset(); // who learns of the end finds the memory free
     co_return ended;
 }
 
@@ -110,16 +113,12 @@ coro::task<result<void>> running_call::wait_for_a_place() {
 
 coro::task<result<answer>> running_call::evaluate(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
-    warm_session& session) {
+    call_session& session) {
     const call_options& asked = wanted_.options;
     const runtime_options& usual = home->options();
     host::session& inside = session.get();
-    (void)session.meter().take();
-    session.set_tag(wanted_.tag);
     result<bound_input> bound = bind_input(inside, wanted_.function, wanted_.input);
     if (!bound) co_return plain_error(bound.error(), {}, wanted_.tag);
-    session.set_budget(asked.budget_usd ? asked.budget_usd : usual.budget_usd,
-                       asked.max_calls ? asked.max_calls : usual.max_calls);
     host::run_options bounds;
     bounds.cancel = &cancel_;
     bounds.until = until_;
@@ -128,7 +127,7 @@ coro::task<result<answer>> running_call::evaluate(
     bounds.step_limit = asked.step_limit.value_or(usual.step_limit);
     result<lang::value> ended =
         co_await inside.call(std::move(bound->callee), std::move(bound->arguments), bounds);
-    const usage used = session.meter().take();
+    const usage used = session.used();
     if (!ended) co_return plain_error(ended.error(), inside, used, wanted_.tag);
     result<json> value = from_value(*ended);
     if (!value) co_return plain_error(value.error(), inside, used, wanted_.tag);

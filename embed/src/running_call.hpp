@@ -1,11 +1,11 @@
 // One call of a workflow.
 #pragma once
 
+#include "call_session.hpp"
 #include "pending_handler.hpp"
 #include "piece_buffer.hpp"
 #include "program_version.hpp"
 #include "shard.hpp"
-#include "warm_session.hpp"
 
 #include <heddle/answer.hpp>
 #include <heddle/call_options.hpp>
@@ -63,7 +63,7 @@ private:
     [[nodiscard]] coro::task<void> run();
     [[nodiscard]] coro::task<result<answer>> perform();
     [[nodiscard]] coro::task<result<void>> wait_for_a_place();
-    [[nodiscard]] coro::task<result<answer>> evaluate(warm_session& session);
+    [[nodiscard]] coro::task<result<answer>> evaluate(call_session& session);
     [[nodiscard]] coro::call_context context();
     void count(const result<answer>& ended);
     void end(result<answer> ended);
@@ -76,7 +76,7 @@ private:
     coro::deadline until_;
     coro::cancel_source cancel_;
     coro::wait_point place_;
-    warm_session* session_ = nullptr; ///< while it runs
+    call_session* session_ = nullptr; ///< while it runs
 };
 
 } // namespace heddle::embed

@@ -18,7 +18,7 @@ json::object members_of(const call_stats& stats) {
             {"output_tokens", stats.output_tokens},
             {"cost_usd", stats.cost_usd},
             {"unpriced", stats.unpriced},
-            {"sessions", stats.sessions}};
+            {"loads", stats.loads}};
 }
 
 } // namespace

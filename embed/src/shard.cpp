@@ -89,12 +89,12 @@ std::shared_ptr<shard_program> shard::program(
     // Versions that nobody can call any more.
     std::erase_if(programs_, [](const auto& each) { return each.second.version.expired(); });
     known_program& found = programs_[version.get()];
-    if (!found.sessions) {
+    if (!found.program) {
         found.version = version;
-        found.sessions = std::make_shared<shard_program>(
+        found.program = std::make_shared<shard_program>(
             shard_program::parts{*loop_, *services_, log_, counters_, options_}, *version);
     }
-    return found.sessions;
+    return found.program;
 }
 
 void shard::cancel_all(cancel_reason reason) noexcept {

@@ -101,7 +101,7 @@ private:
     shard_counters counters_;
     struct known_program {
         std::weak_ptr<const program_version> version;
-        std::shared_ptr<shard_program> sessions;
+        std::shared_ptr<shard_program> program;
     };
     std::map<const program_version*, known_program> programs_;
     std::unordered_set<running_call*> calls_;

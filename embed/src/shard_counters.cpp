@@ -17,7 +17,7 @@ call_stats shard_counters::read() const noexcept {
     now.output_tokens = output_tokens.get();
     now.cost_usd = cost_usd.get();
     now.unpriced = unpriced.get();
-    now.sessions = sessions.get();
+    now.loads = loads.get();
     return now;
 }
 
@@ -35,7 +35,7 @@ void add(call_stats& all, const call_stats& one) noexcept {
     all.output_tokens += one.output_tokens;
     all.cost_usd += one.cost_usd;
     all.unpriced += one.unpriced;
-    all.sessions += one.sessions;
+    all.loads += one.loads;
 }
 
 } // namespace heddle::embed

@@ -35,7 +35,7 @@ struct shard_counters {
     shared_figure<std::uint64_t> output_tokens;
     shared_figure<double> cost_usd;
     shared_figure<std::uint64_t> unpriced;
-    shared_figure<std::uint64_t> sessions;
+    shared_figure<std::uint64_t> loads;
     // Changed where calls begin and end, under the lock of the runtime.
     std::atomic<std::uint64_t> running{0};
     std::atomic<std::uint64_t> queued{0};

@@ -5,12 +5,15 @@
 
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/check.hpp>
+#include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
-#include <heddle/tasks/session/session_tasks.hpp>
 #include <heddle/tasks/tools/definition_check.hpp>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace heddle::embed {
 
@@ -23,29 +26,55 @@ error error_of(const lang::problem& found) {
     return error(lang::errc::evaluation, found.message).with_span(found.span).with_hint(found.hint);
 }
 
+/// The program is evaluated without a call, and once for each thread or for each call.
+error call_outside_of_functions(const std::string& program) {
+    return lang::task_error("configuration_error",
+                            program +
+                                " calls a task outside of its functions: its top level is "
+                                "evaluated before there is a call")
+        .with_hint("call the task in a function, or pass its result to the function");
+}
+
+std::vector<function_signature> signatures_of(host::session& session) {
+    std::vector<function_signature> found;
+    lang::realm& realm = session.realm();
+    for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
+        if (realm.is_library_global(i) || !realm.global(i).is(lang::kind::closure)) continue;
+        const lang::function& code = *lang::closure_of(realm.global(i))->code;
+        found.push_back({std::string(realm.global_name(i)), code.parameter_names, code.required,
+                         code.has_rest, code.doc});
+    }
+    std::sort(found.begin(), found.end(),
+              [](const auto& one, const auto& other) { return one.name < other.name; });
+    return found;
+}
+
 } // namespace
 
 shard_program::shard_program(const parts& shard, const program_version& program)
     : shard_(shard), imports_(shard.services.imports_of(program.file())) {
-    tasks::task_system_parts tasks;
-    shard_.services.add_to(tasks);
+    auto tasks = std::make_shared<tasks::task_system_parts>();
+    shard_.services.add_to(*tasks);
+    for (const function_definition& each : *program.functions())
+        tasks->tools.push_back(tool_of(each, {shard_.log, shard_.options.function_grace}));
     host::engine_parts created;
     created.log = &shard_.log;
     created.imports = imports_.get();
     created.print = shard_.options.print;
     shard_.services.add_to(created);
-    created.operators = [this, tasks = std::move(tasks),
-                         functions = program.functions()](host::session& owner) {
-        tasks::task_system_parts own = tasks;
-        warm_session* const opened = std::exchange(opening_, nullptr);
-        if (opened) opened->add_to(own);
-        for (const function_definition& each : *functions) {
-            own.tools.push_back(tool_of(each, {shard_.log, shard_.options.function_grace},
-                                        opened ? &opened->tag() : nullptr));
-        }
-        return std::make_unique<tasks::session_tasks>(owner, std::move(own));
-    };
+    created.operators =
+        [this, shared = std::shared_ptr<const tasks::task_system_parts>(std::move(tasks))](
+            host::session& owner) { return std::make_unique<call_tasks>(owner, shared, opening_); };
     engine_ = std::make_unique<host::engine>(shard_.loop, std::move(created));
+}
+
+/// `of`: null for a session of no call.
+result<std::unique_ptr<host::session>> shard_program::new_session(call_session* of) {
+    opening_ = of;
+    auto created = image_ ? image_->new_session() : engine_->new_session();
+    opening_ = nullptr;
+    if (!created) return plain_error(created.error());
+    return created;
 }
 
 result<void> shard_program::check(const program_version& program) {
@@ -76,31 +105,69 @@ result<void> shard_program::check(const program_version& program) {
     return std::move(*first).with_payload(std::move(details));
 }
 
-coro::task<result<std::unique_ptr<warm_session>>> shard_program::take(
-    std::shared_ptr<const program_version> program, coro::call_context context) {
-    if (!free_.empty()) {
-        std::unique_ptr<warm_session> found = std::move(free_.back());
-        free_.pop_back();
-        co_return found;
-    }
+coro::task<result<std::unique_ptr<host::session>>> shard_program::evaluate(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
+    const program_version& program, call_session* of, coro::call_context context) {
     host::run_options bounds;
     bounds.cancel = context.cancel;
     bounds.until = context.until;
     bounds.memory_limit = shard_.options.memory_limit;
     bounds.step_limit = shard_.options.step_limit;
-    auto created = std::make_unique<warm_session>(shard_.counters);
-    // The session exists before the first wait, and so gets what `created` adds.
-    opening_ = created.get();
-    const result<void> loaded = co_await created->load(*engine_, program, bounds);
-    if (!loaded) co_return loaded.error();
-    shard_.counters.sessions.add(1);
-    program->set_signatures(created->signatures());
+    result<std::unique_ptr<host::session>> created = new_session(of);
+    if (!created) co_return created;
+    host::session& session = **created;
+    auto* known = dynamic_cast<tasks::session_tasks*>(session.operators());
+    if (known) known->refuse_calls(call_outside_of_functions(program.name()));
+    shard_.counters.loads.add(1);
+    const result<lang::value> ended =
+        co_await session.evaluate(program.name(), program.text(), bounds);
+    if (known) known->refuse_calls({});
+    if (!ended) co_return plain_error(ended.error(), session);
     co_return created;
 }
 
-void shard_program::put_back(std::unique_ptr<warm_session> used) {
-    if (free_.size() < shard_.options.warm_sessions && used->restore())
-        free_.push_back(std::move(used));
+/// From now on sessions are made from `loaded`, if that is possible.
+void shard_program::share(const program_version& program, std::unique_ptr<host::session> loaded) {
+    program.set_signatures(signatures_of(*loaded));
+    auto image = host::session_image::make(std::move(loaded));
+    is_loaded_ = true;
+    if (image->is_shareable()) {
+        image_ = std::move(image);
+    } else if (program.take_first_note()) {
+        shard_.log.write(log_level::info, "runtime",
+                         "each call loads " + program.name() + " again: its top level leaves " +
+                             image->obstacle() + " behind");
+    }
+}
+
+coro::task<result<void>> shard_program::load(std::shared_ptr<const program_version> program,
+                                             coro::call_context context) {
+    if (is_loaded_) co_return result<void>();
+    const result<void> first = co_await loading_.acquire(context);
+    if (!first) co_return plain_error(first.error());
+    const coro::held_permit held(loading_);
+    if (is_loaded_) co_return result<void>();
+    result<std::unique_ptr<host::session>> loaded = co_await evaluate(*program, nullptr, context);
+    if (!loaded) co_return loaded.error();
+    share(*program, *std::move(loaded));
+    co_return result<void>();
+}
+
+coro::task<result<std::unique_ptr<call_session>>> shard_program::open(
+    std::shared_ptr<const program_version> program, session_request wanted,
+    coro::call_context context) {
+    if (!is_loaded_) {
+        const result<void> loaded = co_await load(program, context);
+        if (!loaded) co_return loaded.error();
+    }
+    auto created = std::make_unique<call_session>(shard_.counters, wanted);
+    result<std::unique_ptr<host::session>> session = std::unique_ptr<host::session>();
+    if (image_) session = new_session(created.get());
+    else session = co_await evaluate(*program, created.get(), context);
+    if (!session) co_return session.error();
+    created->hold(*std::move(session));
+    created->get().freeze_globals();
+    co_return created;
 }
 
 } // namespace heddle::embed

@@ -26,7 +26,6 @@ struct runtime_options {
     std::size_t max_running = 1'000; ///< calls at once, in all threads
     /// Calls that wait for others to end. Further ones fail at once with runtime_errc::overloaded.
     std::size_t max_queued = 10'000;
-    std::size_t warm_sessions = 64; ///< kept for later calls, for each thread and program
 
     // Bounds of each call that sets none itself.
     std::optional<std::chrono::nanoseconds> timeout{};

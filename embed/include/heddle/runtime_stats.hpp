@@ -24,7 +24,9 @@ struct call_stats {
     std::uint64_t output_tokens = 0;
     double cost_usd = 0;        ///< of calls whose price is known
     std::uint64_t unpriced = 0; ///< calls that used tokens of an unknown price
-    std::uint64_t sessions = 0; ///< made so far: a call that finds a warm one makes none
+    /// How often the top level of a program was evaluated: once for each thread, or for each call
+    /// where calls cannot share the program.
+    std::uint64_t loads = 0;
 };
 
 struct runtime_stats {

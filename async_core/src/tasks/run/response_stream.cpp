@@ -101,9 +101,9 @@ response_stream::response_stream(task_runner& runner, const task_call& call)
 
 void response_stream::open() {
     receiver_ = call_.scope->receiver;
-    const task_system_parts& parts = runner_.parts();
-    for_host_ = parts.on_delta && (!parts.wants_deltas || parts.wants_deltas());
-    open_ = !receiver_.is_nil() || for_host_;
+    delta_receiver* const host = runner_.deltas();
+    host_ = host && host->is_listening() ? host : nullptr;
+    open_ = !receiver_.is_nil() || host_;
 }
 
 /// `ended` is set when the response has ended, also with an error: what has arrived is handed on
@@ -164,14 +164,13 @@ coro::task<result<void>> response_stream::hand_on(pieces& arrived, step_parts& p
 }
 
 result<void> response_stream::notify_host(std::string_view text) {
-    if (!for_host_) return {};
-    const auto& on_delta = runner_.parts().on_delta;
+    if (!host_) return {};
     // The address distinguishes the calls that are under way, whatever their session. The next one
     // may have the same.
     constexpr unsigned bits_of_address = 48;
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this));
     const std::uint64_t call = address ^ (number_ << bits_of_address);
-    auto taken = on_delta({call_.task->declared.name, call, text});
+    auto taken = host_->take({call_.task->declared.name, call, text});
     if (!taken) failure_ = taken.error();
     return taken;
 }
@@ -181,14 +180,14 @@ coro::task<result<ports::chat_response>> response_stream::ask(ports::llm_port& p
                                                               task_costs& costs,
                                                               coro::call_context context) {
     if (receiver_.is_nil()) {
-        request.gate = runner_.parts().delta_gate;
+        request.gate = host_->gate();
         ports::chat_delta_sink sink = [this](std::string_view text) { return notify_host(text); };
         result<ports::chat_response> response =
             co_await provider.stream(request, std::move(sink), context);
         request.gate = nullptr;
         co_return response;
     }
-    pieces arrived(for_host_ ? runner_.parts().delta_gate : nullptr);
+    pieces arrived(host_ ? host_->gate() : nullptr);
     request.gate = &arrived;
     std::optional<result<ports::chat_response>> ended;
     step_parts parts(context.step, 2);

@@ -14,6 +14,7 @@
 
 namespace heddle::tasks {
 
+class delta_receiver;
 class task_runner;
 
 /// Hands on the responses of one execution, to a function of the workflow or to the host.
@@ -57,7 +58,7 @@ private:
     std::uint64_t number_; ///< among the executions of the session
     lang::value receiver_; ///< a function, or nil
     bool open_ = false;
-    bool for_host_ = false; ///< the host receives it, too
+    delta_receiver* host_ = nullptr; ///< receives it, too; null: does not
     std::optional<error> failure_;
 };
 

@@ -10,7 +10,7 @@
 
 #include <heddle/host/session.hpp>
 #include <heddle/tasks/definition/task_registry.hpp>
-#include <heddle/tasks/run/task_system_parts.hpp>
+#include <heddle/tasks/run/session_parts.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +27,7 @@ public:
     struct environment {
         host::session& owner;
         const task_system_parts& parts;
-        task_observer* observer; ///< null: none
+        session_parts own; ///< in place of those of `parts`
         const task_registry& tasks;
         const tool_registry& tools;
     };
@@ -35,7 +35,8 @@ public:
     /// null.
     task_runner(const environment& of, const task_runner* base)
         : of_(of), warned_(base ? base->warned_ : std::make_shared<warnings>()) {
-        renew_budget({of.parts.budget_usd, of.parts.max_calls});
+        const spending_bounds bounds{of.own.budget_usd, of.own.max_calls};
+        if (bounds.usd || bounds.calls) spent_.emplace(bounds);
     }
 
     /// One execution (task_execution.hpp).
@@ -43,7 +44,9 @@ public:
 
     [[nodiscard]] host::session& owner() noexcept { return of_.owner; }
     [[nodiscard]] const task_system_parts& parts() const noexcept { return of_.parts; }
-    [[nodiscard]] task_observer* observer() const noexcept { return of_.observer; }
+    /// Null: none.
+    [[nodiscard]] task_observer* observer() const noexcept { return of_.own.observer; }
+    [[nodiscard]] delta_receiver* deltas() const noexcept { return of_.own.deltas; }
     [[nodiscard]] const task_registry& tasks() const noexcept { return of_.tasks; }
     [[nodiscard]] const tool_registry& tools() const noexcept { return of_.tools; }
     /// The turns of the branch of a call, in the innermost conversation that was opened around it
@@ -54,15 +57,8 @@ public:
         if (!results_) results_.emplace(of_.owner.memory());
         return *results_;
     }
-    /// Begins the conversation outside of all others anew.
-    void forget_conversation() noexcept { said_ = nullptr; }
     /// The budget of the whole session; null: it has none.
     [[nodiscard]] spending_ledger* session_budget() noexcept { return spent_ ? &*spent_ : nullptr; }
-    /// Begins a budget of the whole session in place of the one before. Not while calls run.
-    void renew_budget(spending_bounds bounds) {
-        spent_.reset();
-        if (bounds.usd || bounds.calls) spent_.emplace(bounds);
-    }
     [[nodiscard]] cost_history& costs() noexcept { return costs_; }
     /// Calls of one session share limits fairly with those of others.
     [[nodiscard]] std::uint64_t flow() const noexcept {

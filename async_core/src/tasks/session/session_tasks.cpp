@@ -31,14 +31,14 @@ session_tasks::session_tasks(host::session& owner, task_system_parts parts)
     : session_tasks(owner, std::make_shared<const task_system_parts>(std::move(parts))) {}
 
 session_tasks::session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts)
-    : session_tasks(owner, parts, parts->observer) {}
+    : session_tasks(owner, parts, session_parts(*parts)) {}
 
 session_tasks::session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts,
-                             task_observer* observer)
+                             const session_parts& own)
     : owner_(owner), parts_(std::move(parts)) {
     const auto* base = dynamic_cast<const session_tasks*>(owner.base_operators());
     runner_ = std::make_unique<task_runner>(
-        task_runner::environment{owner_, *parts_, observer, registry_, tools_},
+        task_runner::environment{owner_, *parts_, own, registry_, tools_},
         base ? base->runner_.get() : nullptr);
     if (!base) {
         register_parts();
@@ -101,7 +101,6 @@ lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     lang::value callable =
         lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
     if (!task->declared.tools.empty()) owner_.realm().has_tools = true;
-    ++registrations_;
     const auto before = registry_.add({task, callable});
     log_port& log = owner_.owner().log();
     if (log.enabled(log_level::warn)) {
@@ -119,14 +118,7 @@ lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
     return callable;
 }
 
-void session_tasks::forget_conversation() { runner_->forget_conversation(); }
-
-void session_tasks::renew_budget(std::optional<double> usd, std::optional<std::uint64_t> calls) {
-    runner_->renew_budget({usd, calls});
-}
-
 result<void> session_tasks::add(tool declared) {
-    ++registrations_;
     return tools_.add(owner_.memory(), std::move(declared));
 }
 

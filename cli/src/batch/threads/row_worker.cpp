@@ -67,7 +67,9 @@ result<void> row_worker::open() {
     parts.log_room = wait_in(of_.home.room_to_log());
     parts.operators = [this, shared = std::make_shared<const tasks::task_system_parts>(
                                  std::move(tasks))](host::session& owner) {
-        return std::make_unique<tasks::session_tasks>(owner, shared, observer_);
+        tasks::session_parts own;
+        own.observer = observer_;
+        return std::make_unique<tasks::session_tasks>(owner, shared, own);
     };
     engine_ = std::make_unique<host::engine>(loop_, std::move(parts));
     sessions_.emplace(row_place{*engine_, services_->bounds(), of_.counter, observer_}, of_.program,

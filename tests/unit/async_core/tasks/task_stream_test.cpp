@@ -135,18 +135,23 @@ TEST(stream_form, needs_a_call_and_a_function) {
 }
 
 TEST(stream_host, receives_every_piece_and_can_stop_the_call) {
-    std::string heard;
-    task_system_parts parts;
-    parts.on_delta = [&](const task_delta& piece) -> result<void> {
-        if (piece.text == "stop") return error(heddle::errc::invalid_argument, "stop it");
-        heard += std::string(piece.task) + ":" + std::string(piece.text) + ";";
-        return {};
+    class listener final : public delta_receiver {
+    public:
+        result<void> take(const task_delta& piece) override {
+            if (piece.text == "stop") return error(heddle::errc::invalid_argument, "stop it");
+            heard += std::string(piece.task) + ":" + std::string(piece.text) + ";";
+            return {};
+        }
+        std::string heard;
     };
+    listener host;
+    task_system_parts parts;
+    parts.deltas = &host;
     harness w({}, parts);
     w.llm.say("one two");
     w.llm.say("one stop three");
     EXPECT_EQ(w.json(std::string(tell) + "(content (tell \"x\"))"), "\"one two\"");
-    EXPECT_EQ(heard, "tell:one ;tell:two;");
+    EXPECT_EQ(host.heard, "tell:one ;tell:two;");
     EXPECT_THAT(w.json("(tell \"x\")"), HasSubstr("stop it"));
 }
 

@@ -1,7 +1,6 @@
 // The parts of the task system that a host provides.
 #pragma once
 
-#include <heddle/ports/flow_gate.hpp>
 #include <heddle/ports/memory_port.hpp>
 #include <heddle/ports/price_port.hpp>
 #include <heddle/ports/process_port.hpp>
@@ -9,6 +8,7 @@
 #include <heddle/tasks/context/context_options.hpp>
 #include <heddle/tasks/context/context_preparer.hpp>
 #include <heddle/tasks/definition/task_template.hpp>
+#include <heddle/tasks/run/delta_receiver.hpp>
 #include <heddle/tasks/run/model_registry.hpp>
 #include <heddle/tasks/run/task_executor.hpp>
 #include <heddle/tasks/tools/tool_registry.hpp>
@@ -42,13 +42,9 @@ struct task_system_parts {
     /// Prices of calls; null: costs are unknown, and a budget in dollars raises
     /// configuration_error.
     const ports::price_port* prices = nullptr;
-    /// Receives the text of tasks that a workflow calls, as it arrives; empty: responses are not
-    /// streamed. An error cancels the call and is raised.
-    std::function<result<void>(const task_delta&)> on_delta;
-    /// Whether on_delta receives a call that begins now; empty: always.
-    std::function<bool()> wants_deltas;
-    /// Holds back the streams that on_delta receives while its receiver is busy; null: never.
-    ports::flow_gate* delta_gate = nullptr;
+    /// Receives the text of tasks that a workflow calls, as it arrives; null: responses are not
+    /// streamed.
+    delta_receiver* deltas = nullptr;
     resource_limits limits; ///< of tasks that set none
     /// Maximum cost of all calls of a session in US dollars, and maximum number of their requests:
     /// as (with ((budget-usd x) (max-calls n)) ...) around everything. Empty: unlimited.

@@ -5,7 +5,7 @@
 #include <heddle/host/engine.hpp>
 #include <heddle/tasks/call/task_call.hpp>
 #include <heddle/tasks/definition/task_source.hpp>
-#include <heddle/tasks/run/task_system_parts.hpp>
+#include <heddle/tasks/run/session_parts.hpp>
 #include <heddle/tasks/tools/tool_registry.hpp>
 
 #include <functional>
@@ -29,9 +29,9 @@ public:
     session_tasks(host::session& owner, task_system_parts parts);
     /// With parts that sessions share.
     session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts);
-    /// `observer`: in place of theirs; null: none.
+    /// `own`: in place of theirs.
     session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts,
-                  task_observer* observer);
+                  const session_parts& own);
     ~session_tasks() override;
     session_tasks(const session_tasks&) = delete;
     session_tasks& operator=(const session_tasks&) = delete;
@@ -41,14 +41,6 @@ public:
     /// Registers a tool. Errors: as tool_registry::add.
     [[nodiscard]] result<void> add(tool declared);
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
-    /// Tasks and tools that were registered so far, those that took the place of others included.
-    [[nodiscard]] std::uint64_t registrations() const noexcept { return registrations_; }
-    /// Forgets the turns outside of all conversations that a program opened. Not to be called
-    /// during an evaluation.
-    void forget_conversation();
-    /// Begins a budget of the session in place of that of task_system_parts, of which nothing is
-    /// used. Empty: unlimited. Not to be called during an evaluation.
-    void renew_budget(std::optional<double> usd, std::optional<std::uint64_t> calls);
     /// Calls of tasks fail with this error from now on; nullopt: they are performed.
     void refuse_calls(std::optional<error> why) { refusal_ = std::move(why); }
 
@@ -93,7 +85,6 @@ private:
     tool_registry tools_;
     std::unique_ptr<task_runner> runner_;
     std::optional<error> refusal_; ///< of all calls of tasks
-    std::uint64_t registrations_ = 0;
 };
 
 /// For engine_parts::operators: each session gets its own session_tasks.
