@@ -67,7 +67,7 @@ result<void> row_worker::open() {
     parts.log_room = wait_in(of_.home.room_to_log());
     parts.operators = [this, shared = std::make_shared<const tasks::task_system_parts>(
                                  std::move(tasks))](host::session& owner) {
-        tasks::session_parts own;
+        tasks::session_parts own(*shared);
         own.observer = observer_;
         return std::make_unique<tasks::session_tasks>(owner, shared, own);
     };
