@@ -2,6 +2,11 @@
 
 #include <heddle/json.hpp>
 
+#include <boost/asio/post.hpp>
+
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace heddle::embed {
@@ -63,6 +68,51 @@ error failure_of(const std::string& provider, error failure) {
         .with_cause(std::move(failure));
 }
 
+/// Hands pieces on until the request has ended; one that comes later reaches nobody. The host may
+/// report them on any thread, also when the shard is gone.
+class piece_receiver : public std::enable_shared_from_this<piece_receiver> {
+public:
+    piece_receiver(coro::executor home, ports::chat_delta_sink sink)
+        : home_(std::move(home)), sink_(std::move(sink)) {}
+
+    void report(std::string_view text) {
+        {
+            const std::lock_guard held(mutex_);
+            if (!home_) return;
+            if (!home_->running_in_this_thread()) {
+                boost::asio::post(*home_, [self = shared_from_this(), text = std::string(text)] {
+                    self->take(text);
+                });
+                return;
+            }
+        }
+        take(text);
+    }
+    /// The provider has completed the request: what it reports from now on is ignored.
+    void close() {
+        const std::lock_guard held(mutex_);
+        home_.reset();
+    }
+    /// The request has ended. Errors: of who has received the pieces.
+    [[nodiscard]] std::optional<error> end() {
+        close();
+        sink_ = nullptr;
+        return std::move(failure_);
+    }
+
+private:
+    /// On the thread of the shard, as end().
+    void take(std::string_view text) {
+        if (failure_ || !sink_) return;
+        if (result<void> passed = sink_(text); !passed) failure_ = passed.error();
+    }
+
+    std::mutex mutex_;
+    std::optional<coro::executor> home_; ///< absent: no more pieces
+    ports::chat_delta_sink sink_;
+    std::optional<error> failure_;
+};
+
 class provider_adapter final : public ports::llm_port {
 public:
     provider_adapter(std::shared_ptr<model_provider> provider, host_patience patience)
@@ -84,33 +134,26 @@ public:
     }
 
 private:
-    /// Takes pieces until the request has ended; one that comes later reaches nobody.
-    struct receiver {
-        ports::chat_delta_sink sink;
-        std::optional<error> failure;
-        bool is_over = false;
-    };
-
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
     coro::task<result<ports::chat_response>> ask(const ports::chat_request& request,
                                                  ports::chat_delta_sink on_delta,
                                                  coro::call_context context) {
         const bool streamed = static_cast<bool>(on_delta);
-        auto taken = std::make_shared<receiver>();
-        taken->sink = std::move(on_delta);
+        auto pieces =
+            std::make_shared<piece_receiver>(context.loop->get_executor(), std::move(on_delta));
         auto begin = [&](call about, model_provider::completion done) {
-            auto on_piece = [taken](std::string_view text) {
-                if (taken->is_over || taken->failure || !taken->sink) return;
-                if (result<void> passed = taken->sink(text); !passed)
-                    taken->failure = passed.error();
-            };
-            provider_->complete(request_of(request, streamed), std::move(about),
-                                std::move(on_piece), std::move(done));
+            provider_->complete(
+                request_of(request, streamed), std::move(about),
+                [pieces](std::string_view text) { pieces->report(text); },
+                [pieces, done = std::move(done)](result<model_response> how) {
+                    pieces->close();
+                    done(std::move(how));
+                });
         };
         result<model_response> ended = co_await perform_by_host<model_response>(
             "the provider '" + name_ + "'", {}, patience_, context, std::move(begin));
-        taken->is_over = true;
-        if (taken->failure) co_return *std::move(taken->failure);
+        std::optional<error> failure = pieces->end();
+        if (failure) co_return *std::move(failure);
         if (!ended) co_return failure_of(name_, std::move(ended).error());
         co_return response_of(request, *std::move(ended));
     }

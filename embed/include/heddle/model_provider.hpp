@@ -52,8 +52,9 @@ public:
     [[nodiscard]] virtual std::string name() const = 0;
 
     /// One request. `about` has its deadline and cancellation. `on_piece` takes text as it arrives,
-    /// which the response repeats in full; called on the thread of `about` only, and before `done`.
-    /// `done` is called once, on any thread; dropping it fails the request.
+    /// which the response repeats in full; called on any thread, before `done`, and one at a time:
+    /// pieces arrive in the order of the calls. `done` is called once, on any thread; dropping it
+    /// fails the request.
     /// Errors: any; retryable (error::with_retryable) means that the task may try again. An
     /// exception is an error as well.
     virtual void complete(model_request request, call about, piece_sink on_piece,

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -62,6 +64,54 @@ TEST(embed_plugins, a_provider_answers_tasks) {
     const auto first = streamed.next(asio::use_future).get();
     ASSERT_TRUE(first);
     EXPECT_EQ(first->text, "HE");
+}
+
+/// Reports pieces from a thread of its own, also when nobody wants them any more.
+class talking_model final : public model_provider {
+public:
+    std::string name() const override { return "house"; }
+    void complete(model_request request, call, piece_sink on_piece, completion done) override {
+        const bool is_late = request.messages.back().text == "late";
+        threads_.emplace_back([this, is_late, on_piece, done] {
+            std::string text;
+            for (int i = 0; i < 200; ++i) {
+                const std::string piece = std::to_string(i) + " ";
+                on_piece(piece);
+                text += piece;
+            }
+            if (is_late) released_.get_future().wait();
+            on_piece("late");
+            done(model_response{is_late ? text : text + "late", 10, 5});
+            on_piece("too late");
+        });
+    }
+    void release() { released_.set_value(); }
+    ~talking_model() override {
+        for (std::thread& each : threads_) each.join();
+    }
+
+private:
+    std::promise<void> released_;
+    std::vector<std::thread> threads_;
+};
+
+TEST(embed_plugins, a_provider_reports_pieces_from_any_thread) {
+    const auto model = std::make_shared<talking_model>();
+    {
+        runtime rt({.providers = {model}, .function_grace = 20ms});
+        const program flow = loaded(rt, asks);
+        for (int i = 0; i < 5; ++i) {
+            job streamed = flow.start("f", "x");
+            std::string text;
+            while (const auto next = streamed.next(asio::use_future).get()) text += next->text;
+            const auto ended = testing::wait_for(streamed.result(asio::use_future));
+            ASSERT_TRUE(ended) << to_text(ended.error());
+            EXPECT_EQ(text, ended->text());
+        }
+        job left = flow.start("f", "late", {.timeout = 50ms});
+        EXPECT_FALSE(testing::wait_for(left.result(asio::use_future)));
+    }
+    model->release(); // it reports to a runtime that is gone
 }
 
 class small_memory final : public memory_source {
