@@ -99,9 +99,9 @@ class service_set {
 public:
     /// Reads files, and for keys may run a command (half a minute); sends nothing. `loop` and `log`
     /// outlive the result, which outlives its sessions; `home` outlives both. Threads: the loop's,
-    /// or any before it runs; `home` may be in use meanwhile. Errors: as find_config, set_up_models and
-    /// load_run_templates; not_found for the workspace; invalid_argument for a directory of the
-    /// index and for prices.
+    /// or any before it runs; `home` may be in use meanwhile. Errors: as find_config,
+    /// set_up_models and load_run_templates; not_found for the workspace; invalid_argument for a
+    /// directory of the index and for prices.
     [[nodiscard]] static result<std::unique_ptr<service_set>> create(coro::event_loop& loop,
                                                                      log_port& log,
                                                                      service_set_options options);
