@@ -79,7 +79,9 @@ protected:
             open += left_open(kept, model, before);
         }
         const std::size_t before = model.logged();
-        const auto ended = run_heddle(asking(model, {"--json"}));
+        // The limiter has slowed down for the 429s of the service: it may take a while.
+        const auto ended = child_process(heddle_command(asking(model, {"--json"})), at_home())
+                               .wait(milliseconds(90'000));
         EXPECT_EQ(ended.code, 0) << ended.err << scratch.text_of("out.jsonl.failed.jsonl");
         expect_none_of(kept, model, before);
         expect_results();

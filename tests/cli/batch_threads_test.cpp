@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <iterator>
@@ -57,8 +58,9 @@ TEST_F(threaded_batches, have_the_results_of_one_thread) {
         EXPECT_THAT(ended.out, HasSubstr("r" + std::to_string(i) + "\n"));
     }
     // Chance is of the run and the row, not of a thread.
-    const auto one =
-        run_heddle(command({"--seed", "7", "--ordered", "--out", path("one.jsonl")}), here);
+    std::vector<std::string> strings = command({"--seed", "7", "--ordered"});
+    std::replace(strings.begin(), strings.end(), path("out.jsonl"), path("one.jsonl"));
+    const auto one = run_heddle(std::move(strings), here);
     ASSERT_EQ(one.code, 0) << one.err;
     const auto alone = lines_of("one.jsonl");
     ASSERT_EQ(alone.size(), 200U);
