@@ -180,9 +180,14 @@ coro::task<result<void>> parking_lot::find_intended(parked_batch batch, parking_
         result<void> looked = co_await look_at(batch, seen, context);
         co_return looked;
     }
-    if (found.empty() && seconds_now(context) - batch.at <= of_.settling.count()) {
+    // From the first look on: who submitted it has ended by then, however long the upload took.
+    const std::int64_t now = seconds_now(context);
+    const auto looked_for = looked_for_since(batch.state);
+    if (found.empty() && now - looked_for.value_or(now) <= of_.settling.count()) {
         ++seen.waiting; // it may be on its way
-        co_return result<void>();
+        if (looked_for) co_return result<void>();
+        batch.state = looked_for_state(now);
+        co_return note(std::move(batch));
     }
     seen.returned += batch.calls;
     if (found.empty()) co_return give_back(std::move(batch), "not submitted", false, false);

@@ -47,7 +47,8 @@ public:
         const setup::batch_services& services;
         const ports::price_port& prices;
         bool parks = true; ///< new requests are parked; otherwise only what is parked goes on
-        /// For how long a batch whose submission was not acknowledged is looked for.
+        /// For how long a batch whose submission was not acknowledged is looked for, from the first
+        /// look on.
         std::chrono::seconds settling{30};
     };
     explicit parking_lot(parts of);

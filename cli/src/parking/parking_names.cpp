@@ -3,10 +3,18 @@
 #include <heddle/ports/llm_port.hpp>
 
 #include <charconv>
+#include <ctime>
 #include <random>
 #include <system_error>
 
 namespace heddle::cli {
+
+namespace {
+
+constexpr std::string_view looked_for = "looked for since ";
+constexpr const char* time_format = "%Y-%m-%dT%H:%M:%SZ";
+
+} // namespace
 
 std::string batch_title(const store::parked_batch& batch) {
     return "batch " + (batch.id.empty() ? std::to_string(batch.number) : batch.id) + " of " +
@@ -30,6 +38,23 @@ std::string new_batch_mark() {
         for (unsigned shift = 0; shift < 32; shift += 4) mark += digits[bits >> shift & 15U];
     }
     return mark;
+}
+
+std::string looked_for_state(std::int64_t since) {
+    const std::time_t seconds = since;
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, time_format, &parts);
+    return std::string(looked_for) + text;
+}
+
+std::optional<std::int64_t> looked_for_since(std::string_view state) {
+    if (!state.starts_with(looked_for)) return std::nullopt;
+    const std::string text(state.substr(looked_for.size()));
+    std::tm parts{};
+    if (!::strptime(text.c_str(), time_format, &parts)) return std::nullopt;
+    return ::timegm(&parts);
 }
 
 ports::digest128 refusal_key(const ports::digest128& request) noexcept {

@@ -5,6 +5,8 @@
 #include <heddle/store/run_parking.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,11 @@ inline constexpr std::size_t max_call_id = 30;
 
 /// "batch msgbatch_01 of anthropic": by its number while the service has not named it.
 [[nodiscard]] std::string batch_title(const store::parked_batch& batch);
+
+/// The state of a batch whose submission was not acknowledged: since when it is looked for, in
+/// seconds since 1970, and back; nothing for other states.
+[[nodiscard]] std::string looked_for_state(std::int64_t since);
+[[nodiscard]] std::optional<std::int64_t> looked_for_since(std::string_view state);
 
 /// The content under which a step finds the error of a parked request.
 [[nodiscard]] ports::digest128 refusal_key(const ports::digest128& request) noexcept;

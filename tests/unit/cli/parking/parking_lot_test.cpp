@@ -11,8 +11,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 #include <stdlib.h>
 
@@ -172,6 +174,20 @@ TEST_F(parking_lots, a_submission_that_never_arrived_is_repeated_when_that_is_su
     service->end();
     EXPECT_EQ(look().answered, 1U);
     EXPECT_EQ(store->totals().maybe_paid, 0U);
+}
+
+// The time counted from before the upload, which may take longer than it.
+TEST_F(parking_lots, a_submission_is_looked_for_from_the_first_look_on) {
+    park(1, 1, "\"a\"");
+    service->loses_submissions = true;
+    submit();
+    service->loses_submissions = false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    begin_process(std::chrono::seconds(1));
+    EXPECT_EQ(look().waiting, 1U) << "the process that submitted it may just have ended";
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    begin_process(std::chrono::seconds(1));
+    EXPECT_EQ(look().returned, 1U);
 }
 
 TEST_F(parking_lots, without_marks_a_batch_is_found_by_its_size) {
@@ -407,6 +423,12 @@ TEST_F(parking_lots, calls_are_submitted_once_over_many_ends_of_processes) {
         EXPECT_EQ(answer_of(i), "to \"" + std::to_string(i) + "\"");
     }
     EXPECT_EQ(store->totals().maybe_paid, 0U);
+}
+
+TEST(parking_names, have_the_time_since_when_a_batch_is_looked_for) {
+    EXPECT_EQ(looked_for_since(looked_for_state(1'800'000'000)), 1'800'000'000);
+    EXPECT_EQ(looked_for_since("not acknowledged"), std::nullopt);
+    EXPECT_EQ(looked_for_since("looked for since"), std::nullopt);
 }
 
 TEST(parking_names, fit_every_service) {
