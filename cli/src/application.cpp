@@ -67,6 +67,8 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
                setup::service_set::create(object->loop_, *object->log_, std::move(asked)));
 
     tasks::task_system_parts task_parts = object->services_->task_parts();
+    task_parts.memory = object->sources_.watch(task_parts.memory);
+    task_parts.processes = object->sources_.watch(task_parts.processes);
     object->counts_.replayed = options.replay.has_value();
     object->keeps_responses_ =
         options.has_journal || options.replay || object->services_->has_cache();
@@ -91,9 +93,10 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
                                                   : import_use::nothing;
     object->import_notes_ = std::make_unique<import_notes>(object->services_->imports(), kept);
     parts.imports = object->import_notes_.get();
-    object->print_ = [&output, to_error = options.prints_to_error,
+    parts.files = object->sources_.watch(parts.files);
+    object->print_ = [&output, &sources = object->sources_, to_error = options.prints_to_error,
                       drops = options.drops_output](std::string_view text) {
-        if (drops) return;
+        if (drops || !sources.performs()) return;
         if (to_error) output.err(text);
         else output.out_data(text);
     };

@@ -42,9 +42,14 @@ public:
     [[nodiscard]] host::engine& engine() noexcept { return *engine_; }
     [[nodiscard]] const call_counts& counts() const noexcept { return counts_; }
     /// To execute rows on the loop of the run.
-    [[nodiscard]] row_place rows() noexcept { return {*engine_, bounds(), counts_, observer_}; }
+    [[nodiscard]] row_place rows() noexcept {
+        return {*engine_, bounds(), counts_, observer_, &sources_};
+    }
+    /// What programs read, and whether they change anything.
+    [[nodiscard]] source_watch& sources() noexcept { return sources_; }
     /// What programs have imported.
     [[nodiscard]] import_notes& imported() noexcept { return *import_notes_; }
+    [[nodiscard]] const import_notes& imported() const noexcept { return *import_notes_; }
     /// Where the templates of the run are: folders and files.
     [[nodiscard]] const std::vector<std::string>& template_folders() const noexcept {
         return services_->template_folders();
@@ -96,6 +101,7 @@ private:
     std::unique_ptr<tasks::delta_receiver> pieces_; ///< null: responses are not shown as they come
     parking_slot parking_;
     std::unique_ptr<setup::service_set> services_;
+    source_watch sources_;
     std::unique_ptr<import_notes> import_notes_;
     std::unique_ptr<terminal_questions> questions_; ///< null: no one can answer
     std::function<void(std::string_view)> print_;

@@ -5,6 +5,7 @@
 #include "batch/batch_progress.hpp"
 #include "batch/batch_run.hpp"
 #include "batch/batch_summary.hpp"
+#include "batch/found_run.hpp"
 #include "batch/name_check.hpp"
 #include "batch/output_mark.hpp"
 #include "batch/run_control.hpp"
@@ -122,6 +123,7 @@ private:
             co_await work();
         } else {
             early_ = std::move(ready).error();
+            files_->give_up();
         }
         if (threads_) co_await threads_->close();
         co_await tools_->close();
@@ -142,6 +144,8 @@ private:
         if (!asked_.where.empty()) input.limit.reset(); // of the rows that the filter takes
         result<std::unique_ptr<rows::row_reader>> reader = rows::row_reader::open(std::move(input));
         if (!reader) co_return std::move(reader).error();
+        result<void> begun = co_await begin();
+        if (!begun) co_return begun;
         result<std::unique_ptr<row_session>> first =
             co_await sessions_->open(context().with_cancel(loading_));
         if (!first) {
@@ -170,8 +174,8 @@ private:
         if (files_->journal() && files_->manifest().parks) {
             parking_.emplace(
                 parked_run::parts{*tools_, asked_, *files_->journal(), *store_workers_, say()});
-            result<void> begun = co_await parking_->begin(context().with_cancel(loading_));
-            if (!begun) co_return begun;
+            result<void> parked = co_await parking_->begin(context().with_cancel(loading_));
+            if (!parked) co_return parked;
         }
         known_.emplace(*std::move(known), !asked_.rows.id_field.empty());
         if (asked_.threads > 1) {
@@ -184,6 +188,34 @@ private:
         auto feed = rows::row_feed::start(tools_->loop(), *std::move(reader));
         if (!feed) co_return std::move(feed).error();
         feed_ = *std::move(feed);
+        co_return result<void>();
+    }
+
+    /// Before the program is evaluated: what it has got before is not asked again.
+    coro::task<result<void>> begin() {
+        source_watch& sources = tools_->sources();
+        sources.set_own(files_->outputs().own_files());
+        const coro::call_context loading = context().with_cancel(loading_);
+        top_level_store kept;
+        run_manifest about;
+        if (only_looks()) {
+            // Rows of a sample are run.
+            if (asked_.sample_rows == 0) sources.perform_nothing();
+            result<found_top_levels> found =
+                co_await read_top_levels(store_workers_.get(), &asked_, loading);
+            if (!found) co_return std::move(found).error();
+            kept = std::move(found->kept);
+            about = std::move(found->manifest);
+        } else {
+            result<void> begun = co_await files_->begin(loading);
+            if (!begun) co_return begun;
+            kept = files_->top_levels();
+            about = files_->manifest();
+        }
+        result<std::optional<top_level_notes>> notes =
+            co_await kept.find({asked_, program_.text, *tools_, about}, loading);
+        if (!notes) co_return std::move(notes).error();
+        if (*notes) sessions_->begin_with(**std::move(notes));
         co_return result<void>();
     }
 

@@ -35,8 +35,8 @@ coro::task<result<looked_run>> find_run(const look_parts& of, coro::call_context
     if (!sample) co_return std::move(sample).error();
     looked.earlier = earlier_rows(journal.totals(), *sample);
     if (looked.run.continues && !looked.run.known.empty()) {
-        looked.edition = compare_program(looked.run.manifest, of.digest(looked.run.manifest),
-                                         of.batch.asked.is_retry());
+        const std::string digest = of.digest(looked.run.manifest);
+        looked.edition = compare_program(looked.run.manifest, digest, of.batch.asked.is_retry());
     }
     if (auto checked =
             of.outputs.check(journal.phase(), looked.edition.outdates, looked.run.manifest);

@@ -111,6 +111,12 @@ std::vector<named_file> batch_outputs::written_files() const {
     return files;
 }
 
+std::vector<std::string> batch_outputs::own_files() const {
+    std::vector<std::string> files{asked_.run_folder()};
+    for (named_file& each : written_files()) files.push_back(std::move(each.file));
+    return files;
+}
+
 bool batch_outputs::is_rewritten() const noexcept {
     return journal_ && journal_->phase() == output_phase::beside;
 }

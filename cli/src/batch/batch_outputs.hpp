@@ -29,6 +29,8 @@ public:
 
     /// All files that may be written, now or after an edit, for check_written_files().
     [[nodiscard]] std::vector<named_file> written_files() const;
+    /// The same files, and the folder of the run.
+    [[nodiscard]] std::vector<std::string> own_files() const;
     /// Whether the files beside may be made, and take their places in the end; nothing is changed.
     /// To be called before rows are outdated. `manifest`: of the run that goes on. Errors:
     /// io_error, invalid_argument for files of somebody else.

@@ -17,6 +17,24 @@ bool has_run(const std::string& folder) {
             std::filesystem::file_size(journal, failed) != 0);
 }
 
+coro::task<result<found_top_levels>> read_top_levels(ports::worker_port* workers,
+                                                     const batch_request* asked,
+                                                     coro::call_context context) {
+    found_top_levels found;
+    const std::string folder = asked->run_folder();
+    std::error_code failed;
+    if (folder.empty() || !std::filesystem::exists(manifest_file(folder), failed)) co_return found;
+    auto manifest = read_manifest(folder);
+    if (!manifest) co_return std::move(manifest).error();
+    found.manifest = *std::move(manifest);
+    auto journal = read_journal(*workers, folder);
+    if (!journal) co_return std::move(journal).error();
+    result<std::vector<store::manifest_entry>> entries = co_await (*journal)->manifest(context);
+    if (!entries) co_return std::move(entries).error();
+    found.kept = top_level_store(*entries);
+    co_return found;
+}
+
 coro::task<result<found_run>> read_run(ports::worker_port* workers, const batch_request* asked,
                                        coro::call_context context) {
     const std::string folder = asked->run_folder();

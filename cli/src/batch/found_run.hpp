@@ -3,6 +3,7 @@
 
 #include "batch/batch_request.hpp"
 #include "batch/run_manifest.hpp"
+#include "batch/top_level_store.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/coro/call_context.hpp>
@@ -25,6 +26,17 @@ struct found_run {
 
 /// Whether there is a journal or a manifest in the folder.
 [[nodiscard]] bool has_run(const std::string& folder);
+
+/// What the top level of the program got in earlier processes of the run.
+struct found_top_levels {
+    top_level_store kept; ///< empty: there is no run
+    run_manifest manifest;
+};
+
+/// Reads that before the program is evaluated. As read_run, but refuses only what cannot be read.
+[[nodiscard]] coro::task<result<found_top_levels>> read_top_levels(ports::worker_port* workers,
+                                                                   const batch_request* asked,
+                                                                   coro::call_context context);
 
 /// Reads the run that the command would go on with, and refuses what the command would refuse.
 /// `workers` and `asked` outlive the call, the workers also the result. Errors: as run_store;

@@ -4,25 +4,43 @@
 #include "application.hpp"
 #include "batch/batch_request.hpp"
 #include "batch/run_manifest.hpp"
+#include "batch/top_level_log.hpp"
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::cli {
+
+/// Imported files as they are named from the folder of the workflow, with their texts.
+using imported_texts = std::vector<std::pair<std::string, std::string>>;
 
 /// All that decides what a row asks for.
 struct program_parts {
     const batch_request& asked;
     const std::string& text; ///< of the workflow
-    application& tools;
-    std::vector<std::string> templates; ///< files
-    const std::string& reads;           ///< top_level_notes::digest_of_reads()
+    const application& tools;
+    const imported_texts& imports;
+    const top_level_notes& notes;
 };
 
-/// The digest of what rows ask for: sources, what the top level reads, templates, inputs, the
-/// model, settings of services, routes and aliases; 32 hex digits. Directories are no part of it: a
-/// project can be moved. A model that is not known now, for want of a key, is taken from the
-/// manifest, which notes it.
-[[nodiscard]] std::string program_digest(const program_parts& of, run_manifest& manifest);
+/// Digests of what rows ask for, 32 hex digits each: sources, templates, inputs, the model, settings
+/// of services, routes and aliases. Directories are no part of it: a project can be moved.
+struct program_digests {
+    std::string base;    ///< without what the top level reads
+    std::string whole;   ///< with it
+    std::string earlier; ///< the same in the form of runs that have no records of the top level
+};
+
+/// A model that is not known now, for want of a key, is taken from the manifest, which notes it.
+/// Blocks for as long as templates take to read.
+[[nodiscard]] program_digests digests_of(const program_parts& of, run_manifest& manifest);
+
+/// What the program has imported so far.
+[[nodiscard]] imported_texts imports_of(const std::string& workflow, const import_notes& noted);
+/// The same files as they are now; nothing if one cannot be read. Blocks.
+[[nodiscard]] std::optional<imported_texts> read_imports(const std::string& workflow,
+                                                         const std::vector<std::string>& names);
 
 } // namespace heddle::cli

@@ -1,6 +1,8 @@
 // Where rows are executed.
 #pragma once
 
+#include "batch/source_watch.hpp"
+
 #include <heddle/host/engine.hpp>
 #include <heddle/host/run_options.hpp>
 #include <heddle/tasks/call/task_observer.hpp>
@@ -15,6 +17,7 @@ struct row_place {
     /// Observes the sessions that are made from now on: it outlives them, and passes on to
     /// `counter` what is to be counted.
     tasks::task_observer*& observer;
+    source_watch* sources = nullptr; ///< of the first evaluation; null: another loop has made it
 };
 
 } // namespace heddle::cli

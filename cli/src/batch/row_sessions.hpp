@@ -21,6 +21,14 @@ public:
     row_sessions(row_place place, const batch_program& program, top_level_notes notes)
         : place_(place), program_(program), notes_(std::move(notes)) {}
 
+    /// What the top level got in an earlier process. Before the first session.
+    void begin_with(top_level_notes notes) {
+        notes_ = std::move(notes);
+        are_earlier_ = true;
+    }
+    /// Whether that was used.
+    [[nodiscard]] bool has_earlier() const noexcept { return are_earlier_; }
+
     /// A session that no row has used, with the program loaded. Errors: as row_session::load.
     [[nodiscard]] coro::task<result<std::unique_ptr<row_session>>> open(coro::call_context context);
 
@@ -31,6 +39,7 @@ public:
 
 private:
     [[nodiscard]] std::unique_ptr<row_meter> new_meter();
+    [[nodiscard]] coro::task<result<std::unique_ptr<row_session>>> load(host::run_options bounds);
     [[nodiscard]] result<std::unique_ptr<row_session>> share(std::unique_ptr<row_session> loaded);
 
     row_place place_;
@@ -38,6 +47,7 @@ private:
     top_level_notes notes_;
     std::shared_ptr<host::session_image> image_; ///< null: none yet, or the program has none
     bool has_tried_ = false;                     ///< to make an image
+    bool are_earlier_ = false;                   ///< the notes are those of an earlier process
     std::string last_failure_;
 };
 

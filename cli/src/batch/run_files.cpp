@@ -27,13 +27,24 @@ result<void> run_files::check_names() const {
     return check_written_files(outputs_.written_files(), read);
 }
 
+coro::task<result<void>> run_files::begin(coro::call_context context) {
+    if (of_.asked.run_folder().empty()) co_return result<void>();
+    if (auto opened = open_run(); !opened) co_return opened;
+    if (!continues_) co_return result<void>();
+    result<std::vector<store::manifest_entry>> entries = co_await journal_->manifest(context);
+    if (!entries) co_return std::move(entries).error();
+    top_levels_ = top_level_store(*entries);
+    co_return result<void>();
+}
+
 coro::task<result<std::vector<ports::known_row>>> run_files::open(coro::call_context context) {
     result<std::vector<ports::known_row>> known = co_await open_all(context);
-    if (!known && has_made_folder_) remove_made_folder();
+    is_open_ = known.has_value();
     co_return known;
 }
 
-void run_files::remove_made_folder() {
+void run_files::give_up() {
+    if (is_open_ || !has_made_folder_) return;
     journal_.reset();
     const std::filesystem::path folder = of_.asked.run_folder();
     std::error_code failed;
@@ -65,7 +76,6 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open_all(coro::call
 /// Everything that can be wrong with a run before it goes on.
 coro::task<result<std::vector<ports::known_row>>> run_files::open_journal_rows(
     coro::call_context context) {
-    if (auto opened = open_run(); !opened) co_return std::move(opened).error();
     result<std::vector<ports::known_row>> known = co_await journal_->known_rows(context);
     if (!known) co_return known;
     result<void> matched = co_await match_journal(opened(), *known, context);
@@ -124,10 +134,29 @@ coro::task<result<void>> run_files::match_output(coro::call_context context) {
     co_return result<void>();
 }
 
-std::string run_files::digest_now(run_manifest& run) const {
-    return program_digest({of_.asked, of_.text, of_.tools, templates_of(of_.tools),
-                           of_.sessions.notes().digest_of_reads()},
-                          run);
+program_digests run_files::digests_now(run_manifest& run) {
+    if (!imports_) {
+        imports_ = imports_of(of_.asked.file, of_.tools.imported());
+        of_.tools.imported().close();
+    }
+    return digests_of({of_.asked, of_.text, of_.tools, *imports_, of_.sessions.notes()}, run);
+}
+
+std::string run_files::digest_now(run_manifest& run) {
+    const program_digests digests = digests_now(run);
+    adopt_digests(run, digests);
+    return digests.whole;
+}
+
+coro::task<result<void>> run_files::keep_top_level(coro::call_context context) {
+    const bool is_new = !of_.sessions.has_earlier();
+    const top_level_notes& notes = of_.sessions.notes();
+    std::vector<store::manifest_entry> entries = top_levels_.entries_with(
+        kept_of(digests_now(manifest_), *imports_, notes), is_new, manifest_);
+    if (entries.empty()) co_return result<void>();
+    if (auto noted = journal_->set_manifest(std::move(entries)); !noted) co_return noted;
+    result<void> kept = co_await journal_->flush(context);
+    co_return kept;
 }
 
 /// Outdates the rows of an earlier version of the program. Where rows are to be retried, only
@@ -159,7 +188,8 @@ coro::task<result<void>> run_files::note_program(std::vector<ports::known_row>& 
     note_command(manifest_,
                  {of_.asked.run_folder(), of_.asked.inputs, without_retries(of_.arguments)},
                  of_.variables);
-    co_return result<void>();
+    ready = co_await keep_top_level(context);
+    co_return ready;
 }
 
 /// All results are written again where the file that they are in is not as it is to be.

@@ -9,6 +9,7 @@
 #include "batch/run_identity.hpp"
 #include "batch/run_manifest.hpp"
 #include "batch/start_gate.hpp"
+#include "batch/top_level_store.hpp"
 #include "console.hpp"
 
 #include <heddle/base/error.hpp>
@@ -21,6 +22,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,12 +47,19 @@ public:
     };
     explicit run_files(const parts& of) : of_(of), outputs_(of.asked) {}
 
+    /// Opens the run, if it is kept, so that no other process works on it. To be called before the
+    /// program is evaluated. Errors: what the command refuses; io_error.
+    [[nodiscard]] coro::task<result<void>> begin(coro::call_context context);
+    /// What the top level got in earlier processes, as begin() has found it.
+    [[nodiscard]] const top_level_store& top_levels() const noexcept { return top_levels_; }
     /// Whether the command writes to no file that it reads. Errors: invalid_argument.
     [[nodiscard]] result<void> check_names() const;
-    /// Opens the run, if it is kept, and the files of the output. Result: the rows of the journal.
-    /// Errors: what the command refuses; io_error.
+    /// Makes the run, if it is kept, agree with the program, and opens the files of the output.
+    /// Result: the rows of the journal. Errors: what the command refuses; io_error.
     [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open(
         coro::call_context context);
+    /// Something was wrong before the first row: nothing is left of a run that is new.
+    void give_up();
 
     /// How the rows ended.
     struct ending {
@@ -71,14 +80,15 @@ public:
     [[nodiscard]] const program_edition& edition() const noexcept { return edition_; }
     /// What earlier processes of the run have used.
     [[nodiscard]] const earlier_rows& earlier() const noexcept { return earlier_; }
-    /// The digest of the program of this process, for `run`.
-    [[nodiscard]] std::string digest_now(run_manifest& run) const;
+    /// The digest of the program of this process, for `run`, whose digests take the same form.
+    [[nodiscard]] std::string digest_now(run_manifest& run);
 
 private:
     [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open_all(
         coro::call_context context);
-    /// Nothing is left of a run that was refused before it began.
-    void remove_made_folder();
+    [[nodiscard]] program_digests digests_now(run_manifest& run);
+    /// Keeps what the top level got, before the first row runs.
+    [[nodiscard]] coro::task<result<void>> keep_top_level(coro::call_context context);
     [[nodiscard]] opened_files opened() noexcept;
     [[nodiscard]] result<void> open_run();
     [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open_journal_rows(
@@ -93,8 +103,11 @@ private:
     std::unique_ptr<store::run_store> journal_;
     run_manifest manifest_;
     bool continues_ = false;
-    bool has_made_folder_ = false;   ///< in this process
-    bool is_foreign_output_ = false; ///< it is replaced (--force)
+    bool has_made_folder_ = false; ///< in this process
+    bool is_open_ = false;
+    top_level_store top_levels_;
+    std::optional<imported_texts> imports_; ///< nothing: not asked for yet
+    bool is_foreign_output_ = false;        ///< it is replaced (--force)
     program_edition edition_;
     earlier_rows earlier_;
     batch_outputs outputs_;

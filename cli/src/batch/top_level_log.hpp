@@ -1,12 +1,13 @@
 // What the top level of a program gets from outside.
 #pragma once
 
+#include "batch/source_watch.hpp"
+
 #include <heddle/host/step_log.hpp>
 #include <heddle/ports/run_journal.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,8 @@
 namespace heddle::cli {
 
 /// The answers that the first evaluation of a program's top level got, for the further ones: a
-/// batch evaluates it once per session, and all rows are to see the same files, time and chance.
+/// batch evaluates it once per session and process, and all rows are to see the same files, time
+/// and chance.
 class top_level_notes {
 public:
     /// Of answers that are kept; what comes after that is asked again by each evaluation.
@@ -22,14 +24,23 @@ public:
 
     /// `seed`: of what the top level draws by chance.
     explicit top_level_notes(std::uint64_t seed) : seed_(seed) {}
+    /// What an evaluation in another process has noted.
+    top_level_notes(std::uint64_t seed, std::vector<ports::step_record> records,
+                    std::vector<program_source> sources);
 
     /// `records`: of an evaluation that has ended with a value. The first ones count.
     void keep(std::vector<ports::step_record> records);
+    /// What that evaluation has read.
+    void note_sources(std::vector<program_source> sources) { sources_ = std::move(sources); }
+    [[nodiscard]] bool has_records() const noexcept { return has_records_; }
     [[nodiscard]] const std::vector<ports::step_record>& records() const noexcept {
         return records_;
     }
-    /// A digest of the files, directories and environment variables that were read; empty if there
-    /// were none. Programs that ran, and the time, are no part of it.
+    [[nodiscard]] const std::vector<program_source>& sources() const noexcept { return sources_; }
+    /// A digest of the sources; empty if there are none. Programs that ran, and the time, are no
+    /// part of it.
+    [[nodiscard]] std::string digest_of_sources() const;
+    /// The same as versions of heddle formed it that did not keep the records.
     [[nodiscard]] const std::string& digest_of_reads() const noexcept { return reads_; }
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 
@@ -37,6 +48,7 @@ private:
     std::uint64_t seed_;
     bool has_records_ = false;
     std::vector<ports::step_record> records_;
+    std::vector<program_source> sources_;
     std::string reads_;
 };
 

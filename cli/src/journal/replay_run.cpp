@@ -1,14 +1,15 @@
 #include "journal/replay_run.hpp"
 
 #include "application.hpp"
+#include "batch/batch_outputs.hpp"
 #include "batch/opened_run.hpp"
-#include "batch/program_digest.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/row_failures.hpp"
 #include "batch/row_sessions.hpp"
 #include "batch/run_command.hpp"
 #include "batch/run_identity.hpp"
 #include "batch/run_store_access.hpp"
+#include "batch/top_level_store.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/evaluation.hpp"
 #include "interrupts.hpp"
@@ -102,6 +103,8 @@ private:
         result<std::vector<ports::step_record>> records =
             co_await found.store->records_of(row->known.row, context);
         if (!records) co_return std::move(records).error();
+        result<void> begun = co_await begin(*found.store, *about);
+        if (!begun) co_return begun;
         result<std::unique_ptr<row_session>> session =
             co_await sessions_->open(context.with_cancel(cancel_));
         if (!session) {
@@ -109,17 +112,14 @@ private:
             co_return std::move(session).error();
         }
         // Rows that were retried after an edit followed the program as it was then.
-        const std::string digest =
-            program_digest({batch_, program_.text, *tools_, templates_of(*tools_),
-                            sessions_->notes().digest_of_reads()},
-                           *about);
-        const bool is_same = digest == about->program_digest || digest == about->begun_digest;
-        if (row->known.outdated || !is_same) {
-            co_return error(errc::invalid_argument,
-                            "the row has run under another version of the program, its templates, "
-                            "inputs or model")
-                .with_hint("undo the edit, or start the command of the batch: the row runs again");
-        }
+        const imported_texts imports = imports_of(batch_.file, tools_->imported());
+        const program_digests digests =
+            digests_of({batch_, program_.text, *tools_, imports, sessions_->notes()}, *about);
+        tools_->imported().close();
+        adopt_digests(*about, digests);
+        const bool is_same =
+            digests.whole == about->program_digest || digests.whole == about->begun_digest;
+        if (row->known.outdated || !is_same) co_return other_version();
         lang::heap& memory = (*session)->get().memory();
         trace_.attach((*session)->get(), cancel_);
         replayed_steps::parts of;
@@ -139,17 +139,44 @@ private:
         end_.missing = steps.missing();
         if (outcome.what == row_outcome::kind::done) {
             end_.row.value_json = std::move(outcome.value_json);
-            const bool differs = row->ended && row->known.status == ports::row_status::done &&
-                                 row->ended->value_json != *end_.row.value_json;
-            if (differs && end_.missing.empty())
-                output_.err(
-                    "heddle: the value differs from the recorded one: the program has "
-                    "changed since\n");
+            const bool differs = row->ended && row->ended->value_json != *end_.row.value_json;
+            if (differs) differ("the value differs from the recorded one");
         } else {
             end_.row.error_json = std::move(outcome.error_json);
             end_.row.message = std::move(outcome.message);
+            const bool was_done = row->known.status == ports::row_status::done;
+            if (was_done || outcome.misfit)
+                differ(was_done ? "the row has a value" : "the records are of other steps");
         }
         co_return result<void>();
+    }
+
+    /// What the top level got when the row ran is not asked again.
+    coro::task<result<void>> begin(store::run_store& journal, const run_manifest& about) {
+        const coro::call_context context{&tools_->loop(), nullptr, {}};
+        tools_->sources().set_own(batch_outputs(batch_).own_files());
+        result<std::vector<store::manifest_entry>> entries = co_await journal.manifest(context);
+        if (!entries) co_return std::move(entries).error();
+        const top_level_store kept(*entries);
+        result<std::optional<top_level_notes>> notes = co_await kept.find(
+            {batch_, program_.text, *tools_, about}, context.with_cancel(cancel_));
+        if (!notes) co_return std::move(notes).error();
+        if (*notes) sessions_->begin_with(**std::move(notes));
+        else if (!kept.is_empty()) co_return other_version();
+        co_return result<void>();
+    }
+    /// The replay is not what the row did.
+    void differ(const std::string& how) {
+        if (trace_.has_come() || !end_.missing.empty()) return;
+        end_.differs = true;
+        output_.err("heddle: " + how +
+                    ": the program depends on something that the journal does not have\n");
+    }
+    [[nodiscard]] static error other_version() {
+        return error(errc::invalid_argument,
+                     "the row has run under another version of the program, its templates, "
+                     "inputs or model")
+            .with_hint("undo the edit, or start the command of the batch: the row runs again");
     }
 
     const batch_request& batch_;

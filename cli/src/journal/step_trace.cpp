@@ -137,7 +137,8 @@ bool step_trace::end(const replay_end& how) const {
     if (has_come_) what = "until";
     else if (!how.missing.empty()) what = "not recorded";
     else if (how.row.error_json) what = "failed";
-    const bool reached = what == "until" || (!asked_for_more && what != "not recorded");
+    const bool is_whole = what != "not recorded" && !how.differs;
+    const bool reached = what == "until" || (!asked_for_more && is_whole);
     std::string message;
     if (what == "not recorded") message = "the journal ends here: not recorded is " + how.missing;
     else if (what == "failed") message = how.row.message;

@@ -27,7 +27,8 @@ struct replay_request {
 /// How a replay has ended.
 struct replay_end {
     run_end row;
-    std::string missing; ///< steps that are not recorded, by their names; empty: none was met
+    std::string missing;  ///< steps that are not recorded, by their names; empty: none was met
+    bool differs = false; ///< the row ended in another way, or with another value, when it ran
 };
 
 /// Prints a line for each step as it takes effect. Threads: the loop's.
@@ -44,7 +45,8 @@ public:
         run_ = &run;
     }
     void show(const ports::step_record& record);
-    /// The last line. Result: false when the replay did not come to the end of its records.
+    /// The last line. Result: false when the replay did not come to the end of its records, or to
+    /// another one than the row.
     [[nodiscard]] bool end(const replay_end& how) const;
     /// The step of --until has taken effect.
     [[nodiscard]] bool has_come() const noexcept { return has_come_; }
