@@ -252,6 +252,38 @@ TEST_F(batches, print_one_object_as_the_summary) {
     EXPECT_TRUE(summary.at("stopped_by").is_null());
 }
 
+// It had nothing left, and no way to go on.
+TEST_F(batches, have_results_left_when_a_file_takes_no_more) {
+    rows_file(1);
+    scratch.file("w.heddle", "(define (main text) (error \"no\"))");
+    const auto ended = batch({"--json", "--dead-letters", "/dev/full"});
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    const auto summary = boost::json::parse(ended.out).as_object();
+    EXPECT_TRUE(summary.at("rows_left").as_bool());
+    EXPECT_EQ(summary.at("stopped_by").as_string(), "output");
+    EXPECT_FALSE(summary.at("next").is_null());
+}
+
+TEST_F(batches, are_stopped_by_an_input_that_ends_early) {
+    rows_file(1);
+    ASSERT_EQ(child_process({"gzip", path("rows.jsonl")}).wait().code, 0);
+    const std::string packed = path("rows.jsonl.gz");
+    std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
+    const auto ended =
+        run_heddle({"batch", computing, "--rows", packed, "--out", path("out.jsonl"), "--json"});
+    const auto summary = boost::json::parse(ended.out).as_object();
+    EXPECT_EQ(summary.at("stopped_by").as_string(), "input");
+}
+
+TEST_F(batches, hint_at_an_import_in_a_function) {
+    rows_file(1);
+    scratch.file("lib.heddle", "(define shout string-upcase)");
+    scratch.file("w.heddle", "(define (main text) (import \"lib.heddle\") text)");
+    const auto ended = batch();
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_THAT(scratch.text_of("out.jsonl.failed.jsonl"), HasSubstr("imported at the top level"));
+}
+
 TEST_F(batches, show_mistakes_of_the_program_before_anything_is_written) {
     rows_file(5);
     scratch.file("w.heddle", "(define (main text) (strng-upcase text))\n(strng 1)");

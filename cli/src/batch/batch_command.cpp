@@ -302,7 +302,9 @@ private:
         end_.cause = batch_->gate().cause();
         // The last results are written when all rows have ended.
         if (emitter_->failure() && end_.cause == stop_cause::none) end_.cause = stop_cause::output;
-        end_.rows_left = batch_->has_rows_left();
+        if (batch_->ends_early() && end_.cause == stop_cause::none) end_.cause = stop_cause::input;
+        // Also results that are not written: the next process does that.
+        end_.rows_left = batch_->has_rows_left() || emitter_->failure();
         end_.waiting = batch_->rows_waiting();
         const program_edition& edition = files_->edition();
         end_.edited = edition.outdates || edition.only_retried;

@@ -75,6 +75,8 @@ public:
     }
     /// Whether rows of the input are not done.
     [[nodiscard]] bool has_rows_left() const noexcept;
+    /// The input could not be read to its end.
+    [[nodiscard]] bool ends_early() const noexcept { return input_failure_.has_value(); }
     /// Rows that a retry has left to a command without one.
     [[nodiscard]] std::uint64_t rows_waiting() const noexcept { return waiting_; }
     /// Whether all rows that are left wait, and not only for people.

@@ -119,6 +119,7 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
         return "a call has no known price, so --budget-usd cannot be kept; name prices in "
                "heddle.toml (docs/reference/prices.md), or leave --budget-usd out";
     case stop_cause::output: return "the results cannot be written" + then;
+    case stop_cause::input: return again;
     }
     return again;
 }
@@ -174,7 +175,8 @@ std::string change_text(const std::vector<ports::known_row>& known, const batch_
 std::string summary_text(const batch_summary& end, const failure_table& failures,
                          const batch_request& asked, unsigned columns) {
     // The error is all that there is.
-    if (end.failure && !end.has_started && end.cause == stop_cause::none) return {};
+    const bool only_fails = end.cause == stop_cause::none || end.cause == stop_cause::input;
+    if (end.failure && !end.has_started && only_fails) return {};
     std::string text = rows_line(end);
     text += failures.text(columns);
     if (end.counts.maybe_paid != 0) {

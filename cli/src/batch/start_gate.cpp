@@ -28,6 +28,7 @@ std::string_view to_string(stop_cause cause) noexcept {
     case stop_cause::outage: return "outage";
     case stop_cause::unpriced: return "unpriced";
     case stop_cause::output: return "output";
+    case stop_cause::input: return "input";
     }
     return "none";
 }

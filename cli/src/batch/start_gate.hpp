@@ -36,7 +36,8 @@ enum class stop_cause : std::uint8_t {
     bad_row,   ///< with --strict
     outage,    ///< the service did not come back
     unpriced,  ///< a budget in dollars, and a call of unknown cost
-    output     ///< the results cannot be written
+    output,    ///< the results cannot be written
+    input      ///< it could not be read to its end
 };
 
 /// "budget", for JSON.

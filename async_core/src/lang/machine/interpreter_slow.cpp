@@ -258,7 +258,9 @@ error interpreter::frozen_global(std::uint32_t index) const {
                  "the global '" + std::string(f_.realm_->global_name(index)) +
                      "' cannot be changed here: rows of a batch run on their own, and must leave "
                      "nothing for one another")
-        .with_hint("define it in a 'let' inside of main, or return what is to be kept");
+        .with_hint(
+            "define it in a 'let' inside of main, or return what is to be kept; a file that "
+            "defines names is imported at the top level, not in a function");
 }
 
 bool interpreter::slow_arithmetic(char operation, const value& left, const value& right,
