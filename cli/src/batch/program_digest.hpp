@@ -25,8 +25,8 @@ struct program_parts {
     const top_level_notes& notes;
 };
 
-/// Digests of what rows ask for, 32 hex digits each: sources, templates, inputs, the model, settings
-/// of services, routes and aliases. Directories are no part of it: a project can be moved.
+/// Digests of what rows ask for, 32 hex digits each: sources, templates, inputs, the model,
+/// settings of services, routes and aliases. Directories are no part of it: a project can be moved.
 struct program_digests {
     std::string base;    ///< without what the top level reads
     std::string whole;   ///< with it

@@ -55,8 +55,8 @@ public:
     [[nodiscard]] coro::task<result<std::optional<top_level_notes>>> find(
         asked_program program, coro::call_context context) const;
 
-    /// The entries that change once rows run under the program `now`. `is_new`: find() has not found
-    /// it. `run`: its manifest with the digests of the rows.
+    /// The entries that change once rows run under the program `now`. `is_new`: find() has not
+    /// found it. `run`: its manifest with the digests of the rows.
     [[nodiscard]] std::vector<store::manifest_entry> entries_with(const kept_top_level& now,
                                                                   bool is_new,
                                                                   const run_manifest& run) const;
