@@ -65,6 +65,15 @@ public:
         return nullptr;
     }
 
+    [[nodiscard]] host::run_options bounds() const override {
+        host::run_options usual;
+        if (configured_) usual = configured_->bounds();
+        usual.concurrency = options_.concurrency.value_or(usual.concurrency);
+        usual.memory_limit = options_.memory_limit.value_or(usual.memory_limit);
+        usual.step_limit = options_.step_limit.value_or(usual.step_limit);
+        return usual;
+    }
+
     setup::service_set* configured() noexcept override { return configured_.get(); }
 
     coro::task<void> close() override {

@@ -115,16 +115,15 @@ coro::task<result<answer>> running_call::evaluate(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
     call_session& session) {
     const call_options& asked = wanted_.options;
-    const runtime_options& usual = home->options();
     host::session& inside = session.get();
     result<bound_input> bound = bind_input(inside, wanted_.function, wanted_.input);
     if (!bound) co_return plain_error(bound.error(), {}, wanted_.tag);
-    host::run_options bounds;
+    host::run_options bounds = home->services()->bounds();
     bounds.cancel = &cancel_;
     bounds.until = until_;
-    bounds.concurrency = asked.concurrency.value_or(usual.concurrency);
-    bounds.memory_limit = asked.memory_limit.value_or(usual.memory_limit);
-    bounds.step_limit = asked.step_limit.value_or(usual.step_limit);
+    bounds.concurrency = asked.concurrency.value_or(bounds.concurrency);
+    bounds.memory_limit = asked.memory_limit.value_or(bounds.memory_limit);
+    bounds.step_limit = asked.step_limit.value_or(bounds.step_limit);
     result<lang::value> ended =
         co_await inside.call(std::move(bound->callee), std::move(bound->arguments), bounds);
     const usage used = session.used();

@@ -25,6 +25,10 @@ runtime_core::runtime_core(runtime_options options)
       functions_(std::make_shared<const std::vector<function_definition>>()) {}
 
 result<void> runtime_core::open(boost::asio::io_context* host) {
+    if (options_.max_running == 0) {
+        return error(errc::invalid_argument, "runtime_options::max_running is 0: no call could run")
+            .with_hint("it must be 1 at least");
+    }
     const unsigned count = host ? 1 : std::max(options_.threads, 1U);
     const host_service_source services(options_);
     for (unsigned i = 0; i < count; ++i) {

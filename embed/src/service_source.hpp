@@ -26,6 +26,8 @@ public:
     /// Where a program finds its imports; null: nowhere. `file`: its path, or empty.
     [[nodiscard]] virtual std::unique_ptr<host::import_port> imports_of(
         const std::string& file) = 0;
+    /// Bounds of a call that sets none.
+    [[nodiscard]] virtual host::run_options bounds() const = 0;
     /// What heddle.toml configures; null: nothing.
     [[nodiscard]] virtual setup::service_set* configured() noexcept = 0;
     /// Waits until all connections are closed. No call is in progress.

@@ -82,6 +82,12 @@ result<void> shard_program::check(const program_version& program) {
     if (!opened) return plain_error(opened.error());
     host::session& session = **opened;
     lang::realm& realm = session.realm();
+    for (const function_definition& each : *program.functions()) {
+        if (!realm.find_library_global(each.name)) continue;
+        return error(errc::invalid_argument,
+                     "the function '" + each.name + "' has the name of one of the language")
+            .with_hint("workflows would never call it: give it another name");
+    }
     const std::uint32_t position = realm.sources().add(program.name(), program.text());
     const tasks::definition_check definitions;
     lang::check_options options;
@@ -108,11 +114,9 @@ result<void> shard_program::check(const program_version& program) {
 coro::task<result<std::unique_ptr<host::session>>> shard_program::evaluate(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
     const program_version& program, call_session* of, coro::call_context context) {
-    host::run_options bounds;
+    host::run_options bounds = shard_.services.bounds();
     bounds.cancel = context.cancel;
     bounds.until = context.until;
-    bounds.memory_limit = shard_.options.memory_limit;
-    bounds.step_limit = shard_.options.step_limit;
     result<std::unique_ptr<host::session>> created = new_session(of);
     if (!created) co_return created;
     host::session& session = **created;

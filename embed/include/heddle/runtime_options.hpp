@@ -23,7 +23,7 @@ struct runtime_options {
     unsigned threads = 1;
 
     // Calls.
-    std::size_t max_running = 1'000; ///< calls at once, in all threads
+    std::size_t max_running = 1'000; ///< calls at once, in all threads; 1 at least
     /// Calls that wait for others to end. Further ones fail at once with runtime_errc::overloaded.
     std::size_t max_queued = 10'000;
 
@@ -31,9 +31,10 @@ struct runtime_options {
     std::optional<std::chrono::nanoseconds> timeout{};
     std::optional<double> budget_usd{};
     std::optional<std::uint64_t> max_calls{};
-    std::size_t concurrency = 64;                 ///< branches at once
-    std::size_t memory_limit = 256 * 1024 * 1024; ///< bytes
-    std::uint64_t step_limit = UINT64_MAX;
+    // Absent: as in heddle.toml, or else 64 branches, 256 MiB and no limit of steps.
+    std::optional<std::size_t> concurrency{};  ///< branches at once
+    std::optional<std::size_t> memory_limit{}; ///< bytes
+    std::optional<std::uint64_t> step_limit{}; ///< calls, loops, work of builtins
 
     // Models and what else heddle.toml configures: keys, limits, prices, routes, cache, templates.
     std::string config{};      ///< path of a heddle.toml, as `heddle` reads it; empty: none

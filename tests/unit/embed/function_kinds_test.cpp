@@ -73,6 +73,14 @@ TEST(functions_of_all_kinds, have_no_names_that_mean_something_else) {
     }
 }
 
+TEST(functions_of_all_kinds, do_not_take_the_name_of_a_function_of_the_language) {
+    runtime rt(with_model());
+    rt.function("map", "", [] { return 1; });
+    const auto refused = rt.load_text("flow.heddle", "(define (go) (map))");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message(), HasSubstr("'map'"));
+}
+
 TEST(functions_of_all_kinds, see_that_their_deadline_has_passed_without_waiting) {
     runtime rt(with_model());
     std::atomic<bool> saw = false;

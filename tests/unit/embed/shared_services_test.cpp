@@ -80,6 +80,34 @@ TEST(services_of_a_runtime, keep_their_limits_over_all_threads) {
     std::filesystem::remove(keys);
 }
 
+constexpr const char* counting = "(define (count n) (length (range 1 n)))";
+
+TEST(services_of_a_runtime, have_the_limits_of_their_configuration_unless_others_are_named) {
+    runtime_options options;
+    options.threads = 2;
+    options.config_text = "step_limit = 1000\nmemory_limit = \"4MiB\"\n";
+    const auto count = [](const runtime_options& wanted, int to, const call_options& by) {
+        runtime rt(wanted);
+        return testing::called(loaded(rt, counting), "count", to, by);
+    };
+    const auto bounded = count(options, 100'000, {});
+    ASSERT_FALSE(bounded);
+    EXPECT_THAT(to_text(bounded.error()), HasSubstr("step"));
+    EXPECT_TRUE(count(options, 10, {}));
+    EXPECT_TRUE(count(options, 5'000, {.step_limit = 10'000'000}));
+    options.step_limit = 10'000'000;
+    EXPECT_TRUE(count(options, 5'000, {}));
+}
+
+TEST(services_of_a_runtime, are_not_started_for_options_under_which_no_call_could_run) {
+    runtime_options options;
+    options.max_running = 0;
+    const auto refused = runtime::create(options);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), errc::invalid_argument);
+    EXPECT_THAT(refused.error().message(), HasSubstr("max_running"));
+}
+
 TEST(services_of_a_runtime, are_not_asked_for_calls_that_are_cancelled_in_mid_run) {
     std::atomic<int> open{0};
     loopback::server silent([&](loopback::connection& peer, int) {
