@@ -309,19 +309,23 @@ TEST_F(serve, the_text_of_one_task_is_sent_as_it_arrives) {
 }
 
 TEST_F(serve, tokens_and_their_names) {
-    start({"--token-file", scratch.file("tokens", "# those who may\nada s3cret-a\ns3cret-b\n")},
-          {{{"HEDDLE_SERVE_TOKEN", "s3cret-c"}}, {}, {}, false, false, false});
+    start(
+        {"--token-file",
+         scratch.file("tokens", "# those who may\nada s3cret-0123456789-a\ns3cret-0123456789-b\n")},
+        {{{"HEDDLE_SERVE_TOKEN", "s3cret-0123456789-c"}}, {}, {}, false, false, false});
     const std::string body = R"({"name":"x"})";
     const std::string none = call("greet", body);
     EXPECT_EQ(status_of(none), 401);
     EXPECT_NE(none.find("WWW-Authenticate: Bearer\r\n"), none.npos);
-    for (const char* wrong : {"Bearer s3cret-x", "Bearer s3cret-aa", "Bearer s3cret-", "Bearer ",
-                              "Basic s3cret-a", "s3cret-a"}) {
+    for (const char* wrong :
+         {"Bearer s3cret-0123456789-x", "Bearer s3cret-0123456789-aa", "Bearer s3cret-0123456789-",
+          "Bearer ", "Basic s3cret-0123456789-a", "s3cret-0123456789-a"}) {
         EXPECT_EQ(status_of(call("greet", body, "Authorization: " + std::string(wrong) + "\r\n")),
                   401)
             << wrong;
     }
-    for (const char* right : {"s3cret-a", "s3cret-b", "s3cret-c"}) {
+    for (const char* right :
+         {"s3cret-0123456789-a", "s3cret-0123456789-b", "s3cret-0123456789-c"}) {
         EXPECT_EQ(
             status_of(call("greet", body, "Authorization: Bearer " + std::string(right) + "\r\n")),
             200)
@@ -329,11 +333,11 @@ TEST_F(serve, tokens_and_their_names) {
     }
     EXPECT_EQ(status_of(get("/metrics")), 401);
     EXPECT_EQ(status_of(get("/healthz")), 200);
-    constexpr std::string_view ada = "Authorization: Bearer s3cret-a\r\n";
+    constexpr std::string_view ada = "Authorization: Bearer s3cret-0123456789-a\r\n";
     EXPECT_EQ(metric("heddle_client_requests_total{client=\"ada\"}", ada), "2");
     const auto ended = end();
     EXPECT_EQ(ended.code, 0);
-    EXPECT_EQ((ended.out + ended.err).find("s3cret"), std::string::npos);
+    EXPECT_EQ((ended.out + ended.err).find("s3cret-0123456789"), std::string::npos);
 }
 
 TEST_F(serve, refuses_pages_of_other_sites_without_tokens) {
@@ -464,9 +468,10 @@ TEST_F(serve, what_it_does_not_begin_with) {
     const auto empty = run({scratch.file("e.heddle", "(define (-f) 1)")});
     EXPECT_EQ(empty.code, 2);
     EXPECT_NE(empty.err.find("there is no function to serve"), std::string::npos) << empty.err;
-    const auto token = run({file, "--token-file", scratch.file("t", "two words s3cret\n")});
+    const auto token =
+        run({file, "--token-file", scratch.file("t", "two words s3cret-0123456789\n")});
     EXPECT_EQ(token.code, 2);
-    EXPECT_EQ(token.err.find("s3cret"), std::string::npos) << token.err;
+    EXPECT_EQ(token.err.find("s3cret-0123456789"), std::string::npos) << token.err;
 }
 
 } // namespace

@@ -18,14 +18,6 @@ bool wants_events(const http::server_request& request) noexcept {
     return request.field("accept").find("text/event-stream") != std::string_view::npos;
 }
 
-std::vector<http::response_field> fields_of(const error& failure, int status) {
-    std::vector<http::response_field> fields;
-    const auto& wait = failure.info().retry_after;
-    if (wait) fields.push_back(retry_after(std::chrono::ceil<std::chrono::seconds>(*wait)));
-    else if (status == 503) fields.push_back(retry_after(std::chrono::seconds(1)));
-    return fields;
-}
-
 json piece_json(piece of) {
     return json::object{
         {"task", std::move(of.task)}, {"call", of.call}, {"text", std::move(of.text)}};

@@ -83,6 +83,18 @@ result<chat_endpoint::chat_request> chat_endpoint::read(const http::server_reque
     asked.called = functions_.find(name.empty() ? "chat" : name);
     if (!asked.called || !is_model(*asked.called))
         return error(errc::not_found, "there is no model '" + asked.model + "'");
+    for (const json& each : messages->as_array()) {
+        const json* role = each.find("role");
+        if (!role || !role->get_if<std::string>()) {
+            return error(errc::invalid_argument,
+                         "a message is not an object with a 'role' and a 'content'");
+        }
+    }
+    if (const json* stream = members->find("stream");
+        stream && !stream->is_null() && !stream->get_if<bool>())
+        return error(errc::invalid_argument, "'stream' is neither true nor false");
+    if (const json* choices = members->find("n"); choices && !choices->is_null() && *choices != 1)
+        return error(errc::invalid_argument, "'n' is not 1: a workflow has one result");
     asked.is_stream = flag_in(body, "stream");
     if (const json* wanted = members->find("stream_options"))
         asked.wants_usage = flag_in(*wanted, "include_usage");
@@ -160,7 +172,9 @@ coro::task<int> chat_endpoint::respond(http::response_writer& response, chat_req
     if (!ended) calls_.note(ended.error());
     int status = 200;
     std::string wrong;
+    std::vector<http::response_field> fields;
     if (!ended) {
+        fields = fields_of(ended.error(), status_of(ended.error(), context));
         status = status_of(ended.error(), context);
         wrong = ended.error().message();
     } else if (ended->is_failed_result()) { // data for a caller, but no text of a model
@@ -174,7 +188,8 @@ coro::task<int> chat_endpoint::respond(http::response_writer& response, chat_req
         json body = chat_error(status, std::move(wrong), "");
         [[maybe_unused]] const result<void> sent = co_await stream.fail(std::move(body));
     } else if (status != 200) {
-        status = co_await refuse(response, status, std::move(wrong), "");
+        json body = chat_error(status, std::move(wrong), "");
+        co_await send_json(response, status, std::move(body), std::move(fields));
     } else if (asked.is_stream) {
         std::string rest = ended->text().substr(stream.text().size());
         result<void> sent = co_await stream.add(std::move(rest));

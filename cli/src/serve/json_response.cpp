@@ -92,4 +92,12 @@ std::string event_text(std::string_view name, const json& data) {
     return "event: " + std::string(name) + "\ndata: " + data.to_string() + "\n\n";
 }
 
+std::vector<http::response_field> fields_of(const error& failure, int status) {
+    std::vector<http::response_field> fields;
+    const auto& wait = failure.info().retry_after;
+    if (wait) fields.push_back(retry_after(std::chrono::ceil<std::chrono::seconds>(*wait)));
+    else if (status == 503) fields.push_back(retry_after(std::chrono::seconds(1)));
+    return fields;
+}
+
 } // namespace heddle::cli

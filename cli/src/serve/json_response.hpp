@@ -28,6 +28,9 @@ namespace heddle::cli {
 /// Retry-After with a number of seconds.
 [[nodiscard]] http::response_field retry_after(std::chrono::seconds wait);
 
+/// Retry-After, where the failure of a call has a time for it, or the runtime has no place.
+[[nodiscard]] std::vector<http::response_field> fields_of(const error& failure, int status);
+
 /// The status for the failure of a call: as heddle::http_status; 503 when the server ends, which
 /// the runtime only learns of as a cancellation.
 [[nodiscard]] int status_of(const error& failure, coro::call_context context) noexcept;

@@ -31,7 +31,16 @@ public:
     [[nodiscard]] std::optional<refusal> check(const http::server_request& request,
                                                coro::clock::time_point now, std::string& client);
 
+    /// The same before the body is received: only what tokens and origin forbid is refused, and
+    /// counted.
+    [[nodiscard]] std::optional<refusal> check_begun(const http::server_request& request,
+                                                     coro::clock::time_point now);
+
 private:
+    /// `owner`: of the token; null without tokens.
+    [[nodiscard]] std::optional<refusal> check_right(const http::server_request& request,
+                                                     coro::clock::time_point now,
+                                                     const std::string*& owner);
     [[nodiscard]] std::optional<refusal> check_origin(const http::server_request& request) const;
 
     const request_rules& rules_; ///< outlives this

@@ -63,6 +63,10 @@ result<api_tokens> read_tokens(const serve_options& asked, const setup::environm
     HEDDLE_TRY(api_tokens read, api_tokens::parse(text));
     if (!asked.token_file.empty() && read.empty())
         return error(errc::invalid_argument, asked.token_file + " holds no token");
+    if (variables.variable(token_variable) && read.empty()) {
+        return error(errc::invalid_argument, std::string(token_variable) + " holds no token")
+            .with_hint("set it to a token, or unset it");
+    }
     return read;
 }
 
@@ -110,9 +114,13 @@ public:
         rules_ = std::move(rules);
         HEDDLE_TRY(functions_, served_functions::load(workflows_, asked_.files));
         service_ = std::make_unique<workflow_service>(rules_, functions_, workflows_, log);
+        http::server_options wanted = server_of(asked_, where);
+        wanted.before_body = [this](const http::server_request& request) {
+            return service_->refuse_early(request, loop_.now());
+        };
         HEDDLE_TRY(server_,
                    http::server::listen(
-                       server_of(asked_, where),
+                       std::move(wanted),
                        [this](const http::server_request& request, http::response_writer& response,
                               coro::call_context context) {
                            return service_->serve(request, response, context);

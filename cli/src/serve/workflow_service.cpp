@@ -29,6 +29,14 @@ workflow_service::workflow_service(const request_rules& rules, const served_func
     add("GET", "/readyz", &workflow_service::ready, true);
 }
 
+http::early_refusal workflow_service::refuse_early(const http::server_request& request,
+                                                   coro::clock::time_point now) {
+    auto refused = gate_.check_begun(request, now);
+    if (!refused) return {};
+    metrics_.refused(refused->status);
+    return {refused->status, std::move(refused->message)};
+}
+
 void workflow_service::add(std::string method, std::string path, endpoint what, bool is_public) {
     routes_.add(
         std::move(method), std::move(path),

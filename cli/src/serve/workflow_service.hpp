@@ -31,6 +31,10 @@ public:
                                          http::response_writer& response,
                                          coro::call_context context);
 
+    /// As http::server_options::before_body.
+    [[nodiscard]] http::early_refusal refuse_early(const http::server_request& request,
+                                                   coro::clock::time_point now);
+
     /// From now on /readyz responds with 503.
     void drain() noexcept { is_ready_ = false; }
 

@@ -291,6 +291,12 @@ std::string_view request_parser::reason() const noexcept { return reader_->reaso
 
 bool request_parser::has_header() const noexcept { return reader_->is_header_done(); }
 
+const server_request& request_parser::begun_request() {
+    reader_->place_views();
+    reader_->request.body = {};
+    return reader_->request;
+}
+
 bool request_parser::wants_continue() const noexcept {
     return reader_->is_header_done() && reader_->expects_continue && !waiting_over_;
 }

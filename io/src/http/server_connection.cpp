@@ -71,6 +71,10 @@ coro::task<void> server_connection::serve(std::shared_ptr<server_connection> sel
             going = co_await respond(me, context);
             continue;
         }
+        if (const early_refusal refused = me.refuse_early(); refused.status != 0) {
+            co_await refuse(me, refused.status, refused.reason);
+            break;
+        }
         if (me.parser_.wants_continue()) {
             going = co_await send_continue(me);
             if (!going) break;
@@ -158,9 +162,7 @@ coro::deadline server_connection::receive_deadline() {
 
 coro::task<bool> server_connection::respond(server_connection& self, coro::call_context context) {
     server_request request = self.parser_.request();
-    request.peer = self.peer_;
-    request.client = self.client_key_;
-    request.is_secure = self.tls_ != nullptr;
+    self.complete_request(request);
     self.phase_ = phase::responding;
     self.keep_alive_ = request.keep_alive;
     self.is_http_1_0_ = request.is_http_1_0;
@@ -209,7 +211,22 @@ coro::task<bool> server_connection::respond(server_connection& self, coro::call_
     co_return whole&& self.keep_alive_ && !self.shared_.stopping && !self.at_end_;
 }
 
+void server_connection::complete_request(server_request& request) const {
+    request.peer = peer_;
+    request.client = client_key_;
+    request.is_secure = tls_ != nullptr;
+}
+
+early_refusal server_connection::refuse_early() {
+    if (!shared_.options.before_body || !parser_.has_header()) return {};
+    if (std::exchange(is_asked_, true)) return {};
+    server_request request = parser_.begun_request();
+    complete_request(request);
+    return shared_.options.before_body(request);
+}
+
 void server_connection::take_next() {
+    is_asked_ = false;
     parser_.reset();
     limit_ = {};
     limits_body_ = false;
@@ -225,6 +242,7 @@ coro::task<void> server_connection::refuse(server_connection& self, int status,
     const std::string body = error_body(status, why);
     response_head head;
     head.status = status;
+    if (status == 401) head.fields.push_back({"WWW-Authenticate", "Bearer"});
     self.put_head(head, body.size());
     self.put_body(body);
     const result<void> sent = co_await flush(self);
@@ -384,6 +402,7 @@ void server_connection::read_ahead() {
         hang_up();
         return;
     }
+    hang_up(); // without reading, its end would not show, and what it asked would go on
 }
 
 void server_connection::hang_up() noexcept {

@@ -78,6 +78,10 @@ private:
     [[nodiscard]] net::io_outcome write_some(std::string_view from) noexcept;
     void make_room(std::size_t wanted);
     void take_next();
+    /// Adds what the connection knows.
+    void complete_request(server_request& request) const;
+    /// Whether the body of the request in progress is unwelcome; asked once for each request.
+    [[nodiscard]] early_refusal refuse_early();
     void arm_read();
     void on_readable();
     void read_ahead();
@@ -101,6 +105,7 @@ private:
     coro::deadline limit_;                   ///< of the part of a request that is awaited
     phase phase_ = phase::idle;
     bool limits_body_ = false; ///< `limit_` is the body's
+    bool is_asked_ = false;    ///< whether the body is welcome
     bool keep_alive_ = true;   ///< after the response in progress
     bool is_http_1_0_ = false;
     bool no_body_ = false; ///< HEAD, or a status without a body

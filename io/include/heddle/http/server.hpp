@@ -33,6 +33,12 @@ struct server_tls {
     std::string key_file;         ///< without a password
 };
 
+/// Why a request is refused before its body is received.
+struct early_refusal {
+    int status = 0; ///< 0: it is not
+    std::string reason;
+};
+
 struct server_options {
     std::string address = "127.0.0.1"; ///< an IP address; names are not looked up
     std::uint16_t port = 0;            ///< 0: any free port
@@ -49,6 +55,11 @@ struct server_options {
     std::size_t max_connections = 10'000;
     /// Of one IPv4 address, or of one network of 64 bits of IPv6. Further ones get a 429.
     std::size_t max_connections_per_client = 2'000;
+
+    /// Called with a request whose header is there and whose body is still to come, so that nobody
+    /// fills the memory who may not ask anything. A refusal is sent with error_body(), and the
+    /// connection is closed. Empty: all bodies are received. Must not throw.
+    std::function<early_refusal(const server_request&)> before_body{};
 
     std::chrono::milliseconds header_time{10'000}; ///< from the first byte; also for TLS to begin
     std::chrono::milliseconds body_time{60'000};   ///< from the end of the header
@@ -72,9 +83,8 @@ struct server_counters {
 /// bound is refused with 400, 408, 413, 414, 417, 431, 501 or 505 and error_body(), and its
 /// connection is closed.
 ///
-/// While a handler runs, the connection is read from, so that its end is noticed at once. More than
-/// 64 kB that a client sends ahead of its response stay unread; the end of such a client shows when
-/// the response is sent.
+/// While a handler runs, the connection is read from, so that its end is noticed at once. A client
+/// that sends more than 64 kB ahead of its response counts as gone.
 /// Threads: the loop's only.
 class server {
 public:

@@ -20,25 +20,29 @@ http::server_request request_of(std::vector<http::request_field> fields,
 }
 
 TEST(api_tokens, have_owners) {
-    const auto read =
-        api_tokens::parse("# those who may\n\nada  s3cret-a\r\n\ts3cret-b\nc s3cret-c");
+    const auto read = api_tokens::parse(
+        "# those who may\n\nada  s3cret-0123456789-a\r\n"
+        "\ts3cret-0123456789-b\nc s3cret-0123456789-c");
     ASSERT_TRUE(read);
     const auto owner = [&](std::string_view field) {
         const std::string* found = read->owner_of(field);
         return found ? *found : std::string("nobody");
     };
-    EXPECT_EQ(owner("Bearer s3cret-a"), "ada");
-    EXPECT_EQ(owner("bearer  s3cret-b"), "client-2");
-    EXPECT_EQ(owner("BEARER s3cret-c"), "c");
-    for (const char* wrong : {"", "Bearer", "Bearer ", "Bearer s3cret", "Bearer s3cret-as3cret-a",
-                              "Basic s3cret-a", "s3cret-a", "Bearer ada", "Bearer s3cret-A"})
+    EXPECT_EQ(owner("Bearer s3cret-0123456789-a"), "ada");
+    EXPECT_EQ(owner("bearer  s3cret-0123456789-b"), "client-2");
+    EXPECT_EQ(owner("BEARER s3cret-0123456789-c"), "c");
+    for (const char* wrong :
+         {"", "Bearer", "Bearer ", "Bearer s3cret-0123456789",
+          "Bearer s3cret-0123456789-as3cret-0123456789-a", "Basic s3cret-0123456789-a",
+          "s3cret-0123456789-a", "Bearer ada", "Bearer s3cret-0123456789-A"})
         EXPECT_EQ(owner(wrong), "nobody") << wrong;
     EXPECT_TRUE(api_tokens::parse("# nobody\n")->empty());
 }
 
 TEST(api_tokens, a_malformed_line_is_not_shown) {
     for (const char* text :
-         {"fine\ntwo words s3cret\n", "fine\ns3cret\x01\n", "fine\ns\xc3\xa4\n"}) {
+         {"fine-0123456789ab\ntwo words s3cret-0123456789\n",
+          "fine-0123456789ab\ns3cret-0123456789\x01\n", "fine-0123456789ab\ns\xc3\xa4\n"}) {
         const auto read = api_tokens::parse(text);
         ASSERT_FALSE(read) << text;
         EXPECT_EQ(read.error().message(), "line 2 of the tokens is malformed");
@@ -60,6 +64,45 @@ TEST(request_rates, a_bucket_for_each_client) {
     EXPECT_FALSE(request_rates(0).count("a", begin));
 }
 
+TEST(api_tokens, are_long_enough_not_to_be_guessed) {
+    for (const char* text : {"web ", "web", "ada short", "fifteen-letters"}) {
+        const auto read = api_tokens::parse(text);
+        ASSERT_FALSE(read) << text;
+        EXPECT_NE(read.error().message().find("less than 16"), std::string::npos);
+    }
+    EXPECT_TRUE(api_tokens::parse("web 0123456789abcdef"));
+}
+
+TEST(request_gate, takes_no_host_that_only_begins_as_this_machine) {
+    request_rules rules;
+    rules.local_hosts_only = true;
+    request_gate gate(rules);
+    const auto status = [&](std::string_view host) {
+        std::string client;
+        const auto refused = gate.check(request_of({{"Host", host}}, "127.0.0.1"),
+                                        coro::clock::time_point{1h}, client);
+        return refused ? refused->status : 200;
+    };
+    for (const char* mine : {"localhost", "localhost:80", "127.0.0.1:9", "[::1]", "[::1]:80"})
+        EXPECT_EQ(status(mine), 200) << mine;
+    for (const char* other : {"[::1].evil.com", "localhost:x@evil.com", "127.0.0.1.evil.com"})
+        EXPECT_EQ(status(other), 403) << other;
+}
+
+TEST(request_gate, refuses_before_the_body_who_has_no_token_and_counts_no_one_else) {
+    request_rules rules;
+    rules.tokens = *api_tokens::parse("ada s3cret-0123456789");
+    rules.rate = 1;
+    request_gate gate(rules);
+    const coro::clock::time_point now{1h};
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_FALSE(gate.check_begun(
+            request_of({{"Authorization", "Bearer s3cret-0123456789"}}, "192.0.2.1"), now));
+    }
+    EXPECT_EQ(gate.check_begun(request_of({}, "192.0.2.9"), now)->status, 401);
+    EXPECT_EQ(gate.check_begun(request_of({}, "192.0.2.9"), now)->status, 429);
+}
+
 TEST(client_places, bound_the_calls_of_each_client) {
     client_places places(2);
     client_places::place one;
@@ -79,7 +122,7 @@ TEST(client_places, bound_the_calls_of_each_client) {
 
 TEST(request_gate, guessing_tokens_is_bounded_by_the_rate_of_the_client) {
     request_rules rules;
-    rules.tokens = *api_tokens::parse("ada s3cret");
+    rules.tokens = *api_tokens::parse("ada s3cret-0123456789");
     rules.rate = 2;
     request_gate gate(rules);
     const coro::clock::time_point now{1h};
@@ -93,10 +136,10 @@ TEST(request_gate, guessing_tokens_is_bounded_by_the_rate_of_the_client) {
     EXPECT_EQ(status("Bearer b", "192.0.2.1"), 401);
     EXPECT_EQ(status("Bearer c", "192.0.2.1"), 429);
     EXPECT_EQ(status("Bearer c", "192.0.2.2"), 401);
-    EXPECT_EQ(status("Bearer s3cret", "192.0.2.1"), 200); // counted by its owner
+    EXPECT_EQ(status("Bearer s3cret-0123456789", "192.0.2.1"), 200); // counted by its owner
     EXPECT_EQ(client, "ada");
-    EXPECT_EQ(status("Bearer s3cret", "192.0.2.2"), 200);
-    EXPECT_EQ(status("Bearer s3cret", "192.0.2.3"), 429);
+    EXPECT_EQ(status("Bearer s3cret-0123456789", "192.0.2.2"), 200);
+    EXPECT_EQ(status("Bearer s3cret-0123456789", "192.0.2.3"), 429);
 }
 
 TEST(request_gate, without_tokens_only_this_machine_is_served) {

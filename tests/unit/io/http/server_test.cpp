@@ -5,6 +5,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
+#include <atomic>
 #include <regex>
 
 namespace heddle::http {
@@ -179,6 +180,38 @@ TEST_F(http_server, notices_the_end_behind_a_request_that_was_sent_ahead) {
                  cancelled == 1);
     client.close();
     EXPECT_TRUE(soon([&] { return cancelled == 1; }));
+}
+
+TEST_F(http_server, takes_a_client_that_sends_far_ahead_as_gone) {
+    start();
+    raw_client client(port);
+    client.send(get("/wait", ""));
+    ASSERT_TRUE(soon([&] { return waiting == 1; }));
+    client.send(post("/echo", std::string(120'000, 'x'), ""));
+    EXPECT_TRUE(soon([&] { return cancelled == 1; }));
+}
+
+TEST_F(http_server, asks_whether_a_body_is_welcome_before_it_comes) {
+    server_options options;
+    std::atomic<int> asked{0};
+    options.before_body = [&](const server_request& request) {
+        ++asked;
+        EXPECT_EQ(request.path(), "/echo");
+        EXPECT_TRUE(request.body.empty());
+        return request.field("x-key") == "yes" ? early_refusal{} : early_refusal{401, "no key"};
+    };
+    start(std::move(options));
+    const std::string header = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n";
+    const std::string refused = exchange(header + "Expect: 100-continue\r\n\r\n");
+    EXPECT_EQ(refused.substr(0, 12), "HTTP/1.1 401");
+    EXPECT_NE(refused.find("no key"), refused.npos);
+    EXPECT_EQ(refused.find("100 Continue"), refused.npos);
+    EXPECT_EQ(asked, 1);
+    raw_client welcome(port);
+    welcome.send(header + "X-Key: yes\r\nConnection: close\r\n\r\n");
+    ASSERT_TRUE(soon([&] { return asked == 2; }));
+    welcome.send("abcde");
+    EXPECT_TRUE(soon([&] { return counters().requests == 1; }));
 }
 
 TEST_F(http_server, many_clients_that_hang_up_at_once) {
