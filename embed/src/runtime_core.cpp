@@ -25,9 +25,10 @@ runtime_core::runtime_core(runtime_options options)
       functions_(std::make_shared<const std::vector<function_definition>>()) {}
 
 result<void> runtime_core::open(boost::asio::io_context* host) {
-    if (options_.max_running == 0) {
-        return error(errc::invalid_argument, "runtime_options::max_running is 0: no call could run")
-            .with_hint("it must be 1 at least");
+    if (options_.max_running == 0 && options_.max_queued != 0) {
+        return error(errc::invalid_argument,
+                     "runtime_options::max_running is 0: calls would wait for ever")
+            .with_hint("with a max_queued of 0, too, they fail at once");
     }
     const unsigned count = host ? 1 : std::max(options_.threads, 1U);
     const host_service_source services(options_);

@@ -40,19 +40,19 @@ result<api_tokens> api_tokens::parse(std::string_view text) {
         const std::string_view token = gap == line.npos ? line : line.substr(gap + 1);
         const std::string_view owner =
             gap == line.npos ? std::string_view() : ascii::trim(line.substr(0, gap), blanks);
-        if (token.size() < min_token) {
-            return error(errc::invalid_argument, "line " + std::to_string(number) +
-                                                     " of the tokens has a token of less than " +
-                                                     std::to_string(min_token) + " characters")
-                .with_hint(
-                    "a name comes before its token: web 6f1c…; 'openssl rand -hex 24' makes one");
-        }
         if (!is_printable(token) || !is_printable(owner)) {
             return error(errc::invalid_argument,
                          "line " + std::to_string(number) + " of the tokens is malformed")
                 .with_hint(
                     "write a token, or a name without blanks and a token, of ASCII "
                     "characters");
+        }
+        if (token.size() < min_token) {
+            return error(errc::invalid_argument, "line " + std::to_string(number) +
+                                                     " of the tokens has a token of less than " +
+                                                     std::to_string(min_token) + " characters")
+                .with_hint(
+                    "a name comes before its token: web 6f1c…; 'openssl rand -hex 24' makes one");
         }
         entry added;
         added.owner =
