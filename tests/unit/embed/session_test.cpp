@@ -207,7 +207,7 @@ TEST(embed_session, loads_again_what_a_cancelled_call_has_begun_to_load) {
     asio::io_context context;
     runtime rt(context, host_threads::one, with_model());
     const program flow =
-        loaded(rt, "(define (f) 1) (let loop ((i 0)) (if (< i 300000) (loop (+ i 1)) nil))");
+        loaded(rt, "(define (f) 1) (let loop ((i 0)) (if (< i 10000000) (loop (+ i 1)) nil))");
     auto late = flow.call("f", {}, {.timeout = 1ms}, asio::use_future);
     auto patient = flow.call("f", {}, asio::use_future);
     auto third = flow.call("f", {}, asio::use_future);
