@@ -6,6 +6,13 @@ function(heddle_set_up_target target)
     target_compile_features(${target} PRIVATE cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic)
+    # The same objects make the static libraries, the shared one and the programs. All have these
+    # flags, since a precompiled header serves only those that share them.
+    target_compile_options(${target} PRIVATE
+        -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-semantic-interposition)
+    # Asio is compiled once (async_core/src/coro/boost_asio.cpp, for TLS io/src/boost_asio_ssl.cpp).
+    # That is a matter of ours: those who use heddle include Asio as they like.
+    target_compile_definitions(${target} PRIVATE BOOST_ASIO_SEPARATE_COMPILATION)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(${target} PRIVATE -Wshadow=local)
         if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -53,9 +60,6 @@ function(heddle_pch_target name)
     file(CONFIGURE OUTPUT "${stub}" CONTENT "// Carries the precompiled header '${name}'.\n")
     add_library(${target} OBJECT EXCLUDE_FROM_ALL "${stub}")
     target_link_libraries(${target} PRIVATE Boost::headers)
-    if(name MATCHES "asio")
-        target_link_libraries(${target} PRIVATE heddle_asio)
-    endif()
     if(name MATCHES "test")
         target_link_libraries(${target} PRIVATE GTest::gtest)
     endif()
@@ -65,16 +69,6 @@ function(heddle_pch_target name)
     endif()
     target_precompile_headers(${target} PRIVATE ${headers_${name}})
 endfunction()
-
-# Asio without a library of its own: compiled once (async_core/src/coro/boost_asio.cpp, and for TLS
-# io/src/boost_asio_ssl.cpp), so that everything which includes Asio must see the same definition.
-if(NOT TARGET heddle_asio)
-    add_library(heddle_asio INTERFACE)
-    target_compile_definitions(heddle_asio INTERFACE BOOST_ASIO_SEPARATE_COMPILATION)
-    target_link_libraries(heddle_asio INTERFACE Boost::headers Threads::Threads)
-    set_target_properties(heddle_asio PROPERTIES EXPORT_NAME asio)
-    set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES heddle_asio)
-endif()
 
 # heddle_add_library(<name>
 #     [AREA <folder>]           sources src/<folder>/**.cpp, public headers include/heddle/<folder>;

@@ -1,6 +1,7 @@
 // The answer of a workflow, as plain data.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/json.hpp>
 
 #include <chrono>
@@ -8,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// What the calls of models of one workflow have used.
 struct usage {

@@ -1,6 +1,8 @@
 // What a function of the host knows about the workflow that calls it.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
@@ -10,7 +12,7 @@
 #include <stop_token>
 #include <string>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// What the runtime, or a test, knows about a call of a function.
 struct call_state {

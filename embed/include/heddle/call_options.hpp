@@ -1,6 +1,8 @@
 // Bounds of one call.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// Bounds of one call. What is not set is as in runtime_options.
 struct call_options {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/call.hpp>
 #include <heddle/convert.hpp>
 
@@ -11,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// Receives the result of a function.
 using function_completion = std::function<void(result<json>)>;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/convert_scalars.hpp>
 
 #include <heddle/convert_choices.hpp>
@@ -17,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 // | C++                                         | JSON                                            |
 // |---------------------------------------------|-------------------------------------------------|

@@ -1,6 +1,7 @@
 // Conversion of optionals and variants. Include heddle/convert.hpp.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/json_conversion.hpp>
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 #include <utility>
 #include <variant>
 
-namespace heddle::detail {
+namespace HEDDLE_PUBLIC heddle {
+namespace detail {
 
 [[nodiscard]] json any_of_schema(json::array alternatives);
 /// What the alternatives of all variants in `whole` may fail together: in proportion to its size.
@@ -83,4 +85,5 @@ private:
     }
 };
 
-} // namespace heddle::detail
+} // namespace detail
+} // namespace heddle

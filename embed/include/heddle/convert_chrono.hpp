@@ -1,6 +1,7 @@
 // Conversion of times. Include heddle/convert.hpp.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/json_conversion.hpp>
 
 #include <chrono>
@@ -12,7 +13,8 @@
 #include <string>
 #include <type_traits>
 
-namespace heddle::detail {
+namespace HEDDLE_PUBLIC heddle {
+namespace detail {
 
 /// A time of the system clock in all the precision that RFC 3339 has for us.
 struct clock_reading {
@@ -118,4 +120,5 @@ struct converter<std::chrono::time_point<std::chrono::system_clock, Duration>> {
     static json schema(schema_builder&) { return time_schema(); }
 };
 
-} // namespace heddle::detail
+} // namespace detail
+} // namespace heddle

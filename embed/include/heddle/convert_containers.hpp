@@ -1,6 +1,7 @@
 // Conversion of tuples and containers. Include heddle/convert.hpp.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/json_conversion.hpp>
 
 #include <array>
@@ -13,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::detail {
+namespace HEDDLE_PUBLIC heddle {
+namespace detail {
 
 template <class T>
 concept map_like = requires {
@@ -204,4 +206,5 @@ struct converter<T> {
     }
 };
 
-} // namespace heddle::detail
+} // namespace detail
+} // namespace heddle

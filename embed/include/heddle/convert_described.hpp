@@ -1,6 +1,7 @@
 // Conversion of structs and enums that Boost.Describe describes. Include heddle/convert.hpp.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/json_conversion.hpp>
 
 #include <boost/describe/enumerators.hpp>
@@ -16,7 +17,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace heddle::detail {
+namespace HEDDLE_PUBLIC heddle {
+namespace detail {
 
 /// An object without a member that it must have, or with one that is unknown, is an error.
 [[nodiscard]] bool check_members(const json::object& members,
@@ -145,4 +147,5 @@ struct converter<T> {
     static json schema(schema_builder&) { return enum_schema(list::names); }
 };
 
-} // namespace heddle::detail
+} // namespace detail
+} // namespace heddle

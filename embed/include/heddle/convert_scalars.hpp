@@ -1,6 +1,7 @@
 // Conversion of truth values, numbers, strings and JSON itself. Include heddle/convert.hpp.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/json_conversion.hpp>
 
 #include <concepts>
@@ -13,7 +14,8 @@
 #include <utility>
 #include <variant>
 
-namespace heddle::detail {
+namespace HEDDLE_PUBLIC heddle {
+namespace detail {
 
 /// The integer, also out of a number without a fraction (1.0 is an integer to JSON Schema).
 [[nodiscard]] std::optional<std::int64_t> read_integer(const json& from, std::int64_t min,
@@ -126,4 +128,5 @@ struct converter<T> {
     static json schema(schema_builder&) { return type_schema("null"); }
 };
 
-} // namespace heddle::detail
+} // namespace detail
+} // namespace heddle

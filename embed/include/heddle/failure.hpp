@@ -3,6 +3,7 @@
 
 #include <heddle/answer.hpp>
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/json.hpp>
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// Failures of the runtime itself. Those of workflows have the kinds of the language
 /// (failure_details::kind).

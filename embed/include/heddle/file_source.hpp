@@ -2,12 +2,13 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 
 #include <memory>
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// The files that workflows may read and write. Paths are relative and use "/".
 /// Threads: called from each thread of the runtime, maybe at the same time. The functions wait in

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/call.hpp>
 #include <heddle/completion.hpp>
 #include <heddle/function_awaitable.hpp>
@@ -15,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// What happens to a call of a function when a durable workflow is executed again.
 enum class replay {

@@ -1,6 +1,7 @@
 // Functions of the host that return boost::asio::awaitable.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/function_binding.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -10,7 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace heddle::detail {
+namespace HEDDLE_PUBLIC heddle {
+namespace detail {
 
 /// Runs the coroutine on the executor of the call. The cancellation of the call cancels what it
 /// awaits. An exception is the failure of the call.
@@ -64,4 +66,5 @@ struct returned_value<boost::asio::awaitable<result<T>>> {
     }
 };
 
-} // namespace heddle::detail
+} // namespace detail
+} // namespace heddle

@@ -1,6 +1,7 @@
 // From the signature of a C++ function to a call with JSON. Include heddle/function.hpp.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/call.hpp>
 #include <heddle/completion.hpp>
 #include <heddle/convert.hpp>
@@ -16,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 struct function_definition;
 

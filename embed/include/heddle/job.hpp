@@ -3,6 +3,7 @@
 
 #include <heddle/answer.hpp>
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/async_result.hpp>
@@ -13,11 +14,11 @@
 #include <string>
 #include <utility>
 
-namespace heddle {
-
-namespace embed {
+namespace heddle::embed {
 class job_state;
 }
+
+namespace HEDDLE_PUBLIC heddle {
 
 /// Text of a model's response. Pieces of calls that run side by side alternate.
 struct piece {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/json_object.hpp>
 
 #include <concepts>
@@ -15,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 enum class json_kind : std::uint8_t { null, boolean, integer, number, string, array, object };
 

@@ -1,6 +1,7 @@
 // How C++ types and JSON correspond: the point where hosts add types of their own.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/json.hpp>
 #include <heddle/json_place.hpp>
 
@@ -10,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// The conversion of a type of the host that is neither described by Boost.Describe nor built in.
 /// Specialise it with

@@ -1,6 +1,8 @@
 // The members of a JSON object. Include heddle/json.hpp.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -8,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 class json;
 struct json_member;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/json.hpp>
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// How from_json reads.
 struct read_options {

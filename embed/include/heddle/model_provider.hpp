@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/call.hpp>
 #include <heddle/json.hpp>
 
@@ -12,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 struct model_message {
     enum class role : std::uint8_t { system, user, assistant, tool };

@@ -3,6 +3,7 @@
 
 #include <heddle/answer.hpp>
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/call_options.hpp>
 #include <heddle/job.hpp>
 #include <heddle/json.hpp>
@@ -15,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
-
-namespace embed {
+namespace heddle::embed {
 class program_handle;
 }
+
+namespace HEDDLE_PUBLIC heddle {
 
 /// A function that a program defines.
 struct function_signature {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/function.hpp>
 #include <heddle/program.hpp>
 #include <heddle/runtime_options.hpp>
@@ -19,11 +20,11 @@ namespace boost::asio {
 class io_context;
 }
 
-namespace heddle {
-
-namespace embed {
+namespace heddle::embed {
 class runtime_core;
 }
+
+namespace HEDDLE_PUBLIC heddle {
 
 /// How many threads run an io_context of the host.
 enum class host_threads : std::uint8_t {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/log.hpp>
+#include <heddle/base/visibility.hpp>
 #include <heddle/file_source.hpp>
 #include <heddle/memory_source.hpp>
 #include <heddle/model_provider.hpp>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 struct runtime_options {
     /// Threads that run workflows. They share limits, cache and connections of the services that

@@ -1,13 +1,14 @@
 // Figures of a runtime, for metrics.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// Figures of one thread, or of all together. Counters begin with the runtime.
 struct call_stats {

@@ -1,9 +1,10 @@
 // JSON Schema of C++ types.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
 #include <heddle/convert.hpp>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// The JSON Schema (draft 2020-12) of what from_json<T> reads and to_json writes. A struct that
 /// contains itself is defined in "$defs".

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/source.hpp>
+#include <heddle/base/visibility.hpp>
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/system/error_code.hpp>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// Who wrote the text of an error: our client side, the remote server (may hold user input; never
 /// trusted as markup), or the user's script.

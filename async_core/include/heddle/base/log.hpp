@@ -1,10 +1,12 @@
 // The log port: what the libraries write to; the host decides where it goes.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
+
 #include <cstdint>
 #include <string_view>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
 

@@ -1,6 +1,8 @@
 // Where text came from: global source positions and the map that resolves them.
 #pragma once
 
+#include <heddle/base/visibility.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -9,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace heddle {
+namespace HEDDLE_PUBLIC heddle {
 
 /// A half-open range of bytes in the virtual concatenation of all sources of one source_map (after
 /// Nix's PosIdx: four bytes a position, resolved to line and column only when printed). Position 0
