@@ -2,6 +2,7 @@
 
 #include "json_values.hpp"
 
+#include <heddle/base/detached_error.hpp>
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/realm.hpp>
@@ -26,26 +27,12 @@ json data_of(const lang::value& given) {
     return created ? *std::move(created) : json(created.error().message());
 }
 
-/// The error by itself: what it refers to is left out.
-error copied(const error& failure) {
-    const error_info& info = failure.info();
-    error copy = failure.is_cancelled()
-                     ? error::cancelled(failure.cancelled_because(), info.message)
-                     : error(info.code, info.message);
-    if (!info.hint.empty()) copy = std::move(copy).with_hint(info.hint);
-    copy = std::move(copy).with_origin(info.origin);
-    if (info.retry_after) copy = std::move(copy).with_retry_after(*info.retry_after);
-    if (info.retryable) copy = std::move(copy).with_retryable(*info.retryable);
-    if (info.attempts) copy = std::move(copy).with_attempts(*info.attempts);
-    return copy;
-}
-
 /// The causes of `failure` are kept for their codes: a status is chosen by them.
 error with_causes_of(error copy, const error& failure, std::vector<std::string>& messages) {
     for (const error* cause = failure.info().cause.get(); cause && messages.size() < max_causes;
          cause = cause->info().cause.get()) {
         messages.push_back(cause->message());
-        copy = std::move(copy).with_last_cause(copied(*cause));
+        copy = std::move(copy).with_last_cause(detached_error(*cause));
     }
     return copy;
 }
@@ -59,7 +46,7 @@ error made_plain(const error& failure, const source_map& sources, std::string te
     details->text = std::move(text);
     details->used = used;
     details->tag = std::move(tag);
-    error copy = copied(failure);
+    error copy = detached_error(failure);
     for (const trace_entry& each : info.trace) {
         details->trace.push_back({each.what, place_of(sources, each.where)});
         copy = std::move(copy).with_trace(each.what);

@@ -171,7 +171,7 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
         if (!has_next && due == retries_.end()) return nullptr;
     }
     std::unique_ptr<row_job> job;
-    // A row of its own shows best whether a service is back: the others may be what it fails at.
+    // A new row shows best whether a service is back: the others may be what it fails at.
     if (due != retries_.end() && !(probe && has_next && !others_start)) {
         job = std::move(*due);
         retries_.erase(due);

@@ -1,4 +1,4 @@
-// Numbers and texts in a row of bytes.
+// Numbers and strings, encoded as bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace heddle::cli {
 
-/// Appends to a text; unpacked_bytes reads it in the same order.
+/// Appends to a string; unpacked_bytes reads it in the same order.
 class packed_bytes {
 public:
     void add(std::uint64_t number) {

@@ -13,7 +13,7 @@
 
 namespace heddle::cli {
 
-/// Imported files as they are named from the folder of the workflow, with their texts.
+/// Imported files as they are named from the folder of the workflow, with their contents.
 using imported_texts = std::vector<std::pair<std::string, std::string>>;
 
 /// All that decides what a row asks for.

@@ -1,5 +1,6 @@
 #include "common/remote_call.hpp"
 
+#include <heddle/base/detached_error.hpp>
 #include <heddle/base/exceptions.hpp>
 #include <heddle/coro/run_on.hpp>
 #include <heddle/providers/common/remote_provider.hpp>
@@ -17,16 +18,6 @@ using ports::lost_request;
 using ports::send_terms;
 
 namespace {
-
-/// `failure` for another thread: without a payload, a trace and causes, which may hold values.
-[[nodiscard]] error plain(const error& failure) {
-    if (failure.is_cancelled())
-        return error::cancelled(failure.cancelled_because(), failure.message());
-    error copy(failure.code(), failure.message());
-    if (!failure.info().hint.empty()) copy = std::move(copy).with_hint(failure.info().hint);
-    if (failure.info().retryable) copy = std::move(copy).with_retryable(*failure.info().retryable);
-    return copy;
-}
 
 [[nodiscard]] bool are_alike(const error& left, const error& right) {
     return left.code() == right.code() && left.message() == right.message() &&
@@ -110,7 +101,7 @@ task<result<send_terms>> remote_caller::admit(const chat_request& request,
     result<send_terms> admitted = co_await sends_->before_sending(request, lost, here);
     if (admitted) co_return admitted;
     admission_failure_ = std::move(admitted).error();
-    co_return plain(*admission_failure_);
+    co_return detached_error(*admission_failure_);
 }
 
 task<result<chat_response>> remote_caller::finish(result<chat_response> outcome) {

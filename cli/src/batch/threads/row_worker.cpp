@@ -2,23 +2,13 @@
 
 #include "service_options.hpp"
 
+#include <heddle/base/detached_error.hpp>
 #include <heddle/coro/run_on.hpp>
 
 #include <system_error>
 #include <utility>
 
 namespace heddle::cli {
-
-namespace {
-
-/// Without what may hold values of the language, which belong to one thread.
-error for_other_threads(const error& failure) {
-    if (failure.is_cancelled())
-        return error::cancelled(failure.cancelled_because(), failure.message());
-    return error(failure.code(), failure.message()).with_hint(failure.info().hint);
-}
-
-} // namespace
 
 row_worker::row_worker(const parts& of)
     : of_(of), home_(of.home.loop().address()), loop_(context_), observer_(&of.counter),
@@ -114,7 +104,7 @@ coro::task<result<void>> row_worker::close() {
 
 coro::task<result<void>> row_worker::load_here(coro::call_context context) {
     result<std::unique_ptr<row_session>> first = co_await sessions_->open(context);
-    if (!first) co_return for_other_threads(first.error());
+    if (!first) co_return detached_error(first.error());
     co_return result<void>();
 }
 
@@ -124,7 +114,7 @@ coro::task<result<row_outcome>> row_worker::attempt_here(const rows::row* row, r
     row_outcome outcome;
     result<std::unique_ptr<row_session>> taken = co_await sessions_->open(context);
     if (!taken) {
-        if (!context.cancelled()) co_return for_other_threads(taken.error());
+        if (!context.cancelled()) co_return detached_error(taken.error());
         outcome.what = row_outcome::kind::cancelled;
         co_return outcome;
     }

@@ -11,7 +11,7 @@ class delta_receiver {
 public:
     virtual ~delta_receiver() = default;
 
-    /// Whether it receives the text of a call that begins now. Responses that nobody receives are
+    /// Whether it receives the text of a call that begins now. Responses without a receiver are
     /// not streamed.
     [[nodiscard]] virtual bool is_listening() const noexcept { return true; }
     /// Takes a piece. Errors: any; it cancels the call, which fails with it.
