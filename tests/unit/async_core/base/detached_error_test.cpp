@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 class session_value : public error_payload {};
 
-TEST(detached_error, says_what_the_error_says_without_what_belongs_to_its_thread) {
+TEST(detached_error, has_all_of_the_error_but_what_belongs_to_its_thread) {
     const error failure = error(errc::not_found, "no such file")
                               .with_hint("look elsewhere")
                               .with_origin(error_origin::server)
