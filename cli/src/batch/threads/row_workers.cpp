@@ -11,9 +11,13 @@ coro::task<result<std::unique_ptr<row_workers>>> row_workers::start(parts of, st
     while (object->workers_.size() < count) {
         auto worker = row_worker::start({of.home, of.options, of.variables, of.program, of.binding,
                                          of.loaded, object->counts_});
-        if (!worker) co_return std::move(worker).error();
-        object->workers_.push_back(*std::move(worker));
-        result<void> loaded = co_await object->workers_.back()->load(context);
+        result<void> loaded;
+        if (worker) {
+            object->workers_.push_back(*std::move(worker));
+            loaded = co_await object->workers_.back()->load(context);
+        } else {
+            loaded = std::move(worker).error();
+        }
         if (loaded) continue;
         co_await object->close();
         co_return std::move(loaded).error();
