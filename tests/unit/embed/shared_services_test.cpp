@@ -1,17 +1,16 @@
 // Services that the threads of a runtime share.
 #include "embed_harness.hpp"
 
+#include <counting_service.hpp>
 #include <loopback_server.hpp>
 
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace heddle {
@@ -21,35 +20,11 @@ using ::testing::HasSubstr;
 using testing::loaded;
 using testing::wait_for;
 
-/// A service in the format of OpenAI that counts what it has at once.
-struct counting_service {
-    std::atomic<int> running{0};
-    std::atomic<int> most{0};
-    std::atomic<int> asked{0};
-    loopback::server server{[this](loopback::connection& peer, int) {
-        while (!peer.read_request().empty()) {
-            ++asked;
-            const int now = ++running;
-            for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {}
-            std::this_thread::sleep_for(std::chrono::milliseconds(3));
-            --running;
-            (void)peer.send(loopback::answer(
-                R"({"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})",
-                "content-type: application/json\r\n"));
-        }
-    }};
-
-    [[nodiscard]] std::string config(const std::string& more) const {
-        return "model = \"near:m\"\n[providers.near]\ntype = \"openai\"\nbase_url = \"" +
-               server.url() + "/v1\"\nmax_in_flight = 2\n" + more;
-    }
-};
-
 constexpr const char* asking = R"((defatom ask (params text) (instructions "Is it {{text}}?"))
 (define (go text) (content (ask text))))";
 
 TEST(services_of_a_runtime, keep_their_limits_over_all_threads) {
-    counting_service service;
+    loopback::counting_service service;
     const std::string keys =
         std::filesystem::temp_directory_path() / ("heddle-keys-" + std::to_string(::getpid()));
     runtime_options options;
@@ -71,9 +46,9 @@ TEST(services_of_a_runtime, keep_their_limits_over_all_threads) {
         ASSERT_EQ(stats.threads.size(), 4U);
         for (const auto& each : stats.threads) EXPECT_GT(each.done, 0U) << "a thread had no call";
     }
-    EXPECT_EQ(service.asked, 60);
-    EXPECT_LE(service.most, 2);
-    EXPECT_LE(service.server.accepted(), 4); // a slow one may be replaced; without sharing 8
+    EXPECT_EQ(service.requests(), 60);
+    EXPECT_LE(service.max_running(), 2);
+    EXPECT_LE(service.connections(), 4); // a slow one may be replaced; without sharing 8
     std::ifstream noted(keys);
     const std::string runs((std::istreambuf_iterator<char>(noted)), {});
     EXPECT_EQ(runs, "run\n") << "the key is found once for all threads";

@@ -7,15 +7,14 @@
 #include <heddle/providers/common/remote_provider.hpp>
 #include <heddle/tasks/session/session_tasks.hpp>
 
+#include <counting_service.hpp>
 #include <loop_thread.hpp>
-#include <loopback_server.hpp>
 
 #include <boost/asio/post.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <deque>
 #include <future>
 #include <mutex>
@@ -26,25 +25,6 @@ namespace heddle::setup {
 namespace {
 
 using loopback::loop_thread;
-
-/// A service in the format of OpenAI that counts what it has at once.
-struct counting_service {
-    std::atomic<int> running{0};
-    std::atomic<int> most{0};
-    std::atomic<int> asked{0};
-    loopback::server server{[this](loopback::connection& peer, int) {
-        while (!peer.read_request().empty()) {
-            ++asked;
-            const int now = ++running;
-            for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {}
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-            --running;
-            (void)peer.send(loopback::answer(
-                R"({"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})",
-                "content-type: application/json\r\n"));
-        }
-    }};
-};
 
 /// Notes the threads on which requests are sent.
 class sending_threads final : public request_watch {
@@ -106,14 +86,12 @@ TEST(service_sets_with_a_home, names_lead_to_the_same_models_through_other_ports
 }
 
 TEST(service_sets_with_a_home, loops_share_limits_and_connections_of_the_home_loop) {
-    counting_service service;
+    loopback::counting_service service;
     service_set_options options;
     options.variables.lookup = [](const std::string& name) {
         return name == "KEY" ? std::optional<std::string>("sk-test-0123456789") : std::nullopt;
     };
-    options.config_text = "model = \"near:m\"\n[providers.near]\ntype = \"openai\"\nbase_url = \"" +
-                          service.server.url() +
-                          "/v1\"\napi_key_env = \"KEY\"\nmax_in_flight = 2\n";
+    options.config_text = service.config("api_key_env = \"KEY\"\n");
     sending_threads sent;
     options.of_sent = &sent;
     loop_thread home;
@@ -166,9 +144,9 @@ TEST(service_sets_with_a_home, loops_share_limits_and_connections_of_the_home_lo
             loops[i].end();
         }
     }
-    EXPECT_EQ(service.asked, count * 30);
-    EXPECT_EQ(service.most, 2);
-    EXPECT_LE(service.server.accepted(), 4); // a slow one may be replaced; without sharing 6
+    EXPECT_EQ(service.requests(), count * 30);
+    EXPECT_EQ(service.max_running(), 2);
+    EXPECT_LE(service.connections(), 4); // a slow one may be replaced; without sharing 6
     EXPECT_EQ(sent.threads, std::set<std::thread::id>{home.id()});
     std::promise<void> closed;
     boost::asio::post(home.loop().get_executor(), [&] {
