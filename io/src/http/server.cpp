@@ -38,11 +38,11 @@ std::string key_of(const asio::ip::address& address) {
 }
 
 /// Sends what the socket takes at once: nobody waits for a client that has too many connections.
-void turn_away(server_socket& socket, bool is_plain) {
+void turn_away(server_socket& socket, const server_shared& shared) {
     error_code ignored;
-    if (is_plain) {
+    if (!shared.tls) {
         const std::string body =
-            error_body(429, "there are too many connections from your address");
+            shared.refusal_body(429, "there are too many connections from your address");
         const std::string text = "HTTP/1.1 429 " + std::string(status_text(429)) +
                                  "\r\nContent-Type: application/json\r\nConnection: close\r\n"
                                  "Content-Length: " +
@@ -223,13 +223,16 @@ void server::state::take(server_socket socket, coro::nursery& children) {
     std::size_t& open = by_client[key];
     if (open >= shared.options.max_connections_per_client) {
         ++shared.counters.refused;
-        turn_away(socket, shared.tls == nullptr);
+        turn_away(socket, shared);
         return;
     }
     auto connection =
         std::make_shared<server_connection>(shared, std::move(socket), std::move(key));
     ++open;
-    ++shared.counters.open_connections;
+    server_counters& counters = shared.counters;
+    ++counters.open_connections;
+    counters.max_open_connections =
+        std::max(counters.max_open_connections, counters.open_connections);
     connections.push_back(*connection);
     children.start(
         [&] { return run_connection(*this, std::move(connection), children.context()); });

@@ -199,7 +199,7 @@ coro::task<bool> server_connection::respond(server_connection& self, coro::call_
         self.keep_alive_ = false;
         response_head head;
         head.status = 500;
-        std::string body = error_body(500, "internal error");
+        std::string body = self.shared_.refusal_body(500, "internal error");
         const result<void> sent = co_await response.send(std::move(head), std::move(body));
         whole = sent.has_value();
     } else if (!whole && !failed) {
@@ -239,7 +239,7 @@ coro::task<void> server_connection::refuse(server_connection& self, int status,
     self.phase_ = phase::responding;
     self.keep_alive_ = false;
     self.no_body_ = self.parser_.is_head();
-    const std::string body = error_body(status, why);
+    const std::string body = self.shared_.refusal_body(status, why);
     response_head head;
     head.status = status;
     if (status == 401) head.fields.push_back({"WWW-Authenticate", "Bearer"});

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace heddle::net {
 class tls_context;
@@ -31,6 +32,11 @@ struct server_shared {
 
     /// The time of day for Date (RFC 9110, 5.6.7), made once a second.
     [[nodiscard]] const std::string& date();
+    /// The body of a response of the server itself.
+    [[nodiscard]] std::string refusal_body(int status, std::string_view message) const {
+        return options.refusal_body ? options.refusal_body(status, message)
+                                    : error_body(status, message);
+    }
 
 private:
     std::time_t date_second_ = -1;

@@ -28,7 +28,9 @@ struct response_head {
 
 /// Sends the response to one request: whole, by send(), or in pieces, by start(), write() and
 /// finish(). A call returns once the system has taken all of its bytes, so that a slow reader holds
-/// back whoever produces them. The response to a HEAD is sent without its body.
+/// back whoever produces them. Pieces that are there at once go out together when they are put by
+/// put_head() and put() and sent by flush() or finish(). The response to a HEAD is sent without its
+/// body.
 ///
 /// Errors of all calls: cancelled with cancel_reason::user when the client has hung up or reads too
 /// slowly (server_options::write_time); later calls then fail in the same way.
@@ -49,6 +51,18 @@ public:
     [[nodiscard]] coro::task<result<void>> write(std::string piece);
     /// Ends the body. After start(); the server calls it for a handler that does not.
     [[nodiscard]] coro::task<result<void>> finish();
+
+    /// As start() and write(), but keeps the bytes in memory, without bound, until the next call
+    /// that sends. Errors: errc::internal where start() and write() are not allowed.
+    [[nodiscard]] result<void> put_head(const response_head& head);
+    [[nodiscard]] result<void> put(std::string_view piece);
+    /// Sends what was put.
+    [[nodiscard]] coro::task<result<void>> flush();
+
+    /// Closes the connection without the rest of the response, or without any of it: the client
+    /// sees that it is incomplete. What was put and not sent is lost. Cancels the handler's
+    /// context; the response counts as finished.
+    void abandon() noexcept;
 
     /// Whether a status has been sent, so that an error cannot be shown by another one.
     [[nodiscard]] bool has_started() const noexcept { return phase_ != phase::none; }

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace heddle::http {
 
@@ -57,9 +58,12 @@ struct server_options {
     std::size_t max_connections_per_client = 2'000;
 
     /// Called with a request whose header is there and whose body is still to come, so that nobody
-    /// fills the memory who may not ask anything. A refusal is sent with error_body(), and the
+    /// fills the memory who may not ask anything. A refusal is sent with refusal_body, and the
     /// connection is closed. Empty: all bodies are received. Must not throw.
     std::function<early_refusal(const server_request&)> before_body{};
+    /// The body, in JSON, of what the server itself responds, for an API with a format of its own.
+    /// Empty: error_body(). Must not throw.
+    std::function<std::string(int status, std::string_view message)> refusal_body{};
 
     std::chrono::milliseconds header_time{10'000}; ///< from the first byte; also for TLS to begin
     std::chrono::milliseconds body_time{60'000};   ///< from the end of the header
@@ -75,13 +79,14 @@ struct server_counters {
     std::uint64_t refused = 0;  ///< malformed, too large or too slow requests, and connections
     std::uint64_t connections = 0;
     std::size_t open_connections = 0;
-    std::size_t in_progress = 0; ///< requests whose handler runs
+    std::size_t max_open_connections = 0; ///< at once
+    std::size_t in_progress = 0;          ///< requests whose handler runs
 };
 
 /// Reads requests and passes each to a handler: HTTP/1.1 and 1.0, keep-alive, pipelined requests
 /// one after the other, chunked bodies, `Expect: 100-continue`. What is malformed or exceeds a
-/// bound is refused with 400, 408, 413, 414, 417, 431, 501 or 505 and error_body(), and its
-/// connection is closed.
+/// bound is refused with 400, 408, 413, 414, 417, 431, 501 or 505 and
+/// server_options::refusal_body, and its connection is closed.
 ///
 /// While a handler runs, the connection is read from, so that its end is noticed at once. A client
 /// that sends more than 64 kB ahead of its response counts as gone.

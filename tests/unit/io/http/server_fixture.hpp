@@ -144,6 +144,9 @@ private:
         add("GET", "/breaks", &breaks);
         add("GET", "/injects", &injects);
         add("GET", "/unfinished", &unfinished);
+        add("GET", "/together", &together);
+        add("GET", "/cut", &cut);
+        add("GET", "/silent", &silent);
     }
 
     static coro::task<void> run(http_server& self) {
@@ -244,6 +247,34 @@ private:
                                        response_writer& response, coro::call_context) {
         response_head head;
         [[maybe_unused]] const auto sent = co_await response.start(std::move(head));
+    }
+    static coro::task<void> together(http_server&, const server_request&, response_writer& response,
+                                     coro::call_context) {
+        const bool is_early = response.put("early").has_value();
+        const response_head head;
+        const bool is_headed = response.put_head(head).has_value();
+        const bool is_twice = response.put_head(head).has_value();
+        const bool is_put = response.put("one").has_value() && response.put("two").has_value();
+        if (is_early || !is_headed || is_twice || !is_put) throw std::logic_error("order");
+        [[maybe_unused]] const auto sent = co_await response.finish();
+    }
+    static coro::task<void> cut(http_server& self, const server_request&, response_writer& response,
+                                coro::call_context context) {
+        const response_head head;
+        auto sent = response.put_head(head);
+        sent = response.put("half");
+        sent = co_await response.flush();
+        sent = response.put("lost");
+        response.abandon();
+        self.reason = context.cancel->reason();
+        EXPECT_TRUE(response.has_finished());
+        sent = co_await response.flush();
+        EXPECT_FALSE(sent);
+    }
+    static coro::task<void> silent(http_server&, const server_request&, response_writer& response,
+                                   coro::call_context) {
+        response.abandon();
+        co_return;
     }
 
     result<void> outcome_;

@@ -98,6 +98,7 @@ TEST_F(http_server, connections_of_one_client_are_bounded) {
     EXPECT_EQ(counters().refused, 1U);
     one.close();
     ASSERT_TRUE(soon([&] { return counters().open_connections == 1; }));
+    EXPECT_EQ(counters().max_open_connections, 2U);
     EXPECT_EQ(status_of(exchange(get("/hello"))), 200);
 }
 

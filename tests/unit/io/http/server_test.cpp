@@ -119,6 +119,53 @@ TEST_F(http_server, handlers_that_fail) {
     EXPECT_EQ(status_of(exchange(get("/hello"))), 200);
 }
 
+TEST_F(http_server, pieces_that_are_put_go_out_together) {
+    start();
+    const raw_client client(port);
+    client.send(get("/together", ""));
+    // One write of the server is one read here.
+    const std::string seen = client.read_some();
+    EXPECT_EQ(body_of(seen), "3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n");
+    client.send(get("/hello"));
+    EXPECT_EQ(body_of(client.read_all()), "hi");
+    EXPECT_EQ(log.text(), "");
+}
+
+TEST_F(http_server, a_handler_can_abandon_its_response) {
+    start();
+    EXPECT_EQ(body_of(exchange(get("/cut", ""))), "4\r\nhalf\r\n");
+    EXPECT_EQ(reason, cancel_reason::user);
+    EXPECT_EQ(exchange(get("/silent", "")), "");
+    EXPECT_EQ(exchange(get("/silent", "") + get("/hello")), "");
+    EXPECT_EQ(log.text(), "");
+    EXPECT_EQ(status_of(exchange(get("/hello"))), 200);
+}
+
+TEST_F(http_server, an_api_has_its_own_format_for_what_the_server_refuses) {
+    server_options options;
+    options.refusal_body = [](int status, std::string_view message) {
+        return "[" + std::to_string(status) + ",\"" + std::string(message) + "\"]";
+    };
+    options.before_body = [](const server_request& request) {
+        return request.path() == "/echo" ? early_refusal{403, "not here"} : early_refusal{};
+    };
+    options.max_connections_per_client = 1;
+    start(std::move(options));
+    const auto body = [&](std::string_view request) {
+        const std::string seen = exchange(request);
+        EXPECT_TRUE(soon([&] { return counters().open_connections == 0; }));
+        return body_of(seen);
+    };
+    EXPECT_EQ(body("GET / HTTP/2.0\r\nHost: x\r\n\r\n"), "[505,\"the HTTP version is not 1.1\"]");
+    EXPECT_EQ(body("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n"),
+              "[403,\"not here\"]");
+    EXPECT_EQ(body(get("/nothing")), "[500,\"internal error\"]");
+    const raw_client first(port);
+    ASSERT_TRUE(soon([&] { return counters().open_connections == 1; }));
+    EXPECT_EQ(body_of(raw_client(port).read_all()),
+              "[429,\"there are too many connections from your address\"]");
+}
+
 TEST_F(http_server, a_field_cannot_begin_another_one) {
     start();
     const std::string seen = exchange(get("/injects"));
