@@ -28,10 +28,12 @@ struct server_options {
     secret required_key; ///< unless empty, requests without this key receive a 401
     std::size_t max_header_bytes = 64 * 1024;
     std::size_t max_body_bytes = 32 * 1024 * 1024;
-    std::size_t max_connections = 20'000;      ///< further ones wait in the queue of the kernel
-    std::chrono::milliseconds idle{300'000};   ///< between requests
-    std::chrono::milliseconds receive{60'000}; ///< a whole request; sending a whole response
-    std::chrono::milliseconds drain{2'000};    ///< for responses in progress when it is stopped
+    std::size_t max_connections =
+        20'000; ///< a further one takes the place of an idle one, or waits
+    std::chrono::milliseconds idle{300'000}; ///< between requests
+    /// For the header, for the body, and for 64 kB of a response.
+    std::chrono::milliseconds receive{60'000};
+    std::chrono::milliseconds drain{2'000}; ///< for responses in progress when it is stopped
 };
 
 struct server_counters {
@@ -45,8 +47,8 @@ struct server_counters {
 /// Responds, whole and streamed, in the format of the path: `POST /v1/chat/completions` and
 /// `/v1/responses` (OpenAI), `/v1/messages` (Anthropic), `/v1/models/MODEL:generateContent` and
 /// `:streamGenerateContent` (Gemini, also under `/v1beta`), `/api/chat` (Ollama); `GET /v1/models`,
-/// `/api/tags`, `/health`. The `/v1` is optional. HTTP/1.1 with keep-alive, pipelining, chunked
-/// bodies and `Expect: 100-continue`.
+/// `/api/tags`, `/health`. The `/v1` is optional. Of HTTP it does what http::server does; what that
+/// refuses is refused in the format of OpenAI.
 /// Threads: the shard's only.
 class server {
 public:
