@@ -27,6 +27,7 @@ std::vector<finding> check(const std::vector<source_file>& files,
     check_includes(files, findings);
     check_references(files, root, findings);
     check_drawings(files, findings);
+    check_public_api(files, findings);
     for (const auto& file : files) {
         check_coroutines(file, findings);
         check_text(file, root, findings);

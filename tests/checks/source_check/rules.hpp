@@ -25,4 +25,8 @@ void check_references(const std::vector<source_file>& files, const std::filesyst
 /// The drawings of ARCHITECTURE.md are what the includes are, without circles.
 void check_drawings(const std::vector<source_file>& files, std::vector<finding>& findings);
 
+/// The installed headers (embed/public_headers.txt) include each other only and show nothing
+/// internal.
+void check_public_api(const std::vector<source_file>& files, std::vector<finding>& findings);
+
 } // namespace heddle::checks

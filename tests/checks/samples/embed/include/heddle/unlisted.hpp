@@ -1,0 +1,7 @@
+#pragma once // expect: public-api
+
+namespace HEDDLE_PUBLIC heddle {
+
+void weave();
+
+} // namespace heddle
