@@ -70,6 +70,9 @@ function(heddle_pch_target name)
     target_precompile_headers(${target} PRIVATE ${headers_${name}})
 endfunction()
 
+# The sources that compile Asio, as a pattern of their paths and of their objects.
+set(HEDDLE_ASIO_SOURCES "/boost_asio(_ssl)?\\.cpp")
+
 # heddle_add_library(<name>
 #     [AREA <folder>]           sources src/<folder>/**.cpp, public headers include/heddle/<folder>;
 #                               without it the whole src and include of this folder
@@ -93,6 +96,9 @@ function(heddle_add_library name)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${sources_dir}/*.cpp")
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${headers_dir}/*.hpp")
     list(APPEND sources ${arg_SOURCES})
+    if(HEDDLE_HOST_ASIO)
+        list(FILTER sources EXCLUDE REGEX "${HEDDLE_ASIO_SOURCES}")
+    endif()
 
     set(scope INTERFACE)
     if(sources)
@@ -106,16 +112,16 @@ function(heddle_add_library name)
     endif()
     add_library(heddle::${name} ALIAS ${target})
     target_compile_features(${target} ${scope} cxx_std_20)
-    target_include_directories(${target} ${scope}
-        "$<BUILD_INTERFACE:${include_root}>" "$<INSTALL_INTERFACE:include>")
+    target_include_directories(${target} ${scope} "${include_root}")
     target_link_libraries(${target} ${scope} ${arg_DEPENDS})
-    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 
     add_library(${target}_internals INTERFACE)
     target_include_directories(${target}_internals INTERFACE "${source_root}")
     target_link_libraries(${target}_internals INTERFACE ${target} ${arg_PRIVATE_DEPENDS})
 
     set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES ${target})
-    set_property(GLOBAL APPEND PROPERTY HEDDLE_HEADER_ROOTS "${include_root}")
+    set(third_parties ${arg_PRIVATE_DEPENDS}) # what libheddle.a needs beside public headers
+    list(FILTER third_parties EXCLUDE REGEX "^heddle_")
+    set_property(GLOBAL APPEND PROPERTY HEDDLE_THIRD_PARTIES ${third_parties})
     set_property(GLOBAL PROPERTY HEDDLE_HEADERS_OF_${target} "${headers}")
 endfunction()

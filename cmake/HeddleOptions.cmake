@@ -3,6 +3,9 @@
 option(HEDDLE_BUILD_CLI "Build the heddle program" ${PROJECT_IS_TOP_LEVEL})
 option(HEDDLE_BUILD_TESTS "Build tests, fuzzers and benches" ${PROJECT_IS_TOP_LEVEL})
 option(HEDDLE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
+option(HEDDLE_STATIC "Build libheddle.a" ${PROJECT_IS_TOP_LEVEL})
+option(HEDDLE_SHARED "Build libheddle.so" ${PROJECT_IS_TOP_LEVEL})
+option(HEDDLE_HOST_ASIO "The program that links heddle compiles Asio itself" OFF)
 option(HEDDLE_WERROR "Treat warnings as errors" OFF)
 option(HEDDLE_PCH "Use precompiled headers" ON)
 option(HEDDLE_CHECK_HEADERS "Compile each public header alone, as a part of the tests" OFF)
@@ -10,6 +13,12 @@ option(HEDDLE_BENCH "Build the benches of tests/perf by default" OFF)
 option(HEDDLE_FUZZ "Build tests/fuzz (clang only)" OFF)
 option(HEDDLE_COVERAGE "Measure the coverage of the tests" OFF)
 set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address,undefined' or 'thread'")
+
+# Who leaves Asio out links only static libraries, into a program that has it.
+if(HEDDLE_HOST_ASIO AND (HEDDLE_BUILD_CLI OR HEDDLE_BUILD_TESTS OR HEDDLE_SHARED))
+    message(FATAL_ERROR "HEDDLE_HOST_ASIO leaves Asio out, which the program, the tests and libheddle.so "
+        "need: set HEDDLE_BUILD_CLI, HEDDLE_BUILD_TESTS and HEDDLE_SHARED to OFF")
+endif()
 
 if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

@@ -1,5 +1,5 @@
-# Configures, builds and runs the project in the folder WAY against a fresh installation of the build
-# HEDDLE_BUILD, or against the sources HEDDLE_SOURCE.
+# Configures, builds and runs the project in the folder PROJECT against the installation PREFIX, or
+# against the sources HEDDLE_SOURCE.
 
 function(run)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE outcome OUTPUT_VARIABLE output
@@ -11,14 +11,8 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE "${WORK}")
-set(arguments "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_BUILD_TYPE=Debug")
-if(WAY STREQUAL "find_package")
-    run("${CMAKE_COMMAND}" --install "${HEDDLE_BUILD}" --prefix "${WORK}/prefix")
-    list(APPEND arguments "-DCMAKE_PREFIX_PATH=${WORK}/prefix")
-else()
-    list(APPEND arguments "-DHEDDLE_SOURCE=${HEDDLE_SOURCE}")
-endif()
-run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/${WAY}" -B "${WORK}/build" -G "${GENERATOR}"
-    ${arguments})
-run("${CMAKE_COMMAND}" --build "${WORK}/build" -j 2)
-run("${WORK}/build/consumer")
+run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/${PROJECT}" -B "${WORK}" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_BUILD_TYPE=Debug"
+    "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DLINKAGE=${LINKAGE}" "-DHEDDLE_SOURCE=${HEDDLE_SOURCE}")
+run("${CMAKE_COMMAND}" --build "${WORK}" -j 2)
+run("${WORK}/consumer")

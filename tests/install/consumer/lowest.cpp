@@ -1,4 +1,4 @@
-// Only the lowest library: the others are built by the installed way already.
+// Only the lowest library: the installed ways have the others built.
 #include <heddle/base/error.hpp>
 
 int main() {
