@@ -1,5 +1,5 @@
 # cmake --install: the program, the libraries, the public headers, and what find_package and
-# pkg-config read. In components:
+# pkg-config read. In components, which are the packages of cmake/HeddlePackages.cmake:
 #
 #   program       the program, its manual page, completions and documentation
 #   library       libheddle.so
@@ -99,3 +99,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
     DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
     COMPONENT program)
+
+if(PROJECT_IS_TOP_LEVEL)
+    include(HeddlePackages)
+endif()
