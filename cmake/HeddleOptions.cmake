@@ -3,8 +3,6 @@
 option(HEDDLE_BUILD_CLI "Build the heddle program" ${PROJECT_IS_TOP_LEVEL})
 option(HEDDLE_BUILD_TESTS "Build tests, fuzzers and benches" ${PROJECT_IS_TOP_LEVEL})
 option(HEDDLE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
-option(HEDDLE_STATIC "Build libheddle.a" ${PROJECT_IS_TOP_LEVEL})
-option(HEDDLE_SHARED "Build libheddle.so" ${PROJECT_IS_TOP_LEVEL})
 option(HEDDLE_HOST_ASIO "The program that links heddle compiles Asio itself" OFF)
 option(HEDDLE_WERROR "Treat warnings as errors" OFF)
 option(HEDDLE_PCH "Use precompiled headers" ON)
@@ -13,6 +11,13 @@ option(HEDDLE_BENCH "Build the benches of tests/perf by default" OFF)
 option(HEDDLE_FUZZ "Build tests/fuzz (clang only)" OFF)
 option(HEDDLE_COVERAGE "Measure the coverage of the tests" OFF)
 set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address,undefined' or 'thread'")
+
+set(heddle_libraries ${PROJECT_IS_TOP_LEVEL})
+if(HEDDLE_SANITIZE OR HEDDLE_FUZZ OR HEDDLE_COVERAGE)
+    set(heddle_libraries OFF) # nobody installs these builds
+endif()
+option(HEDDLE_STATIC "Build libheddle.a" ${heddle_libraries})
+option(HEDDLE_SHARED "Build libheddle.so" ${heddle_libraries})
 
 # Who leaves Asio out links only static libraries, into a program that has it.
 if(HEDDLE_HOST_ASIO AND (HEDDLE_BUILD_CLI OR HEDDLE_BUILD_TESTS OR HEDDLE_SHARED))

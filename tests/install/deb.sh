@@ -8,6 +8,7 @@ set -euo pipefail
 cpack=$1 build=$2 work=$3 compiler=$4 version=$5
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$work/root
+soversion=${version%.*}
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 
 for tool in dpkg-query dpkg-deb dpkg-shlibdeps file; do
@@ -104,7 +105,7 @@ echo "== dpkg --install"
 in_root() { "${as_root[@]}" chroot "$root" "$@"; }
 [ "$(in_root heddle eval '(+ 1 2)')" = 3 ]
 in_root heddle --version | grep -F "$version"
-in_root ldconfig -p | grep -F libheddle.so.0.1 || { echo "ldconfig has not run"; exit 1; }
+in_root ldconfig -p | grep -F "libheddle.so.$soversion" || { echo "ldconfig has not run"; exit 1; }
 [ -s "$root/usr/share/doc/libheddle-dev/copyright" ]
 
 echo "== a consumer, compiled against that root"
@@ -118,7 +119,7 @@ in_root /tmp/consumer
 
 echo "== dpkg --remove"
 "${as_root[@]}" dpkg --root="$root" --log=/dev/null --force-not-root --purge heddle libheddle-dev \
-    libheddle0.1 >"$work/dpkg.log" 2>&1 || { cat "$work/dpkg.log"; exit 1; }
+    "libheddle$soversion" >"$work/dpkg.log" 2>&1 || { cat "$work/dpkg.log"; exit 1; }
 left=$(find "$root/usr" -name '*heddle*' -print)
 [ -z "$left" ] || { echo "left behind: $left"; exit 1; }
 rm -rf "$root"

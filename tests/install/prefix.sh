@@ -13,7 +13,7 @@ failed=0
 for file in bin/heddle share/man/man1/heddle.1 share/bash-completion/completions/heddle \
     share/zsh/site-functions/_heddle share/fish/vendor_completions.d/heddle.fish \
     share/doc/heddle/LICENSE share/doc/heddle/docs/README.md \
-    "$libdir/libheddle.a" "$libdir/libheddle.so.0.1" "$libdir/cmake/heddle/heddleConfig.cmake" \
+    "$libdir/libheddle.a" "$libdir/libheddle.so" "$libdir/cmake/heddle/heddleConfig.cmake" \
     "$libdir/pkgconfig/heddle.pc"; do
     [ -s "$prefix/$file" ] || { echo "not installed: $file"; failed=1; }
 done

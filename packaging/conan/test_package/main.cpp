@@ -6,7 +6,7 @@
 #include <iostream>
 
 int main() {
-    heddle::runtime rt({});
+    heddle::runtime rt;
     const auto flow = rt.load_text("sum.heddle", "(define (main a b) (+ a b))");
     if (!flow) return 1;
     // heddle-check: allow coroutine-start: main waits for the only call
