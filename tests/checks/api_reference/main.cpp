@@ -3,6 +3,8 @@
 #include "public_header.hpp"
 #include "reference_page.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -22,7 +24,7 @@ std::string content_of(const std::string& path) {
     return std::move(out).str();
 }
 
-/// The headers a program includes, in the order of the list.
+/// The headers of the list; those of base, which the others build on, last.
 std::vector<heddle::checks::public_header> headers_below(const std::string& root) {
     std::vector<heddle::checks::public_header> out;
     std::istringstream list(content_of(root + "/embed/public_headers.txt"));
@@ -32,6 +34,9 @@ std::vector<heddle::checks::public_header> headers_below(const std::string& root
             path.starts_with("heddle/base/") ? "/async_core/include/" : "/embed/include/";
         out.push_back(heddle::checks::read_public_header(path, content_of(root + folder + path)));
     }
+    std::stable_partition(out.begin(), out.end(), [](const auto& header) {
+        return !header.path.starts_with("heddle/base/");
+    });
     return out;
 }
 
