@@ -29,15 +29,12 @@ void append_number(std::string& out, std::uint64_t value, int base = 10) {
 
 /// A line end in a field would begin another one.
 void append_field(std::string& out, std::string_view name, std::string_view value) {
-    const auto append = [&out](std::string_view text) {
-        for (const char c : text) {
-            const auto byte = static_cast<unsigned char>(c);
-            out += byte < 0x20 || byte == 0x7f ? ' ' : c;
-        }
-    };
-    append(name);
+    const auto begin = static_cast<std::ptrdiff_t>(out.size());
+    out += name;
     out += ": ";
-    append(value);
+    out += value;
+    const auto is_control = [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; };
+    std::replace_if(out.begin() + begin, out.end(), is_control, ' ');
     out += "\r\n";
 }
 
