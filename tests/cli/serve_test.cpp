@@ -357,6 +357,16 @@ TEST_F(serve, refuses_pages_of_other_sites_without_tokens) {
     EXPECT_EQ(status_of(call("greet", body, "Origin: http://localhost\r\n")), 200);
 }
 
+TEST_F(serve, takes_a_whole_url_as_the_target) {
+    start();
+    const std::string body = R"({"name":"Ada"})";
+    const std::string url = "http://127.0.0.1:" + std::to_string(port) + "/v1/call/greet";
+    EXPECT_EQ(json_in(exchange(with_fields("POST", url, body))).at("value"), "Hello, Ada");
+    // The host of the URL counts, whatever Host contains.
+    const std::string other = "http://evil.example/v1/call/greet";
+    EXPECT_EQ(status_of(exchange(with_fields("POST", other, body))), 403);
+}
+
 TEST_F(serve, limits) {
     start({"--rate", "3", "--max-body", "1KiB"});
     EXPECT_EQ(status_of(call("greet", std::string(2000, ' '))), 413);

@@ -1,6 +1,7 @@
 #include <heddle/http/request_parser.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/url.hpp>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
@@ -112,10 +113,31 @@ private:
         std::size_t value;
     };
 
+    /// Path and query, or a URL as proxies are sent it, which any server must accept; the Host is
+    /// that of the URL then (RFC 9112, 3.2.2). False: neither.
+    [[nodiscard]] bool take_target(std::string_view written) {
+        target_ = written;
+        const auto url = split_url(written);
+        if (!url || (!ascii::equals_ignoring_case(url->scheme, "http") &&
+                     !ascii::equals_ignoring_case(url->scheme, "https")))
+            return true;
+        if (url->authority.empty() || url->authority.find('@') != url->authority.npos) return false;
+        authority_ = url->authority;
+        target_ = url->rest.starts_with('/') ? "" : "/";
+        target_ += url->rest;
+        keep("Host", authority_);
+        return true;
+    }
+    void keep(std::string_view name, std::string_view value) {
+        text_ += name;
+        text_ += value;
+        kept_.push_back({name.size(), value.size()});
+    }
+
     void on_request_impl(beast::verb, boost::core::string_view method,
                          boost::core::string_view target, int version, error_code& ec) override {
         method_ = view_of(method);
-        target_ = view_of(target);
+        if (!take_target(view_of(target))) return refuse(400, "the target is malformed", ec);
         request.is_http_1_0 = version == 10;
         request.keep_alive = !request.is_http_1_0;
         if (version != 10 && version != 11) refuse(505, "the HTTP version is not 1.1", ec);
@@ -131,6 +153,7 @@ private:
         switch (name) {
         case beast::field::host:
             if (std::exchange(has_host_, true)) refuse(400, "there is more than one Host", ec);
+            if (!authority_.empty()) return; // the target has the host
             break;
         case beast::field::expect:
             if (!ascii::equals_ignoring_case(value, "100-continue"))
@@ -157,9 +180,7 @@ private:
             break;
         default: break;
         }
-        text_ += view_of(written);
-        text_ += value;
-        kept_.push_back({written.size(), value.size()});
+        keep(view_of(written), value);
         if (is_chunked_ && (has_length_ || request.is_http_1_0))
             refuse(400, "Content-Length and Transfer-Encoding exclude each other", ec);
     }
@@ -186,7 +207,8 @@ private:
     request_limits limits_;
     std::string method_;
     std::string target_;
-    std::string text_; // of the fields, one after the other
+    std::string authority_; // of the target; empty: it has none
+    std::string text_;      // of the fields, one after the other
     std::vector<kept_field> kept_;
     std::string length_;
     std::string body_;

@@ -18,7 +18,9 @@ struct request_field {
 /// server until the handler has ended.
 struct server_request {
     std::string_view method; ///< "GET", in the case in which it was written
-    std::string_view target; ///< path and query, still percent-encoded
+    /// Path and query, still percent-encoded. Of a request with a whole URL (RFC 9112, 3.2.2) these
+    /// are those of the URL, and its authority is the value of the field Host.
+    std::string_view target;
     std::string_view body;
     std::vector<request_field> fields;
     std::string_view peer; ///< the IP address of the client; empty if unknown

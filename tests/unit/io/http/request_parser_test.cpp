@@ -160,6 +160,25 @@ TEST(request_parser, the_length_of_a_target_is_bounded) {
     expect_read("GET /" + std::string(200, 'x'), {"error 414"}, small);
 }
 
+TEST(request_parser, a_target_may_be_a_whole_url) {
+    const auto read = [](const std::string& line, const std::string& fields) {
+        request_parser parser;
+        if (parser.advance(line + " HTTP/1.1\r\n" + fields + "\r\n") != step::whole)
+            return "error " + std::to_string(parser.status());
+        const server_request& request = parser.request();
+        return std::string(request.target) + " at " + std::string(request.field("host")) + ", " +
+               std::to_string(request.fields.size()) + " fields";
+    };
+    EXPECT_EQ(read("GET http://h:80/a?b=c", "Host: x\r\nA: b\r\n"), "/a?b=c at h:80, 2 fields");
+    EXPECT_EQ(read("GET HTTPS://h?b", "A: b\r\nHost: x\r\n"), "/?b at h, 2 fields");
+    EXPECT_EQ(read("GET http://h", "Host: h\r\n"), "/ at h, 1 fields");
+    EXPECT_EQ(read("GET /a?u=http://h/b", "Host: x\r\n"), "/a?u=http://h/b at x, 1 fields");
+    EXPECT_EQ(read("GET http://h/a", ""), "error 400"); // no Host
+    EXPECT_EQ(read("GET http://h/a", "Host: h\r\nHost: h\r\n"), "error 400");
+    EXPECT_EQ(read("GET http:///a", "Host: h\r\n"), "error 400");
+    EXPECT_EQ(read("GET http://user@h/a", "Host: h\r\n"), "error 400");
+}
+
 TEST(request_parser, keeps_the_fields_in_their_order) {
     request_parser parser;
     const std::string text = "GET /a?b HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nEmpty:\r\nx-a: 2\r\n\r\n";
