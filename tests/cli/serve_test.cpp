@@ -167,7 +167,10 @@ TEST_F(serve, cancels_the_call_of_a_client_that_hangs_up) {
         raw_client client(port);
         client.send(with_fields("POST", "/v1/call/reply", R"({"q":"forever"})", accept));
         while (metric("heddle_calls_running") != "1") std::this_thread::sleep_for(milliseconds(5));
-        EXPECT_EQ(status_of(call("greet", R"({"name":"x"})")), 503); // it is full
+        const std::string full = call("greet", R"({"name":"x"})");
+        EXPECT_EQ(status_of(full), 503);
+        EXPECT_EQ(json_in(full).at("error").at("hint"),
+                  "try again later; --concurrency and --queue of heddle serve are the bounds");
         client.close();
         int status = 503;
         for (int i = 0; i < 400 && status == 503; ++i) {
@@ -447,9 +450,20 @@ TEST_F(serve, the_end_cancels_what_takes_longer_and_a_second_signal_everything) 
     start({"--grace", "0.1"});
     const raw_client busy(port);
     busy.send(with_fields("POST", "/v1/call/reply", R"({"q":"forever"})"));
-    while (metric("heddle_calls_running") != "1") std::this_thread::sleep_for(milliseconds(5));
+    const raw_client chatting(port);
+    chatting.send(with_fields("POST", "/v1/chat/completions",
+                              R"({"messages":[{"role":"user","content":"forever"}]})"));
+    while (metric("heddle_calls_running") != "2") std::this_thread::sleep_for(milliseconds(5));
     EXPECT_EQ(end(SIGINT).code, 0);
-    EXPECT_EQ(status_of(busy.read_all()), 503);
+    const std::string cancelled = busy.read_all();
+    EXPECT_EQ(status_of(cancelled), 503);
+    EXPECT_EQ(json_in(cancelled).at("error").at("message"), "the server is shutting down");
+    EXPECT_EQ(json_in(cancelled).at("error").at("cancelled_because"), "shutdown");
+    EXPECT_NE(cancelled.find("Retry-After: 1\r\n"), cancelled.npos) << cancelled;
+    const std::string said = chatting.read_all();
+    EXPECT_EQ(status_of(said), 503);
+    EXPECT_EQ(json_in(said).at("error").at("message"), "the server is shutting down");
+    EXPECT_NE(said.find("Retry-After: 1\r\n"), said.npos) << said;
 
     start({"--grace", "600"});
     const raw_client other(port);

@@ -70,10 +70,11 @@ coro::task<served_outcome> call_endpoint::serve(const http::server_request& requ
         co_return outcome;
     }
     if (context.cancelled()) { // before it began: the operations below would not notice
-        const error gone = error::cancelled(context.cancel->reason());
-        outcome.status = status_of(gone, context);
+        const error gone = for_client(error::cancelled(context.cancel->reason()), context);
+        outcome.status = http_status(gone);
         json body = error_json(outcome.status, gone);
-        co_await send_json(response, outcome.status, std::move(body));
+        std::vector<http::response_field> fields = fields_of(gone, outcome.status);
+        co_await send_json(response, outcome.status, std::move(body), std::move(fields));
         co_return outcome;
     }
     if (wants_events(request)) {
@@ -98,10 +99,11 @@ coro::task<int> call_endpoint::respond_whole(const served_function& called, json
     if (ended) {
         body = answer_json(*ended);
     } else {
-        status = status_of(ended.error(), context);
-        body = error_json(status, ended.error());
-        fields = fields_of(ended.error(), status);
-        note(ended.error());
+        const error failure = for_client(ended.error(), context);
+        status = http_status(failure);
+        body = error_json(status, failure);
+        fields = fields_of(failure, status);
+        note(failure);
     }
     co_await send_json(response, status, std::move(body), std::move(fields));
     co_return status;
@@ -131,10 +133,11 @@ coro::task<int> call_endpoint::respond_in_pieces(const served_function& called, 
     if (ended) {
         last = event_text("result", answer_json(*ended));
     } else {
-        status = status_of(ended.error(), context);
-        const json body = error_json(status, ended.error());
+        const error failure = for_client(ended.error(), context);
+        status = http_status(failure);
+        const json body = error_json(status, failure);
         last = event_text("error", *body.find("error"));
-        note(ended.error());
+        note(failure);
     }
     if (sent) sent = co_await response.write(std::move(last));
     if (sent) sent = co_await response.finish();

@@ -130,7 +130,11 @@ coro::task<served_outcome> chat_endpoint::serve(const http::server_request& requ
     }
     outcome.function = asked->called->name;
     if (context.cancelled()) {
-        outcome.status = co_await refuse(response, 503, "the server ends", "");
+        const error gone = for_client(error::cancelled(context.cancel->reason()), context);
+        outcome.status = http_status(gone);
+        json refusal = chat_error(outcome.status, gone.message(), "");
+        std::vector<http::response_field> fields = fields_of(gone, outcome.status);
+        co_await send_json(response, outcome.status, std::move(refusal), std::move(fields));
         co_return outcome;
     }
     outcome.status = co_await respond(response, *asked, *bounds, context);
@@ -174,9 +178,10 @@ coro::task<int> chat_endpoint::respond(http::response_writer& response, chat_req
     std::string wrong;
     std::vector<http::response_field> fields;
     if (!ended) {
-        fields = fields_of(ended.error(), status_of(ended.error(), context));
-        status = status_of(ended.error(), context);
-        wrong = ended.error().message();
+        const error failure = for_client(ended.error(), context);
+        status = http_status(failure);
+        fields = fields_of(failure, status);
+        wrong = failure.message();
     } else if (ended->is_failed_result()) { // data for a caller, but no text of a model
         status = 502;
         wrong = "a task of the workflow failed";

@@ -52,9 +52,19 @@ http::response_field retry_after(std::chrono::seconds wait) {
     return {"Retry-After", std::to_string(wait.count())};
 }
 
-int status_of(const error& failure, coro::call_context context) noexcept {
+error for_client(error failure, coro::call_context context) {
     const bool ends = context.cancelled() && context.cancel->reason() == cancel_reason::shutdown;
-    return ends ? 503 : http_status(failure);
+    const bool is_cancelled = failure.is_cancelled();
+    if ((ends && is_cancelled) || failure.code() == make_error_code(runtime_errc::stopped)) {
+        return error::cancelled(cancel_reason::shutdown, "the server is shutting down")
+            .with_hint("send the request again, to another server or after the restart")
+            .with_payload(failure.info().payload);
+    }
+    if (failure.code() == make_error_code(runtime_errc::overloaded)) {
+        return std::move(failure).with_hint(
+            "try again later; --concurrency and --queue of heddle serve are the bounds");
+    }
+    return failure;
 }
 
 result<json> json_of(const http::server_request& request) {

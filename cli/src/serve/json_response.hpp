@@ -31,9 +31,9 @@ namespace heddle::cli {
 /// Retry-After, where the failure of a call has a time for it, or the runtime has no place.
 [[nodiscard]] std::vector<http::response_field> fields_of(const error& failure, int status);
 
-/// The status for the failure of a call: as heddle::http_status; 503 when the server ends, which
-/// the runtime only learns of as a cancellation.
-[[nodiscard]] int status_of(const error& failure, coro::call_context context) noexcept;
+/// The failure of a call as its client learns of it. When the server ends, which the runtime only
+/// learns of as a cancellation, it is one for this reason; a hint names options of `heddle serve`.
+[[nodiscard]] error for_client(error failure, coro::call_context context);
 
 /// The JSON of a body; an empty one is null. Errors: invalid_argument for a body that is not JSON,
 /// or has another Content-Type.
