@@ -25,11 +25,15 @@ json piece_json(piece of) {
 
 } // namespace
 
-json answer_json(const answer& of) {
+json answer_json(answer of) {
     const std::optional<double> cost = of.used().cost_usd();
-    json::object members{{"value", of.value()}, {"usage", to_json(of.used())}};
+    const double seconds = std::chrono::duration<double>(of.duration()).count();
+    json usage = to_json(of.used());
+    json::object members;
+    members.set("value", std::move(of).value());
+    members.set("usage", std::move(usage));
     members.set("cost_usd", cost ? json(*cost) : json());
-    members.set("seconds", std::chrono::duration<double>(of.duration()).count());
+    members.set("seconds", seconds);
     return members;
 }
 
@@ -60,13 +64,13 @@ coro::task<served_outcome> call_endpoint::serve(const http::server_request& requ
         co_return outcome;
     }
     outcome.function = called->name;
-    result<json> input = json_of(request);
     result<call_options> bounds = bounds_of(request);
+    result<json> input = co_await data_.read(request);
     if (!input || !bounds) {
         const error& wrong = input ? bounds.error() : input.error();
-        outcome.status = 400;
-        json body = error_json(400, wrong.message());
-        co_await send_json(response, 400, std::move(body));
+        outcome.status = http_status(wrong);
+        json body = error_json(outcome.status, wrong.message());
+        co_await send_json(response, outcome.status, std::move(body));
         co_return outcome;
     }
     if (context.cancelled()) { // before it began: the operations below would not notice
@@ -97,7 +101,7 @@ coro::task<int> call_endpoint::respond_whole(const served_function& called, json
     json body;
     std::vector<http::response_field> fields;
     if (ended) {
-        body = answer_json(*ended);
+        body = answer_json(*std::move(ended));
     } else {
         const error failure = for_client(ended.error(), context);
         status = http_status(failure);
@@ -105,7 +109,7 @@ coro::task<int> call_endpoint::respond_whole(const served_function& called, json
         fields = fields_of(failure, status);
         note(failure);
     }
-    co_await send_json(response, status, std::move(body), std::move(fields));
+    co_await data_.send(response, status, std::move(body), std::move(fields));
     co_return status;
 }
 
@@ -122,24 +126,29 @@ coro::task<int> call_endpoint::respond_in_pieces(const served_function& called, 
     while (sent && !context.cancelled()) {
         std::optional<piece> next = co_await running.next(stop.token());
         if (!next) break;
-        std::string event = event_text("piece", piece_json(*std::move(next)));
+        std::string event = event_text("piece", piece_json(*std::move(next)).to_string());
         sent = co_await response.write(std::move(event));
     }
     // Nobody reads any more, or the server ends: the end of the call is awaited in any case.
     if (!sent || context.cancelled()) running.cancel();
     result<answer> ended = co_await running.result(stop.token());
     int status = 200;
-    std::string last;
+    json last;
     if (ended) {
-        last = event_text("result", answer_json(*ended));
+        last = answer_json(*std::move(ended));
     } else {
         const error failure = for_client(ended.error(), context);
         status = http_status(failure);
-        const json body = error_json(status, failure);
-        last = event_text("error", *body.find("error"));
+        json body = error_json(status, failure);
+        last = std::move(*body.find("error"));
         note(failure);
     }
-    if (sent) sent = co_await response.write(std::move(last));
+    const std::string_view event = status == 200 ? "result" : "error";
+    result<std::string> line = co_await data_.print(std::move(last));
+    std::string text;
+    if (line) text = event_text(event, *line);
+    else sent = line.error();
+    if (sent) sent = co_await response.write(std::move(text));
     if (sent) sent = co_await response.finish();
     co_return status;
 }

@@ -1,6 +1,7 @@
 // `POST /v1/call/NAME`.
 #pragma once
 
+#include "serve/json_work.hpp"
 #include "serve/serve_metrics.hpp"
 #include "serve/serve_options.hpp"
 #include "serve/served_functions.hpp"
@@ -24,8 +25,8 @@ struct served_outcome {
 class call_endpoint {
 public:
     call_endpoint(const served_functions& functions, const request_rules& rules,
-                  serve_metrics& metrics) noexcept
-        : functions_(functions), rules_(rules), metrics_(metrics) {}
+                  serve_metrics& metrics, const json_work& data) noexcept
+        : functions_(functions), rules_(rules), metrics_(metrics), data_(data) {}
 
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
     [[nodiscard]] coro::task<served_outcome> serve(const http::server_request& request,
@@ -51,9 +52,10 @@ private:
     const served_functions& functions_;
     const request_rules& rules_;
     serve_metrics& metrics_;
+    const json_work& data_;
 };
 
 /// `{"value": …, "usage": {…}, "cost_usd": …, "seconds": …}`.
-[[nodiscard]] json answer_json(const answer& of);
+[[nodiscard]] json answer_json(answer of);
 
 } // namespace heddle::cli

@@ -65,8 +65,7 @@ json chat_error(int status, std::string message, std::string code) {
     return json::object{{"error", std::move(inner)}};
 }
 
-result<chat_endpoint::chat_request> chat_endpoint::read(const http::server_request& request) const {
-    HEDDLE_TRY(json body, json_of(request));
+result<chat_endpoint::chat_request> chat_endpoint::read(json body) const {
     auto* members = body.get_if<json::object>();
     if (!members) return error(errc::invalid_argument, "the body is not an object");
     json* messages = members->find("messages");
@@ -119,13 +118,14 @@ coro::task<served_outcome> chat_endpoint::serve(const http::server_request& requ
                                                 http::response_writer& response,
                                                 coro::call_context context) const {
     served_outcome outcome;
-    result<chat_request> asked = read(request);
+    result<json> body = co_await data_.read(request);
+    result<chat_request> asked = body ? read(*std::move(body)) : body.error();
     result<call_options> bounds = calls_.bounds_of(request);
     if (!asked || !bounds) {
         const error wrong = asked ? bounds.error() : asked.error();
         const bool is_unknown = wrong.code() == make_error_code(errc::not_found);
-        outcome.status = co_await refuse(response, is_unknown ? 404 : 400, wrong.message(),
-                                         is_unknown ? "model_not_found" : "");
+        outcome.status = co_await refuse(response, is_unknown ? 404 : http_status(wrong),
+                                         wrong.message(), is_unknown ? "model_not_found" : "");
         co_return outcome;
     }
     outcome.function = asked->called->name;
@@ -174,10 +174,16 @@ coro::task<int> chat_endpoint::respond(http::response_writer& response, chat_req
     chat_stream stream(response, envelope);
     result<answer> ended = co_await run(stream, asked, bounds, context);
     if (!ended) calls_.note(ended.error());
+    result<std::string> said = std::string();
+    if (ended && !ended->is_failed_result()) said = co_await data_.text_of(*ended);
+    const usage used = ended ? ended->used() : usage();
     int status = 200;
     std::string wrong;
     std::vector<http::response_field> fields;
-    if (!ended) {
+    if (!said) {
+        status = http_status(said.error());
+        wrong = said.error().message();
+    } else if (!ended) {
         const error failure = for_client(ended.error(), context);
         status = http_status(failure);
         fields = fields_of(failure, status);
@@ -185,7 +191,7 @@ coro::task<int> chat_endpoint::respond(http::response_writer& response, chat_req
     } else if (ended->is_failed_result()) { // data for a caller, but no text of a model
         status = 502;
         wrong = "a task of the workflow failed";
-    } else if (!ended->text().starts_with(stream.text())) {
+    } else if (!said->starts_with(stream.text())) {
         status = 500;
         wrong = "the result does not begin with the text of the task " + stream_task_;
     }
@@ -196,24 +202,24 @@ coro::task<int> chat_endpoint::respond(http::response_writer& response, chat_req
         json body = chat_error(status, std::move(wrong), "");
         co_await send_json(response, status, std::move(body), std::move(fields));
     } else if (asked.is_stream) {
-        std::string rest = ended->text().substr(stream.text().size());
+        std::string rest = said->substr(stream.text().size());
         result<void> sent = co_await stream.add(std::move(rest));
-        const usage used = ended->used();
         if (sent) sent = co_await stream.finish(asked.wants_usage ? &used : nullptr);
     } else {
-        co_await send_whole(response, std::move(envelope), *ended);
+        co_await send_whole(response, std::move(envelope), *std::move(said), used);
     }
     co_return status;
 }
 
 coro::task<void> chat_endpoint::send_whole(http::response_writer& response, json::object envelope,
-                                           const answer& said) {
-    json::object message{{"role", "assistant"}, {"content", said.text()}};
+                                           std::string said, usage used) const {
+    json::object message{{"role", "assistant"}};
+    message.set("content", std::move(said));
     json::object choice{{"index", 0}, {"message", std::move(message)}};
     choice.set("finish_reason", "stop");
     envelope.set("choices", json::array{json(std::move(choice))});
-    envelope.set("usage", chat_usage(said.used()));
-    co_await send_json(response, 200, std::move(envelope));
+    envelope.set("usage", chat_usage(used));
+    co_await data_.send(response, 200, std::move(envelope));
 }
 
 coro::task<served_outcome> chat_endpoint::list(const http::server_request& request,

@@ -23,8 +23,8 @@ class chat_endpoint {
 public:
     /// `stream_task`: the task whose text is sent as it arrives; empty: none.
     chat_endpoint(const served_functions& functions, const call_endpoint& calls,
-                  std::string stream_task)
-        : functions_(functions), calls_(calls), stream_task_(std::move(stream_task)) {}
+                  const json_work& data, std::string stream_task)
+        : functions_(functions), calls_(calls), data_(data), stream_task_(std::move(stream_task)) {}
 
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
     [[nodiscard]] coro::task<served_outcome> serve(const http::server_request& request,
@@ -36,7 +36,7 @@ public:
 
 private:
     struct chat_request;
-    [[nodiscard]] result<chat_request> read(const http::server_request& request) const;
+    [[nodiscard]] result<chat_request> read(json body) const;
     [[nodiscard]] static coro::task<int> refuse(http::response_writer& response, int status,
                                                 std::string message, std::string code);
     [[nodiscard]] coro::task<result<answer>> run(chat_stream& stream, chat_request& asked,
@@ -44,11 +44,13 @@ private:
                                                  coro::call_context context) const;
     [[nodiscard]] coro::task<int> respond(http::response_writer& response, chat_request& asked,
                                           call_options bounds, coro::call_context context) const;
-    [[nodiscard]] static coro::task<void> send_whole(http::response_writer& response,
-                                                     json::object envelope, const answer& said);
+    [[nodiscard]] coro::task<void> send_whole(http::response_writer& response,
+                                              json::object envelope, std::string said,
+                                              usage used) const;
 
     const served_functions& functions_;
     const call_endpoint& calls_;
+    const json_work& data_;
     std::string stream_task_;
 };
 

@@ -27,14 +27,19 @@ std::string_view query_value(std::string_view target, std::string_view name) noe
 
 } // namespace
 
-coro::task<void> send_json(http::response_writer& response, int status, json body,
+coro::task<void> send_text(http::response_writer& response, int status, std::string line,
                            std::vector<http::response_field> fields) {
     http::response_head head;
     head.status = status;
     head.fields = std::move(fields);
-    std::string text = body.to_string() + "\n";
+    line += '\n';
     [[maybe_unused]] const result<void> sent =
-        co_await response.send(std::move(head), std::move(text));
+        co_await response.send(std::move(head), std::move(line));
+}
+
+coro::task<void> send_json(http::response_writer& response, int status, json body,
+                           std::vector<http::response_field> fields) {
+    return send_text(response, status, body.to_string(), std::move(fields));
 }
 
 json error_json(int status, std::string message) {
@@ -97,9 +102,14 @@ result<std::chrono::nanoseconds> time_of(const http::server_request& request,
         std::chrono::duration<double>(seconds));
 }
 
-std::string event_text(std::string_view name, const json& data) {
+std::string event_text(std::string_view name, std::string_view line) {
     // JSON in one line holds no line end, which would end the event.
-    return "event: " + std::string(name) + "\ndata: " + data.to_string() + "\n\n";
+    std::string text = "event: ";
+    text += name;
+    text += "\ndata: ";
+    text += line;
+    text += "\n\n";
+    return text;
 }
 
 std::vector<http::response_field> fields_of(const error& failure, int status) {

@@ -15,7 +15,13 @@
 
 namespace heddle::cli {
 
-/// Sends a whole response. A client that has hung up needs none: nothing is reported.
+/// Sends a whole response with JSON in one line. A client that has hung up needs none: nothing is
+/// reported.
+[[nodiscard]] coro::task<void> send_text(http::response_writer& response, int status,
+                                         std::string line,
+                                         std::vector<http::response_field> fields = {});
+
+/// The same for JSON that is small.
 [[nodiscard]] coro::task<void> send_json(http::response_writer& response, int status, json body,
                                          std::vector<http::response_field> fields = {});
 
@@ -44,7 +50,7 @@ namespace heddle::cli {
 [[nodiscard]] result<std::chrono::nanoseconds> time_of(const http::server_request& request,
                                                        std::chrono::nanoseconds longest);
 
-/// One event of a stream (text/event-stream).
-[[nodiscard]] std::string event_text(std::string_view name, const json& data);
+/// One event of a stream (text/event-stream). `line`: JSON in one line.
+[[nodiscard]] std::string event_text(std::string_view name, std::string_view line);
 
 } // namespace heddle::cli

@@ -13,6 +13,7 @@
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/failure.hpp>
+#include <heddle/fs/local_tree.hpp>
 #include <heddle/http/server.hpp>
 #include <heddle/setup/input_files.hpp>
 
@@ -107,13 +108,14 @@ http::server_options server_of(const serve_options& asked, const listen_address&
 class serving {
 public:
     serving(const serve_options& asked, coro::event_loop& loop, runtime& workflows)
-        : asked_(asked), loop_(loop), workflows_(workflows) {}
+        : asked_(asked), loop_(loop), workflows_(workflows),
+          workers_(fs::make_worker_pool(loop, 1)), data_(*workers_, loop) {}
 
     [[nodiscard]] result<void> open(const listen_address& where, request_rules rules,
                                     log_port& log) {
         rules_ = std::move(rules);
         HEDDLE_TRY(functions_, served_functions::load(workflows_, asked_.files));
-        service_ = std::make_unique<workflow_service>(rules_, functions_, workflows_, log);
+        service_ = std::make_unique<workflow_service>(rules_, functions_, workflows_, data_, log);
         http::server_options wanted = server_of(asked_, where);
         wanted.before_body = [this](const http::server_request& request) {
             return service_->refuse_early(request, loop_.now());
@@ -180,6 +182,8 @@ private:
     const serve_options& asked_;
     coro::event_loop& loop_;
     runtime& workflows_;
+    std::unique_ptr<ports::worker_port> workers_;
+    json_work data_;
     request_rules rules_;
     served_functions functions_;
     std::unique_ptr<workflow_service> service_;

@@ -14,10 +14,10 @@ constexpr std::chrono::seconds second{1};
 } // namespace
 
 workflow_service::workflow_service(const request_rules& rules, const served_functions& functions,
-                                   const runtime& workflows, log_port& log)
+                                   const runtime& workflows, const json_work& data, log_port& log)
     : rules_(rules), functions_(functions), workflows_(workflows), log_(log), gate_(rules),
-      places_(rules.client_calls), calls_(functions, rules, metrics_),
-      chats_(functions, calls_, rules.stream_task) {
+      places_(rules.client_calls), calls_(functions, rules, metrics_, data),
+      chats_(functions, calls_, data, rules.stream_task) {
     add("POST", "/v1/call/*", &workflow_service::call);
     add("POST", "/v1/chat/completions", &workflow_service::chat);
     add("GET", "/v1/models", &workflow_service::models);

@@ -22,9 +22,9 @@ namespace heddle::cli {
 /// Lifetime: outlives the server. Threads: the loop's only.
 class workflow_service {
 public:
-    /// `rules`, `functions`, `workflows` and `log` outlive it.
+    /// All that is passed outlives it.
     workflow_service(const request_rules& rules, const served_functions& functions,
-                     const runtime& workflows, log_port& log);
+                     const runtime& workflows, const json_work& data, log_port& log);
 
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
     [[nodiscard]] coro::task<void> serve(const http::server_request& request,
