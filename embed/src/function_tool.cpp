@@ -40,7 +40,7 @@ coro::task<result<lang::value>> call_function(std::shared_ptr<const function_def
                                                         call_tasks::tag_of(call.owner), patience,
                                                         call.context, std::move(begin));
     if (!ended) co_return std::move(ended).error();
-    result<lang::value> created = to_value(call.owner.memory(), *ended);
+    result<lang::value> created = to_value(call.owner.memory(), *std::move(ended));
     co_return created;
 }
 

@@ -1,13 +1,16 @@
 #include "input_binding.hpp"
 
-#include "json_values.hpp"
-
 #include <heddle/base/ascii.hpp>
 #include <heddle/failure.hpp>
 #include <heddle/host/named_arguments.hpp>
 #include <heddle/lang/code.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/lang/text.hpp>
+
+#include <span>
 
 namespace heddle::embed {
 
@@ -38,14 +41,13 @@ error bad_input(const std::string& function, const std::vector<std::string>& par
                                       : "its parameters are: " + ascii::join(parameters, ", "));
 }
 
-result<std::vector<value>> bind_members(lang::heap& memory, const value& callee,
-                                        const std::string& function, const json::object& members) {
+result<std::vector<value>> bind_members(const value& callee, const std::string& function,
+                                        const value& members) {
     host::named_inputs named;
-    named.reserve(members.size());
-    for (const json_member& each : members) {
-        HEDDLE_TRY(value item, to_value(memory, each.value));
-        named.emplace_back(each.name, std::move(item));
-    }
+    const auto entries = lang::map_entries(members);
+    named.reserve(entries.size());
+    for (const lang::map_entry& each : entries)
+        named.emplace_back(lang::string_bytes(each.key), each.item);
     host::bound_arguments bound = host::bind_by_name(callee, named);
     if (bound.ok()) return std::move(bound.arguments);
     const std::vector<std::string>& parameters = lang::closure_of(callee)->code->parameter_names;
@@ -60,9 +62,9 @@ result<std::vector<value>> bind_members(lang::heap& memory, const value& callee,
     return bad_input(function, parameters, std::move(what));
 }
 
-result<std::vector<value>> bind_positions(lang::heap& memory, const lang::function& code,
-                                          const std::string& function, const json* first,
-                                          std::size_t count) {
+result<std::vector<value>> bind_positions(const lang::function& code, const std::string& function,
+                                          std::span<const value> given) {
+    const std::size_t count = given.size();
     const std::size_t most = std::size_t{code.required} + code.optional;
     if (count < code.required || (count > most && !code.has_rest)) {
         std::string wanted = std::to_string(code.required);
@@ -72,47 +74,33 @@ result<std::vector<value>> bind_positions(lang::heap& memory, const lang::functi
                          "takes " + wanted + (wanted == "1" ? " argument" : " arguments") +
                              ", not " + std::to_string(count));
     }
-    std::vector<value> arguments;
-    arguments.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        HEDDLE_TRY(value item, to_value(memory, first[i]));
-        arguments.push_back(std::move(item));
-    }
-    return arguments;
-}
-
-result<std::vector<value>> bind_any(lang::heap& memory, const value& callee,
-                                    const std::string& function, const json& input) {
-    const lang::function& code = *lang::closure_of(callee)->code;
-    const bool takes_whole = code.parameter_names.size() == 1 &&
-                             code.parameter_names.front() == "input" && !code.has_rest;
-    if (takes_whole) return bind_positions(memory, code, function, &input, 1);
-    if (const auto* members = input.get_if<json::object>())
-        return bind_members(memory, callee, function, *members);
-    if (const auto* items = input.get_if<json::array>())
-        return bind_positions(memory, code, function, items->data(), items->size());
-    return bind_positions(memory, code, function, &input, input.is_null() ? 0 : 1);
+    return std::vector<value>(given.begin(), given.end());
 }
 
 } // namespace
 
-result<bound_input> bind_input(host::session& session, const std::string& function,
-                               const json& input) {
+result<value> find_function(host::session& session, const std::string& function) {
     lang::realm& realm = session.realm();
     const auto index = realm.find_program_global(function);
     if (!index || !realm.global(*index).is(lang::kind::closure))
         return no_function(session, function);
-    bound_input bound;
-    bound.callee = realm.global(*index);
-    auto arguments = bind_any(session.memory(), bound.callee, function, input);
-    if (!arguments) {
-        // What the host passes is at fault, whatever limit it breaks.
-        error failure = std::move(arguments).error();
-        if (failure.code().category() == runtime_category()) return failure;
-        return error(runtime_errc::bad_input, function + ": " + failure.message());
-    }
-    bound.arguments = *std::move(arguments);
-    return bound;
+    return realm.global(*index);
+}
+
+result<std::vector<value>> bind_input(const value& callee, const std::string& function,
+                                      const value& input) {
+    const lang::function& code = *lang::closure_of(callee)->code;
+    const bool takes_whole = code.parameter_names.size() == 1 &&
+                             code.parameter_names.front() == "input" && !code.has_rest;
+    if (!takes_whole && input.is(lang::kind::map)) return bind_members(callee, function, input);
+    if (!takes_whole && input.is(lang::kind::list))
+        return bind_positions(code, function, lang::list_items(input));
+    const std::size_t count = !takes_whole && input.is_nil() ? 0 : 1;
+    return bind_positions(code, function, {&input, count});
+}
+
+error refused_input(const std::string& function, const error& why) {
+    return {runtime_errc::bad_input, function + ": " + why.message()};
 }
 
 } // namespace heddle::embed

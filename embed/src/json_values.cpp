@@ -21,129 +21,186 @@ using lang::value;
 constexpr unsigned max_depth = 512;
 constexpr std::size_t max_printed = 64 * 1024;
 
-class value_maker {
-public:
-    explicit value_maker(lang::heap& memory) : memory_(memory) {}
+bool is_container(const json& data) noexcept { return data.is_array() || data.is_object(); }
 
-    result<value> make(const json& data, unsigned depth) {
-        if (depth > max_depth) {
-            return error(heddle::errc::limit_exceeded,
-                         "data is nested more than " + std::to_string(max_depth) + " levels deep");
-        }
-        switch (data.kind()) {
-        case json_kind::null: return value();
-        case json_kind::boolean: return value::boolean(*data.get_if<bool>());
-        case json_kind::integer: return value::integer(*data.get_if<std::int64_t>());
-        case json_kind::number: return value::real(*data.get_if<double>());
-        case json_kind::string: return make_text(*data.get_if<std::string>());
-        case json_kind::array: return make_list(*data.get_if<json::array>(), depth);
-        case json_kind::object: return make_map(*data.get_if<json::object>(), depth);
-        }
-        return value();
-    }
+bool is_container(const value& given) noexcept {
+    return given.is(lang::kind::list) || given.is(lang::kind::map);
+}
 
-private:
-    result<value> make_text(const std::string& text) {
-        // Each invalid byte may become three.
-        if (text.size() >= value::max_length / 3)
-            return error(heddle::errc::limit_exceeded, "a string is longer than 85 MB");
-        return lang::make_string(memory_, text);
-    }
-    result<value> make_list(const json::array& items, unsigned depth) {
-        std::vector<value> created;
-        created.reserve(items.size());
-        for (const json& each : items) {
-            HEDDLE_TRY(value item, make(each, depth + 1));
-            created.push_back(std::move(item));
-        }
-        return lang::make_list(memory_, created);
-    }
-    result<value> make_map(const json::object& members, unsigned depth) {
-        value created = lang::make_map_with_capacity(memory_, members.size());
-        for (const json_member& each : members) {
-            HEDDLE_TRY(value item, make(each.value, depth + 1));
-            created = lang::map_put(memory_, std::move(created), each.name, std::move(item));
-        }
-        return created;
-    }
+std::size_t size_of(const json& container) {
+    const auto* items = container.get_if<json::array>();
+    return items ? items->size() : container.as_object().size();
+}
 
-    lang::heap& memory_;
-};
+std::size_t size_of(const value& container) {
+    return container.is(lang::kind::list) ? lang::list_items(container).size()
+                                          : lang::map_entries(container).size();
+}
 
-class json_maker {
-public:
-    explicit json_maker(std::size_t max_bytes) : left_(max_bytes) {}
+json moved_item(json& container, std::size_t index) {
+    if (auto* items = container.get_if<json::array>()) return std::move((*items)[index]);
+    json::object& members = container.as_object();
+    return std::move(*members.find((members.begin() + index)->name));
+}
 
-    json make(const value& given, unsigned depth) {
-        if (!take(sizeof(json))) return {};
-        switch (given.type()) {
-        case lang::kind::nil: return {};
-        case lang::kind::boolean: return given.as_boolean();
-        case lang::kind::integer: return given.as_integer();
-        case lang::kind::real: return given.as_real();
-        case lang::kind::string: return text(lang::string_bytes(given));
-        case lang::kind::symbol: return text(lang::symbol_name(given));
-        case lang::kind::list:
-            if (depth < max_depth) return make_array(given, depth);
-            break;
-        case lang::kind::map:
-            if (depth < max_depth) return make_object(given, depth);
-            break;
-        default: break;
-        }
-        lang::print_options options;
-        options.max_bytes = std::min(left_ + 1, max_printed);
-        return text(utf8::replace_invalid(lang::print_value(given, options)));
-    }
-    [[nodiscard]] bool too_long() const noexcept { return too_long_; }
-
-private:
-    bool take(std::size_t bytes) {
-        too_long_ = too_long_ || bytes > left_;
-        if (!too_long_) left_ -= bytes;
-        return !too_long_;
-    }
-    json text(std::string_view bytes) { return take(bytes.size()) ? json(bytes) : json(); }
-    json make_array(const value& given, unsigned depth) {
-        json::array items;
-        const auto all = lang::list_items(given);
-        if (all.size() > left_ / sizeof(json)) too_long_ = true;
-        if (too_long_) return {};
-        items.reserve(all.size());
-        for (const value& each : all) {
-            items.push_back(make(each, depth + 1));
-            if (too_long_) return {};
-        }
-        return items;
-    }
-    json make_object(const value& given, unsigned depth) {
-        json::object members;
-        for (const lang::map_entry& each : lang::map_entries(given)) {
-            const std::string_view name = lang::string_bytes(each.key);
-            if (!take(name.size() + sizeof(std::string))) return {};
-            members.set(std::string(name), make(each.item, depth + 1));
-            if (too_long_) return {};
-        }
-        return members;
-    }
-
-    std::size_t left_;
-    bool too_long_ = false;
-};
+constexpr std::size_t all_parts = static_cast<std::size_t>(-1);
 
 } // namespace
 
-result<value> to_value(lang::heap& memory, const json& data) {
-    return value_maker(memory).make(data, 0);
+result<bool> value_conversion::advance(std::size_t parts) {
+    if (!std::exchange(has_begun_, true)) {
+        HEDDLE_CHECK(enter(std::move(root_)));
+    }
+    for (; !open_.empty(); --parts) {
+        if (parts == 0) return false;
+        level& top = open_.back();
+        if (top.next < size_of(top.data)) {
+            HEDDLE_CHECK(enter(moved_item(top.data, top.next++)));
+            continue;
+        }
+        value whole = std::move(top.built);
+        open_.pop_back();
+        put(std::move(whole));
+    }
+    return true;
+}
+
+result<void> value_conversion::enter(json data) {
+    if (open_.size() > max_depth) {
+        return error(heddle::errc::limit_exceeded,
+                     "data is nested more than " + std::to_string(max_depth) + " levels deep");
+    }
+    if (is_container(data)) {
+        const std::size_t size = size_of(data);
+        value built = data.is_array() ? lang::make_list_with_capacity(memory_, size)
+                                      : lang::make_map_with_capacity(memory_, size);
+        open_.push_back({std::move(data), std::move(built)});
+        return {};
+    }
+    HEDDLE_TRY(value built, scalar(data));
+    put(std::move(built));
+    return {};
+}
+
+result<value> value_conversion::scalar(const json& data) {
+    switch (data.kind()) {
+    case json_kind::boolean: return value::boolean(*data.get_if<bool>());
+    case json_kind::integer: return value::integer(*data.get_if<std::int64_t>());
+    case json_kind::number: return value::real(*data.get_if<double>());
+    case json_kind::string: break;
+    default: return value();
+    }
+    const auto& text = *data.get_if<std::string>();
+    // Each invalid byte may become three.
+    if (text.size() >= value::max_length / 3)
+        return error(heddle::errc::limit_exceeded, "a string is longer than 85 MB");
+    return lang::make_string(memory_, text);
+}
+
+void value_conversion::put(value built) {
+    if (open_.empty()) {
+        built_ = std::move(built);
+        return;
+    }
+    level& into = open_.back();
+    if (into.data.is_array()) {
+        into.built = lang::list_push_back(memory_, std::move(into.built), std::move(built));
+    } else {
+        const std::string& name = (into.data.as_object().begin() + (into.next - 1))->name;
+        into.built = lang::map_put(memory_, std::move(into.built), name, std::move(built));
+    }
+}
+
+result<bool> data_conversion::advance(std::size_t parts) {
+    if (!std::exchange(has_begun_, true)) enter(given_);
+    for (; !open_.empty() && !too_long_; --parts) {
+        if (parts == 0) return false;
+        level& top = open_.back();
+        if (top.next == size_of(top.given)) {
+            json whole = std::move(top.built);
+            open_.pop_back();
+            put(std::move(whole));
+        } else if (top.given.is(lang::kind::list)) {
+            // A copy: what is below may move the levels.
+            enter(value(lang::list_items(top.given)[top.next++]));
+        } else {
+            const lang::map_entry& each = lang::map_entries(top.given)[top.next++];
+            if (take_room(lang::string_bytes(each.key).size() + sizeof(std::string)))
+                enter(value(each.item));
+        }
+    }
+    if (!too_long_) return true;
+    return error(lang::errc::limit,
+                 "the result is longer than " + std::to_string(max_bytes_ >> 20) + " MiB as data")
+        .with_hint("return a part of it");
+}
+
+void data_conversion::enter(const value& given) {
+    if (!take_room(sizeof(json))) return;
+    if (!is_container(given) || open_.size() >= max_depth) return put(scalar(given));
+    const std::size_t size = size_of(given);
+    if (size > left_ / sizeof(json)) {
+        too_long_ = true;
+        return;
+    }
+    if (given.is(lang::kind::map)) {
+        open_.push_back({given, json::object()});
+        return;
+    }
+    json::array items;
+    items.reserve(size);
+    open_.push_back({given, std::move(items)});
+}
+
+json data_conversion::scalar(const value& given) {
+    switch (given.type()) {
+    case lang::kind::nil: return {};
+    case lang::kind::boolean: return given.as_boolean();
+    case lang::kind::integer: return given.as_integer();
+    case lang::kind::real: return given.as_real();
+    case lang::kind::string: return text(lang::string_bytes(given));
+    case lang::kind::symbol: return text(lang::symbol_name(given));
+    default: break;
+    }
+    lang::print_options options;
+    options.max_bytes = std::min(left_ + 1, max_printed);
+    return text(utf8::replace_invalid(lang::print_value(given, options)));
+}
+
+json data_conversion::text(std::string_view bytes) {
+    return take_room(bytes.size()) ? json(bytes) : json();
+}
+
+bool data_conversion::take_room(std::size_t bytes) noexcept {
+    too_long_ = too_long_ || bytes > left_;
+    if (!too_long_) left_ -= bytes;
+    return !too_long_;
+}
+
+void data_conversion::put(json built) {
+    if (open_.empty()) {
+        built_ = std::move(built);
+        return;
+    }
+    level& into = open_.back();
+    if (auto* items = into.built.get_if<json::array>()) {
+        items->push_back(std::move(built));
+    } else {
+        const value& key = lang::map_entries(into.given)[into.next - 1].key;
+        into.built.as_object().set(std::string(lang::string_bytes(key)), std::move(built));
+    }
+}
+
+result<value> to_value(lang::heap& memory, json data) {
+    value_conversion conversion(memory, std::move(data));
+    HEDDLE_CHECK(conversion.advance(all_parts));
+    return conversion.take();
 }
 
 result<json> from_value(const value& given, std::size_t max_bytes) {
-    json_maker maker(max_bytes);
-    json created = maker.make(given, 0);
-    if (!maker.too_long()) return created;
-    return error(lang::errc::limit,
-                 "the result is longer than " + std::to_string(max_bytes >> 20) + " MiB as data")
-        .with_hint("return a part of it");
+    data_conversion conversion(given, max_bytes);
+    HEDDLE_CHECK(conversion.advance(all_parts));
+    return conversion.take();
 }
 
 } // namespace heddle::embed

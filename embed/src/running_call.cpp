@@ -16,6 +16,10 @@ namespace heddle::embed {
 
 namespace {
 
+/// Of the input and of the result, so that they delay no other call of the thread: about a
+/// millisecond.
+constexpr std::size_t parts_in_a_turn = 5'000;
+
 coro::deadline deadline_of(const call_options& asked, const runtime_options& usual,
                            coro::clock::time_point now) {
     coro::deadline until;
@@ -116,8 +120,22 @@ coro::task<result<answer>> running_call::evaluate(
     call_session& session) {
     const call_options& asked = wanted_.options;
     host::session& inside = session.get();
-    result<bound_input> bound = bind_input(inside, wanted_.function, wanted_.input);
-    if (!bound) co_return plain_error(bound.error(), {}, wanted_.tag);
+    const auto refused = [this](const error& failure) {
+        return plain_error(failure, {}, wanted_.tag);
+    };
+    result<lang::value> callee = find_function(inside, wanted_.function);
+    if (!callee) co_return refused(callee.error());
+    value_conversion input(inside.memory(), std::move(wanted_.input));
+    result<bool> converted = input.advance(parts_in_a_turn);
+    while (converted && !*converted) {
+        co_await coro::yield_now(home->loop());
+        if (const auto stop = context().stop_error()) co_return refused(*stop);
+        converted = input.advance(parts_in_a_turn);
+    }
+    if (!converted) co_return refused(refused_input(wanted_.function, converted.error()));
+    result<std::vector<lang::value>> arguments =
+        bind_input(*callee, wanted_.function, input.take());
+    if (!arguments) co_return refused(arguments.error());
     host::run_options bounds = home->services()->bounds();
     bounds.cancel = &cancel_;
     bounds.until = until_;
@@ -125,12 +143,18 @@ coro::task<result<answer>> running_call::evaluate(
     bounds.memory_limit = asked.memory_limit.value_or(bounds.memory_limit);
     bounds.step_limit = asked.step_limit.value_or(bounds.step_limit);
     result<lang::value> ended =
-        co_await inside.call(std::move(bound->callee), std::move(bound->arguments), bounds);
+        co_await inside.call(*std::move(callee), *std::move(arguments), bounds);
     const usage used = session.used();
     if (!ended) co_return plain_error(ended.error(), inside, used, wanted_.tag);
-    result<json> value = from_value(*ended);
-    if (!value) co_return plain_error(value.error(), inside, used, wanted_.tag);
-    co_return answer(*std::move(value), used, coro::clock::now() - begun_, wanted_.tag);
+    data_conversion output(*std::move(ended));
+    converted = output.advance(parts_in_a_turn);
+    while (converted && !*converted) {
+        co_await coro::yield_now(home->loop());
+        if (const auto stop = context().stop_error()) co_return refused(*stop);
+        converted = output.advance(parts_in_a_turn);
+    }
+    if (!converted) co_return plain_error(converted.error(), inside, used, wanted_.tag);
+    co_return answer(output.take(), used, coro::clock::now() - begun_, wanted_.tag);
 }
 
 void running_call::count(const result<answer>& ended) {

@@ -4,12 +4,14 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -277,6 +279,34 @@ TEST(embed_options, that_cannot_be_used_are_errors) {
     const auto created = runtime::create({.scripted_rules = "{"});
     ASSERT_FALSE(created);
     EXPECT_THROW(runtime({.scripted_rules = "{"}), error_exception);
+}
+
+TEST(embed_call, large_data_leaves_the_thread_to_others) {
+    asio::io_context context;
+    runtime rt(context, host_threads::one, with_model());
+    const program flow = loaded(rt);
+    const auto turns_of = [&](json::array input) {
+        const json wanted = input;
+        bool ended = false;
+        flow.call("whole", json(std::move(input)),
+                  asio::bind_executor(context, [&](result<answer> how) {
+                      EXPECT_TRUE(how && how->value() == wanted);
+                      ended = true;
+                  }));
+        int turns = 0;
+        std::function<void()> tick = [&] {
+            ++turns;
+            if (!ended) asio::post(context, tick);
+        };
+        asio::post(context, tick);
+        context.restart();
+        context.run();
+        EXPECT_TRUE(ended);
+        return turns;
+    };
+    (void)turns_of({});
+    const int few = turns_of({1, 2});
+    EXPECT_GT(turns_of(json::array(200'000, json(1))), few + 60);
 }
 
 } // namespace
