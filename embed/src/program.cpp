@@ -46,7 +46,12 @@ std::string program::name() const { return handle_ ? handle_->latest()->name() :
 
 std::vector<function_signature> program::functions() const {
     if (!handle_) return {};
-    return handle_->latest()->signatures();
+    return handle_->latest()->content().functions;
+}
+
+std::vector<std::string> program::tasks() const {
+    if (!handle_) return {};
+    return handle_->latest()->content().tasks;
 }
 
 void program::start_call(std::shared_ptr<embed::program_handle> handle, std::string function,

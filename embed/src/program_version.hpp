@@ -13,7 +13,13 @@
 
 namespace heddle::embed {
 
-/// The text of a program with what belongs to it. Immutable but for the list of its functions,
+/// What a program defines, once it is loaded.
+struct program_content {
+    std::vector<function_signature> functions; ///< by name
+    std::vector<std::string> tasks;            ///< that it can call, sorted
+};
+
+/// The text of a program with what belongs to it. Immutable but for what it defines,
 /// which the first session that runs it finds. Threads: any.
 class program_version {
 public:
@@ -31,13 +37,13 @@ public:
         return functions_;
     }
 
-    [[nodiscard]] std::vector<function_signature> signatures() const {
+    [[nodiscard]] program_content content() const {
         const std::lock_guard held(mutex_);
-        return signatures_;
+        return content_;
     }
-    void set_signatures(std::vector<function_signature> found) const {
+    void set_content(program_content found) const {
         const std::lock_guard held(mutex_);
-        signatures_ = std::move(found);
+        content_ = std::move(found);
     }
 
     /// True once: for what is to be logged once for all threads.
@@ -50,7 +56,7 @@ private:
     std::shared_ptr<const std::vector<function_definition>> functions_;
     mutable std::atomic<bool> noted_{false};
     mutable std::mutex mutex_;
-    mutable std::vector<function_signature> signatures_;
+    mutable program_content content_;
 };
 
 } // namespace heddle::embed

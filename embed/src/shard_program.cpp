@@ -49,6 +49,17 @@ std::vector<function_signature> signatures_of(host::session& session) {
     return found;
 }
 
+program_content content_of(host::session& session) {
+    program_content found{signatures_of(session), {}};
+    if (const auto* known = dynamic_cast<const tasks::session_tasks*>(session.operators())) {
+        known->registry().for_each([&](const tasks::registered_task& each) {
+            found.tasks.push_back(each.task->declared.name);
+        });
+    }
+    std::sort(found.tasks.begin(), found.tasks.end());
+    return found;
+}
+
 } // namespace
 
 shard_program::shard_program(const parts& shard, const program_version& program)
@@ -132,7 +143,7 @@ coro::task<result<std::unique_ptr<host::session>>> shard_program::evaluate(
 
 /// From now on sessions are made from `loaded`, if that is possible.
 void shard_program::share(const program_version& program, std::unique_ptr<host::session> loaded) {
-    program.set_signatures(signatures_of(*loaded));
+    program.set_content(content_of(*loaded));
     auto image = host::session_image::make(std::move(loaded));
     is_loaded_ = true;
     if (image->is_shareable()) {

@@ -492,6 +492,11 @@ TEST_F(serve, what_it_does_not_begin_with) {
     const auto empty = run({scratch.file("e.heddle", "(define (-f) 1)")});
     EXPECT_EQ(empty.code, 2);
     EXPECT_NE(empty.err.find("there is no function to serve"), std::string::npos) << empty.err;
+    const auto streamed = run({file, "--listen", "127.0.0.1:0", "--stream-task", "nosuch"});
+    EXPECT_EQ(streamed.code, 2);
+    EXPECT_NE(streamed.err.find("--stream-task: there is no task 'nosuch'"), std::string::npos)
+        << streamed.err;
+    EXPECT_NE(streamed.err.find("the tasks are: ask"), std::string::npos) << streamed.err;
     const auto token =
         run({file, "--token-file", scratch.file("t", "two words s3cret-0123456789\n")});
     EXPECT_EQ(token.code, 2);

@@ -115,6 +115,13 @@ public:
                                     log_port& log) {
         rules_ = std::move(rules);
         HEDDLE_TRY(functions_, served_functions::load(workflows_, asked_.files));
+        if (!asked_.stream_task.empty()) {
+            const result<void> known = functions_.check_task(asked_.stream_task);
+            if (!known) {
+                return error(errc::not_found, "--stream-task: " + known.error().message())
+                    .with_hint(known.error().info().hint);
+            }
+        }
         service_ = std::make_unique<workflow_service>(rules_, functions_, workflows_, data_, log);
         http::server_options wanted = server_of(asked_, where);
         wanted.before_body = [this](const http::server_request& request) {

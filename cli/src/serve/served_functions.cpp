@@ -1,5 +1,7 @@
 #include "serve/served_functions.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -21,6 +23,7 @@ result<served_functions> served_functions::load(runtime& in,
     std::map<std::string, std::size_t> counts;
     for (const std::string& file : files) {
         HEDDLE_TRY(const heddle::program loaded, in.load(file));
+        for (std::string& each : loaded.tasks()) found.tasks_.insert(std::move(each));
         for (function_signature& each : loaded.functions()) {
             if (is_private(each.name)) continue;
             ++counts[each.name];
@@ -54,6 +57,16 @@ const served_function* served_functions::find(std::string_view name) const noexc
         all_.begin(), all_.end(), name,
         [](const served_function& each, std::string_view wanted) { return each.name < wanted; });
     return place != all_.end() && place->name == name ? &*place : nullptr;
+}
+
+result<void> served_functions::check_task(const std::string& name) const {
+    if (tasks_.contains(name)) return {};
+    std::string hint = "the files define no task";
+    if (!tasks_.empty()) {
+        const std::vector<std::string> known(tasks_.begin(), tasks_.end());
+        hint = "the tasks are: " + ascii::join(known, ", ");
+    }
+    return error(errc::not_found, "there is no task '" + name + "'").with_hint(std::move(hint));
 }
 
 } // namespace heddle::cli

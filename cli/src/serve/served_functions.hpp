@@ -5,6 +5,7 @@
 #include <heddle/program.hpp>
 #include <heddle/runtime.hpp>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,12 @@ public:
     [[nodiscard]] const std::vector<served_function>& all() const noexcept { return all_; }
     /// Null: there is none.
     [[nodiscard]] const served_function* find(std::string_view name) const noexcept;
+    /// Errors: not_found if no file has a task of this name; the hint names those there are.
+    [[nodiscard]] result<void> check_task(const std::string& name) const;
 
 private:
     std::vector<served_function> all_; ///< by name
+    std::set<std::string> tasks_;
 };
 
 } // namespace heddle::cli

@@ -49,6 +49,9 @@ public:
     /// The functions that can be called, by name. On a shared io_context, empty until the first
     /// call.
     [[nodiscard]] std::vector<function_signature> functions() const;
+    /// The names of the tasks that it can call once it is loaded, sorted: its own, configured and
+    /// imported ones. On a shared io_context, empty until the first call.
+    [[nodiscard]] std::vector<std::string> tasks() const;
     [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 
     /// Calls a function of the program.
