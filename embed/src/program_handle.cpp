@@ -84,6 +84,7 @@ result<void> try_program(const std::shared_ptr<runtime_core>& core,
 program_handle::program_handle(std::shared_ptr<runtime_core> core,
                                std::shared_ptr<const program_version> first, load_options options)
     : core_(std::move(core)), options_(options), version_(std::move(first)),
+      imports_(version_->imports()),
       next_look_(std::chrono::steady_clock::now() + options_.reload_interval) {
     std::error_code failed;
     read_at_ = std::filesystem::last_write_time(version_->file(), failed);
@@ -107,7 +108,7 @@ bool program_handle::is_changed() {
     next_look_ = now + options_.reload_interval;
     std::error_code failed;
     const auto written = std::filesystem::last_write_time(version_->file(), failed);
-    if (failed || written == read_at_) return false;
+    if (failed || (written == read_at_ && !imports_->changed())) return false;
     read_at_ = written;
     is_reading_ = true;
     return true;
@@ -135,6 +136,8 @@ void program_handle::end_reading(std::shared_ptr<const program_version> version,
     }
     const std::lock_guard held(mutex_);
     is_reading_ = false;
+    // Also of a version that cannot be used: what it imports may be mended.
+    if (version) imports_ = version->imports();
     if (!failure) version_ = std::move(version);
 }
 

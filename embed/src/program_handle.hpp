@@ -26,7 +26,7 @@ public:
     [[nodiscard]] const std::shared_ptr<runtime_core>& shared_core() const noexcept {
         return core_;
     }
-    /// The version now. Looks at the file when it is time to.
+    /// The version now. Looks at its files when it is time to.
     [[nodiscard]] std::shared_ptr<const program_version> current();
     [[nodiscard]] std::shared_ptr<const program_version> latest() const;
 
@@ -40,6 +40,7 @@ private:
     const load_options options_;
     mutable std::mutex mutex_;
     std::shared_ptr<const program_version> version_;
+    std::shared_ptr<const imported_files> imports_; ///< of the version that was loaded last
     std::filesystem::file_time_type read_at_{};
     std::chrono::steady_clock::time_point next_look_;
     bool is_reading_ = false;

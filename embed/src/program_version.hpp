@@ -1,6 +1,8 @@
 // One version of a program.
 #pragma once
 
+#include "imported_files.hpp"
+
 #include <heddle/function.hpp>
 #include <heddle/program.hpp>
 
@@ -19,14 +21,14 @@ struct program_content {
     std::vector<std::string> tasks;            ///< that it can call, sorted
 };
 
-/// The text of a program with what belongs to it. Immutable but for what it defines,
+/// The text of a program with what belongs to it. Immutable but for what it defines and imports,
 /// which the first session that runs it finds. Threads: any.
 class program_version {
 public:
     program_version(std::string name, std::string file, std::string text,
                     std::shared_ptr<const std::vector<function_definition>> functions)
         : name_(std::move(name)), file_(std::move(file)), text_(std::move(text)),
-          functions_(std::move(functions)) {}
+          functions_(std::move(functions)), imports_(std::make_shared<imported_files>()) {}
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; } ///< in errors
     [[nodiscard]] const std::string& file() const noexcept { return file_; } ///< empty: none
@@ -46,6 +48,11 @@ public:
         content_ = std::move(found);
     }
 
+    /// The files that were imported so far.
+    [[nodiscard]] const std::shared_ptr<imported_files>& imports() const noexcept {
+        return imports_;
+    }
+
     /// True once: for what is to be logged once for all threads.
     [[nodiscard]] bool take_first_note() const noexcept { return !noted_.exchange(true); }
 
@@ -54,6 +61,7 @@ private:
     std::string file_;
     std::string text_;
     std::shared_ptr<const std::vector<function_definition>> functions_;
+    std::shared_ptr<imported_files> imports_;
     mutable std::atomic<bool> noted_{false};
     mutable std::mutex mutex_;
     mutable program_content content_;

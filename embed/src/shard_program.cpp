@@ -64,6 +64,7 @@ program_content content_of(host::session& session) {
 
 shard_program::shard_program(const parts& shard, const program_version& program)
     : shard_(shard), imports_(shard.services.imports_of(program.file())) {
+    if (imports_) imports_ = make_noted_imports(std::move(imports_), program.imports());
     auto tasks = std::make_shared<tasks::task_system_parts>();
     shard_.services.add_to(*tasks);
     for (const function_definition& each : *program.functions())

@@ -78,8 +78,8 @@ struct runtime_options {
 
 /// How a program is loaded.
 struct load_options {
-    /// Whether its files are read again when they change. A version that has mistakes is logged and
-    /// not used.
+    /// Whether it is read again when its file, or one that it imports, changes. A version that has
+    /// mistakes is logged and not used.
     bool reload = false;
     std::chrono::nanoseconds reload_interval = std::chrono::seconds(1); ///< between two looks
 };

@@ -232,3 +232,32 @@ TEST(embed_reload, follows_the_file_and_keeps_what_works) {
 
 } // namespace
 } // namespace heddle
+TEST(embed_reload, follows_what_the_file_imports) {
+    const scratch_folder folder;
+    int hours = 0;
+    const auto change = [&](const char* name, const char* text) {
+        std::filesystem::last_write_time(
+            folder.write(name, text),
+            std::filesystem::file_time_type::clock::now() + std::chrono::hours(++hours));
+    };
+    change("inner.heddle", "(define (g) 1)");
+    change("outer.heddle", "(import \"inner.heddle\")");
+    const std::string file =
+        folder.write("f.heddle", "(import \"outer.heddle\")\n(define (f) (g))");
+    runtime rt(testing::with_model());
+    auto flow = rt.load(file, {.reload = true, .reload_interval = 1ms});
+    ASSERT_TRUE(flow);
+    const auto comes = [&](int result) {
+        return comes_true([&] { return called(*flow, "f").value().value() == json(result); });
+    };
+    EXPECT_TRUE(comes(1));
+    change("inner.heddle", "(define (g) 2)");
+    EXPECT_TRUE(comes(2));
+    change("outer.heddle", "(import \"missing.heddle\")");
+    std::this_thread::sleep_for(20ms);
+    EXPECT_TRUE(comes(2));
+    std::this_thread::sleep_for(20ms);
+    change("missing.heddle", "(define (g) 3)");
+    EXPECT_TRUE(comes(3));
+}
+
