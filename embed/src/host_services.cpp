@@ -96,6 +96,8 @@ private:
         if (!has_config && options_.workspace.empty() && options_.tasks.empty()) return {};
         setup::service_set_options wanted;
         if (has_config) wanted.variables = setup::environment::of_process();
+        // The model is the program's choice; a variable of its user must not replace it.
+        if (!options_.find_config) wanted.variables.model.reset();
         if (!options_.config.empty()) wanted.config_file = options_.config;
         else if (is_given || !options_.find_config) wanted.config_text = options_.config_text;
         if (!options_.base_url.empty()) wanted.services.base_url = options_.base_url;

@@ -71,7 +71,8 @@ result<api_tokens> read_tokens(const serve_options& asked, const setup::environm
     return read;
 }
 
-runtime_options runtime_of(const serve_options& asked, log_port& log, console& output) {
+runtime_options runtime_of(const serve_options& asked, const setup::environment& variables,
+                           log_port& log, console& output) {
     runtime_options wanted;
     wanted.threads = static_cast<unsigned>(asked.threads);
     wanted.max_running = asked.concurrency;
@@ -81,6 +82,7 @@ runtime_options runtime_of(const serve_options& asked, log_port& log, console& o
     wanted.workspace = asked.workspace;
     wanted.tasks = asked.tasks;
     if (asked.model) wanted.model = *asked.model;
+    else if (asked.config && variables.model) wanted.model = *variables.model;
     if (asked.base_url) wanted.base_url = *asked.base_url;
     if (asked.config) wanted.config = *asked.config;
     else wanted.find_config = true;
@@ -232,7 +234,7 @@ exit_code serve_files(const serve_options& asked, const setup::environment& vari
     raise_open_file_limit();
 
     const auto log = make_console_log(output, level_for(asked.verbosity));
-    auto workflows = runtime::create(runtime_of(asked, *log, output));
+    auto workflows = runtime::create(runtime_of(asked, variables, *log, output));
     if (!workflows) return report(workflows.error(), exit_code::usage, asked.json, output);
     boost::asio::io_context context(1);
     coro::event_loop loop(context);

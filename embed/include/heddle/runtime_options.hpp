@@ -40,8 +40,9 @@ struct runtime_options {
     // Models and what else heddle.toml configures: keys, limits, prices, routes, cache, templates.
     std::string config{};      ///< path of a heddle.toml, as `heddle` reads it; empty: none
     std::string config_text{}; ///< the text of one, in place of the file
-    /// Without either: whether those of the project and of the user are found and trusted as
-    /// `heddle run` does.
+    /// Without either: whether those of the project and of the user are found and trusted, and
+    /// HEDDLE_MODEL is the model, as for `heddle run`. (Keys, and addresses of services, are read
+    /// from the environment in any case.)
     bool find_config = false;
     /// URL of a server in the format of OpenAI, in place of that of the service `openai`; empty: as
     /// configured.

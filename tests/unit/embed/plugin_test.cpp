@@ -207,6 +207,19 @@ public:
     const std::filesystem::path path;
 };
 
+TEST(embed_model, of_the_program_is_not_replaced_by_a_variable) {
+    struct variable {
+        variable() { ::setenv("HEDDLE_MODEL", "nosuch:model", 1); }
+        ~variable() { ::unsetenv("HEDDLE_MODEL"); }
+    };
+    const variable set;
+    const char* const config =
+        "model = \"house:one\"\n"
+        "[providers.house]\ntype = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+    const auto opened = runtime::create({.config_text = config});
+    EXPECT_TRUE(opened) << (opened ? "" : to_text(opened.error()));
+}
+
 TEST(embed_reload, follows_the_file_and_keeps_what_works) {
     const scratch_folder folder;
     const std::string file = folder.write("f.heddle", "(define (f) 1)");
