@@ -365,7 +365,9 @@ private:
         if (!name) {
             return error(ports::make_error_code(ports::llm_errc::configuration),
                          "no service is configured for the model '" + model + "'")
-                .with_hint(std::string(no_model_hint));
+                .with_hint(
+                    "set the key of a service, such as OPENAI_API_KEY, and name its model as in "
+                    "openai:NAME; or configure the service in heddle.toml");
         }
         const std::string near = lang::suggest_names(*name, service_type_names());
         return error(errc::invalid_argument, "there is no provider '" + *name + "'")

@@ -110,7 +110,7 @@ void service_set::set_bounds() {
 
 result<void> service_set::open_files() {
     auto files = fs::make_workspace_files(options_.workspace, loop_);
-    if (!files) return std::move(files).error().with_hint("--workspace names a directory");
+    if (!files) return std::move(files).error().with_hint("the workspace must be a directory");
     files_ = *std::move(files);
     if (options_.read_only) files_ = make_read_only_files(std::move(files_));
     HEDDLE_TRY(imports_, make_program_imports(options_.program, options_.workspace, loop_));

@@ -68,8 +68,8 @@ result<std::vector<std::string>> template_files(const std::vector<std::string>& 
     for (const std::string& path : paths) {
         std::error_code failed;
         if (!fs::exists(path, failed)) {
-            return error(errc::not_found, "--tasks: there is no \"" + path + "\"")
-                .with_hint("it names a folder with task templates, or a file of them");
+            return error(errc::not_found, "task templates: there is no \"" + path + "\"")
+                .with_hint("name a folder with task templates, or a file of them");
         }
         if (!fs::is_directory(path, failed)) {
             add(path);

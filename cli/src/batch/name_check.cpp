@@ -36,9 +36,6 @@ result<void> check_defined_names(const batch_program& program, host::session& lo
     std::optional<error> first;
     for (lang::problem& each : lang::check_program(realm, program.text, position, options)) {
         if (each.level != lang::severity::error || each.code != "unknown-name") continue;
-        // That is an option of `heddle check`.
-        if (each.hint.find("--extern") != std::string::npos)
-            each.hint = "define it, or import the file that does";
         rendered += render_problem(each, realm.sources(), output);
         if (first) continue;
         const source_location place = realm.sources().locate(each.span);

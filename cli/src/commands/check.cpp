@@ -61,6 +61,7 @@ void check_file(const std::string& path, const check_request& asked, found_probl
     const tasks::definition_check definitions;
     lang::check_options options;
     options.externs = asked.externs;
+    options.extern_option = "--extern";
     options.tasks = &definitions;
     for (const lang::problem& each : lang::check_program(realm, *text, position, options)) {
         ++(each.level == lang::severity::error ? found.errors : found.warnings);

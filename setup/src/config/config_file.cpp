@@ -240,9 +240,10 @@ private:
     table_reader trusted(table_reader read) {
         return [this, read = std::move(read)](const toml::node& node) {
             if (trust_ == config_trust::project) {
-                return tell(node, current_ +
-                                      " is taken from your own heddle.toml only, not from a "
-                                      "project's (heddle.toml of the user, or --config FILE)");
+                return tell(node,
+                            current_ +
+                                " is taken from your own heddle.toml only, not from a "
+                                "project's (heddle.toml of the user, or a file that is named)");
             }
             read(node);
         };

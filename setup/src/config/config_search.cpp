@@ -31,10 +31,11 @@ result<configuration> read_found(const std::string& file, config_trust trust) {
     const auto text = read_own_file(file, max_config_bytes);
     if (text) return parse_file(*text, file, trust);
     if (text.error().code() != errc::invalid_argument) return text.error();
-    const std::string way = trust == config_trust::project
-                                ? "'heddle trust --allow' takes it all the same; --config FILE "
-                                  "names another"
-                                : "make it yours alone, or name another with --config FILE";
+    const std::string way =
+        trust == config_trust::project
+            ? "'heddle trust --allow' takes it all the same, or name another file "
+              "as the configuration"
+            : "make it yours alone, or name another file as the configuration";
     return error(errc::invalid_argument, file + " is not read: " + text.error().message())
         .with_hint("whoever may change it decides where prompts go; " + way);
 }

@@ -207,6 +207,27 @@ public:
     const std::filesystem::path path;
 };
 
+TEST(embed_hints, name_no_options_of_the_command_line) {
+    const scratch_folder folder;
+    const auto refused = [](runtime_options options) {
+        auto opened = runtime::create(std::move(options));
+        return opened ? std::string("it is usable") : to_text(opened.error());
+    };
+    const std::string missing = (folder.path / "none").string();
+    for (const std::string& seen : {
+             refused({.config_text = "[cache]\nenabled = true\n", .tasks = {missing}}),
+             refused({.workspace = missing}),
+             refused({.config_text = "model = \"any-model\""}),
+         }) {
+        EXPECT_NE(seen, "it is usable");
+        EXPECT_EQ(seen.find("--"), seen.npos) << seen;
+    }
+    runtime rt(testing::with_model());
+    const auto flow = rt.load_text("flow.heddle", "(define (f) (lookup-in-the-house 1))");
+    ASSERT_FALSE(flow);
+    EXPECT_EQ(flow.error().info().hint, "define it, or import the file that does");
+}
+
 TEST(embed_model, of_the_program_is_not_replaced_by_a_variable) {
     struct variable {
         variable() { ::setenv("HEDDLE_MODEL", "nosuch:model", 1); }
@@ -243,8 +264,6 @@ TEST(embed_reload, follows_the_file_and_keeps_what_works) {
     EXPECT_EQ(called(*fixed, "f").value().value(), json(1));
 }
 
-} // namespace
-} // namespace heddle
 TEST(embed_reload, follows_what_the_file_imports) {
     const scratch_folder folder;
     int hours = 0;
@@ -274,3 +293,5 @@ TEST(embed_reload, follows_what_the_file_imports) {
     EXPECT_TRUE(comes(3));
 }
 
+} // namespace
+} // namespace heddle

@@ -92,6 +92,8 @@ public:
 
 struct check_options {
     std::vector<std::string> externs; ///< names that are defined elsewhere
+    /// The option with which a name becomes one of `externs`, for hints; empty: there is none.
+    std::string extern_option;
     const task_definitions* tasks = nullptr;
 };
 

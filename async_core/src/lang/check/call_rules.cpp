@@ -237,7 +237,7 @@ private:
         const bool open = context_.facts.has_open_names();
         std::string hint = suggest_names(name, known);
         if (hint.empty()) {
-            hint = "define it, or if it comes from elsewhere say so with --extern " + name;
+            hint = context_.hint_to_define(name);
         }
         context_.add(open ? severity::warning : severity::error, "unknown-name", called.span,
                      "there is no task or tool '" + name + "'" +

@@ -213,7 +213,7 @@ private:
         }
         ++suggestions_;
         if (hint.empty()) {
-            hint = "define it, or if it comes from elsewhere say so with --extern " + name;
+            hint = context_.hint_to_define(name);
         }
         context_.add(open ? severity::warning : severity::error, "unknown-name", n.span,
                      "unknown name '" + name + "'" +

@@ -5,6 +5,7 @@
 
 #include <heddle/lang/check.hpp>
 
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -22,6 +23,12 @@ struct rule_context {
     void add(severity level, std::string_view code, source_span span, std::string message,
              std::string hint = {}) const {
         problems.push_back({level, code, std::move(message), std::move(hint), span});
+    }
+    /// For a name that nothing defines, and that is like no other.
+    [[nodiscard]] std::string hint_to_define(const std::string& name) const {
+        if (options.extern_option.empty()) return "define it, or import the file that does";
+        return "define it, or if it comes from elsewhere say so with " + options.extern_option +
+               " " + name;
     }
 };
 
