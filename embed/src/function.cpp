@@ -40,8 +40,6 @@ result<void> function_definition::check() const {
     }
     const std::string about = "the function '" + name + "': ";
     if (!invoke) return unusable(about + "nothing to invoke");
-    if (pure && completes_later)
-        return unusable(about + "a pure function must return its result, not complete later");
     std::set<std::string_view> seen;
     for (const function_parameter& each : parameters) {
         if (!is_name(each.name)) {
@@ -122,13 +120,10 @@ result<std::vector<json>> function_definition::by_position(std::vector<json> arg
 
 namespace detail {
 
-function_definition define(std::string name, std::string documentation,
-                           const function_options& options) {
+function_definition define(std::string name, std::string documentation) {
     function_definition definition;
     definition.name = std::move(name);
     definition.documentation = std::move(documentation);
-    definition.replays = options.pure ? replay::repeat : options.replays;
-    definition.pure = options.pure;
     return definition;
 }
 

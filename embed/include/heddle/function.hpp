@@ -18,18 +18,8 @@
 
 namespace HEDDLE_PUBLIC heddle {
 
-/// What happens to a call of a function when a durable workflow is executed again.
-enum class replay {
-    record, ///< the recorded result is used: the function is not called again
-    repeat  ///< the function is called again: it has no effect outside, or may have it twice
-};
-
 /// How a function is called. All of it is optional.
 struct function_options {
-    replay replays = replay::record;
-    /// The result depends on nothing but the arguments, and is there at once: the function is
-    /// repeated rather than recorded. Not for functions that complete later.
-    bool pure = false;
     /// Where the function runs; empty: on the thread of the workflow. A function that blocks needs
     /// one, such as that of a boost::asio::thread_pool.
     boost::asio::any_io_executor executor{};
@@ -58,8 +48,6 @@ struct function_definition {
     std::string documentation; ///< for people and models: what it does, in one or more sentences
     std::vector<function_parameter> parameters;
     json result_schema = json::object();
-    replay replays = replay::record;
-    bool pure = false;
     bool completes_later = false; ///< it awaits, calls back, or runs on another executor
     /// Calls the function: one argument for each parameter, null for an optional one that is
     /// absent. The completion is called once, in this call or later, on any thread.
@@ -67,8 +55,7 @@ struct function_definition {
 
     /// Whether names, parameters and options are usable.
     /// Errors: invalid_argument: a name that is empty, has other characters than letters, digits,
-    /// `-`, `_`, `/`, `?` and `!`, is that of a form or builtin, or occurs twice; no `invoke`; a
-    /// pure function that completes later.
+    /// `-`, `_`, `/`, `?` and `!`, is that of a form or builtin, or occurs twice; no `invoke`.
     [[nodiscard]] result<void> check() const;
     /// The JSON Schema of an object with the arguments by name, as models read it.
     [[nodiscard]] json schema() const;
@@ -82,8 +69,7 @@ struct function_definition {
 
 namespace detail {
 
-[[nodiscard]] function_definition define(std::string name, std::string documentation,
-                                         const function_options& options);
+[[nodiscard]] function_definition define(std::string name, std::string documentation);
 void add_parameter(function_definition& to, const parameter& named, json schema, bool optional);
 
 template <class Binding, std::size_t... I>
@@ -118,8 +104,7 @@ template <std::size_t N, class Function>
     static_assert(binding::size == N,
                   "one name is needed for each parameter of the function, not "
                   "counting heddle::call and heddle::completion");
-    function_definition definition =
-        detail::define(std::move(name), std::move(documentation), options);
+    function_definition definition = detail::define(std::move(name), std::move(documentation));
     detail::add_parameters<binding>(definition, parameters, std::make_index_sequence<N>());
     binding::finish(definition, std::move(function), options.executor);
     return definition;
@@ -133,8 +118,7 @@ requires detail::callable<Function>
                                                 Function function,
                                                 const function_options& options = {}) {
     using binding = detail::function_binding<Function>;
-    function_definition definition =
-        detail::define(std::move(name), std::move(documentation), options);
+    function_definition definition = detail::define(std::move(name), std::move(documentation));
     if constexpr (binding::size != 0) {
         static_assert(
             binding::takes_struct,

@@ -5,9 +5,7 @@
 namespace heddle {
 namespace {
 
-namespace asio = boost::asio;
 using function_samples::customer;
-using testing::find_later;
 
 TEST(function_definition, has_the_schema_that_models_read) {
     const auto search = make_function(
@@ -60,7 +58,7 @@ TEST(function_definition, refuses_what_cannot_be_called) {
     const auto one = [](int) {};
     const auto two = [](int, int) {};
     EXPECT_EQ(problem(make_function("lookup-customer", "", {"id"}, one)), "is usable");
-    EXPECT_EQ(problem(make_function("even?", "", {"id"}, one, {.pure = true})), "is usable");
+    EXPECT_EQ(problem(make_function("even?", "", {"id"}, one)), "is usable");
     EXPECT_NE(problem(make_function("", "", {"id"}, one)), "is usable");
     EXPECT_NE(problem(make_function("look up", "", {"id"}, one)), "is usable");
     EXPECT_NE(problem(make_function("7up", "", {"id"}, one)), "is usable");
@@ -69,23 +67,9 @@ TEST(function_definition, refuses_what_cannot_be_called) {
               "the function 'one': the name of a parameter is unusable: \"an id\"");
     EXPECT_EQ(problem(make_function("two", "", {"id", "id"}, two)),
               "the function 'two': two parameters have the name 'id'");
-    const std::string late =
-        "the function 'late': a pure function must return its result, not "
-        "complete later";
-    EXPECT_EQ(problem(make_function("late", "", {"id"}, find_later, {.pure = true})), late);
-    asio::io_context elsewhere;
-    EXPECT_EQ(problem(make_function("late", "", {"id"}, one,
-                                    {.pure = true, .executor = elsewhere.get_executor()})),
-              late);
     function_definition empty;
     empty.name = "empty";
     EXPECT_EQ(problem(empty), "the function 'empty': nothing to invoke");
-}
-
-TEST(function_definition, repeats_pure_functions) {
-    EXPECT_EQ(make_function("now", "", [] {}).replays, replay::record);
-    EXPECT_EQ(make_function("now", "", [] {}, {.replays = replay::repeat}).replays, replay::repeat);
-    EXPECT_EQ(make_function("now", "", [] {}, {.pure = true}).replays, replay::repeat);
 }
 
 } // namespace
