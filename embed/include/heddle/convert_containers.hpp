@@ -37,6 +37,12 @@ concept sequence_like = requires(T items) {
 }
 &&!std::convertible_to<T, std::string_view>;
 
+/// No two elements, or keys, are equal.
+template <class T>
+concept unique_keys = requires(T items) {
+    items.insert(std::declval<typename T::value_type>()).second;
+};
+
 /// The elements of an array; null, and an error, for anything else.
 [[nodiscard]] const json::array* items_of(const json& from, const json_place& at);
 /// As items_of, for an array of exactly `count` elements.
@@ -150,7 +156,7 @@ struct converter<T> {
     }
 };
 
-/// Sets, ordered or not. An element that occurs twice is an error.
+/// Sets, ordered or not. An element that occurs twice is an error, but in a multiset.
 template <set_like T>
 struct converter<T> {
     using item = typename T::key_type;
@@ -171,13 +177,16 @@ struct converter<T> {
         return value;
     }
     static json schema(schema_builder& builder) {
-        return list_schema(converter_of<item>::schema(builder), true);
+        return list_schema(converter_of<item>::schema(builder), unique_keys<T>);
     }
 };
 
 /// Maps from strings, ordered or not.
 template <map_like T>
 struct converter<T> {
+    static_assert(unique_keys<T>,
+                  "a JSON object cannot have equal names: convert a std::map<std::string, "
+                  "std::vector<T>>, or a std::vector<std::pair<std::string, T>>");
     using item = typename T::mapped_type;
 
     static json write(const T& value, const json_place& at) {

@@ -166,6 +166,7 @@ TEST(convert, takes_containers_both_ways) {
     expect_both_ways(std::list<double>{}, "[]");
     expect_both_ways(std::array<int, 2>{1, 2}, "[1,2]");
     expect_both_ways(std::set<int>{1, 2}, "[1,2]");
+    expect_both_ways(std::multiset<int>{1, 2, 2}, "[1,2,2]");
     expect_both_ways(std::unordered_set<int>{1}, "[1]");
     expect_both_ways(std::map<std::string, int>{{"a", 1}, {"b", 2}}, R"({"a":1,"b":2})");
     expect_both_ways(std::unordered_map<std::string, std::vector<int>>{{"a", {1}}}, R"({"a":[1]})");

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -73,6 +74,12 @@ TEST(schema, describes_scalars) {
 
 TEST(schema, describes_containers) {
     expect_schema<std::vector<bool>>(R"({"type": "array", "items": {"type": "boolean"}})");
+    // A map whose keys may be equal has no conversion: its elements would be lost.
+    static_assert(!detail::unique_keys<std::multimap<std::string, int>>);
+    static_assert(detail::unique_keys<std::map<std::string, int>>);
+    static_assert(detail::unique_keys<std::unordered_map<std::string, int>>);
+    expect_schema<std::multiset<int>>(R"({"type": "array", "items": {"type": "integer",
+        "minimum": -2147483648, "maximum": 2147483647}})");
     expect_schema<std::set<std::string>>(
         R"({"type": "array", "items": {"type": "string"}, "uniqueItems": true})");
     expect_schema<std::array<bool, 2>>(
