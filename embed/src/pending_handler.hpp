@@ -3,9 +3,11 @@
 
 #include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/system_executor.hpp>
@@ -27,11 +29,14 @@ public:
     pending_handler() = default;
     /// `otherwise`: where a handler without an executor of its own is completed.
     pending_handler(handler_type handler, boost::asio::any_completion_executor otherwise)
-        : work_(boost::asio::prefer(
-              boost::asio::any_completion_executor(
-                  boost::asio::get_associated_executor(handler, std::move(otherwise))),
-              boost::asio::execution::outstanding_work.tracked)),
-          handler_(std::make_unique<handler_type>(std::move(handler))) {}
+        : handler_(std::make_unique<handler_type>(std::move(handler))) {
+        const boost::asio::any_completion_executor home =
+            boost::asio::get_associated_executor(*handler_, std::move(otherwise));
+        constexpr auto tracked = boost::asio::execution::outstanding_work.tracked;
+        if (const auto* loop = home.template target<boost::asio::io_context::executor_type>())
+            loop_ = boost::asio::prefer(boost::asio::any_io_executor(*loop), tracked);
+        else work_ = boost::asio::prefer(home, tracked);
+    }
 
     [[nodiscard]] explicit operator bool() const noexcept { return handler_ != nullptr; }
 
@@ -47,12 +52,13 @@ public:
 
     /// Never calls the handler from inside.
     void complete(Results... results) {
-        boost::asio::any_completion_executor work = std::move(work_);
-        auto finish = [handler = std::move(handler_), work,
+        auto finish = [handler = std::move(handler_), work = work_,
                        all = std::tuple<Results...>(std::move(results)...)]() mutable {
             std::apply([&](Results&... each) { std::move (*handler)(std::move(each)...); }, all);
         };
+        if (loop_) return boost::asio::post(std::exchange(loop_, {}), std::move(finish));
         // An any_completion_executor may run it at once, inside of the operation that completes it.
+        boost::asio::any_completion_executor work = std::move(work_);
         boost::asio::post(boost::asio::system_executor(),
                           [work = std::move(work), finish = std::move(finish)]() mutable {
                               work.execute(std::move(finish));
@@ -60,7 +66,8 @@ public:
     }
 
 private:
-    boost::asio::any_completion_executor work_;
+    boost::asio::any_io_executor loop_;         ///< of an io_context: it is posted there at once
+    boost::asio::any_completion_executor work_; ///< in place of it
     /// Never assigned: the move assignment of Boost 1.81 calls itself without end.
     std::unique_ptr<handler_type> handler_;
 };
