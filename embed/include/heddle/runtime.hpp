@@ -41,7 +41,9 @@ enum class host_threads : std::uint8_t {
 class runtime {
 public:
     /// With threads of its own. Throws error_exception for options that cannot be used: those of
-    /// create().
+    /// create(). Reads the configuration in place, and waits for a program that prints a key
+    /// (`api_key_command` in heddle.toml), for 30 s at most: which models there are, and which one
+    /// is the default, depends on the keys.
     explicit runtime(runtime_options options = {});
     /// On an io_context of the host. With host_threads::one, `context` outlives the runtime, and
     /// destroying the runtime while calls run drives `context` until they have ended: await
