@@ -45,6 +45,8 @@ public:
 /// That scope for a part of the call, whose permit is that of its stand-in
 /// (machine::take_place). Precondition: it has a call_site.
 [[nodiscard]] scope_ref scope_of_part(const scope_ref& scope, fiber& stand_in);
+/// How many branches the `concurrency` of the scope allows at once; 0: no bound.
+[[nodiscard]] std::size_t branch_bound(const scope_ref& scope) noexcept;
 /// As scope_of_call, for a call with its own deadline, such as the timeout of a task.
 [[nodiscard]] scope_ref with_call_ended_alone(realm& realm, const scope_ref& scope);
 

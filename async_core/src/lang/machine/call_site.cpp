@@ -27,6 +27,10 @@ scope_ref scope_of_part(const scope_ref& scope, fiber& stand_in) {
     });
 }
 
+std::size_t branch_bound(const scope_ref& scope) noexcept {
+    return scope->concurrency ? scope->concurrency->limit() : 0;
+}
+
 scope_ref with_call_ended_alone(realm& realm, const scope_ref& scope) {
     if (!scope->called_by) return scope;
     return scope.open(realm.memory(), [&](dynamic_scope& inner) {

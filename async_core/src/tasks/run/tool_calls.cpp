@@ -7,10 +7,12 @@
 #include "tasks/run/step_parts.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
+#include "tasks/run/turn_places.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
 #include <heddle/host/side_call.hpp>
+#include <heddle/lang/call_site.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
@@ -82,6 +84,7 @@ public:
     }
     /// The same of one of several, which count among the branches and the parts of the step.
     [[nodiscard]] coro::task<result<void>> run_beside_others(std::size_t index, step_parts* parts,
+                                                             turn_places* places,
                                                              coro::call_context context);
 
 private:
@@ -104,10 +107,14 @@ private:
 };
 
 coro::task<result<void>> turn_run::run_beside_others(std::size_t index, step_parts* parts,
+                                                     turn_places* places,
                                                      coro::call_context context) {
     const step_parts::part counted(*parts);
+    turn_places::place own(*places);
+    result<void> begun = co_await own.begin(context);
+    if (!begun) co_return begun;
     host::side_call place(runner_.owner(), of_.scope);
-    const result<void> begun = co_await place.begin(context);
+    begun = co_await place.begin(context);
     if (!begun) co_return begun;
     const result<void> ran = co_await run(turn_.calls()[index], place.scope(), context);
     if (!ran) co_return ran;
@@ -240,10 +247,11 @@ coro::task<result<void>> run_tool_calls(task_runner& runner, tool_turns& turn, c
         co_return ended;
     }
     step_parts parts(context.step, count);
+    turn_places places(context.step, lang::branch_bound(of.scope));
     coro::nursery side_by_side(context);
     for (std::size_t i = 0; i < count; ++i) {
         side_by_side.start(
-            [&] { return running.run_beside_others(i, &parts, side_by_side.context()); });
+            [&] { return running.run_beside_others(i, &parts, &places, side_by_side.context()); });
     }
     result<void> ended = co_await side_by_side.join();
     co_return ended;

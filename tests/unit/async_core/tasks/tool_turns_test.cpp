@@ -1,6 +1,9 @@
 // Several tools that a model asks for in one turn, and the bound of `concurrency`.
 #include "tools_testing.hpp"
 
+#include <heddle/host/row_history.hpp>
+#include <heddle/host/step_log.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,6 +61,63 @@ TEST(tool_turns, unbounded_calls_run_side_by_side) {
     w.llm.replies.push_back(asking_for(std::vector<std::string>(10, "ask")));
     EXPECT_EQ(w.json(std::string(ask) + plan + "(content (plan))"), R"("done")");
     EXPECT_EQ(w.llm.max_at_once, 10);
+}
+
+/// The records of a row, in memory.
+class memory_log final : public host::step_log {
+public:
+    explicit memory_log(std::vector<ports::step_record> earlier) : earlier_(std::move(earlier)) {}
+    std::vector<ports::step_record> take_earlier() override { return std::move(earlier_); }
+    coro::task<result<void>> append(ports::step_record record, coro::call_context) override {
+        all.push_back(std::move(record));
+        co_return result<void>();
+    }
+    void note(ports::step_record record) override { all.push_back(std::move(record)); }
+    std::uint64_t seed() const noexcept override { return 42; }
+    std::vector<ports::step_record> all; ///< of this execution
+
+private:
+    std::vector<ports::step_record> earlier_;
+};
+
+// In a durable row all of them ran at once, in the first execution and after a resume.
+TEST(tool_turns, of_durable_rows_are_bounded_in_each_execution) {
+    const std::string defined = std::string(ask) +
+                                "(deftool work (params) (description \"d\") (content (ask)))"
+                                "(defatom plan (params) (instructions \"p\") (tools (ask work)))";
+    for (const int bound : {1, 2, 3}) {
+        const std::string program = defined + bounded(bound, "(content (plan))");
+        const auto execute = [&](std::vector<ports::step_record> earlier, std::size_t* asked) {
+            harness w;
+            w.llm.delay = std::chrono::milliseconds(2);
+            w.llm.replies.push_back(asking_for({"ask", "work", "ask", "work", "ask", "work"}));
+            memory_log log(
+                host::read_history(std::move(earlier),
+                                   [](const ports::step_record&) -> std::optional<std::string> {
+                                       return std::nullopt;
+                                   })
+                    .replayed);
+            host::run_options options;
+            options.steps = &log;
+            options.until = loopback::runner::in(std::chrono::seconds(60));
+            EXPECT_EQ(w.json(program, options), R"("done")");
+            EXPECT_LE(w.llm.max_at_once, bound);
+            *asked = w.llm.asked.size();
+            return std::move(log.all);
+        };
+        std::size_t asked = 0;
+        const std::vector<ports::step_record> all = execute({}, &asked);
+        EXPECT_EQ(asked, 8U);
+        for (std::size_t kept = 1; kept <= all.size(); ++kept) {
+            SCOPED_TRACE(kept);
+            const std::vector<ports::step_record> earlier(all.begin(), all.begin() + kept);
+            const auto responses = static_cast<std::size_t>(std::count_if(
+                earlier.begin(), earlier.end(),
+                [](const auto& each) { return each.kind == ports::step_kind::request; }));
+            (void)execute(earlier, &asked);
+            EXPECT_LE(asked, 8U - responses);
+        }
+    }
 }
 
 // A task that a model calls has tools itself, which take its place.
