@@ -45,10 +45,9 @@ struct parking_lot::taking {
 
 parking_lot::parking_lot(parts of) : of_(std::move(of)) {}
 
-std::int64_t parking_lot::seconds_now(const coro::call_context& context) {
-    return std::chrono::duration_cast<std::chrono::seconds>(
-               context.loop->time_of_day().time_since_epoch())
-        .count();
+std::int64_t parking_lot::seconds_now(const coro::call_context& context) const {
+    const auto now = of_.time ? of_.time(context) : context.loop->time_of_day();
+    return std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
 }
 
 providers::batch_endpoint* parking_lot::service(std::string_view name) const {

@@ -50,6 +50,8 @@ public:
         /// For how long a batch whose submission was not acknowledged is looked for, from the first
         /// look on.
         std::chrono::seconds settling{30};
+        /// The time of day; that of the loop if it is empty.
+        std::function<std::chrono::system_clock::time_point(const coro::call_context&)> time{};
     };
     explicit parking_lot(parts of);
 
@@ -123,7 +125,7 @@ private:
                                                   const ports::chat_response& response) const;
     [[nodiscard]] coro::task<result<void>> recount(coro::call_context context);
     /// Since 1970.
-    [[nodiscard]] static std::int64_t seconds_now(const coro::call_context& context);
+    [[nodiscard]] std::int64_t seconds_now(const coro::call_context& context) const;
 
     parts of_;
     std::vector<std::uint64_t> rows_;    ///< that wait, ascending

@@ -63,8 +63,11 @@ protected:
         options.folder = (above / "run").string();
         store = store::open_run_store(*workers, options).value();
         reader = std::make_unique<store::parking_reader>(*workers, options.folder);
-        lot = std::make_unique<parking_lot>(
-            parking_lot::parts{*store, *reader, services, prices, parks, settling});
+        parking_lot::parts of{*store, *reader, services, prices, parks, settling};
+        of.time = [this](const coro::call_context& context) {
+            return context.loop->time_of_day() + ahead;
+        };
+        lot = std::make_unique<parking_lot>(of);
         ASSERT_TRUE(on.run(lot->begin(on.context())));
     }
     void park(std::uint64_t row, std::uint64_t content, std::string body) {
@@ -91,6 +94,7 @@ protected:
     }
 
     std::filesystem::path above;
+    std::chrono::seconds ahead{0}; ///< of the lot's clock
     loopback::runner on;
     std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(on.loop, 2);
     dollar_prices prices;
@@ -378,6 +382,54 @@ TEST_F(parking_lots, a_batch_that_is_not_found_is_not_repeated_at_once) {
     EXPECT_TRUE(lot->waits(1));
     EXPECT_TRUE(submit().empty());
     EXPECT_TRUE(service->batches.empty());
+}
+
+TEST_F(parking_lots, a_batch_that_is_not_found_is_repeated_after_48_hours) {
+    using namespace std::chrono_literals;
+    park(1, 1, "\"a\"");
+    park(2, 2, "\"b\"");
+    submit();
+    service->batches.clear();
+    ahead += 48h - 1min;
+    begin_process();
+    parking_look seen = look();
+    EXPECT_EQ(seen.waiting, 1U);
+    EXPECT_TRUE(submit().empty());
+    EXPECT_TRUE(service->batches.empty());
+    ahead += 1min;
+    seen = look();
+    EXPECT_EQ(seen.waiting, 0U);
+    EXPECT_EQ(seen.returned, 2U);
+    EXPECT_EQ(store->totals().maybe_paid, 2U);
+    EXPECT_TRUE(lot->waits(1));
+    EXPECT_TRUE(submit().empty());
+    ASSERT_EQ(service->batches.size(), 1U);
+    EXPECT_EQ(service->batches[0].calls.size(), 2U);
+    // The time begins anew with the second batch.
+    ahead += 47h;
+    service->end();
+    EXPECT_EQ(look().answered, 2U);
+    EXPECT_EQ(records(1).back().kind, ports::step_kind::request);
+}
+
+// Results of a batch that has ended, and that its service does not hand out.
+TEST_F(parking_lots, results_that_are_lost_are_asked_for_again_after_48_hours) {
+    using namespace std::chrono_literals;
+    park(1, 1, "\"a\"");
+    submit();
+    service->end();
+    service->breaks_after = 0;
+    ahead += 48h - 1min;
+    EXPECT_EQ(look().waiting, 1U);
+    EXPECT_EQ(service->submissions, 1);
+    ahead += 1min;
+    EXPECT_EQ(look().returned, 1U);
+    EXPECT_EQ(store->totals().maybe_paid, 1U);
+    service->breaks_after.reset();
+    submit();
+    EXPECT_EQ(service->submissions, 2);
+    service->end();
+    EXPECT_EQ(look().answered, 1U);
 }
 
 TEST_F(parking_lots, without_parking_only_what_is_in_batches_goes_on) {
