@@ -102,6 +102,99 @@ TEST_F(edited_batches, know_the_answers_of_every_earlier_version) {
     EXPECT_EQ(requests(), 35U);
 }
 
+// No row ran, although nothing would have been asked.
+TEST_F(edited_batches, run_again_within_a_bound_that_is_used_up) {
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--threads", "2"}, {"--ordered"}}) {
+        SCOPED_TRACE(more.empty() ? "" : more.front());
+        const std::uint64_t before = requests();
+        const std::string own = more.empty() ? "plain" : more.front().substr(2);
+        const auto within = [&](const std::string& calls) {
+            std::vector<std::string> all{"--max-calls", calls,     "--json",
+                                         "--run",       path(own), "--force"};
+            all.insert(all.end(), more.begin(), more.end());
+            return run_heddle(asking(all));
+        };
+        rows_file(6);
+        write_workflow("first ");
+        ASSERT_EQ(within("18").code, 0);
+        ASSERT_EQ(requests() - before, 18U);
+        write_workflow("first ", " (string-upcase text)");
+        rows_file(8); // two are new
+        const auto left = within("18");
+        EXPECT_EQ(left.code, 4) << left.err;
+        const auto summary = boost::json::parse(left.out).as_object();
+        EXPECT_EQ(summary.at("stopped_by").as_string(), "max-calls");
+        EXPECT_EQ(summary.at("rows").at("done").as_int64(), 6) << left.out;
+        EXPECT_EQ(summary.at("spent").at("requests").as_int64(), 18);
+        // What has a changed request is left, and goes on with a larger bound.
+        scratch.file("w.heddle",
+                     "(defatom topic (params q) (instructions \"first {{q}}\"))\n"
+                     "(define (main text)\n"
+                     "  (content (topic (if (equal? text \"t4\") \"another\" text))))\n");
+        rows_file(6);
+        const auto again = within("18");
+        EXPECT_EQ(again.code, 4) << again.err;
+        const auto counts = boost::json::parse(again.out).as_object();
+        EXPECT_EQ(counts.at("rows").at("done").as_int64(), 5) << again.out;
+        EXPECT_EQ(counts.at("spent").at("requests").as_int64(), 18);
+        EXPECT_EQ(requests() - before, 18U);
+        EXPECT_EQ(within("21").code, 0); // a row is reckoned with the mean of three
+        EXPECT_EQ(requests() - before, 19U);
+        expect_each_row_once(6);
+        EXPECT_THAT(scratch.text_of("out.jsonl"), HasSubstr("<first another>"));
+    }
+}
+
+// A row that was held is neither done nor forgotten, and its branches decide nothing without it.
+TEST_F(edited_batches, end_rows_whole_at_a_bound_that_is_used_up) {
+    rows_file(4);
+    const auto racing = [&](const std::string& asked) {
+        scratch.file("w.heddle",
+                     "(defatom topic (params q) (instructions \"{{q}}\"))\n"
+                     "(define (main text)\n"
+                     "  (race (content (topic (string-append text \"" +
+                         asked +
+                         "\")))\n"
+                         "        (begin (sleep 60) \"late\")))\n");
+    };
+    racing(" a");
+    ASSERT_EQ(run_heddle(asking()).code, 0);
+    ASSERT_EQ(requests(), 4U);
+    racing(" b");
+    const std::string before = scratch.text_of("out.jsonl");
+    const auto held = run_heddle(asking({"--max-calls", "4", "--json"}));
+    EXPECT_EQ(held.code, 4) << held.err;
+    EXPECT_EQ(boost::json::parse(held.out).at("rows").at("done").as_int64(), 0) << held.out;
+    EXPECT_EQ(scratch.text_of("out.jsonl"), before);
+    // What it would cost is still known.
+    const auto plan = run_heddle(asking({"--plan", "--json"}));
+    EXPECT_EQ(boost::json::parse(plan.out).at("again").as_int64(), 4) << plan.out;
+    EXPECT_EQ(run_heddle(asking()).code, 0);
+    EXPECT_EQ(requests(), 8U);
+    EXPECT_THAT(scratch.text_of("out.jsonl"), AllOf(HasSubstr("<t3 b>"), Not(HasSubstr("late"))));
+}
+
+// Rows that had begun, and not ended, were no reason to keep the earlier results.
+TEST_F(edited_batches, keep_the_earlier_results_while_rows_have_begun) {
+    rows_file(4);
+    write_workflow("first ");
+    ASSERT_EQ(run_heddle(asking()).code, 0);
+    const std::string before = scratch.text_of("out.jsonl");
+    scratch.file("w.heddle",
+                 "(define (main text)\n"
+                 "  (if (file-exists? \"go\") text (system:ask_user (question text))))\n");
+    child_options there = at_home();
+    there.directory = scratch.path();
+    ASSERT_EQ(run_heddle(asking(), there).code, 4);
+    scratch.file("go", "");
+    for (const char* row : {"r0", "r1"})
+        ASSERT_EQ(run_heddle({"runs", "answer", path("out.jsonl"), row, "yes"}).code, 0);
+    const auto some = run_heddle(asking({"--limit", "2"}), there);
+    EXPECT_EQ(some.code, 0) << some.err;
+    EXPECT_EQ(scratch.text_of("out.jsonl"), before);
+}
+
 /// A program that was mended for the rows that failed.
 TEST_F(edited_batches, that_are_retried_keep_the_results_that_are_there) {
     rows_file(4);

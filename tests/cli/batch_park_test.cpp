@@ -224,6 +224,31 @@ TEST_F(parked_batches, keep_within_the_calls_of_the_run) {
     EXPECT_EQ(service.performed().size(), 4U);
 }
 
+// The responses were there, and no row ran with them.
+TEST_F(parked_batches, use_their_responses_when_the_calls_of_the_run_are_used) {
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (ask text)\n"
+                 "  (if (equal? text \"t2\") (ask \"more\") text))\n");
+    rows_file(4);
+    auto ended = park({"--max-calls", "4"});
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    service.end();
+    ended = park({"--max-calls", "4", "--json"});
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    const auto summary = boost::json::parse(ended.out).as_object();
+    EXPECT_EQ(summary.at("rows").at("done").as_int64(), 3) << ended.out;
+    EXPECT_EQ(summary.at("stopped_by").as_string(), "max-calls");
+    EXPECT_EQ(summary.at("parked_calls").as_int64(), 0);
+    expect_performed_once(4);
+    EXPECT_EQ(park({"--max-calls", "5"}).code, 5);
+    service.end();
+    EXPECT_EQ(park({"--max-calls", "5"}).code, 0);
+    expect_each_row_once(4);
+    expect_performed_once(5);
+}
+
 /// Killed at any moment, also between a submission and its answer: no call is performed twice.
 TEST_F(parked_batches, survive_kills) {
     rows_file(12);

@@ -1,8 +1,8 @@
 #include "batch/batch_plan.hpp"
 
 #include "batch/batch_counts.hpp"
+#include "batch/plan_records.hpp"
 #include "batch/row_attempt.hpp"
-#include "batch/row_failures.hpp"
 #include "table.hpp"
 
 #include <heddle/lang/realm.hpp>
@@ -39,14 +39,6 @@ std::string shown_name(const std::string& name) {
 }
 
 std::string amount(double cost) { return cost > 0 ? setup::dollars(cost) : "$0"; }
-
-/// Leaves out what no step is to be given again.
-void discard(std::vector<ports::step_record>& records, const std::vector<std::uint64_t>& numbers) {
-    const std::set<std::uint64_t> dropped(numbers.begin(), numbers.end());
-    records.erase(std::remove_if(records.begin(), records.end(),
-                                 [&](const auto& each) { return dropped.contains(each.number); }),
-                  records.end());
-}
 
 std::string range_text(double least, double most) {
     return most > least ? amount(least) + " to " + amount(most) : amount(least);
@@ -117,17 +109,11 @@ coro::task<result<void>> batch_plan::look_at(
     if (!records) co_return std::move(records).error();
     count_costs(*records);
     const bool has_failed = known.status == ports::row_status::failed;
-    host::row_history history = read_earlier_version(with->get().memory(), *records, has_failed,
-                                                     has_failed && of_.asked.retries(row.id));
-    discard(*records, history.discarded);
-    const std::string name = std::to_string(of_.seed) + ":" + std::to_string(number);
-    const std::uint64_t seed = rows::digest_of_id(name).low;
-    const auto has_failed_there = [memory = &with->get().memory()](const std::string& body) {
-        ports::step_record step;
-        step.body = body;
-        return failure_of_step(*memory, step).has_value();
-    };
-    plan_log first(*records, seed, false, has_failed_there);
+    plan_records known_of =
+        plan_records_of({number, of_.seed, has_failed, has_failed && of_.asked.retries(row.id)},
+                        *std::move(records), with->get().memory());
+    const auto& has_failed_there = known_of.is_failure;
+    plan_log first(known_of.records, known_of.seed, false, has_failed_there);
     const auto began = context.loop->now();
     const auto longest = of_.asked.row_timeout.value_or(longest_row);
     const row_outcome outcome =
@@ -144,8 +130,8 @@ coro::task<result<void>> batch_plan::look_at(
     // What the workflow refuses now it may accept once it is answered anew.
     const bool may_go_on = asks && outcome.what == row_outcome::kind::failed;
     bool is_open = first.was_lost() || may_go_on || context.loop->now() - began >= longest;
-    plan_log second(asks ? *std::move(records) : std::vector<ports::step_record>(), seed, true,
-                    has_failed_there);
+    plan_log second(asks ? std::move(known_of.records) : std::vector<ports::step_record>(),
+                    known_of.seed, true, has_failed_there);
     if (asks && calls(first.known())) {
         // What is altered may keep a loop from ending.
         const auto ended = context.loop->now();

@@ -14,9 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto longest_outage = 1h;
-/// Where no row of this process was answered: rather a mistake in the settings.
-constexpr auto longest_first_outage = 60s;
 constexpr std::size_t max_waiting = 16'384; ///< rows, and their bytes
 constexpr std::size_t max_waiting_bytes = std::size_t{64} << 20;
 /// So many failed rows without one that is done: more of them would fail as well.
@@ -49,6 +46,8 @@ batch_run::batch_run(parts of)
           }(),
           of_.earlier) {
     for (const ports::known_row& row : of_.known.rows()) {
+        has_responses_ =
+            has_responses_ || (of_.journal && (row.outdated || !is_finished(row.status)));
         const bool again = of_.asked.retry_failed && row.status != ports::row_status::done;
         if (again || row.outdated || !is_finished(row.status)) continue;
         ++counted_.kept;
@@ -104,6 +103,12 @@ coro::task<result<void>> batch_run::run() {
                 if (!open_for_held()) ended = co_await settle_held(held_rows::all);
                 continue;
             }
+            if (used_up_ != stop_cause::none && input_ended_ && idle && !next_) {
+                // Rows that wait for batches do not wait for a larger bound.
+                const bool has_left = unfinished_ != counted_.waiting || !retries_.empty();
+                if (has_left || !held_.empty()) gate_.stop(used_up_);
+                break;
+            }
             if (input_ended_ && idle && !next_ && retries_.empty()) {
                 if (held_.empty()) break;
                 ended = co_await settle_held(held_rows::all);
@@ -144,52 +149,6 @@ ports::step_spending batch_run::spent_now() const {
     return now;
 }
 
-std::unique_ptr<row_job> batch_run::next_to_start() {
-    const auto now = of_.tools.loop().now();
-    const auto is_due = [now](const auto& job) { return job->not_before <= now; };
-    auto due = std::find_if(retries_.begin(), retries_.end(), is_due);
-    const bool has_next = next_ && has_room();
-    if (!has_next && due == retries_.end()) return nullptr;
-    if (services_.last_longer_than(longest_outage, longest_first_outage, now))
-        gate_.stop(stop_cause::outage);
-    gate_.set_spent(spent_now(),
-                    of_.parking ? of_.parking->open_spending() : ports::step_spending());
-    if (gate_.ask(now) != gate_answer::start) return nullptr;
-    bool probe = false;
-    bool others_start = false;
-    if (!services_.is_closed()) {
-        others_start = services_.lets_others_start(gate_.bounds().concurrency);
-        probe = services_.take_probe(now);
-        if (!probe && !others_start) return nullptr;
-    }
-    if (others_start) {
-        // Rows that a service has failed show whether it is back; the others get on meanwhile.
-        const auto fitting = std::find_if(retries_.begin(), retries_.end(), [&](const auto& job) {
-            return is_due(job) && job->waits_for_service == probe;
-        });
-        if (!probe || has_next || fitting != retries_.end()) due = fitting;
-        if (!has_next && due == retries_.end()) return nullptr;
-    }
-    std::unique_ptr<row_job> job;
-    // A new row shows best whether a service is back: the others may be what it fails at.
-    if (due != retries_.end() && !(probe && has_next && !others_start)) {
-        job = std::move(*due);
-        retries_.erase(due);
-    } else {
-        job = std::move(next_);
-    }
-    job->is_probe = probe;
-    job->waits_for_service = false;
-    return job;
-}
-
-void batch_run::start(coro::nursery& rows, std::unique_ptr<row_job> job) {
-    gate_.row_started();
-    has_started_ = true;
-    if (std::exchange(job->is_continued, false)) ++counted_.continued;
-    rows.start(work(std::move(job)));
-}
-
 coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
     row_job& own = *job;
     const auto began = of_.tools.loop().now();
@@ -199,13 +158,17 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
     if (outcome) spent = outcome->spent;
     own.spent += spent;
     const bool probe = std::exchange(own.is_probe, false);
-    const bool own_waits = outcome && outcome->what == row_outcome::kind::waiting;
+    const bool own_waits =
+        outcome && (outcome->what == row_outcome::kind::waiting || outcome->held);
+    if (outcome && own.sends_nothing && !outcome->held) ++counted_.continued;
     result<void> settled;
     if (!outcome) {
         settled = std::move(outcome).error();
     } else if (outcome->what == row_outcome::kind::cancelled) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
         ++unfinished_;
+        // In order, the rows behind it could not be written.
+        if (outcome->held && of_.asked.ordered) gate_.stop(used_up_);
     } else if (outcome->what == row_outcome::kind::waiting) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
         note_waiting(own.position);
@@ -353,6 +316,7 @@ void batch_run::set_concurrency(std::size_t rows) {
 
 void batch_run::set_budget(double amount) {
     gate_.bounds().budget_usd = amount;
+    used_up_ = stop_cause::none;
     changed_.notify();
 }
 

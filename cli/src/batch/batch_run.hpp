@@ -111,13 +111,19 @@ private:
     /// The next row that may start now; null: none may.
     [[nodiscard]] std::unique_ptr<row_job> next_to_start();
     void start(coro::nursery& rows, std::unique_ptr<row_job> job);
+    /// A bound is used up: a row whose responses may all be known. Others are left.
+    [[nodiscard]] std::unique_ptr<row_job> next_to_reuse();
     [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<row_outcome>> attempt(row_job& job);
     /// Calls main with the row, in that session or else on another thread. `log`: may be null.
     [[nodiscard]] coro::task<result<row_outcome>> execute(row_job& job,
                                                           std::unique_ptr<row_session> with,
                                                           std::shared_ptr<row_log> log,
-                                                          coro::deadline until);
+                                                          coro::deadline until,
+                                                          coro::cancel_source& ending);
+    /// Whether a row of an earlier program asks a model something new, as a plan finds it: such a
+    /// row keeps what it has until it may ask. Errors: of the journal and the program.
+    [[nodiscard]] coro::task<result<bool>> would_ask(const row_job& job);
     /// A further attempt at a row whose records do not fit: another number of branches at once, or
     /// a race that goes out otherwise, is no reason to refuse it. They are used as after an edit.
     [[nodiscard]] coro::task<result<row_outcome>> start_over(row_job& job, row_outcome misfit);
@@ -169,8 +175,10 @@ private:
     std::optional<error> input_failure_; ///< where the input ended before its end
     bool has_started_ = false;
     bool has_told_misfit_ = false;
-    bool broken_ = false;           ///< a row has met an error that ends the batch
-    std::unique_ptr<row_job> next_; ///< admitted, and waiting to start
+    bool has_responses_ = false; ///< rows of earlier processes may need no further request
+    stop_cause used_up_ = stop_cause::none; ///< only such rows run since then
+    bool broken_ = false;                   ///< a row has met an error that ends the batch
+    std::unique_ptr<row_job> next_;         ///< admitted, and waiting to start
     std::deque<std::unique_ptr<row_job>> retries_;
     std::vector<held_job> held_; ///< failed by a service that may be down for all
     /// Finished before, and not written: all of them, or some that are next to each other.

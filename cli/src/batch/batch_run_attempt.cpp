@@ -1,15 +1,22 @@
 // How a batch executes a row.
 #include "batch/batch_run.hpp"
 
+#include "batch/plan_log.hpp"
+#include "batch/plan_records.hpp"
 #include "batch/row_log.hpp"
 
 #include <heddle/host/row_history.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::cli {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds longest_look = 30s; ///< at a row, without --timeout
 
 [[nodiscard]] row_outcome cancelled_row() {
     row_outcome outcome;
@@ -17,10 +24,68 @@ namespace {
     return outcome;
 }
 
+[[nodiscard]] row_outcome held_row() {
+    row_outcome outcome = cancelled_row();
+    outcome.held = true;
+    return outcome;
+}
+
+/// Ends what a row asks of the parking lot. Threads: the loop's.
+class parking_hold {
+public:
+    parking_hold(parking_lot* lot, const row_job& job, row_log* log) : lot_(lot), row_(job.number) {
+        if (lot_ && log && job.sends_nothing) lot_->hold(row_, [log] { log->hold_row(); });
+        else lot_ = nullptr;
+    }
+    ~parking_hold() {
+        if (lot_) lot_->hold(row_, nullptr);
+    }
+    parking_hold(const parking_hold&) = delete;
+    parking_hold& operator=(const parking_hold&) = delete;
+
+private:
+    parking_lot* lot_;
+    std::uint64_t row_;
+};
+
 } // namespace
+
+coro::task<result<bool>> batch_run::would_ask(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives it
+    const row_job& job) {
+    result<std::unique_ptr<row_session>> session =
+        co_await of_.sessions.open(context().with_cancel(rows_));
+    if (!session) co_return std::move(session).error();
+    result<std::vector<ports::step_record>> records =
+        co_await of_.journal->records_of(job.number, context());
+    if (!records) co_return std::move(records).error();
+    plan_records known = plan_records_of({job.number, of_.seed, job.has_ended, job.asks_anew},
+                                         *std::move(records), (*session)->get().memory());
+    plan_log log(std::move(known.records), known.seed, false, std::move(known.is_failure));
+    const auto until = of_.tools.loop().now() + of_.asked.row_timeout.value_or(longest_look);
+    host::run_options bounds = of_.tools.bounds();
+    bounds.cancel = &rows_;
+    bounds.until = coro::deadline(until);
+    bounds.steps = &log;
+    const row_outcome outcome =
+        co_await attempt_row(session->get(), &of_.binding, &job.row, bounds);
+    if (outcome.what == row_outcome::kind::cancelled)
+        co_return error::cancelled(cancel_reason::user);
+    const auto& asked = log.asked();
+    const bool asks = std::any_of(asked.begin(), asked.end(), [](const auto& each) {
+        return each.second.starts_with("task ");
+    });
+    co_return asks || log.was_lost() || of_.tools.loop().now() >= until;
+}
 
 coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     ++job.attempts;
+    if (job.sends_nothing && job.is_revised) {
+        result<bool> asks = co_await would_ask(job);
+        if (!asks && rows_.requested()) co_return cancelled_row();
+        if (!asks) co_return std::move(asks).error();
+        if (*asks) co_return held_row();
+    }
     std::unique_ptr<row_session> session;
     // Of another thread, one is needed here only to read what an earlier attempt has left.
     if (!of_.workers || job.is_revised || job.has_records) {
@@ -50,19 +115,25 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         earlier = *std::move(found);
     }
     std::shared_ptr<row_log> steps;
+    coro::cancel_source ending(&rows_);
     if (of_.journal) {
-        const std::string name = std::to_string(of_.seed) + ":" + std::to_string(job.number);
-        steps = std::make_shared<row_log>(*of_.journal, job.number, rows::digest_of_id(name).low,
-                                          std::move(earlier));
+        steps = std::make_shared<row_log>(*of_.journal, job.number,
+                                          seed_of_row(of_.seed, job.number), std::move(earlier));
         steps->share_longest_output(longest_output_);
+        if (job.sends_nothing) steps->hold_requests(ending);
     }
+    const parking_hold held(of_.parking, job, steps.get());
     coro::deadline until;
     if (of_.asked.row_timeout)
         until = coro::deadline(of_.tools.loop().now() + *of_.asked.row_timeout);
-    result<row_outcome> ended = co_await execute(job, std::move(session), steps, until);
+    result<row_outcome> ended = co_await execute(job, std::move(session), steps, until, ending);
     if (!ended) co_return std::move(ended).error();
     row_outcome outcome = *std::move(ended);
     job.has_run = true;
+    if (steps && steps->has_held()) {
+        // Whatever it has come to instead: its records end before the request.
+        outcome = held_row();
+    }
     if (of_.parking && outcome.what != row_outcome::kind::waiting) {
         if (auto noted = of_.parking->forget(job.number); !noted)
             co_return std::move(noted).error();
@@ -103,16 +174,17 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
 coro::task<result<row_outcome>> batch_run::execute(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives it
     row_job& job, std::unique_ptr<row_session> with, std::shared_ptr<row_log> log,
-    coro::deadline until) {
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives it
+    coro::deadline until, coro::cancel_source& ending) {
     if (of_.workers) {
         with.reset();
         result<row_outcome> there = co_await of_.workers->attempt(job.row, std::move(log), until,
-                                                                  context().with_cancel(rows_));
-        if (!there && rows_.requested()) co_return cancelled_row();
+                                                                  context().with_cancel(ending));
+        if (!there && ending.requested()) co_return cancelled_row();
         co_return there;
     }
     host::run_options bounds = of_.tools.bounds();
-    bounds.cancel = &rows_;
+    bounds.cancel = &ending;
     bounds.until = until;
     bounds.steps = log.get();
     row_outcome outcome = co_await attempt_row(with.get(), &of_.binding, &job.row, bounds);

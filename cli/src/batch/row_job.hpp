@@ -26,6 +26,7 @@ struct row_job {
     bool has_run = false;           ///< this process has made an attempt
     bool is_probe = false;          ///< whether a service is back
     bool waits_for_service = false; ///< one that is down has failed it
+    bool sends_nothing = false;     ///< a bound is used up: it runs if its responses are known
     bool is_continued = false;      ///< it began in an earlier process, and not in this one yet
     std::uint32_t attempts = 0;
     std::uint64_t outages = 0;     ///< in how many separate outages it has failed
@@ -52,6 +53,7 @@ struct row_outcome {
     std::string reason; ///< of a failure, for the table: "TaskError llm_error"
     std::string message;
     bool outage = false;                   ///< a service was down
+    bool held = false;                     ///< cancelled: it needs a request that no bound allows
     bool misfit = false;                   ///< failed: its records do not fit its program
     std::vector<service_contact> contacts; ///< the services that it has asked
     bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated

@@ -1,6 +1,7 @@
 // The journal of a run, as the engine sees one row of it.
 #pragma once
 
+#include <heddle/coro/cancel.hpp>
 #include <heddle/host/row_history.hpp>
 #include <heddle/host/step_log.hpp>
 #include <heddle/ports/run_journal.hpp>
@@ -28,6 +29,10 @@ public:
     }
     [[nodiscard]] coro::task<result<void>> append(ports::step_record record,
                                                   coro::call_context context) override {
+        if (held_by_ && record.kind == ports::step_kind::sent) {
+            hold_row();
+            return refused();
+        }
         note_request(record);
         if (record.kind == ports::step_kind::request)
             *longest_output_ = std::max(*longest_output_, record.spent.output_tokens);
@@ -60,6 +65,16 @@ public:
     void share_longest_output(std::int64_t& tokens) noexcept { longest_output_ = &tokens; }
     void use_spare(const ports::spare_use& use) override { journal_.use_spare(row_, use); }
     void note_parked() noexcept override { is_parked_ = true; }
+    /// A request that the row is about to send ends it by `row`, which outlives the log, and is not
+    /// sent.
+    void hold_requests(coro::cancel_source& row) noexcept { held_by_ = &row; }
+    /// The row needs a request.
+    void hold_row() noexcept {
+        has_held_ = true;
+        if (held_by_) held_by_->request(cancel_reason::budget);
+    }
+    /// Whether the row was ended so.
+    [[nodiscard]] bool has_held() const noexcept { return has_held_; }
     /// The row waits for what comes in another process.
     [[nodiscard]] bool is_parked() const noexcept { return is_parked_; }
     /// One of several evaluations of the row, whose earlier output is printed again.
@@ -75,6 +90,9 @@ public:
     [[nodiscard]] std::uint64_t seed() const noexcept override { return seed_; }
 
 private:
+    [[nodiscard]] static coro::task<result<void>> refused() {
+        co_return error::cancelled(cancel_reason::budget).with_attempts(0);
+    }
     void note_request(const ports::step_record& record) {
         if (record.kind == ports::step_kind::sent) under_way_.push_back(record);
         const bool is_response = record.kind == ports::step_kind::request;
@@ -96,6 +114,8 @@ private:
     std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
     std::int64_t own_longest_output_ = 0;       ///< of this execution
     std::int64_t* longest_output_ = &own_longest_output_;
+    coro::cancel_source* held_by_ = nullptr; ///< null: requests are sent
+    bool has_held_ = false;
     bool is_parked_ = false;
     bool repeats_output_ = false;
     std::vector<ports::step_record> earlier_;

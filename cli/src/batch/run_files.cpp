@@ -214,8 +214,13 @@ coro::task<result<void>> run_files::finish(ending how, coro::call_context contex
     if (!outputs_.are_beside()) co_return result<void>();
     outdated_ = static_cast<std::uint64_t>(std::count_if(
         known->begin(), known->end(), [](const ports::known_row& row) { return row.outdated; }));
+    // A row that has begun under the program as it is now, and not ended, has no result of it.
+    const bool all_ended =
+        std::none_of(known->begin(), known->end(), [](const ports::known_row& row) {
+            return row.outdated || row.status == ports::row_status::begun;
+        });
     const bool whole_input = !of_.asked.rows.limit && !of_.asked.rows.sample;
-    const bool complete = !how.rows_left && !how.output_failed && (whole_input || outdated_ == 0);
+    const bool complete = !how.rows_left && !how.output_failed && (whole_input || all_ended);
     if (!complete) co_return result<void>();
     if (how.rows_taken == 0 && outdated_ != 0) { // rather a mistake than a wish
         of_.output.err("heddle: the input has no rows: " + of_.asked.out.target.file +

@@ -68,6 +68,14 @@ gate_answer start_gate::ask(coro::clock::time_point now) {
     return gate_answer::stop;
 }
 
+stop_cause start_gate::used_up() const noexcept {
+    const bool lacks_prices = bounds_.budget_usd && total().unpriced != 0;
+    if (cause_ != stop_cause::none || lacks_prices) return stop_cause::none;
+    const stop_cause over = passed_bound(0);
+    if (over != stop_cause::none || in_progress_ != 0) return over;
+    return passed_bound(1);
+}
+
 stop_cause start_gate::passed_bound(double rows) const noexcept {
     const ports::step_spending all = total();
     if (bounds_.budget_usd) {

@@ -77,6 +77,9 @@ public:
 
     [[nodiscard]] gate_answer ask(coro::clock::time_point now);
 
+    /// The bound that is used up, for rows that may need nothing of it; none: ask() decides.
+    [[nodiscard]] stop_cause used_up() const noexcept;
+
     void row_started() noexcept { ++in_progress_; }
     /// `spent`: for the row in this process.
     void row_ended(const ports::step_spending& spent) noexcept;

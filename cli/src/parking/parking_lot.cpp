@@ -93,7 +93,16 @@ std::uint64_t parking_lot::open_batches() const noexcept {
                       [](const parked_batch& each) { return each.phase != batch_phase::settled; }));
 }
 
+void parking_lot::hold(std::uint64_t row, std::function<void()> on_call) {
+    if (on_call) held_[row] = std::move(on_call);
+    else held_.erase(row);
+}
+
 result<void> parking_lot::park(parked_call call) {
+    if (const auto held = held_.find(call.row); held != held_.end()) {
+        held->second();
+        return error::cancelled(cancel_reason::budget);
+    }
     ports::token_usage least;
     least.input = static_cast<std::int64_t>(call.body.size() / bytes_in_a_token);
     call.least = {};

@@ -68,6 +68,9 @@ public:
     /// Parks a call of a row that is being executed. `least`, `number`, `tries` and `batch` are
     /// set here.
     [[nodiscard]] result<void> park(store::parked_call call);
+    /// A call of the row, which is being executed, is not parked: `on_call` is called, and park()
+    /// fails as cancelled. Empty: its calls are parked.
+    void hold(std::uint64_t row, std::function<void()> on_call);
     /// The row has ended, or begins anew: calls of it that are in no batch are forgotten.
     [[nodiscard]] result<void> forget(std::uint64_t row);
 
@@ -134,6 +137,7 @@ private:
     std::map<std::string, group_size, std::less<>> groups_; ///< collected in this process
     std::uint64_t open_calls_ = 0;
     ports::step_spending open_;
+    std::map<std::uint64_t, std::function<void()>> held_; ///< rows, and what a call of them does
     bool full_ = false;
 };
 

@@ -27,7 +27,7 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
         return response;
     }
     if (step_.may_ask()) return std::nullopt;
-    return result<chat_response>(error::cancelled(cancel_reason::user));
+    return result<chat_response>(error::cancelled(cancel_reason::user).with_attempts(0));
 }
 
 task<result<void>> remembering_port::note_sent(ports::cost_if_lost if_lost, call_context context) {

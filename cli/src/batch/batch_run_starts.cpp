@@ -1,0 +1,85 @@
+// Which row of a batch starts next.
+#include "batch/batch_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto longest_outage = 1h;
+/// Where no row of this process was answered: rather a mistake in the settings.
+constexpr auto longest_first_outage = 60s;
+
+} // namespace
+
+std::unique_ptr<row_job> batch_run::next_to_start() {
+    const auto now = of_.tools.loop().now();
+    const auto is_due = [now](const auto& job) { return job->not_before <= now; };
+    auto due = std::find_if(retries_.begin(), retries_.end(), is_due);
+    const bool has_next = next_ && has_room();
+    if (!has_next && due == retries_.end()) return nullptr;
+    if (services_.last_longer_than(longest_outage, longest_first_outage, now))
+        gate_.stop(stop_cause::outage);
+    gate_.set_spent(spent_now(),
+                    of_.parking ? of_.parking->open_spending() : ports::step_spending());
+    if (has_responses_ && used_up_ == stop_cause::none) used_up_ = gate_.used_up();
+    if (used_up_ != stop_cause::none && !gate_.bounds().until.passed(now)) return next_to_reuse();
+    if (gate_.ask(now) != gate_answer::start) return nullptr;
+    bool probe = false;
+    bool others_start = false;
+    if (!services_.is_closed()) {
+        others_start = services_.lets_others_start(gate_.bounds().concurrency);
+        probe = services_.take_probe(now);
+        if (!probe && !others_start) return nullptr;
+    }
+    if (others_start) {
+        // Rows that a service has failed show whether it is back; the others get on meanwhile.
+        const auto fitting = std::find_if(retries_.begin(), retries_.end(), [&](const auto& job) {
+            return is_due(job) && job->waits_for_service == probe;
+        });
+        if (!probe || has_next || fitting != retries_.end()) due = fitting;
+        if (!has_next && due == retries_.end()) return nullptr;
+    }
+    std::unique_ptr<row_job> job;
+    // A new row shows best whether a service is back: the others may be what it fails at.
+    if (due != retries_.end() && !(probe && has_next && !others_start)) {
+        job = std::move(*due);
+        retries_.erase(due);
+    } else {
+        job = std::move(next_);
+    }
+    job->is_probe = probe;
+    job->waits_for_service = false;
+    job->sends_nothing = false;
+    return job;
+}
+
+std::unique_ptr<row_job> batch_run::next_to_reuse() {
+    const bool is_free = gate_.in_progress() < gate_.bounds().concurrency;
+    if (!next_ || !has_room() || gate_.paused() || !is_free) return nullptr;
+    if (next_->is_continued) {
+        next_->is_continued = false; // counted when it has needed no request
+        next_->sends_nothing = true;
+        return std::move(next_);
+    }
+    if (of_.asked.ordered) {
+        gate_.stop(used_up_);
+    } else {
+        ++unfinished_;
+        next_.reset();
+    }
+    return nullptr;
+}
+
+void batch_run::start(coro::nursery& rows, std::unique_ptr<row_job> job) {
+    gate_.row_started();
+    has_started_ = true;
+    if (std::exchange(job->is_continued, false)) ++counted_.continued;
+    rows.start(work(std::move(job)));
+}
+
+} // namespace heddle::cli
