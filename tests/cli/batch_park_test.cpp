@@ -284,6 +284,60 @@ TEST_F(parked_batches, look_for_a_batch_that_its_service_lists_late) {
     EXPECT_EQ(service.batches(), 1U);
 }
 
+// Batches went on at the services, and were paid for.
+TEST_F(parked_batches, are_cancelled_while_no_process_works_on_the_run) {
+    rows_file(4);
+    child_options there = options();
+    there.variables["HOME"] = path("home");
+    ASSERT_EQ(park().code, 5);
+    service.perform_until_cancelled(1);
+    // An edit is none of the cancellation.
+    scratch.file("w.heddle", std::string(asking_workflow) + "(define unused 1)\n");
+    const auto ended = run_heddle({"runs", "cancel", path("out.jsonl")}, there);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("1 call answered, 3 calls to be submitted again"),
+                                 HasSubstr("a batch of the services was cancelled"),
+                                 Not(HasSubstr("have changed since"))));
+    expect_performed_once(1);
+    EXPECT_EQ(service.batches(), 1U);
+    scratch.file("w.heddle", asking_workflow);
+    service.end_after_polls(1);
+    const auto again = park(wait);
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_THAT(again.err, Not(HasSubstr("have changed since")));
+    expect_each_row_once(4);
+    expect_performed_once(4);
+    // Nothing is left to cancel.
+    EXPECT_EQ(run_heddle({"runs", "cancel", path("out.jsonl")}, there).code, 0);
+    EXPECT_EQ(service.batches(), 2U);
+}
+
+TEST_F(parked_batches, are_cancelled_while_a_process_waits_for_them) {
+    rows_file(3);
+    service.perform_until_cancelled(2);
+    child_options there = options();
+    there.variables["HOME"] = path("home");
+    child_process child(heddle_command(command({"--model", "openai:gpt-4o", "--park-wait"})),
+                        there);
+    for (int i = 0; i < 1000 && service.batches() == 0; ++i)
+        std::this_thread::sleep_for(milliseconds(20));
+    int code = 1;
+    for (int i = 0; i < 100 && code != 0; ++i) {
+        code = run_heddle({"runs", "cancel", path("out.jsonl")}, there).code;
+        if (code != 0) std::this_thread::sleep_for(milliseconds(50));
+    }
+    EXPECT_EQ(code, 0);
+    const auto ended = child.wait();
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("cancelled by 'heddle runs cancel'"));
+    expect_performed_once(2);
+    service.end_after_polls(1);
+    const auto again = park(wait);
+    EXPECT_EQ(again.code, 0) << again.err;
+    expect_each_row_once(3);
+    expect_performed_once(3);
+}
+
 TEST_F(parked_batches, need_a_journal) {
     rows_file(1);
     auto ended = park({"--no-journal"});

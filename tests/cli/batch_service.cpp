@@ -56,6 +56,10 @@ void batch_service::fail(std::string prompt) {
     const std::lock_guard held(lock_);
     failing_ = std::move(prompt);
 }
+void batch_service::perform_until_cancelled(std::size_t calls) {
+    const std::lock_guard held(lock_);
+    until_cancelled_ = calls;
+}
 void batch_service::lose_answers(int times) {
     const std::lock_guard held(lock_);
     losing_ = times;
@@ -125,6 +129,15 @@ batch_service::reply batch_service::answer(const std::string& request) {
         return create(kind::anthropic, json::parse(body).as_object());
     if (method == "POST" && path.ends_with(":batchGenerateContent"))
         return create(kind::gemini, json::parse(body).at("batch").as_object());
+    if (method == "POST" && (path.ends_with("/cancel") || path.ends_with(":cancel"))) {
+        path.resize(path.size() - std::string("/cancel").size());
+        batch* const found = find(last());
+        if (!found || found->ended) return {409, R"({"error": {"message": "it has ended"}})"};
+        found->calls.resize(std::min(found->calls.size(), until_cancelled_));
+        found->cancelled = true;
+        end_batch(*found);
+        return {200, status_of(*found)};
+    }
     if (method == "POST") { // a call by itself
         ++direct_;
         const std::string prompt = prompt_in(json::parse(body).as_object());
@@ -217,7 +230,10 @@ bool batch_service::fails(const std::string& prompt) const {
 std::string batch_service::status_of(const batch& which) const {
     const auto count = static_cast<std::int64_t>(which.calls.size());
     if (which.of == kind::openai) {
-        const char* state = !which.ended ? "in_progress" : which.expired ? "expired" : "completed";
+        const char* state = !which.ended      ? "in_progress"
+                            : which.expired   ? "expired"
+                            : which.cancelled ? "cancelled"
+                                              : "completed";
         json::object body{{"id", which.id},
                           {"status", state},
                           {"created_at", 4'000'000'000},
@@ -238,7 +254,9 @@ std::string batch_service::status_of(const batch& which) const {
     json::object body{{"name", "batches/" + which.id},
                       {"metadata",
                        {{"displayName", which.mark},
-                        {"state", which.ended ? "BATCH_STATE_SUCCEEDED" : "BATCH_STATE_RUNNING"}}}};
+                        {"state", which.cancelled ? "BATCH_STATE_CANCELLED"
+                                  : which.ended   ? "BATCH_STATE_SUCCEEDED"
+                                                  : "BATCH_STATE_RUNNING"}}}};
     if (!which.ended) return json::serialize(body);
     body["done"] = true;
     json::array all;

@@ -27,6 +27,8 @@ public:
     void expire(int batches);
     /// Calls whose prompt holds that fail as wrong requests.
     void fail(std::string prompt);
+    /// Of a batch that is cancelled so many calls are performed.
+    void perform_until_cancelled(std::size_t calls);
     /// No batch is accepted from now on.
     void refuse();
     /// The connection is cut after a batch was created, so often.
@@ -57,6 +59,7 @@ private:
         int polls = 0;
         bool ended = false;
         bool expired = false;
+        bool cancelled = false; ///< `calls` are those that were performed
         std::chrono::steady_clock::time_point created = std::chrono::steady_clock::now();
     };
     struct reply {
@@ -75,6 +78,7 @@ private:
     [[nodiscard]] boost::json::object response_to(kind of, const std::string& prompt) const;
     [[nodiscard]] bool fails(const std::string& prompt) const;
 
+    std::size_t until_cancelled_ = 0;
     std::mutex lock_;
     std::map<std::string, std::vector<call>> files_;
     std::deque<batch> batches_;

@@ -256,7 +256,10 @@ private:
         if (parking_) of.earlier.spent = journal->totals().spent;
         of.seed = journal ? files_->manifest().seed : asked_.options.seed;
         of.say = say();
-        if (parking_) of.parking = &parking_->lot();
+        if (parking_) {
+            of.parking = &parking_->lot();
+            of.on_cancel = [this] { parking_->cancel_batches(); };
+        }
         of.workers = threads_.get();
         batch_.emplace(std::move(of));
         tell_begin();
@@ -270,6 +273,7 @@ private:
         }
         if (interrupted_) batch_->drain(stop_cause::interrupted, asked_.grace);
 
+        else if (asked_.cancel_batches) batch_->drain(stop_cause::cancelled, asked_.grace);
         coro::nursery writing(context());
         writing.start(emitter_->run(context()));
         coro::nursery submitting(context());
@@ -329,7 +333,8 @@ private:
     coro::task<result<void>> end_parking() {
         const stop_cause cause = batch_->gate().cause();
         const bool bounded = cause == stop_cause::budget || cause == stop_cause::calls ||
-                             cause == stop_cause::deadline || cause == stop_cause::unpriced;
+                             cause == stop_cause::deadline || cause == stop_cause::unpriced ||
+                             cause == stop_cause::cancelled;
         if (cause != stop_cause::none && !bounded) co_return result<void>();
         result<void> ended = co_await parking_->end(context().with_cancel(loading_));
         if (!ended && ended.error().is_cancelled()) ended = result<void>(); // the cause is known

@@ -57,6 +57,7 @@ struct batch_request {
     bool park = false;      ///< requests to models wait for batches of their services
     bool park_wait = false; ///< stays until they have ended
     std::optional<std::chrono::milliseconds> park_interval; ///< between looks at them
+    bool cancel_batches = false; ///< no row runs: the services cancel the batches that they have
     /// For how long one is looked for whose submission was not acknowledged.
     std::optional<std::chrono::milliseconds> park_settling;
 

@@ -292,6 +292,7 @@ coro::task<void> batch_run::wait_for_change() {
 
 void batch_run::drain(stop_cause cause, std::chrono::milliseconds grace) {
     gate_.stop(cause);
+    if (cause == stop_cause::cancelled && of_.on_cancel) of_.on_cancel();
     reading_.request(cancel_reason::user);
     grace_until_ = of_.tools.loop().now() + grace;
     changed_.notify();
@@ -315,8 +316,8 @@ void batch_run::set_concurrency(std::size_t rows) {
 }
 
 void batch_run::set_budget(double amount) {
-    gate_.bounds().budget_usd = amount;
     used_up_ = stop_cause::none;
+    gate_.bounds().budget_usd = amount;
     changed_.notify();
 }
 

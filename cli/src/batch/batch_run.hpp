@@ -41,9 +41,10 @@ public:
         std::function<void(std::string)> say; ///< a line for people
         std::uint64_t seed = 0;               ///< of the run
         program_edition edition{};
-        earlier_rows earlier{};         ///< what the run has used before this process
-        parking_lot* parking = nullptr; ///< null: requests do not wait for batches
-        row_workers* workers = nullptr; ///< null: rows are executed on the loop of the run
+        earlier_rows earlier{};            ///< what the run has used before this process
+        parking_lot* parking = nullptr;    ///< null: requests do not wait for batches
+        row_workers* workers = nullptr;    ///< null: rows are executed on the loop of the run
+        std::function<void()> on_cancel{}; ///< `heddle runs cancel` has asked for the end
     };
     explicit batch_run(parts of);
 
@@ -110,9 +111,9 @@ private:
     [[nodiscard]] result<void> prepare(row_job& job, const ports::known_row* known);
     /// The next row that may start now; null: none may.
     [[nodiscard]] std::unique_ptr<row_job> next_to_start();
-    void start(coro::nursery& rows, std::unique_ptr<row_job> job);
     /// A bound is used up: a row whose responses may all be known. Others are left.
     [[nodiscard]] std::unique_ptr<row_job> next_to_reuse();
+    void start(coro::nursery& rows, std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<row_outcome>> attempt(row_job& job);
     /// Calls main with the row, in that session or else on another thread. `log`: may be null.

@@ -224,6 +224,7 @@ private:
                   "With --park-wait, seconds between looks at the batches (default: 30, growing to "
                   "300)")
             .value("S");
+        to.flag("--cancel-batches", asked_.cancel_batches, "As 'heddle runs cancel' asks").hidden();
         to.option("--park-settling", park_settling_,
                   "Seconds after which a batch whose submission was not acknowledged, and that its "
                   "service does not list, is submitted again (default: 30)")

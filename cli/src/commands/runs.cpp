@@ -105,6 +105,25 @@ private:
     export_request asked_;
 };
 
+/// Starts the command of the run again, in its directory, with more options.
+exit_code start_again(const run_manifest& about, const std::string& folder,
+                      const command_request& asked, const std::vector<std::string>& more,
+                      command_context& context) {
+    auto command = command_of_run(about, folder, asked, context.variables);
+    if (!command) return tell_usage_error(command.error(), false, context.output);
+    std::vector<std::string> arguments = *std::move(command);
+    const bool is_known = about.is_single() || (!arguments.empty() && arguments.front() == "batch");
+    if (!is_known || ::chdir(about.directory.c_str()) != 0) {
+        return tell_usage_error(
+            error(errc::not_found,
+                  "the directory of the run's command, " + about.directory + ", cannot be entered")
+                .with_hint("run the command itself again, with " + more.front()),
+            false, context.output);
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(std::move(arguments), context.variables, context.output);
+}
+
 class retry_work final : public command {
 public:
     void add_options(option_list& to) override {
@@ -132,21 +151,10 @@ public:
                     .with_hint("use --failed"),
                 false, context.output);
         }
-        auto command = command_of_run(*about, *folder, asked_, context.variables);
-        if (!command) return tell_usage_error(command.error(), false, context.output);
-        std::vector<std::string> arguments = *std::move(command);
-        const bool is_known =
-            about->is_single() || (!arguments.empty() && arguments.front() == "batch");
-        if (!is_known || ::chdir(about->directory.c_str()) != 0) {
-            return tell_usage_error(
-                error(errc::not_found, "the directory of the run's command, " + about->directory +
-                                           ", cannot be entered")
-                    .with_hint("run the command itself again, with --retry-failed"),
-                false, context.output);
-        }
-        if (failed_) arguments.emplace_back("--retry-failed");
-        for (const std::string& row : rows_) arguments.push_back("--retry-row=" + row);
-        return run_program(std::move(arguments), context.variables, context.output);
+        std::vector<std::string> more;
+        if (failed_) more.emplace_back("--retry-failed");
+        for (const std::string& row : rows_) more.push_back("--retry-row=" + row);
+        return start_again(*about, *folder, asked_, more, context);
     }
 
 private:
@@ -250,12 +258,42 @@ class steer_work final : public command {
 public:
     void add_options(option_list& to) override { to.argument("RUN", run_, about_run).required(); }
     exit_code run(command_context context) override {
-        static constexpr const char* names[] = {"pause", "resume", "cancel"};
+        static constexpr const char* names[] = {"pause", "resume"};
         return steer(run_, {{"do", names[What]}}, context.output);
     }
 
 private:
     std::string run_;
+};
+
+/// Also of a run whose requests wait at the services while no process works on it.
+class cancel_work final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("RUN", run_, about_run).required();
+        to.option("-i,--input", asked_.inputs,
+                  "An input of the run whose value it does not keep (a token); repeatable")
+            .value("NAME=VALUE");
+        to.flag("--allow", asked_.allow,
+                "Cancel batches of the services although you have not started the run");
+    }
+    exit_code run(command_context context) override {
+        const auto folder = find_run(run_);
+        const auto about = folder ? read_manifest(*folder) : result<run_manifest>(folder.error());
+        if (about && about->parks) {
+            const auto answer = ask_run(*folder, R"({"do":"status"})");
+            if (!answer && answer.error().code() == errc::not_found) {
+                const exit_code code =
+                    start_again(*about, *folder, asked_, {"--cancel-batches"}, context);
+                return code == exit_code::rows_left ? exit_code::done : code;
+            }
+        }
+        return steer(run_, {{"do", "cancel"}}, context.output);
+    }
+
+private:
+    std::string run_;
+    command_request asked_;
 };
 
 class set_work final : public command {
@@ -365,9 +403,12 @@ Example:
      .make = &make_command<steer_work<1>>},
     {.name = "runs cancel",
      .summary = "Stop a run that is in progress, as Ctrl-C does",
-     .details = "Rows in progress have 30 seconds to finish. The batch command continues the run.",
+     .details =
+         "Rows in progress have 30 seconds to finish. Batches that services have (--park) are\n"
+         "cancelled, also when no process works on the run; what they have performed is kept.\n"
+         "The batch command continues the run.",
      .group = command_group::run,
-     .make = &make_command<steer_work<2>>},
+     .make = &make_command<cancel_work>},
     {.name = "runs set",
      .summary = "Change the limits of a run that is in progress",
      .details = "Example:\n  heddle runs set results.jsonl concurrency=200 budget-usd=5",

@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 
 constexpr auto first_interval = 30s;
 constexpr auto longest_interval = 300s;
-constexpr int max_fruitless = 3; ///< attempts to submit, one after the other
+constexpr auto cancel_patience = 30s; ///< for services to end what they perform
+constexpr int max_fruitless = 3;      ///< attempts to submit, one after the other
 
 parking_lot::parts parts_of(const parked_run::parts& of, store::parking_reader& kept) {
     parking_lot::parts new_lot{of.journal, kept, of.tools.models().batches(), of.tools.prices(),
@@ -63,7 +64,55 @@ coro::task<result<void>> parked_run::submit(bool all, coro::call_context context
     co_return result<void>();
 }
 
+void parked_run::cancel_batches() noexcept {
+    cancels_ = true;
+    changed_.notify();
+}
+
+coro::task<result<void>> parked_run::wait(coro::clock::duration interval,
+                                          coro::call_context context) {
+    const auto until = coro::deadline(context.loop->now() + interval);
+    const coro::wake woken = co_await changed_.wait(context.with_deadline(until));
+    if (woken != coro::wake::cancelled) co_return result<void>();
+    auto stop = context.stop_error();
+    co_return stop ? *std::move(stop) : error::cancelled(cancel_reason::user);
+}
+
+coro::task<result<void>> parked_run::cancel(coro::call_context context) {
+    result<parking_look> seen = co_await lot_.look(context);
+    if (!seen) co_return std::move(seen).error();
+    tell(*seen);
+    const std::uint64_t batches = lot_.open_batches();
+    if (batches == 0) co_return result<void>();
+    result<std::vector<std::string>> problems = co_await lot_.cancel(context);
+    if (!problems) co_return std::move(problems).error();
+    tell(*problems);
+    const auto until = context.loop->now() + cancel_patience;
+    coro::clock::duration interval = 200ms;
+    while (lot_.open_batches() != 0 && context.loop->now() < until) {
+        result<void> waited = co_await coro::sleep_until(context, context.loop->now() + interval);
+        if (!waited) co_return waited;
+        interval = std::min<coro::clock::duration>(5s, interval * 2);
+        seen = co_await lot_.look(context);
+        if (!seen) co_return std::move(seen).error();
+        tell(*seen);
+    }
+    const std::uint64_t left = lot_.open_batches();
+    std::string text = batches == 1
+                           ? std::string("a batch of the services was cancelled")
+                           : std::to_string(batches) + " batches of the services were cancelled";
+    text += "; what was performed is kept";
+    if (left != 0)
+        text += ", and a later command takes what " + std::to_string(left) + " still perform";
+    of_.say(text);
+    co_return result<void>();
+}
+
 coro::task<result<void>> parked_run::end(coro::call_context context) {
+    if (cancels_) {
+        result<void> cancelled = co_await cancel(context);
+        co_return cancelled;
+    }
     if (lot_.parks()) {
         result<void> submitted = co_await submit(true, context);
         if (!submitted) co_return submitted;
@@ -72,8 +121,12 @@ coro::task<result<void>> parked_run::end(coro::call_context context) {
     int fruitless = 0;
     while (of_.asked.park_wait && lot_.open_calls() != 0) {
         if (of_.asked.park_interval) interval = *of_.asked.park_interval;
-        result<void> waited = co_await coro::sleep_until(context, context.loop->now() + interval);
+        result<void> waited = co_await wait(interval, context);
         if (!waited) co_return waited;
+        if (cancels_) {
+            result<void> cancelled = co_await cancel(context);
+            co_return cancelled;
+        }
         interval = std::min<coro::clock::duration>(longest_interval, interval * 5 / 4);
         result<parking_look> seen = co_await lot_.look(context);
         if (!seen) co_return std::move(seen).error();

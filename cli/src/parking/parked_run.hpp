@@ -6,6 +6,7 @@
 #include "parking/parking_lot.hpp"
 
 #include <heddle/coro/cancel.hpp>
+#include <heddle/coro/wait_point.hpp>
 #include <heddle/ports/tree_port.hpp>
 
 #include <cstdint>
@@ -43,6 +44,10 @@ public:
     /// After the last row: submits the rest, and waits where that is wanted.
     [[nodiscard]] coro::task<result<void>> end(coro::call_context context);
 
+    /// From now on, also while it waits, end() submits nothing: it has the services cancel the
+    /// batches, and takes what they have performed.
+    void cancel_batches() noexcept;
+
     [[nodiscard]] parking_lot& lot() noexcept { return lot_; }
     /// Batches that have not ended.
     [[nodiscard]] std::uint64_t batches() const noexcept { return lot_.open_batches(); }
@@ -55,11 +60,17 @@ private:
     void tell(const std::vector<std::string>& problems);
     void tell(const parking_look& seen);
     [[nodiscard]] coro::task<result<void>> submit(bool all, coro::call_context context);
+    [[nodiscard]] coro::task<result<void>> cancel(coro::call_context context);
+    /// Waits for an interval, or until the batches are to be cancelled.
+    [[nodiscard]] coro::task<result<void>> wait(coro::clock::duration interval,
+                                                coro::call_context context);
 
     parts of_;
     store::parking_reader kept_;
     parking_lot lot_;
     coro::cancel_source working_;
+    coro::wait_point changed_; ///< while end() waits
+    bool cancels_ = false;
     std::set<std::string> told_;
     bool frees_rows_ = false;
     std::vector<std::string> problems_;

@@ -158,6 +158,20 @@ coro::task<result<parking_look>> parking_lot::look(coro::call_context context) {
     co_return seen;
 }
 
+coro::task<result<std::vector<std::string>>> parking_lot::cancel(coro::call_context context) {
+    std::vector<std::string> problems;
+    const std::vector<parked_batch> all = batches_;
+    for (const parked_batch& each : all) {
+        providers::batch_endpoint* const at = service(each.service);
+        if (each.phase != batch_phase::submitted || !at) continue;
+        result<void> asked = co_await at->cancel(each.id, context);
+        if (asked) continue;
+        if (asked.error().is_cancelled()) co_return std::move(asked).error();
+        problems.push_back(batch_title(each) + " is not cancelled: " + asked.error().message());
+    }
+    co_return problems;
+}
+
 /// The process ended, or the connection broke, before the service acknowledged the submission.
 coro::task<result<void>> parking_lot::find_intended(parked_batch batch, parking_look& seen,
                                                     coro::call_context context) {

@@ -80,6 +80,10 @@ public:
     /// problem, and the calls wait for the next one.
     [[nodiscard]] coro::task<result<std::vector<std::string>>> submit(bool all,
                                                                       coro::call_context context);
+    /// Asks the services to cancel the batches that they have. What they have performed by then is
+    /// taken by a later look, and the other calls are submitted again. Result: problems, as of
+    /// submit().
+    [[nodiscard]] coro::task<result<std::vector<std::string>>> cancel(coro::call_context context);
     /// Whether so much is collected that a batch may be full.
     [[nodiscard]] bool is_full() const noexcept { return full_; }
 
@@ -133,11 +137,11 @@ private:
     parts of_;
     std::vector<std::uint64_t> rows_;    ///< that wait, ascending
     std::set<std::uint64_t> parked_now_; ///< rows in progress of which a call was parked
+    std::map<std::uint64_t, std::function<void()>> held_; ///< rows, and what a call of them does
     std::vector<store::parked_batch> batches_;
     std::map<std::string, group_size, std::less<>> groups_; ///< collected in this process
     std::uint64_t open_calls_ = 0;
     ports::step_spending open_;
-    std::map<std::uint64_t, std::function<void()>> held_; ///< rows, and what a call of them does
     bool full_ = false;
 };
 

@@ -63,7 +63,15 @@ public:
             std::size_t handed = 0;
             for (const providers::batch_call& call : each.calls) {
                 if (call.body == silent) continue;
-                if (breaks_after && handed++ == *breaks_after)
+                if (each.status.state == providers::batch_state::cancelled &&
+                    handed >= performed_until_cancelled) {
+                    const providers::batch_answer missed{
+                        call.id, providers::batch_answer::fate::cancelled,
+                        failure(ports::llm_errc::overloaded, true)};
+                    if (auto taken = sink(missed); !taken) co_return taken;
+                    continue;
+                }
+                if (handed++ == breaks_after.value_or(each.calls.size()))
                     co_return failure(ports::llm_errc::connection);
                 if (auto taken = sink(answers(call)); !taken) co_return taken;
             }
@@ -77,7 +85,14 @@ public:
         for (const batch& each : batches) all.push_back(each.status);
         co_return all;
     }
-    coro::task<result<void>> cancel(std::string, coro::call_context) override {
+    coro::task<result<void>> cancel(std::string id, coro::call_context) override {
+        for (batch& each : batches) {
+            if (each.status.id != id) continue;
+            if (each.status.state != providers::batch_state::running)
+                co_return failure(ports::llm_errc::invalid_request);
+            each.status.state = providers::batch_state::cancelled;
+            each.status.has_results = true;
+        }
         co_return result<void>();
     }
 
@@ -119,7 +134,8 @@ public:
     bool loses_submissions = false;   ///< before the service has them
     bool loses_answers = false;       ///< after the service has them
     std::optional<std::size_t> breaks_after;
-    std::string silent; ///< body of the call that no line answers
+    std::size_t performed_until_cancelled = 0; ///< calls of a batch
+    std::string silent;                        ///< body of the call that no line answers
     std::int64_t created = 4'000'000'000;
     answer_maker answers = &fake_batches::replies;
     std::deque<batch> batches;

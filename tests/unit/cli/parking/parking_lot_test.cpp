@@ -432,6 +432,41 @@ TEST_F(parking_lots, results_that_are_lost_are_asked_for_again_after_48_hours) {
     EXPECT_EQ(look().answered, 1U);
 }
 
+TEST_F(parking_lots, cancelled_batches_have_what_was_performed_and_return_the_rest) {
+    park(1, 1, "\"a\"");
+    park(2, 2, "\"b\"");
+    park(3, 3, "\"c\"");
+    submit();
+    begin_process();
+    service->performed_until_cancelled = 2;
+    const auto problems = on.run(lot->cancel(on.context())).value();
+    EXPECT_TRUE(problems.empty());
+    const parking_look seen = look();
+    EXPECT_EQ(seen.answered, 2U);
+    EXPECT_EQ(seen.returned, 1U);
+    EXPECT_EQ(lot->open_batches(), 0U);
+    EXPECT_EQ(answer_of(2), "to \"b\"");
+    EXPECT_EQ(store->totals().spent.requests, 2U);
+    EXPECT_EQ(store->totals().maybe_paid, 0U);
+    // Nothing is left to cancel, and a later process goes on.
+    EXPECT_TRUE(on.run(lot->cancel(on.context())).value().empty());
+    begin_process();
+    submit();
+    service->end();
+    EXPECT_EQ(look().answered, 1U);
+    EXPECT_EQ(service->times("\"a\""), 1U);
+}
+
+TEST_F(parking_lots, a_batch_that_cannot_be_cancelled_is_named) {
+    park(1, 1, "\"a\"");
+    submit();
+    service->end(); // meanwhile
+    const auto problems = on.run(lot->cancel(on.context())).value();
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_THAT(problems.front(), HasSubstr("is not cancelled"));
+    EXPECT_EQ(look().answered, 1U);
+}
+
 TEST_F(parking_lots, without_parking_only_what_is_in_batches_goes_on) {
     park(1, 1, "\"a\"");
     submit();
