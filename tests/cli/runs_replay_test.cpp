@@ -202,6 +202,17 @@ TEST_F(diffs, show_rows_whose_results_differ) {
     EXPECT_EQ(run_heddle({"runs", "diff", path("a.jsonl"), path("c.jsonl")}).code, 2);
 }
 
+// A row that was rejected, as its id was taken, was compared with the first one of that id.
+TEST_F(diffs, match_rows_of_the_same_id_in_their_order) {
+    scratch.file("rows.jsonl",
+                 "{\"id\": \"a\", \"text\": \"1\"}\n{\"id\": \"a\", \"text\": \"2\"}\n"
+                 "{\"id\": \"b\", \"text\": \"3\"}\n{\"id\": \"a\", \"text\": \"4\"}\n");
+    for (const char* out : {"a.jsonl", "b.jsonl"}) run_with("(define (main text) text)", out);
+    const auto same = run_heddle({"runs", "diff", path("a.jsonl"), path("b.jsonl")});
+    EXPECT_EQ(same.code, 0) << same.out;
+    EXPECT_THAT(same.out, HasSubstr("4 same, 0 different, 0 only in "));
+}
+
 TEST_F(diffs, of_single_runs_compare_their_values) {
     scratch.file("a.heddle", "(define (main) 1)");
     scratch.file("b.heddle", "(define (main) 2)");

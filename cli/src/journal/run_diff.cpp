@@ -124,12 +124,21 @@ private:
         for (std::size_t i = 0; i < in_b->size(); ++i) by_id.emplace_back((*in_b)[i].id, i);
         std::sort(by_id.begin(), by_id.end());
         std::vector<bool> seen(in_b->size());
+        // Of rows of the same id all but the first were rejected: they are matched in their order.
+        std::vector<std::size_t> taken(by_id.size());
         for (const ports::known_row& row : *in_a) {
-            const auto found =
-                std::lower_bound(by_id.begin(), by_id.end(), std::pair(row.id, std::size_t{0}));
-            const bool matched = found != by_id.end() && found->first == row.id;
-            if (matched) seen[found->second] = true;
-            result<void> done = co_await compare(&row, matched ? &(*in_b)[found->second] : nullptr);
+            const auto first = static_cast<std::size_t>(
+                std::lower_bound(by_id.begin(), by_id.end(), std::pair(row.id, std::size_t{0})) -
+                by_id.begin());
+            const ports::known_row* other = nullptr;
+            if (first < by_id.size() && by_id[first].first == row.id) {
+                const std::size_t next = first + taken[first]++;
+                if (next < by_id.size() && by_id[next].first == row.id) {
+                    other = &(*in_b)[by_id[next].second];
+                    seen[by_id[next].second] = true;
+                }
+            }
+            result<void> done = co_await compare(&row, other);
             if (!done) co_return done;
         }
         for (std::size_t i = 0; i < in_b->size(); ++i) {
