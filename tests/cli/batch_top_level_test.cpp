@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include <csignal>
 #include <set>
 
@@ -194,6 +196,28 @@ TEST_F(batch_top_level, has_no_unknown_names_in_functions) {
                                  "  (shorten (also (content (ask text))))))\n");
     const auto ended = run_heddle(asking(model.url()));
     EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+// Each row failed at a place in the file that was imported, and only a hint spoke of imports.
+TEST_F(batch_top_level, is_where_files_are_imported) {
+    rows_file(1);
+    scratch.file("lib.heddle", "(define (shorten s) s)");
+    for (const char* text : {"(define (main text)\n  (import \"lib.heddle\")\n  text)\n",
+                             "(define (load)\n  (import \"lib.heddle\"))\n"
+                             "(define (main text) (load) text)\n"}) {
+        scratch.file("w.heddle", text);
+        const auto ended = batch({"--force"});
+        EXPECT_EQ(ended.code, 3) << ended.err;
+        const auto letter = lines_of("out.jsonl.failed.jsonl").at(0).at("error").as_object();
+        EXPECT_THAT(std::string(letter.at("message").as_string()),
+                    AllOf(HasSubstr("w.heddle:2:3"), HasSubstr("imported here, inside of a"),
+                          HasSubstr("defines 'shorten'")));
+        EXPECT_THAT(std::string(letter.at("hint").as_string()), HasSubstr("at the top level of"));
+        std::filesystem::remove_all(path("out.jsonl.run"));
+    }
+    // What the top level has imported is there.
+    scratch.file("w.heddle", "(import \"lib.heddle\")\n(define (main text) (shorten text))\n");
+    EXPECT_EQ(batch({"--force"}).code, 0);
 }
 
 TEST_F(batch_top_level, asks_nobody) {

@@ -254,13 +254,29 @@ error interpreter::unbound_global(std::uint32_t index) const {
 }
 
 error interpreter::frozen_global(std::uint32_t index) const {
+    for (std::size_t k = f_.frames_.size(); k > 1; --k) {
+        const frame& at = f_.frames_[k - 1];
+        if (at.code->name != "%import-file") continue;
+        const frame& caller = f_.frames_[k - 2];
+        const auto next_index = static_cast<std::size_t>(caller.at - caller.code->code.data());
+        source_span import;
+        if (at.tail_calls != 0) import = {at.tail_calls, at.tail_calls + 1};
+        else if (next_index != 0) import = caller.code->places[next_index - 1];
+        const source_location place = f_.realm_->sources().locate(import);
+        if (place.line == 0) break;
+        return error(errc::evaluation,
+                     place.file + ":" + std::to_string(place.line) + ":" +
+                         std::to_string(place.column) +
+                         ": the file that is imported here, inside of a function, defines '" +
+                         std::string(f_.realm_->global_name(index)) +
+                         "', and rows of a batch must leave nothing for one another")
+            .with_hint("write the import at the top level of " + place.file + ", and only there");
+    }
     return error(errc::evaluation,
                  "the global '" + std::string(f_.realm_->global_name(index)) +
                      "' cannot be changed here: rows of a batch run on their own, and must leave "
                      "nothing for one another")
-        .with_hint(
-            "define it in a 'let' inside of main, or return what is to be kept; a file that "
-            "defines names is imported at the top level, not in a function");
+        .with_hint("define it in a 'let' inside of main, or return what is to be kept");
 }
 
 bool interpreter::slow_arithmetic(char operation, const value& left, const value& right,
