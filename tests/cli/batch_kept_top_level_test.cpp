@@ -225,6 +225,23 @@ TEST_F(kept_top_level, is_unchanged_by_the_files_that_it_writes) {
     EXPECT_THAT(start().err, HasSubstr(was_edited));
 }
 
+// It was a call of a task, in words that nobody who had written none could understand.
+TEST_F(kept_top_level, finds_context_without_a_model) {
+    rows_file(1);
+    std::filesystem::create_directory(path("in/notes"));
+    scratch.file("in/notes/one.md", "about lighthouses");
+    workflow(
+        "(define found (get_context (query \"lighthouses\")))\n"
+        "(define (main text) (length found))\n");
+    model_thread model(R"json({"rules": [{"match": ".*", "text": "x"}]})json");
+    const auto ended = start({"--index", "notes", "--match-with-model", "--model", "openai:gpt-4o",
+                              "--base-url", model.url()});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("were not chosen by a model: none is asked outside"),
+                                 Not(HasSubstr("calls a task"))));
+    EXPECT_EQ(model.counters().requests, 0U);
+}
+
 // It was no source of the program.
 TEST_F(kept_top_level, follows_the_files_that_belong_to_a_question) {
     rows_file(1);

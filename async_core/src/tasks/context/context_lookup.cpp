@@ -98,7 +98,7 @@ coro::task<result<void>> choose_shard(choosing& all, std::size_t from, std::size
     std::string trouble =
         answered ? read_choices(*answered, shard, choices) : answered.error().message();
     if (!trouble.empty()) {
-        warn(all.caller, "the files of a look-up were not chosen by the model: " + trouble);
+        warn(all.caller, "the files of a look-up were not chosen by a model: " + trouble);
     }
     co_return result<void>();
 }

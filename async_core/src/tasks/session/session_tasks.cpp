@@ -201,6 +201,8 @@ coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
         return refuse(error(lang::errc::evaluation, "only a task or a tool can be called")
                           .with_span(call.request.span));
     }
+    if (refusal_ && call.scope->choosing_files)
+        return refuse(error(lang::errc::permission, "none is asked outside of main"));
     if (refusal_) return refuse(error(*refusal_).with_span(call.request.span));
     auto bound = bind_call(owner_.memory(), callable->task(), std::move(call));
     if (!bound) return refuse(std::move(bound).error());
