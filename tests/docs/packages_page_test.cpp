@@ -1,5 +1,6 @@
 // The tutorial on the machine's package lists, with fewer packages than it shows: what it prints
 // has the form that the page shows, and the figures of both add up.
+#include "batch_service.hpp"
 #include "file_text.hpp"
 #include "page_blocks.hpp"
 #include "page_command.hpp"
@@ -92,6 +93,9 @@ TEST(packages_page, does_what_it_shows_with_the_packages_of_this_machine) {
     const auto page = text_of(std::filesystem::path(heddle::test_paths::source_folder()) /
                               "docs/tutorial/03-packages.md");
     cli_test::scratch_directory scratch;
+    // For the requests with --park, whose first look finds that a batch has ended.
+    cli_test::batch_service service;
+    service.end_after_polls(1);
     printed_texts shown;
     printed_texts printed;
     std::size_t rows = 0;
@@ -103,7 +107,7 @@ TEST(packages_page, does_what_it_shows_with_the_packages_of_this_machine) {
         const auto count = command.find(rows_of_page);
         if (count != std::string::npos)
             command.replace(count, std::string(rows_of_page).size(), rows_of_test);
-        const std::string text = output_of(command, scratch.path());
+        const std::string text = output_of(command, scratch.path(), service.variables());
         EXPECT_TRUE(output_matches(form_of(step.expected), form_of(text)))
             << "the page shows:\n"
             << step.expected << "the command prints:\n"
@@ -118,6 +122,10 @@ TEST(packages_page, does_what_it_shows_with_the_packages_of_this_machine) {
     ASSERT_GE(rows, 100U);
     expect_figures(shown, std::stoul(rows_of_page));
     expect_figures(printed, rows);
+    EXPECT_EQ(service.batches(), 2U);
+    EXPECT_EQ(service.direct_calls(), 0);
+    const std::string parked = scratch.text_of("parked.jsonl");
+    EXPECT_EQ(std::count(parked.begin(), parked.end(), '\n'), 100);
     EXPECT_EQ(right_results(scratch.text_of("results.jsonl")),
               number_in(printed.accuracies.at(1), "([0-9]+) of [0-9]+ are right"));
 }
