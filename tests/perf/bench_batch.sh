@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # What a batch costs besides the model: rows per second, memory over time, disk for a row, how soon
-# a run of many rows goes on, and what a step costs with each durability. Called by
-# `./dev bench batch` with the release build.
+# a run of many rows goes on, what a step costs with each durability, and how rows that compute scale
+# with threads. Called by `./dev bench batch` with the release build.
 #
-#   bench_batch.sh BUILD [ROWS] [HTTP_ROWS] [STEP_ROWS]
+#   bench_batch.sh BUILD [ROWS] [HTTP_ROWS] [STEP_ROWS] [THREAD_ROWS]
 #
 # ROWS: of five steps each, on the in-process model, and then continued with one row more;
-# HTTP_ROWS: of one step, over HTTP; STEP_ROWS: for each durability. HEDDLE_BENCH_PARTS chooses
-# among: rows http steps store. Instructions are counted with perf, where that is allowed: on a
+# HTTP_ROWS: of one step, over HTTP; STEP_ROWS: for each durability; THREAD_ROWS: for each number of
+# threads up to that of the processors. HEDDLE_BENCH_PARTS chooses
+# among: rows http steps store threads. Instructions are counted with perf, where that is allowed: on a
 # loaded machine they say more than seconds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -15,6 +16,7 @@ build=$(realpath "${1:-build/release}")
 rows=${2:-1000000}
 http_rows=${3:-200000}
 step_rows=${4:-20000}
+thread_rows=${5:-2000}
 heddle=$build/bin/heddle
 place=$(mktemp -d)
 server=
@@ -151,12 +153,33 @@ $(awk -v a="${instr[1]}" -v b="${instr[5]}" 'BEGIN {print b - a}')" >>"$place/st
             print ""}}' "$place/steps" | sort
 }
 
-for part in ${HEDDLE_BENCH_PARTS:-rows http steps store}; do
+threads_part() {
+    local threads took one=
+    make_rows "$thread_rows" "$place/rows.jsonl"
+    {
+        echo '(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))'
+        echo '(define (main text) (fib 22))'
+    } >"$place/fib.heddle"
+    printf '%7s %10s %8s\n' threads rows/s speed-up
+    for ((threads = 1; threads <= $(nproc); threads *= 2)); do
+        read -r took _ < <(measure "$place/said" "$heddle" batch "$place/fib.heddle" \
+            --rows "$place/rows.jsonl" --id id --out "$place/fib.jsonl" --threads "$threads" \
+            --progress none)
+        [ "$(wc -l <"$place/fib.jsonl")" = "$thread_rows" ] || { echo "rows are missing" >&2; return 1; }
+        one=${one:-$took}
+        awk -v threads=$threads -v n="$thread_rows" -v t="$took" -v one="$one" \
+            'BEGIN {printf "%7d %10.0f %8.2f\n", threads, n / t, one / t}'
+        rm -rf "$place"/fib.jsonl*
+    done
+}
+
+for part in ${HEDDLE_BENCH_PARTS:-rows http steps store threads}; do
     echo "== $part"
     case $part in
         rows) rows_part ;;
         http) http_part ;;
         steps) steps_part ;;
+        threads) threads_part ;;
         store) "$build/bin/bench_run_store" "$step_rows" ;;
         *) echo "no such part: $part" >&2; exit 2 ;;
     esac
