@@ -3,6 +3,7 @@
 
 #include "batch/row_failures.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/host/row_history.hpp>
 
 #include <utility>
@@ -64,7 +65,7 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::read_records(
 
 coro::task<result<row_outcome>> batch_run::start_over(row_job& job, row_outcome misfit) {
     if (!std::exchange(has_told_misfit_, true)) {
-        of_.say("row " + job.row.id + " starts over (" + misfit.message +
+        of_.say("row " + utf8::printable_line(job.row.id) + " starts over (" + misfit.message +
                 "); requests that are the same have the responses that they had");
     }
     result<void> kept = co_await of_.journal->flush(context());
