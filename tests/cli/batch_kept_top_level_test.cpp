@@ -225,6 +225,74 @@ TEST_F(kept_top_level, is_unchanged_by_the_files_that_it_writes) {
     EXPECT_THAT(start().err, HasSubstr(was_edited));
 }
 
+// What the top level wrote into a directory that it lists was an edit.
+TEST_F(kept_top_level, is_unchanged_by_what_it_writes_into_a_directory_that_it_lists) {
+    rows_file(1);
+    std::filesystem::create_directory(path("in/made"));
+    for (const std::string& folder : {std::string("made"), std::string("./made/")}) {
+        SCOPED_TRACE(folder);
+        workflow("(define names (list-directory \"" + folder +
+                 "\"))\n"
+                 "(write-file \"made/b.txt\" (format \"{}\" (now)))\n"
+                 "(write-file \"made/a.txt\" \"x\")\n"
+                 "(define (main text) names)\n");
+        (void)start({"--force"});
+        EXPECT_THAT(start().err, Not(HasSubstr(was_edited)));
+        scratch.file("in/made/c.txt", "x");
+        const auto ended = start();
+        EXPECT_THAT(ended.err, AllOf(HasSubstr(was_edited), HasSubstr("lists the directory"),
+                                     HasSubstr("made"), HasSubstr("has other files now")));
+        std::filesystem::remove_all(path("in/made"));
+        std::filesystem::create_directory(path("in/made"));
+    }
+}
+
+// An edit that nobody has made was not explained.
+TEST_F(kept_top_level, names_what_it_reads_that_has_changed) {
+    rows_file(1);
+    scratch.file("in/labels.txt", "a");
+    workflow(
+        "(define labels (read-file \"labels.txt\"))\n"
+        "(define more (file-exists? \"more.txt\"))\n"
+        "(define (main text) (list labels more))\n");
+    ASSERT_EQ(start().code, 0);
+    scratch.file("in/labels.txt", "b");
+    EXPECT_THAT(start().err, HasSubstr("(labels.txt, which its top level reads, is another file)"));
+    scratch.file("in/more.txt", "b");
+    EXPECT_THAT(start().err, HasSubstr("looks for more.txt"));
+    workflow(
+        "(define labels (read-file \"labels.txt\"))\n"
+        "(define (main text) labels)\n");
+    EXPECT_THAT(start().err, AllOf(HasSubstr(was_edited), Not(HasSubstr("its top level"))));
+}
+
+// Variables of the environment are no part of the program: what is known of them is kept.
+TEST_F(kept_top_level, has_the_environment_that_it_had) {
+    rows_file(1);
+    workflow(
+        "(define head (string-trim (content (system:run_script (command \"echo $PATH\")))))\n"
+        "(define own (try (getenv \"FLAVOUR\") (catch (e) (get e 'message))))\n"
+        "(define (main text) (list head own))\n");
+    child_options sweet = there();
+    sweet.variables["PATH"] = "/usr/bin:/bin:/sweet";
+    sweet.variables["FLAVOUR"] = "sweet";
+    ASSERT_EQ(run_heddle(inside({"--allow-shell"}), sweet).code, 0);
+    rows_file(2);
+    child_options sour = there();
+    sour.variables["PATH"] = "/usr/bin:/bin:/sour";
+    sour.variables["FLAVOUR"] = "sour";
+    const auto ended = run_heddle(inside({"--allow-shell"}), sour);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, Not(HasSubstr(was_edited)));
+    const auto lines = lines_of("in/out.jsonl");
+    ASSERT_EQ(lines.size(), 2U);
+    for (const auto& line : lines) {
+        EXPECT_EQ(line.at("value").as_array().at(0).as_string(), "/usr/bin:/bin:/sweet");
+        EXPECT_THAT(std::string(line.at("value").as_array().at(1).as_string()),
+                    HasSubstr("does not allow reading 'FLAVOUR'"));
+    }
+}
+
 // It was a call of a task, in words that nobody who had written none could understand.
 TEST_F(kept_top_level, finds_context_without_a_model) {
     rows_file(1);

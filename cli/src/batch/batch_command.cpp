@@ -201,21 +201,22 @@ private:
         if (only_looks()) {
             // Rows of a sample are run.
             if (asked_.sample_rows == 0) sources.perform_nothing();
-            result<found_top_levels> found =
+            result<found_top_levels> before =
                 co_await read_top_levels(store_workers_.get(), &asked_, loading);
-            if (!found) co_return std::move(found).error();
-            kept = std::move(found->kept);
-            about = std::move(found->manifest);
+            if (!before) co_return std::move(before).error();
+            kept = std::move(before->kept);
+            about = std::move(before->manifest);
         } else {
             result<void> begun = co_await files_->begin(loading);
             if (!begun) co_return begun;
             kept = files_->top_levels();
             about = files_->manifest();
         }
-        result<std::optional<top_level_notes>> notes =
+        result<top_level_store::found_notes> found =
             co_await kept.find({asked_, program_.text, *tools_, about}, loading);
-        if (!notes) co_return std::move(notes).error();
-        if (*notes) sessions_->begin_with(**std::move(notes));
+        if (!found) co_return std::move(found).error();
+        if (found->notes) sessions_->begin_with(*std::move(found->notes));
+        else files_->note_change(std::move(found->change));
         co_return result<void>();
     }
 
@@ -272,8 +273,8 @@ private:
                 output_.err("heddle: " + served.error().message() + "\n");
         }
         if (interrupted_) batch_->drain(stop_cause::interrupted, asked_.grace);
-
         else if (asked_.cancel_batches) batch_->drain(stop_cause::cancelled, asked_.grace);
+
         coro::nursery writing(context());
         writing.start(emitter_->run(context()));
         coro::nursery submitting(context());

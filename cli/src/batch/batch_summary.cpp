@@ -152,12 +152,12 @@ exit_code batch_summary::code() const noexcept {
 }
 
 std::string change_text(const std::vector<ports::known_row>& known, const batch_request& asked,
-                        bool is_back) {
-    const std::string text =
-        is_back
-            ? "rows were retried with another version of the program: "
-            : "the program, its templates, inputs, model or settings have changed since the run "
-              "began: ";
+                        bool is_back, const std::string& what) {
+    std::string text = is_back ? "rows were retried with another version of the program"
+                               : "the program, its templates, inputs, model or settings have "
+                                 "changed since the run began";
+    if (!is_back && !what.empty()) text += " (" + what + ")";
+    text += ": ";
     if (!asked.is_retry()) {
         return text + setup::counted(known.size(), "row") + (known.size() == 1 ? " runs" : " run") +
                " again; responses to requests that are the same as before are used again";

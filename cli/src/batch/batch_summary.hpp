@@ -38,9 +38,11 @@ struct batch_summary {
 };
 
 /// For people: the program is not the one that the rows have run under, and what becomes of them.
-/// `is_back`: but it is that of the results; rows were retried with another one meanwhile.
+/// `is_back`: but it is that of the results; rows were retried with another one meanwhile. `what`:
+/// of what its top level reads has changed; empty: it is something else.
 [[nodiscard]] std::string change_text(const std::vector<ports::known_row>& known,
-                                      const batch_request& asked, bool is_back);
+                                      const batch_request& asked, bool is_back,
+                                      const std::string& what);
 /// For people: rows, cost, reasons of failures, files, and how to go on. `columns` as
 /// failure_table::text.
 [[nodiscard]] std::string summary_text(const batch_summary& end, const failure_table& failures,

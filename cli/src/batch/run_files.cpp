@@ -184,7 +184,7 @@ coro::task<result<void>> run_files::note_program(std::vector<ports::known_row>& 
     const bool differs = edition_.outdates || edition_.only_retried;
     if (differs && of_.asked.options.verbosity >= 0 && !of_.asked.options.json) {
         const bool is_back = manifest_.program_digest == digest;
-        of_.output.err("heddle: " + change_text(known, of_.asked, is_back) + "\n");
+        of_.output.err("heddle: " + change_text(known, of_.asked, is_back, change_) + "\n");
     }
     if (!continues_) manifest_.program_digest = digest;
     note_edition(manifest_, edition_, digest, known);

@@ -80,6 +80,8 @@ public:
     [[nodiscard]] const program_edition& edition() const noexcept { return edition_; }
     /// What earlier processes of the run have used.
     [[nodiscard]] const earlier_rows& earlier() const noexcept { return earlier_; }
+    /// For people: what the top level reads that is another than before, if nothing else is.
+    void note_change(std::string what) { change_ = std::move(what); }
     /// The digest of the program of this process, for `run`, whose digests take the same form.
     [[nodiscard]] std::string digest_now(run_manifest& run);
 
@@ -109,6 +111,7 @@ private:
     std::optional<imported_texts> imports_; ///< nothing: not asked for yet
     bool is_foreign_output_ = false;        ///< it is replaced (--force)
     program_edition edition_;
+    std::string change_; ///< for people, of what the top level reads
     earlier_rows earlier_;
     batch_outputs outputs_;
     std::uint64_t outdated_ = 0;

@@ -3,6 +3,7 @@
 #include "batch/packed_bytes.hpp"
 #include "batch/run_identity.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/rows/row.hpp>
 
@@ -28,6 +29,16 @@ std::string digest_of_failure(const error& failure) {
 std::string last_part(std::string_view path) {
     while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
     return std::filesystem::path(path).filename().string();
+}
+
+std::filesystem::path normal(const std::string& folder) {
+    std::string text = std::filesystem::path(folder.empty() ? "." : folder).lexically_normal();
+    while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    return text;
+}
+
+std::filesystem::path folder_of(const std::string& file) {
+    return normal(std::filesystem::path(file).lexically_normal().parent_path().string());
 }
 
 void add(packed_bytes& all, const std::optional<std::string>& text) {
@@ -111,7 +122,7 @@ public:
     coro::task<result<std::vector<std::string>>> list(std::string path,
                                                       coro::call_context context) override {
         result<std::vector<std::string>> names = co_await behind_.list(path, context);
-        if (names) owner_.note(kind::names, std::move(path), owner_.digest_of_names(*names));
+        if (names) owner_.note_names(std::move(path), *names);
         else owner_.note_failure(kind::names, std::move(path), names.error());
         co_return names;
     }
@@ -195,6 +206,7 @@ void source_watch::set_own(const std::vector<std::string>& files) {
 
 void source_watch::begin() {
     noted_.clear();
+    listed_.clear();
     is_noting_ = true;
 }
 
@@ -203,12 +215,18 @@ std::vector<program_source> source_watch::end() {
     std::vector<program_source> all;
     for (auto& [key, digest] : noted_) all.push_back({key.first, key.second, std::move(digest)});
     noted_.clear();
+    listed_.clear();
     return all;
 }
 
 void source_watch::note(kind what, std::string asked, std::string digest) {
     if (!is_noting_ || (what != kind::files && is_own(asked))) return;
     noted_[{what, std::move(asked)}] = std::move(digest);
+}
+
+void source_watch::note_names(std::string path, const std::vector<std::string>& names) {
+    if (is_noting_) listed_[path] = names;
+    note(kind::names, std::move(path), digest_of_names(names));
 }
 
 void source_watch::note_failure(kind what, std::string asked, const error& failure) {
@@ -222,6 +240,15 @@ void source_watch::note_written(const std::string& path, const std::string& text
     };
     replace(kind::text, digest_of(text));
     replace(kind::presence, "yes");
+    for (auto& [folder, names] : listed_) {
+        if (normal(folder) != folder_of(path)) continue;
+        const std::string name = last_part(path);
+        const auto at = std::lower_bound(names.begin(), names.end(), name);
+        if (at != names.end() && *at == name) continue;
+        names.insert(at, name);
+        const auto noted = noted_.find({kind::names, folder});
+        if (noted != noted_.end()) noted->second = digest_of_names(names);
+    }
 }
 
 bool source_watch::is_own(const std::string& path) const {
@@ -297,16 +324,28 @@ coro::task<result<std::string>> source_watch::ask(program_source source,
     co_return digest_of_failure(*failure);
 }
 
-coro::task<result<bool>> source_watch::has_changed(std::vector<program_source> sources,
-                                                   coro::call_context context) {
-    if (!files_) co_return !sources.empty();
+coro::task<result<std::optional<program_source>>> source_watch::first_changed(
+    std::vector<program_source> sources, coro::call_context context) {
+    if (!files_ && !sources.empty()) co_return std::optional<program_source>(sources.front());
     for (program_source& each : sources) {
-        const std::string before = std::move(each.digest);
-        result<std::string> now = co_await ask(std::move(each), context);
+        result<std::string> now = co_await ask(each, context);
         if (!now) co_return std::move(now).error();
-        if (*now != before) co_return true;
+        if (*now != each.digest) co_return std::optional<program_source>(std::move(each));
     }
-    co_return false;
+    co_return std::optional<program_source>();
+}
+
+std::string change_of(const program_source& source) {
+    const std::string name = source.asked.empty() ? "." : utf8::printable_line(source.asked);
+    switch (source.what) {
+    case kind::text: return name + ", which its top level reads, is another file";
+    case kind::presence: return "its top level looks for " + name + ", which is there or not";
+    case kind::names:
+        return "its top level lists the directory " + name +
+               ", which has other files now; what programs and rows write there counts";
+    case kind::files: break;
+    }
+    return "its top level asks for context, which has other files now";
 }
 
 } // namespace heddle::cli

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,9 @@ struct program_source {
     std::string digest; ///< of the answer
     [[nodiscard]] friend bool operator==(const program_source&, const program_source&) = default;
 };
+
+/// For people: that the top level got another answer to it before.
+[[nodiscard]] std::string change_of(const program_source& source);
 
 /// Passes on what sessions ask of files, their index and programs. Notes what is read while
 /// noting, and can keep everything from being changed. Threads: the loop's.
@@ -52,9 +56,9 @@ public:
     /// What was read since begin(), in the order of its names. What the program has written itself
     /// counts as it left it.
     [[nodiscard]] std::vector<program_source> end();
-    /// Whether one of the sources has another answer now. Cancellation: of `context`.
-    [[nodiscard]] coro::task<result<bool>> has_changed(std::vector<program_source> sources,
-                                                       coro::call_context context);
+    /// The first of the sources that has another answer now. Cancellation: of `context`.
+    [[nodiscard]] coro::task<result<std::optional<program_source>>> first_changed(
+        std::vector<program_source> sources, coro::call_context context);
 
     /// From now on nothing is written, as if it had been, and no program is started: that is a
     /// PermissionError.
@@ -70,6 +74,7 @@ private:
     void note_written(const std::string& path, const std::string& text);
     /// The last part of the path is that of a file of the batch itself.
     [[nodiscard]] bool is_own(const std::string& path) const;
+    void note_names(std::string path, const std::vector<std::string>& names);
     [[nodiscard]] std::string digest_of_names(const std::vector<std::string>& names) const;
     [[nodiscard]] std::string digest_of_files(const ports::memory_answer& answer) const;
     [[nodiscard]] coro::task<result<std::string>> ask(program_source source,
@@ -82,6 +87,7 @@ private:
     std::unique_ptr<watched_processes> watched_processes_;
     std::vector<std::string> own_; ///< last parts of paths
     std::map<std::pair<program_source::kind, std::string>, std::string> noted_;
+    std::map<std::string, std::vector<std::string>> listed_; ///< names in noted directories
     bool is_noting_ = false;
     bool performs_ = true;
 };

@@ -95,21 +95,27 @@ top_level_store::top_level_store(const std::vector<store::manifest_entry>& entri
     }
 }
 
-coro::task<result<std::optional<top_level_notes>>> top_level_store::find(
+coro::task<result<top_level_store::found_notes>> top_level_store::find(
     asked_program program, coro::call_context context) const {
     const top_level_notes none(0);
+    found_notes found;
     for (const kept_top_level& each : all_) {
         const auto imports = read_imports(program.asked.file, each.imports);
         if (!imports) continue;
         run_manifest manifest = program.manifest; // which a digest notes the model in
         const program_parts parts{program.asked, program.text, program.tools, *imports, none};
         if (digests_of(parts, manifest).base != each.base) continue;
-        result<bool> changed = co_await program.tools.sources().has_changed(each.sources, context);
+        result<std::optional<program_source>> changed =
+            co_await program.tools.sources().first_changed(each.sources, context);
         if (!changed) co_return std::move(changed).error();
-        if (*changed) continue;
-        co_return top_level_notes(program.manifest.seed, each.records, each.sources);
+        if (*changed) {
+            if (each.whole == program.manifest.program_digest) found.change = change_of(**changed);
+            continue;
+        }
+        found.notes = top_level_notes(program.manifest.seed, each.records, each.sources);
+        break;
     }
-    co_return std::optional<top_level_notes>();
+    co_return found;
 }
 
 std::vector<store::manifest_entry> top_level_store::entries_with(const kept_top_level& now,

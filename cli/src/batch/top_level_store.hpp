@@ -50,10 +50,14 @@ public:
         application& tools;
         const run_manifest& manifest;
     };
+    struct found_notes {
+        std::optional<top_level_notes> notes; ///< nothing: it has to be evaluated
+        std::string change; ///< for people: why, if only what the top level reads is another
+    };
     /// What the program as it is now got in an earlier process: its files are the same, and so is
-    /// what its top level reads. Nothing: it has to be evaluated. Cancellation: of `context`.
-    [[nodiscard]] coro::task<result<std::optional<top_level_notes>>> find(
-        asked_program program, coro::call_context context) const;
+    /// what its top level reads. Cancellation: of `context`.
+    [[nodiscard]] coro::task<result<found_notes>> find(asked_program program,
+                                                       coro::call_context context) const;
 
     /// The entries that change once rows run under the program `now`. `is_new`: find() has not
     /// found it. `run`: its manifest with the digests of the rows.

@@ -158,11 +158,11 @@ private:
         result<std::vector<store::manifest_entry>> entries = co_await journal.manifest(context);
         if (!entries) co_return std::move(entries).error();
         const top_level_store kept(*entries);
-        result<std::optional<top_level_notes>> notes = co_await kept.find(
+        result<top_level_store::found_notes> found = co_await kept.find(
             {batch_, program_.text, *tools_, about}, context.with_cancel(cancel_));
-        if (!notes) co_return std::move(notes).error();
-        if (*notes) sessions_->begin_with(**std::move(notes));
-        else if (!kept.is_empty()) co_return other_version();
+        if (!found) co_return std::move(found).error();
+        if (found->notes) sessions_->begin_with(*std::move(found->notes));
+        else if (!kept.is_empty()) co_return other_version(found->change);
         co_return result<void>();
     }
     /// The replay is not what the row did.
@@ -172,10 +172,12 @@ private:
         output_.err("heddle: " + how +
                     ": the program depends on something that the journal does not have\n");
     }
-    [[nodiscard]] static error other_version() {
+    /// `change`: for people, if only what the top level reads is another; may be empty.
+    [[nodiscard]] static error other_version(const std::string& change = {}) {
         return error(errc::invalid_argument,
                      "the row has run under another version of the program, its templates, "
-                     "inputs or model")
+                     "inputs or model" +
+                         (change.empty() ? std::string() : " (" + change + ")"))
             .with_hint("undo the edit, or start the command of the batch: the row runs again");
     }
 
