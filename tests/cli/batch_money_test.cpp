@@ -198,6 +198,26 @@ TEST_F(paid_batches, that_are_killed_before_a_response_stay_within_their_budget)
     EXPECT_LT(spent, 6.2 * unknown_response_usd);
 }
 
+// The rows that had paid before the kill ended without paying, so the others seemed to cost nothing.
+TEST_F(paid_batches, that_are_killed_after_all_responses_stay_within_their_budget) {
+    rows_file(40);
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (let ((a (content (ask text)))) (sleep 1.5) a))\n");
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x",
+        "usage": {"input": 1000, "output": 500}}]})"); // 0.0075 dollars
+    const std::vector<std::string> bounded{"--budget-usd", "0.075", "-c", "40"};
+    child_process child(heddle_command(asking(model, bounded)));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 4; }));
+    std::this_thread::sleep_for(milliseconds(300));
+    child.send_signal(SIGKILL);
+    (void)child.wait();
+    const auto ended = run_heddle(asking(model, bounded));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_EQ(model.counters().requests, 10U);
+}
+
 // What responses have cost shows what one may cost, also those of an earlier program.
 TEST_F(paid_batches, that_are_killed_after_an_edit_count_the_longest_response_so_far) {
     rows_file(2);

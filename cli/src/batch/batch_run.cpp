@@ -152,11 +152,16 @@ ports::step_spending batch_run::spent_now() const {
 coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
     row_job& own = *job;
     const auto began = of_.tools.loop().now();
+    const bool was_revised = own.is_revised; // an attempt makes it a row of this program
     result<row_outcome> outcome = co_await attempt(own);
     own.worked += of_.tools.loop().now() - began;
     ports::step_spending spent;
     if (outcome) spent = outcome->spent;
     own.spent += spent;
+    // A row that an earlier process has begun uses all that it has used; one of another program
+    // what it asks now, and nothing is known if it asks nothing.
+    const ports::step_spending whole = was_revised ? spent : own.spent;
+    const bool shows_nothing = was_revised && spent.requests == 0;
     const bool probe = std::exchange(own.is_probe, false);
     const bool own_waits =
         outcome && (outcome->what == row_outcome::kind::waiting || outcome->held);
@@ -187,8 +192,8 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
         }
         settled = co_await settle(std::move(job), *std::move(outcome));
     }
-    if (own_waits) gate_.row_parked(spent);
-    else gate_.row_ended(spent);
+    if (own_waits || shows_nothing) gate_.row_left(spent);
+    else gate_.row_ended(spent, whole);
     if (!settled) {
         broken_ = true;
         rows_.request(cancel_reason::shutdown);

@@ -80,7 +80,7 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
     const ports::step_spending all = total();
     if (bounds_.budget_usd) {
         const double reserved =
-            rows * reserve(ended_.cost_usd, sample_.spent.cost_usd, begun_.spent.cost_usd);
+            rows * reserve(whole_.cost_usd, sample_.spent.cost_usd, begun_.spent.cost_usd);
         // Rows in progress have spent a part of their share already: it is counted in full, which
         // errs on the careful side.
         const double known =
@@ -93,7 +93,7 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
     if (bounds_.max_calls) {
         const auto most = static_cast<double>(*bounds_.max_calls);
         const double reserved =
-            rows * std::max(rows == 0 ? 0.0 : 1.0, reserve(ended_.requests, sample_.spent.requests,
+            rows * std::max(rows == 0 ? 0.0 : 1.0, reserve(whole_.requests, sample_.spent.requests,
                                                            begun_.spent.requests));
         const double known =
             rows == 0 ? all.requests
@@ -103,14 +103,16 @@ stop_cause start_gate::passed_bound(double rows) const noexcept {
     return stop_cause::none;
 }
 
-void start_gate::row_ended(const ports::step_spending& spent) noexcept {
+void start_gate::row_ended(const ports::step_spending& spent,
+                           const ports::step_spending& whole) noexcept {
     --in_progress_;
     ++rows_ended_;
-    if (spent.requests != 0) ++rows_paid_;
+    if (whole.requests != 0) ++rows_paid_;
     ended_ += spent;
+    whole_ += whole;
 }
 
-void start_gate::row_parked(const ports::step_spending& spent) noexcept {
+void start_gate::row_left(const ports::step_spending& spent) noexcept {
     --in_progress_;
     ended_ += spent;
 }
@@ -124,15 +126,15 @@ void start_gate::stop(stop_cause cause) noexcept {
     if (cause_ == stop_cause::none) cause_ = cause;
 }
 
-double start_gate::mean(double ended, double before) const noexcept {
-    if (rows_ended_ != 0) return ended / static_cast<double>(rows_ended_);
+double start_gate::mean(double whole, double before) const noexcept {
+    if (rows_ended_ != 0) return whole / static_cast<double>(rows_ended_);
     return sample_.rows == 0 ? 0 : before / static_cast<double>(sample_.rows);
 }
 
-double start_gate::reserve(double ended, double before, double begun) const noexcept {
+double start_gate::reserve(double whole, double before, double begun) const noexcept {
     if (!has_mean()) return begun_.rows == 0 ? 0 : begun / static_cast<double>(begun_.rows);
-    if (sample_.rows == 0) return mean(ended, before);
-    if (rows_paid_ != 0) return ended / static_cast<double>(rows_paid_);
+    if (sample_.rows == 0) return mean(whole, before);
+    if (rows_paid_ != 0) return whole / static_cast<double>(rows_paid_);
     return before / static_cast<double>(sample_.rows);
 }
 
@@ -144,7 +146,7 @@ ports::step_spending start_gate::total() const noexcept {
 
 std::optional<double> start_gate::mean_cost() const noexcept {
     if (!has_mean()) return std::nullopt;
-    return mean(ended_.cost_usd, sample_.spent.cost_usd);
+    return mean(whole_.cost_usd, sample_.spent.cost_usd);
 }
 
 } // namespace heddle::cli

@@ -81,10 +81,13 @@ public:
     [[nodiscard]] stop_cause used_up() const noexcept;
 
     void row_started() noexcept { ++in_progress_; }
-    /// `spent`: for the row in this process.
-    void row_ended(const ports::step_spending& spent) noexcept;
-    /// The row waits for requests in batches: it shows nothing about what a row uses.
-    void row_parked(const ports::step_spending& spent) noexcept;
+    /// `spent`: for the row in this process. `whole`: what it shows that a row uses, which is more
+    /// if an earlier process has begun it.
+    void row_ended(const ports::step_spending& spent, const ports::step_spending& whole) noexcept;
+    void row_ended(const ports::step_spending& spent) noexcept { row_ended(spent, spent); }
+    /// The row shows nothing about what a row uses: it waits for requests in batches, or what it
+    /// asked was known from an earlier version of the program.
+    void row_left(const ports::step_spending& spent) noexcept;
     void row_failed() noexcept;
     /// What earlier processes have spent besides, as is found later.
     void add_earlier(const ports::step_spending& spent) noexcept { before_ += spent; }
@@ -124,10 +127,10 @@ private:
     /// Whether it is known what rows use.
     [[nodiscard]] bool has_mean() const noexcept { return rows_ended_ != 0 || sample_.rows != 0; }
     /// Mean of the rows of this process that have ended, else of those of earlier ones.
-    [[nodiscard]] double mean(double ended, double before) const noexcept;
+    [[nodiscard]] double mean(double whole, double before) const noexcept;
     /// What is to be held back for a row. A row that needed no request, as its responses were
     /// known, shows nothing about the next one.
-    [[nodiscard]] double reserve(double ended, double before, double begun) const noexcept;
+    [[nodiscard]] double reserve(double whole, double before, double begun) const noexcept;
     /// The bound that one more row would pass, with all in progress as the mean; none: it fits.
     [[nodiscard]] stop_cause passed_bound(double rows) const noexcept;
 
@@ -137,9 +140,10 @@ private:
     store::row_sample begun_;  ///< of earlier processes, without a sample
     ports::step_spending spent_;
     ports::step_spending parked_;
-    ports::step_spending ended_; ///< of the rows that have ended in this process
-    std::uint64_t rows_ended_ = 0;
-    std::uint64_t rows_paid_ = 0; ///< of those: that have sent a request
+    ports::step_spending ended_;   ///< in this process, of the rows that have ended in it
+    ports::step_spending whole_;   ///< in all processes, of those that show what a row uses
+    std::uint64_t rows_ended_ = 0; ///< which show it
+    std::uint64_t rows_paid_ = 0;  ///< of those: that have sent a request
     std::uint64_t rows_failed_ = 0;
     std::size_t in_progress_ = 0;
     std::optional<std::size_t> restricted_;

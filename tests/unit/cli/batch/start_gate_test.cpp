@@ -53,7 +53,7 @@ TEST_F(a_gate, counts_what_waits_for_batches) {
         gate.row_started();
         parked += spent(0.01);
         gate.set_spent({}, parked);
-        gate.row_parked({});
+        gate.row_left({});
     }
     EXPECT_EQ(started, 8U);
     EXPECT_EQ(gate.cause(), stop_cause::calls);
@@ -163,6 +163,26 @@ TEST_F(a_gate, holds_back_what_rows_that_have_not_ended_have_used) {
     // Rows that began anew after an edit have left a sample without requests.
     start_gate edited(bounds, earlier_rows(totals, {4, {}}));
     EXPECT_EQ(start_all(edited), 1U);
+}
+
+// After a kill the first rows to end had paid before it: their mean was 0, and all others started.
+TEST_F(a_gate, holds_back_what_rows_have_used_in_earlier_processes) {
+    batch_bounds bounds;
+    bounds.max_calls = 40;
+    bounds.concurrency = 100;
+    ports::run_totals totals;
+    totals.begun = 4;
+    totals.spent = spent(0.2, 20);
+    start_gate gate(bounds, earlier_rows(totals, {}));
+    EXPECT_EQ(start_all(gate), 4U);
+    for (int i = 0; i < 4; ++i) gate.row_ended({}, spent(0.05, 5));
+    EXPECT_EQ(start_all(gate), 4U) << "5 requests each";
+
+    // Rows of another program whose responses were known show nothing.
+    start_gate edited(bounds, earlier_rows(totals, {}));
+    EXPECT_EQ(start_all(edited), 4U);
+    for (int i = 0; i < 4; ++i) edited.row_left({});
+    EXPECT_EQ(start_all(edited), 4U);
 }
 
 TEST_F(a_gate, counts_requests_by_their_mean) {
