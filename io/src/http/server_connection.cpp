@@ -21,6 +21,8 @@ constexpr std::size_t first_room = 4 * 1024;
 constexpr std::size_t kept_room = 64 * 1024;   // a buffer that grew beyond is given back
 constexpr std::size_t max_ahead = 64 * 1024;   // read while a handler runs
 constexpr std::size_t write_block = 64 * 1024; // that has write_time
+/// What is received or sent at a stretch, before other connections have their turn.
+constexpr std::size_t max_turn = 256 * 1024;
 
 void append_number(std::string& out, std::uint64_t value, int base = 10) {
     char digits[24];
@@ -124,12 +126,18 @@ coro::task<server_connection::received> server_connection::receive(server_connec
         const net::io_outcome got = self.read_some();
         if (got.status == io_status::done) {
             self.phase_ = phase::receiving;
+            self.in_turn_ += got.count;
+            if (self.in_turn_ < max_turn) co_return received::bytes;
+            self.in_turn_ = 0;
+            co_await coro::yield_now(self.shared_.loop);
+            if (self.at_end_) co_return received::end;
             co_return received::bytes;
         }
         if (got.status != io_status::would_block) {
             self.at_end_ = true;
             co_return received::end;
         }
+        self.in_turn_ = 0;
         const bool between = self.begin_ == self.end_;
         if (between) {
             self.phase_ = phase::idle;
@@ -274,16 +282,24 @@ coro::task<void> server_connection::linger(server_connection& self) {
 coro::task<result<void>> server_connection::flush(server_connection& self) {
     std::size_t sent = 0;
     std::size_t in_block = 0;
+    std::size_t in_turn = 0;
     coro::deadline until = self.in(self.shared_.options.write_time);
     bool fine = !self.at_end_;
     while (fine && sent < self.out_.size()) {
-        const net::io_outcome put = self.write_some(std::string_view(self.out_).substr(sent));
+        const net::io_outcome put =
+            self.write_some(std::string_view(self.out_).substr(sent, max_turn));
         if (put.status == io_status::done) {
             sent += put.count;
             in_block += put.count;
             if (in_block >= write_block) {
                 in_block = 0;
                 until = self.in(self.shared_.options.write_time);
+            }
+            in_turn += put.count;
+            if (in_turn >= max_turn) {
+                in_turn = 0;
+                co_await coro::yield_now(self.shared_.loop);
+                fine = !self.at_end_;
             }
             continue;
         }
@@ -409,7 +425,7 @@ void server_connection::hang_up() noexcept {
 }
 
 net::io_outcome server_connection::read_some() {
-    const std::span<char> room(in_.data() + end_, in_.size() - end_);
+    const std::span<char> room(in_.data() + end_, std::min(in_.size() - end_, max_turn));
     const net::io_outcome got =
         tls_ ? tls_->read_some(room) : net::read_some(socket_.native_handle(), room);
     if (got.status == io_status::done) end_ += got.count;

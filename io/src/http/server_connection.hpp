@@ -111,7 +111,8 @@ private:
     bool no_body_ = false; ///< HEAD, or a status without a body
     bool reading_armed_ = false;
     bool writing_armed_ = false;
-    bool at_end_ = false; ///< the client has hung up, or the socket is closed
+    std::size_t in_turn_ = 0; ///< received since the loop was given to others
+    bool at_end_ = false;     ///< the client has hung up, or the socket is closed
 };
 
 } // namespace heddle::http
