@@ -275,15 +275,6 @@ TEST_F(batches, are_stopped_by_an_input_that_ends_early) {
     EXPECT_EQ(summary.at("stopped_by").as_string(), "input");
 }
 
-TEST_F(batches, hint_at_an_import_in_a_function) {
-    rows_file(1);
-    scratch.file("lib.heddle", "(define shout string-upcase)");
-    scratch.file("w.heddle", "(define (main text) (import \"lib.heddle\") text)");
-    const auto ended = batch();
-    EXPECT_EQ(ended.code, 3) << ended.err;
-    EXPECT_THAT(scratch.text_of("out.jsonl.failed.jsonl"), HasSubstr("imported at the top level"));
-}
-
 TEST_F(batches, show_mistakes_of_the_program_before_anything_is_written) {
     rows_file(5);
     scratch.file("w.heddle", "(define (main text) (strng-upcase text))\n(strng 1)");
