@@ -198,7 +198,7 @@ TEST_F(paid_batches, that_are_killed_before_a_response_stay_within_their_budget)
     EXPECT_LT(spent, 6.2 * unknown_response_usd);
 }
 
-// The rows that had paid before the kill ended without paying, so the others seemed to cost nothing.
+// Rows that had paid before the kill ended without paying, so the others seemed to cost nothing.
 TEST_F(paid_batches, that_are_killed_after_all_responses_stay_within_their_budget) {
     rows_file(40);
     scratch.file("w.heddle",

@@ -38,6 +38,7 @@ TEST(embed_pages, quote_the_examples) {
     ASSERT_GE(examples.size(), 5U);
     int blocks = 0;
     for (const auto& page : files::directory_iterator(root / "docs/embedding")) {
+        if (page.path().filename() == "reference.md") continue; // made from the headers
         std::vector<std::string> block;
         bool inside = false;
         for (const std::string& line : lines_of(page.path())) {
