@@ -124,6 +124,10 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     return object;
 }
 
+void application::allow_parked_branches(host::session& session) {
+    if (wants_parking(*services_, session)) services_->use_usual_concurrency(parked_branches);
+}
+
 void raise_open_file_limit() noexcept {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -56,6 +56,9 @@ public:
     }
     /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return services_->bounds(); }
+    /// The session has loaded its program: where tasks of it have requests wait for batches, as
+    /// many branches of later evaluations wait together.
+    void allow_parked_branches(host::session& session);
     [[nodiscard]] const setup::model_setup& models() const noexcept { return services_->models(); }
     /// Where requests are parked from now on; null: they are sent at once. It outlives its use.
     void park_in(parking_lot* lot) noexcept { parking_.lot = lot; }

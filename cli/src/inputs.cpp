@@ -63,13 +63,14 @@ result<named_inputs> read_inputs(lang::heap& memory, const std::vector<std::stri
     if (json) {
         auto object = lang::json_to_value(memory, *json);
         if (!object && holds_json_lines(memory, *json)) {
-            return mistake("--input-json: holds several JSON documents, one a line")
+            return mistake("--input-json: contains several JSON documents, one per line")
                 .with_hint(
                     "it takes one object, whose members are the inputs; with jq: "
                     "jq -s '{rows: .}' FILE | heddle … --input-json -");
         }
         if (!object) return mistake("--input-json: " + object.error().message());
-        if (!object->is(lang::kind::map)) return mistake("--input-json: must hold a JSON object");
+        if (!object->is(lang::kind::map))
+            return mistake("--input-json: must contain a JSON object");
         for (const lang::map_entry& entry : lang::map_entries(*object)) {
             inputs.emplace_back(lang::string_bytes(entry.key), entry.item);
         }

@@ -149,7 +149,10 @@ void interrupts::stop() {
     state_->on_first = nullptr;
     state_->on_second = nullptr;
     state_->readable.close(ec);
-    if (!state_->came) state_->noted.reset();
+    if (state_->came || !state_->noted) return;
+    const int late = state_->noted->release();
+    state_->noted.reset();
+    if (late != 0) ::raise(late); // it came after the last look at them
 }
 
 } // namespace heddle::cli

@@ -63,7 +63,7 @@ public:
     /// For use before the loop runs: handles a pending signal. Result: whether there was one.
     [[nodiscard]] bool look();
     /// Stops waiting for signals, so that the loop can end. Signals then have the previous effect,
-    /// except a second one.
+    /// except a second one; also one that has come and that the loop has not handled.
     void stop();
 
 private:

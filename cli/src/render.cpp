@@ -213,7 +213,7 @@ boost::json::object place_of(const source_location& place) {
 
 boost::json::object json_of(const call_counts& counts) {
     // An unknown cost is null, not a wrong zero; what is known is in cost_usd.
-    boost::json::value cost = counts.cost_usd;
+    boost::json::value cost = setup::rounded_usd(counts.cost_usd);
     if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;
     boost::json::object calls{{"done", counts.done},
                               {"from_cache", counts.kept},

@@ -2,6 +2,9 @@
 
 #include "journal/parked_questions.hpp"
 
+#include <heddle/tasks/session/session_tasks.hpp>
+
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <sstream>
@@ -11,8 +14,6 @@ namespace heddle::cli {
 
 namespace {
 
-/// Branches of a row at once whose requests wait for the same batch.
-constexpr std::size_t parked_branches = 4096;
 constexpr const char* how_to_allow = "if you trust the workflow, start heddle with --allow-shell";
 
 [[nodiscard]] std::vector<std::string> words_of(const std::string& line) {
@@ -33,6 +34,7 @@ setup::service_request request_of(const workflow_options& options, const parking
     request.watch = options.watch;
     request.without_keys = options.without_keys;
     request.from_records = options.from_journal;
+    request.why_not_parked = options.why_not_parked;
     if (options.parks) {
         request.park = [&parking](ports::llm_port& inner, providers::batch_endpoint& batches) {
             return std::make_unique<parking_port>(inner, batches, parking);
@@ -62,12 +64,24 @@ setup::service_set_options service_options(const std::string& program,
     asked.programs_hint = how_to_allow;
     if (options.aider) asked.aider = words_of(*options.aider);
     asked.concurrency = options.concurrency;
-    if (options.parks) asked.usual_concurrency = parked_branches;
+    if (options.parks_all) asked.usual_concurrency = parked_branches;
     asked.memory_limit = options.memory_limit;
     asked.step_limit = options.step_limit;
     asked.budget_usd = options.budget_usd;
     asked.max_calls = options.max_calls;
     return asked;
+}
+
+bool wants_parking(const setup::service_set& services, host::session& session) {
+    const auto& configured = services.settings().providers;
+    bool wants = std::any_of(configured.begin(), configured.end(),
+                             [](const auto& each) { return each.request.park.value_or(false); });
+    if (const auto* known = dynamic_cast<const tasks::session_tasks*>(session.operators())) {
+        known->registry().for_each([&](const tasks::registered_task& each) {
+            wants = wants || each.task->declared.parameters.park.value_or(false);
+        });
+    }
+    return wants;
 }
 
 void add_row_parts(const workflow_options& options, tasks::task_system_parts& parts) {

@@ -4,10 +4,12 @@
 #include "command_line/workflow_options.hpp"
 #include "parking/parking_port.hpp"
 
+#include <heddle/host/session.hpp>
 #include <heddle/setup/environment.hpp>
 #include <heddle/setup/service_set.hpp>
 #include <heddle/tasks/run/task_system_parts.hpp>
 
+#include <cstddef>
 #include <string>
 
 namespace heddle::cli {
@@ -18,6 +20,13 @@ namespace heddle::cli {
                                                          const workflow_options& options,
                                                          const setup::environment& variables,
                                                          const parking_slot& parking);
+
+inline constexpr const char* no_parking_of_recordings =
+    "no request waits for a batch with --record and --replay";
+/// Branches of a row at once whose requests wait for the same batch.
+inline constexpr std::size_t parked_branches = 4096;
+/// Whether a task of the session, or heddle.toml, has requests wait for batches.
+[[nodiscard]] bool wants_parking(const setup::service_set& services, host::session& session);
 
 /// Adds what tasks of rows need besides the services.
 void add_row_parts(const workflow_options& options, tasks::task_system_parts& parts);

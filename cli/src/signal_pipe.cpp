@@ -50,11 +50,19 @@ signal_pipe::signal_pipe() {
 }
 
 signal_pipe::~signal_pipe() {
-    for (const auto& [signal, action] : before_) ::sigaction(signal, &action, nullptr);
-    ends_to_note = any_number;
-    pipe_to_write = -1;
+    (void)release();
     ::close(read_);
     ::close(write_);
+}
+
+int signal_pipe::release() noexcept {
+    for (const auto& [signal, action] : before_) ::sigaction(signal, &action, nullptr);
+    before_.clear();
+    ends_to_note = any_number;
+    pipe_to_write = -1;
+    int signal = take();
+    while (signal == SIGWINCH) signal = take();
+    return signal;
 }
 
 int signal_pipe::take() noexcept {

@@ -24,6 +24,10 @@ public:
     /// The oldest signal that was not taken yet; 0 if there is none.
     [[nodiscard]] int take() noexcept;
 
+    /// Restores the previous effect of the signals. Result: the oldest end signal that was not
+    /// taken; 0 if there is none. Nothing is recorded afterwards.
+    [[nodiscard]] int release() noexcept;
+
     /// Number of end signals to record from now on; the next one ends the process in its handler,
     /// with exit code 130 and the words of end_at_signals, even if the loop is busy.
     void note_ends(int count) noexcept;

@@ -120,8 +120,8 @@ coro::task<result<std::string>> terminal_questions::ask(tasks::user_question que
                                                         coro::call_context context) {
     result<void> turn = co_await turn_.acquire(context);
     if (!turn) co_return std::move(turn).error();
+    const coro::held_permit held(turn_);
     result<std::string> answer = co_await read_answer(std::move(question), context);
-    turn_.release();
     co_return answer;
 }
 

@@ -33,6 +33,17 @@ json to_json(const usage& used) {
     return members;
 }
 
+usage& usage::operator+=(const usage& other) noexcept {
+    calls += other.calls;
+    requests += other.requests;
+    input_tokens += other.input_tokens;
+    output_tokens += other.output_tokens;
+    known_cost_usd += other.known_cost_usd;
+    unpriced += other.unpriced;
+    estimated = estimated || other.estimated;
+    return *this;
+}
+
 std::string answer::text() const {
     if (const auto* text = value_.get_if<std::string>()) return *text;
     if (value_.is_null()) return {};
@@ -51,6 +62,8 @@ json answer::to_json() const {
     members.set("usage", heddle::to_json(used_));
     members.set("duration_ms", std::chrono::duration<double, std::milli>(duration_).count());
     if (!tag_.empty()) members.set("tag", tag_);
+    if (used_before_ != usage()) members.set("used_before", heddle::to_json(used_before_));
+    if (is_recorded_) members.set("recorded", true);
     return members;
 }
 

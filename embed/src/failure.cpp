@@ -1,5 +1,7 @@
 #include <heddle/failure.hpp>
 
+#include "plain_error.hpp"
+
 #include <heddle/base/cancel_reason_name.hpp>
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/errors.hpp>
@@ -21,6 +23,8 @@ public:
         case runtime_errc::stopped: return "the runtime has stopped";
         case runtime_errc::no_function: return "no such function";
         case runtime_errc::bad_input: return "bad input";
+        case runtime_errc::tag_in_use: return "the tag is in use";
+        case runtime_errc::tag_mismatch: return "the tag is that of another call";
         }
         return "ok";
     }
@@ -32,7 +36,7 @@ json place_json(const source_place& place) {
 
 std::string_view kind_of(const error& failure) noexcept {
     if (const failure_details* details = details_of(failure)) return details->kind;
-    return lang::error_kind_name(failure);
+    return embed::kind_without_details(failure);
 }
 
 // Status codes, by what is asked of whom waits for the answer.
@@ -40,6 +44,7 @@ namespace status {
 constexpr int bad_request = 400;
 constexpr int payment_required = 402;
 constexpr int not_found = 404;
+constexpr int conflict = 409;
 constexpr int unprocessable = 422;
 constexpr int too_many_requests = 429;
 constexpr int client_closed_request = 499; // of nginx; nobody sees it but logs
@@ -65,6 +70,8 @@ int status_of(runtime_errc code) noexcept {
     case runtime_errc::stopped: return status::unavailable;
     case runtime_errc::no_function: return status::not_found;
     case runtime_errc::bad_input: return status::unprocessable;
+    case runtime_errc::tag_in_use:
+    case runtime_errc::tag_mismatch: return status::conflict;
     default: return status::internal;
     }
 }
@@ -95,6 +102,15 @@ const std::string* text_in(const json& of, std::string_view name) noexcept {
     return found ? found->get_if<std::string>() : nullptr;
 }
 
+/// The same for a code in the notes of a task result (docs/reference/errors.md).
+int status_of_code(std::string_view code) noexcept {
+    using enum ports::llm_errc;
+    for (const ports::llm_errc each : {rate_limit, quota, overloaded, request_timeout}) {
+        if (ports::make_error_code(each).message() == code) return status_of(each);
+    }
+    return 0;
+}
+
 /// The error in the notes of a task result; null: there is none.
 const json* noted_error(const json& result) noexcept {
     const json* notes = result.find("notes");
@@ -108,12 +124,9 @@ int status_of_task(const error& failure, const failure_details& details) noexcep
         if (resource && (*resource == "cost" || *resource == "calls"))
             return status::payment_required;
         if (resource && *resource == "time") return status::gateway_timeout;
-        if (const json* about = noted->find("details")) {
-            if (const json* code = about->find("status"); code && code->is_int()) {
-                const std::int64_t sent = *code->get_if<std::int64_t>();
-                if (sent == status::too_many_requests) return status::too_many_requests;
-            }
-        }
+        const json* about = noted->find("details");
+        const std::string* code = about ? text_in(*about, "code") : nullptr;
+        if (const int found = code ? status_of_code(*code) : 0) return found;
     }
     if (const int found = status_of_causes(failure)) return found;
     if (details.reason == "execution_timeout") return status::gateway_timeout;

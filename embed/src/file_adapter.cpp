@@ -1,5 +1,7 @@
 #include "file_adapter.hpp"
 
+#include "host_call.hpp"
+
 #include <heddle/base/exceptions.hpp>
 #include <heddle/base/utf8.hpp>
 
@@ -12,10 +14,13 @@ namespace {
 /// Calls the host, whose exceptions are errors.
 template <class Work>
 auto guarded(Work work) -> decltype(work()) {
+    const char* const what = "the file source";
     try {
-        return work();
+        auto ended = work();
+        if (!ended) return failure_of_host(std::move(ended).error(), what);
+        return ended;
     } catch (...) {
-        return error_of_exception("the file source");
+        return failure_of_host(error_of_exception(what), what);
     }
 }
 

@@ -40,6 +40,12 @@ result<void> function_definition::check() const {
     }
     const std::string about = "the function '" + name + "': ";
     if (!invoke) return unusable(about + "nothing to invoke");
+    if (pure && completes_later) {
+        return unusable(about + "a pure function must return its result itself")
+            .with_hint("it awaits, calls back or has an executor: leave out pure");
+    }
+    if (pure && replays != function_replay::answer)
+        return unusable(about + "a pure function is not recorded: leave out replays");
     std::set<std::string_view> seen;
     for (const function_parameter& each : parameters) {
         if (!is_name(each.name)) {
@@ -120,8 +126,11 @@ result<std::vector<json>> function_definition::by_position(std::vector<json> arg
 
 namespace detail {
 
-function_definition define(std::string name, std::string documentation) {
+function_definition define(std::string name, std::string documentation,
+                           const function_options& options) {
     function_definition definition;
+    definition.replays = options.replays;
+    definition.pure = options.pure;
     definition.name = std::move(name);
     definition.documentation = std::move(documentation);
     return definition;

@@ -6,6 +6,10 @@
 #include <heddle/host/session.hpp>
 #include <heddle/lang/map.hpp>
 
+#include <boost/asio/system_executor.hpp>
+
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace heddle::embed {
@@ -44,6 +48,53 @@ coro::task<result<lang::value>> call_function(std::shared_ptr<const function_def
     co_return created;
 }
 
+/// The end of a pure function.
+struct pure_result {
+    std::mutex mutex;
+    std::optional<result<json>> ended;
+};
+
+result<json> invoke_at_once(const function_definition& definition, std::vector<json> arguments) {
+    // Shared: who breaks the rules may complete later, on any thread.
+    const auto outcome = std::make_shared<pure_result>();
+    const std::string what = "the function '" + definition.name + "'";
+    try {
+        call_state nothing;
+        nothing.executor = boost::asio::system_executor();
+        definition.invoke(heddle::call(std::move(nothing)), std::move(arguments),
+                          [outcome](result<json> how) {
+                              const std::lock_guard held(outcome->mutex);
+                              if (!outcome->ended) outcome->ended.emplace(std::move(how));
+                          });
+    } catch (...) {
+        return failure_of_host(error_of_exception(what), what);
+    }
+    const std::lock_guard held(outcome->mutex);
+    if (!outcome->ended) {
+        return error(errc::internal,
+                     what + " is declared pure, but did not return its result at once");
+    }
+    if (!*outcome->ended) return failure_of_host(std::move(*outcome->ended).error(), what);
+    return *std::move(outcome->ended);
+}
+
+result<lang::value> compute(const function_definition& definition, lang::heap& memory,
+                            const lang::value& inputs) {
+    HEDDLE_TRY(std::vector<json> arguments, arguments_of(definition, inputs));
+    HEDDLE_TRY(json computed, invoke_at_once(definition, std::move(arguments)));
+    return to_value(memory, std::move(computed));
+}
+
+host::replay_class class_of(const function_definition& definition) noexcept {
+    if (definition.pure) return host::replay_class::derived;
+    switch (definition.replays) {
+    case function_replay::answer: return host::replay_class::answer;
+    case function_replay::redo: return host::replay_class::redo;
+    case function_replay::output: return host::replay_class::output;
+    }
+    return host::replay_class::answer;
+}
+
 } // namespace
 
 tasks::tool tool_of(const function_definition& definition, host_patience patience) {
@@ -53,6 +104,12 @@ tasks::tool tool_of(const function_definition& definition, host_patience patienc
     created.description = definition.documentation;
     created.input_schema = definition.schema().to_string();
     created.by_position = true;
+    created.replays = class_of(definition);
+    if (definition.pure) {
+        created.compute = [shared](lang::heap& memory, const lang::value& inputs) {
+            return compute(*shared, memory, inputs);
+        };
+    }
     created.run = [shared = std::move(shared), patience](tasks::tool_call call) {
         return call_function(shared, patience, std::move(call));
     };

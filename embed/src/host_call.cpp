@@ -19,4 +19,11 @@ call_state state_of(const coro::call_context& context, std::string tag,
     return state;
 }
 
+error failure_of_host(error failure, const std::string& what) {
+    if (!failure.is_cancelled()) return failure;
+    return error(errc::internal, what + " has ended as cancelled, without a request: " +
+                                     std::string(failure.message()))
+        .with_hint("report the failure of an operation as an error of another kind");
+}
+
 } // namespace heddle::embed

@@ -78,7 +78,8 @@ private:
         end_at_last(const end_at_last&) = delete;
         end_at_last& operator=(const end_at_last&) = delete;
         ~end_at_last() {
-            outcome->end(error(errc::internal, what + " has dropped its completion"));
+            outcome->end(error(errc::internal, what + " has destroyed its completion without "
+                                                      "calling it"));
         }
         std::shared_ptr<host_outcome<T>> outcome;
         std::string what;
@@ -94,10 +95,27 @@ private:
 [[nodiscard]] call_state state_of(const coro::call_context& context, std::string tag,
                                   const std::stop_source& cancel);
 
+/// An error of the host. A cancellation that the workflow has not requested is a failure: the
+/// workflow would take it for a request of its own, and go on without the branch.
+[[nodiscard]] error failure_of_host(error failure, const std::string& what);
+
+/// Calls `begin`, whose exception ends the work.
+template <class T, class Begin>
+void begin_by_host(const std::shared_ptr<host_outcome<T>>& outcome, const std::string& what,
+                   call about, Begin& begin) {
+    // Kept until the exception is caught: unwinding drops the one that the host was given.
+    const host_completion<T> done(outcome, what);
+    try {
+        begin(std::move(about), host_completion<T>(done));
+    } catch (...) {
+        outcome->end(error_of_exception(what));
+    }
+}
+
 /// Begins work of the host and waits for its end. `begin` receives what the host learns about the
 /// call, and the completion. `what` names the work in errors, `tag` the call for the host.
-/// Cancellation and deadline: the work is cancelled by its slot, and waited for as `patience`
-/// allows.
+/// Errors: those of the work, as failure_of_host. Cancellation and deadline: the work is cancelled
+/// by its slot, and waited for as `patience` allows.
 template <class T, class Begin>
 [[nodiscard]] coro::task<result<T>> perform_by_host(std::string what, std::string tag,
                                                     host_patience patience,
@@ -105,20 +123,21 @@ template <class T, class Begin>
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     auto outcome = std::make_shared<host_outcome<T>>(*context.loop);
     std::stop_source cancel;
-    try {
-        begin(call(state_of(context, std::move(tag), cancel)), host_completion<T>(outcome, what));
-    } catch (...) {
-        outcome->end(error_of_exception(what));
-    }
+    begin_by_host<T>(outcome, what, call(state_of(context, std::move(tag), cancel)), begin);
     const coro::wake woken = co_await outcome->arrived(context);
-    if (woken == coro::wake::notified) co_return outcome->take();
+    if (woken == coro::wake::notified) {
+        result<T> ended = outcome->take();
+        if (ended || !ended.error().is_cancelled()) co_return ended;
+        if (auto stop = context.stop_error()) co_return *std::move(stop);
+        co_return failure_of_host(std::move(ended).error(), what);
+    }
     cancel.request_stop();
     const coro::deadline until = deadline_after(context.loop->now(), patience.grace);
     const coro::wake ended = co_await outcome->arrived({context.loop, nullptr, until});
     if (ended != coro::wake::notified) {
         outcome->abandon();
         patience.log.write(log_level::warn, "runtime",
-                           what + " does not end after its cancellation, and is left behind");
+                           what + " did not end after it was cancelled, and is abandoned");
     }
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     co_return error::cancelled(cancel_reason::deadline);

@@ -3,15 +3,21 @@
 #include "file_adapter.hpp"
 #include "memory_adapter.hpp"
 #include "provider_adapter.hpp"
+#include "text_digest.hpp"
 
+#include <heddle/base/json_string.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/providers/prices/price_table.hpp>
 #include <heddle/scripted/provider.hpp>
+#include <heddle/setup/input_files.hpp>
 #include <heddle/setup/program_imports.hpp>
 #include <heddle/setup/service_set.hpp>
+#include <heddle/setup/task_files.hpp>
 #include <heddle/tasks/run/model_registry.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -26,6 +32,7 @@ public:
         : options_(options), loop_(loop), log_(log), first_(first) {}
 
     result<void> open() {
+        HEDDLE_CHECK(check_providers());
         HEDDLE_CHECK(open_configured());
         HEDDLE_CHECK(add_scripted());
         HEDDLE_CHECK(add_providers());
@@ -33,6 +40,7 @@ public:
         if (options_.files) files_ = make_file_adapter(options_.files);
         if (options_.memory)
             memory_ = make_memory_adapter(options_.memory, {log_, options_.function_grace});
+        if (!options_.journal.directory.empty()) settings_digest_ = digest_of_settings();
         return {};
     }
 
@@ -76,11 +84,49 @@ public:
 
     setup::service_set* configured() noexcept override { return configured_.get(); }
 
+    [[nodiscard]] const std::string& settings_digest() const noexcept override {
+        return settings_digest_;
+    }
+
     coro::task<void> close() override {
         if (configured_) co_await configured_->close();
     }
 
 private:
+    [[nodiscard]] std::string digest_of_settings() const {
+        std::string all = options_.model + '\n' + std::to_string(bounds().concurrency) + '\n';
+        if (!configured_) return digest_of_text(all);
+        all += configured_->models().asked_settings() + '\n';
+        if (const auto files = setup::template_files(configured_->template_folders())) {
+            for (const std::string& file : *files) {
+                if (const auto text = setup::read_input_file(file))
+                    all += digest_of_text(*text) + '\n';
+            }
+        }
+        return digest_of_text(all);
+    }
+
+    /// Tasks are to find them by their names.
+    [[nodiscard]] result<void> check_providers() const {
+        std::set<std::string> names;
+        for (const auto& each : options_.providers) {
+            const auto unusable = [](const std::string& what) {
+                return error(errc::invalid_argument, "runtime_options::providers: " + what);
+            };
+            if (!each) return unusable("a provider is null");
+            const std::string name = each->name();
+            if (name.empty() || name.find(':') != std::string::npos) {
+                return unusable("the name of a provider must not be empty or contain a colon: " +
+                                json_string(utf8::shortened(name, 60)))
+                    .with_hint("tasks name a model of it as NAME:MODEL");
+            }
+            if (!names.insert(name).second)
+                return unusable("two providers have the name " +
+                                json_string(utf8::shortened(name, 60)));
+        }
+        return {};
+    }
+
     [[nodiscard]] bool names_provider_of_host() const {
         if (options_.model.starts_with("scripted:") && !options_.scripted_rules.empty())
             return true;
@@ -140,6 +186,7 @@ private:
     tasks::model_registry models_;
     std::unique_ptr<ports::file_port> files_;
     std::unique_ptr<ports::memory_port> memory_;
+    std::string settings_digest_;
 };
 
 } // namespace

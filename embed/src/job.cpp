@@ -12,6 +12,7 @@ namespace embed {
 
 void job_state::on_end(result<answer> ended) {
     const std::lock_guard held(mutex_);
+    has_ended_ = true;
     if (waiting_) std::exchange(waiting_, {}).complete(std::move(ended));
     else ended_ = std::move(ended);
 }
@@ -23,8 +24,9 @@ void job_state::take(handler waiting) {
         waiting.complete(*std::exchange(ended_, std::nullopt));
         return;
     }
-    if (waiting_ || call_.expired()) {
-        waiting.complete(error(errc::invalid_argument, "the result of a job is there once"));
+    if (waiting_ || has_ended_) {
+        waiting.complete(
+            error(errc::invalid_argument, "the result of a job can be taken only once"));
         return;
     }
     waiting.on_cancel([weak = weak_from_this()] {
@@ -41,8 +43,8 @@ namespace {
 
 boost::asio::any_completion_executor executor_of(const job_state& state) {
     const auto running = state.call();
-    if (!running || !running->home) return boost::asio::system_executor();
-    return running->home->get_executor();
+    if (!running || !running->home) return posting(boost::asio::system_executor());
+    return posting(running->home->get_executor());
 }
 
 } // namespace
@@ -60,9 +62,10 @@ void job::abandon() noexcept {
 }
 
 void job::start_next(std::shared_ptr<embed::job_state> state,
-                     boost::asio::any_completion_handler<void(std::optional<piece>)> handler) {
+                     detail::posted_handler<std::optional<piece>> handler) {
     if (!state) {
-        embed::piece_buffer::reader(std::move(handler), boost::asio::system_executor())
+        embed::piece_buffer::reader(std::move(handler),
+                                    embed::posting(boost::asio::system_executor()))
             .complete(std::nullopt);
         return;
     }
@@ -70,9 +73,10 @@ void job::start_next(std::shared_ptr<embed::job_state> state,
 }
 
 void job::start_result(std::shared_ptr<embed::job_state> state,
-                       boost::asio::any_completion_handler<void(heddle::result<answer>)> handler) {
+                       detail::posted_handler<heddle::result<answer>> handler) {
     if (!state) {
-        embed::job_state::handler(std::move(handler), boost::asio::system_executor())
+        embed::job_state::handler(std::move(handler),
+                                  embed::posting(boost::asio::system_executor()))
             .complete(error(errc::invalid_argument, "there is no job"));
         return;
     }

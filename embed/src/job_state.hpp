@@ -35,7 +35,8 @@ private:
     std::weak_ptr<running_call> call_;
     std::shared_ptr<piece_buffer> pieces_;
     std::mutex mutex_;
-    std::optional<result<answer>> ended_;
+    bool has_ended_ = false;
+    std::optional<result<answer>> ended_; ///< until it is taken
     handler waiting_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <heddle/job.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -22,9 +23,10 @@ class piece_buffer : public std::enable_shared_from_this<piece_buffer> {
 public:
     using reader = pending_handler<std::optional<piece>>;
 
-    /// `on_room` is called by who takes, when the buffer was full and no longer is.
+    /// `on_room` is called by who takes, when the buffer was full and no longer is. Of 0 bytes it
+    /// holds one piece, as of 1: with room for none, nothing would be read.
     piece_buffer(std::size_t max_bytes, std::function<void()> on_room)
-        : max_bytes_(max_bytes), on_room_(std::move(on_room)) {}
+        : max_bytes_(std::max<std::size_t>(max_bytes, 1)), on_room_(std::move(on_room)) {}
 
     // The shard.
     [[nodiscard]] bool has_room() const;

@@ -7,6 +7,9 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/realm.hpp>
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace heddle::embed {
@@ -27,6 +30,18 @@ json data_of(const lang::value& given) {
     return created ? *std::move(created) : json(created.error().message());
 }
 
+/// How long the service asks to wait, of which only the task result is left.
+std::optional<std::chrono::milliseconds> wait_of(const json& result) {
+    const json* found = &result;
+    for (const char* each : {"notes", "error", "details", "retry_after_ms"}) {
+        found = found->find(each);
+        if (!found) return std::nullopt;
+    }
+    const auto* wait = found->get_if<std::int64_t>();
+    if (!wait) return std::nullopt;
+    return std::chrono::milliseconds(*wait);
+}
+
 /// The causes of `failure` are kept for their codes: a status is chosen by them.
 error with_causes_of(error copy, const error& failure, std::vector<std::string>& messages) {
     for (const error* cause = failure.info().cause.get(); cause && messages.size() < max_causes;
@@ -41,7 +56,7 @@ error made_plain(const error& failure, const source_map& sources, std::string te
                  std::string tag) {
     const error_info& info = failure.info();
     auto details = std::make_shared<failure_details>();
-    details->kind = lang::error_kind_name(failure);
+    details->kind = kind_without_details(failure);
     details->place = place_of(sources, info.span);
     details->text = std::move(text);
     details->used = used;
@@ -58,10 +73,19 @@ error made_plain(const error& failure, const source_map& sources, std::string te
         if (!script->data.is_nil()) details->data = data_of(script->data);
         if (!script->result.is_nil()) details->result = data_of(script->result);
     }
+    if (!info.retry_after) {
+        if (const auto wait = wait_of(details->result))
+            copy = std::move(copy).with_retry_after(*wait);
+    }
     return std::move(copy).with_payload(std::move(details));
 }
 
 } // namespace
+
+std::string_view kind_without_details(const error& failure) noexcept {
+    if (failure.code().category() == runtime_category()) return "RuntimeError";
+    return lang::error_kind_name(failure);
+}
 
 error plain_error(const error& failure, host::session& from, usage used, std::string tag) {
     return made_plain(failure, from.realm().sources(), from.render(failure), used, std::move(tag));
@@ -69,9 +93,8 @@ error plain_error(const error& failure, host::session& from, usage used, std::st
 
 error plain_error(const error& failure, usage used, std::string tag) {
     const source_map unknown;
-    std::string_view kind = lang::error_kind_name(failure);
-    if (failure.code().category() == runtime_category()) kind = "RuntimeError";
-    return made_plain(failure, unknown, render_diagnostic(kind, failure, unknown), used,
+    return made_plain(failure, unknown,
+                      render_diagnostic(kind_without_details(failure), failure, unknown), used,
                       std::move(tag));
 }
 

@@ -6,6 +6,7 @@
 #include <heddle/host/session.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace heddle::embed {
 
@@ -15,5 +16,8 @@ namespace heddle::embed {
                                 std::string tag = {});
 /// The same for an error that no session knows.
 [[nodiscard]] error plain_error(const error& failure, usage used = {}, std::string tag = {});
+
+/// failure_details::kind of an error that has none yet.
+[[nodiscard]] std::string_view kind_without_details(const error& failure) noexcept;
 
 } // namespace heddle::embed

@@ -14,6 +14,7 @@ namespace {
 using embed::call_listener;
 using embed::pending_handler;
 using embed::piece_buffer;
+using embed::posting;
 using embed::running_call;
 
 error no_program() {
@@ -36,8 +37,8 @@ private:
 /// Where a handler runs that has no executor.
 boost::asio::any_completion_executor fallback_of(const embed::runtime_core& core,
                                                  embed::shard& first) {
-    if (core.is_stopped()) return boost::asio::system_executor();
-    return first.get_executor();
+    if (core.is_stopped()) return posting(boost::asio::system_executor());
+    return posting(first.get_executor());
 }
 
 } // namespace
@@ -56,9 +57,9 @@ std::vector<std::string> program::tasks() const {
 
 void program::start_call(std::shared_ptr<embed::program_handle> handle, std::string function,
                          json input, const call_options& options,
-                         boost::asio::any_completion_handler<void(result<answer>)> handler) {
+                         detail::posted_handler<result<answer>> handler) {
     if (!handle) {
-        pending_handler<result<answer>>(std::move(handler), boost::asio::system_executor())
+        pending_handler<result<answer>>(std::move(handler), posting(boost::asio::system_executor()))
             .complete(no_program());
         return;
     }

@@ -1,11 +1,14 @@
 #include "program_handle.hpp"
 
+#include "host_call.hpp"
 #include "plain_error.hpp"
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/spawn.hpp>
+#include <heddle/lang/errors.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -19,16 +22,27 @@ error stopped() {
     return plain_error(error(runtime_errc::stopped, "the runtime is shutting down"));
 }
 
-/// Checks and loads a program in the first shard.
-coro::task<void> load_in(shard* home, std::shared_ptr<const program_version> version,
-                         std::function<void(result<void>)> ended) {
+error took_too_long(const program_version& version, std::chrono::nanoseconds time) {
+    const auto number = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    return plain_error(error(lang::errc::timeout, "\"" + version.name() + "\" was not loaded in " +
+                                                      std::to_string(number) + " ms")
+                           .with_hint("load_options::reload_timeout is the bound"));
+}
+
+/// Checks and loads a program in the first shard, whose thread this is.
+coro::task<result<void>> load_in(shard* home, std::shared_ptr<const program_version> version,
+                                 coro::call_context context) {
     const std::shared_ptr<shard_program> program = home->program(version);
-    result<void> checked = program->check(*version);
-    if (checked) {
-        const coro::call_context context{&home->loop(), &home->loads(), {}};
-        checked = co_await program->load(version, context);
-    }
-    ended(std::move(checked));
+    result<void> ended = program->check(*version);
+    if (ended) ended = co_await program->load(version, context);
+    co_return ended;
+}
+
+coro::task<void> load_once(shard* home, std::shared_ptr<const program_version> version,
+                           std::function<void(result<void>)> ended) {
+    const coro::call_context context{&home->loop(), &home->loads(), {}};
+    result<void> loaded = co_await load_in(home, std::move(version), context);
+    ended(std::move(loaded));
 }
 
 /// Posts it to the first shard, where `ended` is called.
@@ -46,7 +60,7 @@ void start_load(const std::shared_ptr<runtime_core>& core,
             }
             core->forget();
         };
-        coro::spawn(home.loop(), load_in(&home, version, ended), std::move(done));
+        coro::spawn(home.loop(), load_once(&home, version, ended), std::move(done));
     });
 }
 
@@ -82,13 +96,11 @@ result<void> try_program(const std::shared_ptr<runtime_core>& core,
 }
 
 program_handle::program_handle(std::shared_ptr<runtime_core> core,
-                               std::shared_ptr<const program_version> first, load_options options)
-    : core_(std::move(core)), options_(options), version_(std::move(first)),
-      imports_(version_->imports()),
-      next_look_(std::chrono::steady_clock::now() + options_.reload_interval) {
-    std::error_code failed;
-    read_at_ = std::filesystem::last_write_time(version_->file(), failed);
-}
+                               std::shared_ptr<const program_version> first,
+                               imported_files::time_type noted, load_options options)
+    : core_(std::move(core)), options_(options), name_(first->name()), file_(first->file()),
+      version_(std::move(first)), imports_(version_->imports()), noted_(noted),
+      next_look_(deadline_after(coro::clock::now(), options_.reload_interval)) {}
 
 std::shared_ptr<const program_version> program_handle::latest() const {
     const std::lock_guard held(mutex_);
@@ -96,49 +108,103 @@ std::shared_ptr<const program_version> program_handle::latest() const {
 }
 
 std::shared_ptr<const program_version> program_handle::current() {
-    if (!options_.reload || version_->file().empty()) return latest();
-    if (is_changed()) read_again();
+    if (options_.reload && !file_.empty() && !core_->is_stopped()) look();
     return latest();
 }
 
-bool program_handle::is_changed() {
-    const auto now = std::chrono::steady_clock::now();
+/// Lets the first shard load a new version, and calls go on with the one before. One that is being
+/// loaded meanwhile is not awaited: the next look finds the newer one.
+void program_handle::look() {
+    const auto now = coro::clock::now();
     const std::lock_guard held(mutex_);
-    if (is_reading_ || now < next_look_) return false;
-    next_look_ = now + options_.reload_interval;
+    if (!next_look_.passed(now)) return;
+    next_look_ = deadline_after(now, options_.reload_interval);
+    if ((reloading_ && !has_read_) || !is_changed()) return;
+    if (reloading_) {
+        core_->first().post([begun = reloading_] { begun->supersede(); });
+        return;
+    }
+    // From here to its end the shard is there: the runtime waits for loads.
+    if (!core_->begin_load()) return;
+    has_read_ = false;
+    reloading_ = std::make_shared<program_reload>();
+    core_->first().post(
+        [self = shared_from_this(), begun = reloading_] { self->start_reload(begun); });
+}
+
+/// A file that is missing is about to be replaced.
+bool program_handle::is_changed() const {
     std::error_code failed;
-    const auto written = std::filesystem::last_write_time(version_->file(), failed);
-    if (failed || (written == read_at_ && !imports_->changed())) return false;
-    read_at_ = written;
-    is_reading_ = true;
-    return true;
+    const auto written = std::filesystem::last_write_time(file_, failed);
+    return !failed && (written != noted_ || imports_->changed());
 }
 
-/// Calls go on with the version before, until the first shard has loaded the new one.
-void program_handle::read_again() {
-    core_->first().post([self = shared_from_this()] {
-        const std::string file = self->latest()->file();
-        result<std::string> text = read_program(file);
-        if (!text) return self->end_reading(nullptr, std::move(text).error());
-        auto version = std::make_shared<const program_version>(
-            self->latest()->name(), file, *std::move(text), self->core_->functions());
-        start_load(self->core_, version, [self, version](const result<void>& how) {
-            self->end_reading(version, how ? std::optional<error>() : how.error());
-        });
-    });
+void program_handle::start_reload(const std::shared_ptr<program_reload>& begun) {
+    auto done = [self = shared_from_this()](std::exception_ptr thrown) {
+        try {
+            if (thrown) std::rethrow_exception(thrown);
+        } catch (...) {
+            self->log_failure(error_of_exception("loading a program"));
+            self->end_reload(nullptr);
+        }
+        self->core_->forget();
+    };
+    coro::spawn(core_->first().loop(), reload(shared_from_this(), begun), std::move(done));
 }
 
-void program_handle::end_reading(std::shared_ptr<const program_version> version,
-                                 const std::optional<error>& failure) {
-    if (failure && !core_->is_stopped()) {
-        core_->log().write(log_level::error, "reload",
-                           "a program has changed and cannot be used: " + to_text(*failure));
+coro::task<void> program_handle::reload(std::shared_ptr<program_handle> self,
+                                        std::shared_ptr<program_reload> begun) {
+    shard& home = self->core_->first();
+    const auto read = self->read_again();
+    if (!read) {
+        self->log_failure(read.error());
+        self->end_reload(nullptr);
+        co_return;
+    }
+    program_reload::source stop(*begun, home.loads());
+    const coro::deadline until = deadline_after(home.loop().now(), self->options_.reload_timeout);
+    const coro::call_context context{&home.loop(), &stop.get(), until};
+    const result<void> loaded = co_await load_in(&home, *read, context);
+    if (!loaded && !begun->is_superseded()) {
+        // A deadline that passes while nothing is evaluated, as during a read, cancels.
+        const bool is_ended = loaded.error().code() == make_error_code(lang::errc::timeout) ||
+                              loaded.error().cancelled_because() == cancel_reason::deadline;
+        const bool is_late = is_ended && until.passed(home.loop().now());
+        self->log_failure(is_late ? took_too_long(**read, self->options_.reload_timeout)
+                                  : loaded.error());
+    }
+    self->end_reload(loaded ? *read : nullptr);
+}
+
+result<std::shared_ptr<const program_version>> program_handle::read_again() {
+    // First: what is written while the text is read has another time.
+    const auto noted = imported_files::time_to_note(file_);
+    result<std::string> text = read_program(file_);
+    std::shared_ptr<const program_version> version;
+    if (text) {
+        version = std::make_shared<const program_version>(name_, file_, *std::move(text),
+                                                          core_->functions());
     }
     const std::lock_guard held(mutex_);
-    is_reading_ = false;
+    noted_ = noted;
+    has_read_ = true;
+    if (!version) return std::move(text).error();
     // Also of a version that cannot be used: what it imports may be mended.
-    if (version) imports_ = version->imports();
-    if (!failure) version_ = std::move(version);
+    imports_ = version->imports();
+    return version;
+}
+
+void program_handle::log_failure(const error& failure) const {
+    if (core_->is_stopped()) return;
+    core_->log().write(log_level::error, "reload",
+                       "a program has changed and cannot be used: " + to_text(failure));
+}
+
+/// `loaded`: null if the version before remains.
+void program_handle::end_reload(std::shared_ptr<const program_version> loaded) {
+    const std::lock_guard held(mutex_);
+    reloading_ = nullptr;
+    if (loaded) version_ = std::move(loaded);
 }
 
 } // namespace heddle::embed

@@ -1,16 +1,17 @@
 // A program as its handles share it.
 #pragma once
 
+#include "program_reload.hpp"
 #include "program_version.hpp"
 #include "runtime_core.hpp"
 
+#include <heddle/coro/deadline.hpp>
+#include <heddle/coro/task.hpp>
 #include <heddle/runtime_options.hpp>
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,8 +20,9 @@ namespace heddle::embed {
 /// Finds the version of the program that a call begins with. Threads: any.
 class program_handle : public std::enable_shared_from_this<program_handle> {
 public:
+    /// `noted`: of the file of `first`, from before its text was read.
     program_handle(std::shared_ptr<runtime_core> core, std::shared_ptr<const program_version> first,
-                   load_options options);
+                   imported_files::time_type noted, load_options options);
 
     [[nodiscard]] runtime_core& core() const noexcept { return *core_; }
     [[nodiscard]] const std::shared_ptr<runtime_core>& shared_core() const noexcept {
@@ -31,19 +33,27 @@ public:
     [[nodiscard]] std::shared_ptr<const program_version> latest() const;
 
 private:
-    [[nodiscard]] bool is_changed();
-    void read_again();
-    void end_reading(std::shared_ptr<const program_version> version,
-                     const std::optional<error>& failure);
+    void look();
+    [[nodiscard]] bool is_changed() const;
+    void start_reload(const std::shared_ptr<program_reload>& begun);
+    [[nodiscard]] static coro::task<void> reload(std::shared_ptr<program_handle> self,
+                                                 std::shared_ptr<program_reload> begun);
+    [[nodiscard]] result<std::shared_ptr<const program_version>> read_again();
+    void end_reload(std::shared_ptr<const program_version> loaded);
+    void log_failure(const error& failure) const;
 
-    std::shared_ptr<runtime_core> core_;
+    const std::shared_ptr<runtime_core> core_;
     const load_options options_;
+    const std::string name_;
+    const std::string file_; ///< empty: none
     mutable std::mutex mutex_;
     std::shared_ptr<const program_version> version_;
-    std::shared_ptr<const imported_files> imports_; ///< of the version that was loaded last
-    std::filesystem::file_time_type read_at_{};
-    std::chrono::steady_clock::time_point next_look_;
-    bool is_reading_ = false;
+    // Of the version that was read last.
+    std::shared_ptr<const imported_files> imports_;
+    imported_files::time_type noted_;
+    coro::deadline next_look_;
+    std::shared_ptr<program_reload> reloading_; ///< null: nothing is being loaded
+    bool has_read_ = false;                     ///< what is being loaded
 };
 
 /// A version whose text was read from `file`. Errors: not_found, invalid_argument for text that is

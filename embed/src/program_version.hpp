@@ -48,6 +48,17 @@ public:
         content_ = std::move(found);
     }
 
+    /// Of all that decides what its calls ask for; empty: not known yet.
+    [[nodiscard]] std::string digest() const {
+        const std::lock_guard held(mutex_);
+        return digest_;
+    }
+    /// The first one counts: later sessions of the version are to be the same.
+    void set_digest(std::string found) const {
+        const std::lock_guard held(mutex_);
+        if (digest_.empty()) digest_ = std::move(found);
+    }
+
     /// The files that were imported so far.
     [[nodiscard]] const std::shared_ptr<imported_files>& imports() const noexcept {
         return imports_;
@@ -65,6 +76,7 @@ private:
     mutable std::atomic<bool> noted_{false};
     mutable std::mutex mutex_;
     mutable program_content content_;
+    mutable std::string digest_;
 };
 
 } // namespace heddle::embed

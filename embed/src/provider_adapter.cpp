@@ -1,5 +1,6 @@
 #include "provider_adapter.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/json.hpp>
 
 #include <boost/asio/post.hpp>
@@ -23,11 +24,31 @@ model_message::role role_of(ports::chat_role role) noexcept {
     return model_message::role::user;
 }
 
+/// What a model wrote, which may be no JSON.
+json json_of(const std::string& text) {
+    auto parsed = json::parse(text);
+    return parsed ? *std::move(parsed) : json(text);
+}
+
+model_message message_of(const ports::chat_message& from) {
+    model_message message;
+    message.from = role_of(from.role);
+    message.text = from.text;
+    for (const ports::tool_call& each : from.tool_calls)
+        message.tool_calls.push_back({each.id, each.name, json_of(each.arguments_json)});
+    message.tool_call_id = from.tool_call_id;
+    message.tool_name = from.tool_name;
+    return message;
+}
+
 model_request request_of(const ports::chat_request& asked, bool streamed) {
     model_request request;
     request.model = asked.model;
     for (const ports::chat_message& each : asked.messages)
-        request.messages.push_back({role_of(each.role), each.text});
+        request.messages.push_back(message_of(each));
+    for (const ports::tool_spec& each : asked.tools)
+        request.tools.push_back({each.name, each.description, json_of(each.parameters_json)});
+    request.tool_choice = asked.tool_choice;
     request.temperature = asked.temperature;
     request.max_output_tokens = asked.max_output_tokens;
     request.seed = asked.seed;
@@ -43,7 +64,13 @@ model_request request_of(const ports::chat_request& asked, bool streamed) {
 ports::chat_response response_of(const ports::chat_request& asked, model_response got) {
     ports::chat_response response;
     response.model = asked.model;
-    response.text = std::move(got.text);
+    response.text = utf8::replace_invalid(std::move(got.text));
+    for (model_tool_call& each : got.tool_calls) {
+        response.tool_calls.push_back({utf8::replace_invalid(std::move(each.id)),
+                                       utf8::replace_invalid(std::move(each.name)),
+                                       each.arguments.to_string()});
+    }
+    if (!response.tool_calls.empty()) response.finish = ports::finish_reason::tool_calls;
     if (got.input_tokens || got.output_tokens) {
         ports::token_usage used;
         used.input = got.input_tokens.value_or(0);
@@ -68,8 +95,8 @@ error failure_of(const std::string& provider, error failure) {
         .with_cause(std::move(failure));
 }
 
-/// Hands pieces on until the request has ended; one that comes later reaches nobody. The host may
-/// report them on any thread, also when the shard is gone.
+/// Hands pieces on, as whole characters, until the request has ended; one that comes later reaches
+/// nobody. The host may report them on any thread, also when the shard is gone.
 class piece_receiver : public std::enable_shared_from_this<piece_receiver> {
 public:
     piece_receiver(coro::executor home, ports::chat_delta_sink sink)
@@ -79,9 +106,11 @@ public:
         {
             const std::lock_guard held(mutex_);
             if (!home_) return;
-            if (!home_->running_in_this_thread()) {
+            // Behind those that were reported on other threads before.
+            if (on_their_way_ > 0 || !home_->running_in_this_thread()) {
+                ++on_their_way_;
                 boost::asio::post(*home_, [self = shared_from_this(), text = std::string(text)] {
-                    self->take(text);
+                    self->arrive(text);
                 });
                 return;
             }
@@ -93,22 +122,40 @@ public:
         const std::lock_guard held(mutex_);
         home_.reset();
     }
-    /// The request has ended. Errors: of who has received the pieces.
-    [[nodiscard]] std::optional<error> end() {
+    /// The request has ended; `whole`: as it should. Errors: of who has received the pieces.
+    [[nodiscard]] std::optional<error> end(bool whole) {
         close();
+        if (whole && !rest_.empty()) pass(utf8::replace_invalid(std::move(rest_)));
         sink_ = nullptr;
         return std::move(failure_);
     }
 
 private:
-    /// On the thread of the shard, as end().
+    // On the thread of the shard, as end().
+    void arrive(std::string_view text) {
+        {
+            const std::lock_guard held(mutex_);
+            --on_their_way_;
+        }
+        take(text);
+    }
+    /// Keeps a character that is not complete for the next piece.
     void take(std::string_view text) {
+        rest_ += text;
+        std::string rest = rest_.substr(rest_.size() - utf8::incomplete_end(rest_));
+        rest_.resize(rest_.size() - rest.size());
+        if (!rest_.empty()) pass(utf8::replace_invalid(std::move(rest_)));
+        rest_ = std::move(rest);
+    }
+    void pass(const std::string& text) {
         if (failure_ || !sink_) return;
         if (result<void> passed = sink_(text); !passed) failure_ = passed.error();
     }
 
     std::mutex mutex_;
     std::optional<coro::executor> home_; ///< absent: no more pieces
+    std::size_t on_their_way_ = 0;       ///< to the thread of the shard
+    std::string rest_;                   ///< the beginning of a character
     ports::chat_delta_sink sink_;
     std::optional<error> failure_;
 };
@@ -152,7 +199,7 @@ private:
         };
         result<model_response> ended = co_await perform_by_host<model_response>(
             "the provider '" + name_ + "'", {}, patience_, context, std::move(begin));
-        std::optional<error> failure = pieces->end();
+        std::optional<error> failure = pieces->end(ended.has_value());
         if (failure) co_return *std::move(failure);
         if (!ended) co_return failure_of(name_, std::move(ended).error());
         co_return response_of(request, *std::move(ended));

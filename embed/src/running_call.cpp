@@ -3,11 +3,16 @@
 #include "input_binding.hpp"
 #include "json_values.hpp"
 #include "plain_error.hpp"
+#include "recorded_call.hpp"
 #include "runtime_core.hpp"
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/coro/spawn.hpp>
+#include <heddle/failure.hpp>
+#include <heddle/host/step_log.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/setup/journal/row_failures.hpp>
+#include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -31,6 +36,20 @@ coro::deadline deadline_of(const call_options& asked, const runtime_options& usu
     if (*timeout >= room) return until;
     return until.earlier(
         coro::deadline(now + std::chrono::duration_cast<coro::clock::duration>(*timeout)));
+}
+
+/// The evaluation of a recorded call has ended. Result: what an earlier one has used.
+usage note_end_of_steps(recorded_call& record, const result<lang::value>& ended,
+                        const usage& used) {
+    const usage before = record.used_by_misfit();
+    if (!ended) {
+        const auto* payload = ended.error().info().payload.get();
+        if (dynamic_cast<const host::journal_mismatch*>(payload)) record.note_misfit(used);
+        record.note_failed_step(setup::message_of_step(ended.error()));
+    } else if (tasks::is_failed_result(*ended)) {
+        record.note_failed_step(tasks::task_error_of(*ended).message());
+    }
+    return before;
 }
 
 } // namespace
@@ -77,14 +96,25 @@ void running_call::begin() {
 
 coro::task<void> running_call::run() {
     const auto self = shared_from_this();
-    result<answer> ended = co_await perform();
+    const result<void> placed = co_await wait_for_a_place();
+    if (!placed) {
+        end(plain_error(placed.error(), {}, wanted_.tag));
+        co_return;
+    }
+    const bool is_recorded = core_->journal() != nullptr && !wanted_.tag.empty();
+    std::shared_ptr<shard_program> program = home->program(wanted_.program);
+    if (is_recorded) {
+        result<answer> recorded = co_await perform_recorded(std::move(program));
+        end(std::move(recorded));
+        co_return;
+    }
+    result<answer> ended =
+        co_await evaluate_in_session(std::move(program), std::move(wanted_.input), nullptr);
     end(std::move(ended));
 }
 
-coro::task<result<answer>> running_call::perform() {
-    const result<void> placed = co_await wait_for_a_place();
-    if (!placed) co_return plain_error(placed.error(), {}, wanted_.tag);
-    const std::shared_ptr<shard_program> program = home->program(wanted_.program);
+coro::task<result<answer>> running_call::evaluate_in_session(std::shared_ptr<shard_program> program,
+                                                             json input, recorded_call* record) {
     const call_options& asked = wanted_.options;
     const runtime_options& usual = home->options();
     const session_request wanted{wanted_.tag, pieces_.get(),
@@ -95,29 +125,37 @@ coro::task<result<answer>> running_call::perform() {
     if (!opened) co_return opened.error();
     std::unique_ptr<call_session> session = *std::move(opened);
     session_ = session.get();
-    result<answer> ended = co_await evaluate(*session);
+    result<answer> ended = co_await evaluate(*session, std::move(input), record);
     session_ = nullptr;
     session.reset(); // who learns of the end finds the memory free
     co_return ended;
 }
 
+error running_call::out_of_time(std::string_view when) const {
+    return {lang::errc::timeout, "the deadline of this call has passed" + std::string(when)};
+}
+
 coro::task<result<void>> running_call::wait_for_a_place() {
-    if (core_->is_admitted(*this)) co_return result<void>();
+    if (core_->is_admitted(*this)) {
+        if (until_.passed(home->loop().now())) co_return out_of_time(); // before anything is done
+        co_return result<void>();
+    }
     const coro::wake woken = co_await place_.wait(context());
-    if (woken == coro::wake::notified) co_return result<void>();
+    if (woken == coro::wake::notified) {
+        if (until_.passed(home->loop().now())) co_return out_of_time(" while it was in the queue");
+        co_return result<void>();
+    }
     if (!core_->leave_queue(*this)) {
         // Its place came meanwhile; the notification must not find the call gone.
         (void)co_await place_.wait({&home->loop(), nullptr, {}});
     }
-    if (woken == coro::wake::timed_out) {
-        co_return error(lang::errc::timeout, "the time for this call is over, in the queue");
-    }
+    if (woken == coro::wake::timed_out) co_return out_of_time(" while it was in the queue");
     co_return error::cancelled(cancel_.reason());
 }
 
 coro::task<result<answer>> running_call::evaluate(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
-    call_session& session) {
+    call_session& session, json data, recorded_call* record) {
     const call_options& asked = wanted_.options;
     host::session& inside = session.get();
     const auto refused = [this](const error& failure) {
@@ -125,7 +163,7 @@ coro::task<result<answer>> running_call::evaluate(
     };
     result<lang::value> callee = find_function(inside, wanted_.function);
     if (!callee) co_return refused(callee.error());
-    value_conversion input(inside.memory(), std::move(wanted_.input));
+    value_conversion input(inside.memory(), std::move(data));
     result<bool> converted = input.advance(parts_in_a_turn);
     while (converted && !*converted) {
         co_await coro::yield_now(home->loop());
@@ -142,15 +180,23 @@ coro::task<result<answer>> running_call::evaluate(
     bounds.concurrency = asked.concurrency.value_or(bounds.concurrency);
     bounds.memory_limit = asked.memory_limit.value_or(bounds.memory_limit);
     bounds.step_limit = asked.step_limit.value_or(bounds.step_limit);
+    if (record) {
+        const result<void> begun = co_await record->begin(inside.memory(), context());
+        if (!begun) co_return refused(begun.error());
+        bounds.steps = &record->log();
+        bounds.random_seed = record->seed();
+    }
     result<lang::value> ended =
         co_await inside.call(*std::move(callee), *std::move(arguments), bounds);
-    const usage used = session.used();
+    usage used = session.used();
+    if (record) used += note_end_of_steps(*record, ended, used);
     if (!ended) co_return plain_error(ended.error(), inside, used, wanted_.tag);
     data_conversion output(*std::move(ended));
     converted = output.advance(parts_in_a_turn);
     while (converted && !*converted) {
         co_await coro::yield_now(home->loop());
-        if (const auto stop = context().stop_error()) co_return refused(*stop);
+        if (const auto stop = context().stop_error())
+            co_return plain_error(*stop, inside, used, wanted_.tag);
         converted = output.advance(parts_in_a_turn);
     }
     if (!converted) co_return plain_error(converted.error(), inside, used, wanted_.tag);
@@ -169,6 +215,11 @@ void running_call::count(const result<answer>& ended) {
 void running_call::end(result<answer> ended) {
     const std::shared_ptr<call_listener> listener = std::exchange(listener_, nullptr);
     if (!listener) return;
+    if (!ended && ended.error().cancelled_because() == cancel_reason::deadline &&
+        until_.passed(coro::clock::now())) { // while the workflow was not at work
+        const failure_details* details = details_of(ended.error());
+        ended = plain_error(out_of_time(), details ? details->used : usage(), wanted_.tag);
+    }
     session_ = nullptr;
     if (pieces_) pieces_->close();
     if (home) {

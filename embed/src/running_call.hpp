@@ -15,9 +15,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace heddle::embed {
 
+class recorded_call;
 class runtime_core;
 
 /// What is asked for.
@@ -43,6 +45,7 @@ public:
                  std::shared_ptr<call_listener> listener, std::shared_ptr<piece_buffer> pieces);
 
     // Any thread.
+    [[nodiscard]] const call_options& options() const noexcept { return wanted_.options; }
     /// Requests the end, on the shard.
     void cancel(cancel_reason reason);
     /// The reader of the pieces has room again.
@@ -61,10 +64,16 @@ public:
 
 private:
     [[nodiscard]] coro::task<void> run();
-    [[nodiscard]] coro::task<result<answer>> perform();
     [[nodiscard]] coro::task<result<void>> wait_for_a_place();
-    [[nodiscard]] coro::task<result<answer>> evaluate(call_session& session);
+    [[nodiscard]] coro::task<result<answer>> perform_recorded(
+        std::shared_ptr<shard_program> program);
+    /// `record`: null for a call that is not recorded; else it outlives the evaluation.
+    [[nodiscard]] coro::task<result<answer>> evaluate_in_session(
+        std::shared_ptr<shard_program> program, json input, recorded_call* record);
+    [[nodiscard]] coro::task<result<answer>> evaluate(call_session& session, json data,
+                                                      recorded_call* record);
     [[nodiscard]] coro::call_context context();
+    [[nodiscard]] error out_of_time(std::string_view when = {}) const;
     void count(const result<answer>& ended);
     void end(result<answer> ended);
 

@@ -18,6 +18,19 @@ error stopped() {
     return error(runtime_errc::stopped, "the runtime is shutting down").with_retryable(true);
 }
 
+/// The bounds that runtime_options and call_options have in common.
+template <class Options>
+result<void> check_bounds(const Options& options) {
+    // A comparison with what is no number would never find it used up.
+    if (options.budget_usd && !(*options.budget_usd >= 0))
+        return error(errc::invalid_argument, "budget_usd must be a number of dollars from 0");
+    if (options.concurrency == std::size_t{0}) {
+        return error(errc::invalid_argument, "concurrency is 0: no branch could ever begin")
+            .with_hint("1: one branch after the other");
+    }
+    return {};
+}
+
 } // namespace
 
 runtime_core::runtime_core(runtime_options options)
@@ -30,6 +43,7 @@ result<void> runtime_core::open(boost::asio::io_context* host) {
                      "runtime_options::max_running is 0: calls would wait for ever")
             .with_hint("with a max_queued of 0, too, they fail at once");
     }
+    HEDDLE_CHECK(check_bounds(options_));
     const unsigned count = host ? 1 : std::max(options_.threads, 1U);
     const host_service_source services(options_);
     for (unsigned i = 0; i < count; ++i) {
@@ -37,7 +51,17 @@ result<void> runtime_core::open(boost::asio::io_context* host) {
         shards_.push_back(std::make_unique<shard>(options_, *log_, host));
         HEDDLE_CHECK(shards_.back()->open(services, first));
     }
-    for (const auto& each : shards_) each->start(shared_from_this());
+    if (!options_.journal.directory.empty()) {
+        std::vector<coro::event_loop*> loops;
+        for (const auto& each : shards_) loops.push_back(&each->loop());
+        HEDDLE_TRY(journal_, call_journal::open(options_.journal, loops));
+    }
+    try {
+        for (const auto& each : shards_) each->start(shared_from_this());
+    } catch (...) { // those that run are not left behind
+        for (const auto& each : shards_) each->join();
+        throw;
+    }
     return {};
 }
 
@@ -73,6 +97,8 @@ shard& runtime_core::least_loaded() noexcept {
 }
 
 void runtime_core::submit(const std::shared_ptr<running_call>& call) {
+    if (result<void> checked = check_bounds(call->options()); !checked)
+        return call->fail(std::move(checked).error());
     std::optional<error> refusal;
     {
         const std::lock_guard held(mutex_);
@@ -214,6 +240,7 @@ coro::task<void> runtime_core::wind_down(std::chrono::nanoseconds grace) {
         cancel_all();
         (void)co_await wait_until_idle({});
     }
+    if (journal_) co_await journal_->close({&first().loop(), nullptr, {}});
     co_await close_shards();
 }
 
@@ -266,8 +293,9 @@ void runtime_core::end() {
     if (first().is_on_host()) {
         // What still runs holds the core, and ends as the context runs on.
         auto done = std::make_shared<bool>(state_ == state::closed);
+        const bool is_idle = first().was_here() || first().is_stopped();
         if (!*done) begin_end({}, [done] { *done = true; });
-        if (!*done && !inside && first().was_here()) first().drive(*done);
+        if (!*done && !inside && is_idle) first().drive(*done);
         return;
     }
     if (inside) { // it cannot wait for itself

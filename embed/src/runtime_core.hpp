@@ -1,6 +1,7 @@
 // The shards of a runtime, and the calls that are allowed on them.
 #pragma once
 
+#include "call_journal.hpp"
 #include "running_call.hpp"
 #include "service_source.hpp"
 #include "shard.hpp"
@@ -26,11 +27,15 @@ public:
     runtime_core(const runtime_core&) = delete;
     runtime_core& operator=(const runtime_core&) = delete;
 
-    /// Makes the shards. `host`: null for threads of its own. Errors: as service_source::make.
+    /// Makes the shards. `host`: null for threads of its own. Errors: as service_source::make and
+    /// call_journal::open. Exceptions: of a system without threads, descriptors or memory; no
+    /// thread is left then.
     [[nodiscard]] result<void> open(boost::asio::io_context* host);
 
     [[nodiscard]] const runtime_options& options() const noexcept { return options_; }
     [[nodiscard]] log_port& log() noexcept { return *log_; }
+    /// Null: calls are not recorded.
+    [[nodiscard]] call_journal* journal() noexcept { return journal_.get(); }
     [[nodiscard]] shard& first() noexcept { return *shards_.front(); }
 
     [[nodiscard]] result<void> add_function(function_definition definition);
@@ -73,6 +78,7 @@ private:
     const runtime_options options_;
     const std::unique_ptr<log_port> log_;
     std::vector<std::unique_ptr<shard>> shards_;
+    std::unique_ptr<call_journal> journal_; ///< uses their loops
     std::atomic<state> state_{state::open};
     std::atomic<bool> is_cancelling_{false};
 

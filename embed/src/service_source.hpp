@@ -30,6 +30,9 @@ public:
     [[nodiscard]] virtual host::run_options bounds() const = 0;
     /// What heddle.toml configures; null: nothing.
     [[nodiscard]] virtual setup::service_set* configured() noexcept = 0;
+    /// A digest of what besides a program decides what its calls ask for: templates, models and
+    /// their settings. Empty without a journal.
+    [[nodiscard]] virtual const std::string& settings_digest() const noexcept = 0;
     /// Waits until all connections are closed. No call is in progress.
     [[nodiscard]] virtual coro::task<void> close() = 0;
 };

@@ -1,5 +1,6 @@
 #include "shard.hpp"
 
+#include "host_call.hpp"
 #include "running_call.hpp"
 
 #include <heddle/base/exceptions.hpp>
@@ -57,9 +58,10 @@ void shard::run() noexcept {
     // longer matter, handlers on their way, and functions of the host that were left behind.
     clear();
     context_.restart();
-    const auto until = std::chrono::steady_clock::now() +
-                       std::max<std::chrono::nanoseconds>(options_.function_grace, least_time);
-    run_with([&] { context_.run_until(until); });
+    const coro::deadline until =
+        deadline_after(coro::clock::now(),
+                       std::max<std::chrono::nanoseconds>(options_.function_grace, least_time));
+    run_with([&] { context_.run_until(until.at()); });
 }
 
 bool shard::was_here() const noexcept {
@@ -131,10 +133,23 @@ void shard::leave() {
 }
 
 void shard::drive(const bool& done) {
-    const bool was_stopped = context_.stopped();
-    if (was_stopped) context_.restart();
-    while (!done && context_.run_one() != 0) {}
-    if (was_stopped) context_.stop();
+    last_thread_ = std::this_thread::get_id(); // calls may go on here: no other thread runs them
+    bool stopped = false;
+    {
+        // What other threads do for a call, such as reading a file, is no work of the context.
+        const auto work = boost::asio::make_work_guard(context_);
+        run_with([&] {
+            while (!done) {
+                if (context_.stopped()) { // by the host, before or by one of its handlers now
+                    stopped = true;
+                    context_.restart();
+                }
+                context_.run_one();
+            }
+        });
+        stopped = stopped || context_.stopped();
+    }
+    if (stopped) context_.stop();
 }
 
 } // namespace heddle::embed

@@ -63,7 +63,10 @@ public:
     void join();
     /// As join, from the thread itself: without waiting.
     void leave();
-    /// Runs the loop of the host until `done`.
+    /// Whether the host has stopped its context, or that is out of work: no thread runs it.
+    [[nodiscard]] bool is_stopped() const noexcept { return context_.stopped(); }
+    /// Runs the loop of the host until `done`, also when the host stops it. What its handlers throw
+    /// is logged.
     void drive(const bool& done);
 
     // From the loop's thread only.

@@ -2,6 +2,7 @@
 
 #include "function_tool.hpp"
 #include "plain_error.hpp"
+#include "text_digest.hpp"
 
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/check.hpp>
@@ -35,22 +36,24 @@ error call_outside_of_functions(const std::string& program) {
         .with_hint("call the task in a function, or pass its result to the function");
 }
 
-std::vector<function_signature> signatures_of(host::session& session) {
+/// Of the program whose file has this name: other files, and modules, are imported.
+std::vector<function_signature> signatures_of(host::session& session, const std::string& file) {
     std::vector<function_signature> found;
     lang::realm& realm = session.realm();
     for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
         if (realm.is_library_global(i) || !realm.global(i).is(lang::kind::closure)) continue;
         const lang::function& code = *lang::closure_of(realm.global(i))->code;
+        const std::string place = realm.sources().locate(realm.definition_of(i)).file;
         found.push_back({std::string(realm.global_name(i)), code.parameter_names, code.required,
-                         code.has_rest, code.doc});
+                         code.has_rest, code.doc, !place.empty() && place != file});
     }
     std::sort(found.begin(), found.end(),
               [](const auto& one, const auto& other) { return one.name < other.name; });
     return found;
 }
 
-program_content content_of(host::session& session) {
-    program_content found{signatures_of(session), {}};
+program_content content_of(host::session& session, const std::string& file) {
+    program_content found{signatures_of(session, file), {}};
     if (const auto* known = dynamic_cast<const tasks::session_tasks*>(session.operators())) {
         known->registry().for_each([&](const tasks::registered_task& each) {
             found.tasks.push_back(each.task->declared.name);
@@ -144,7 +147,11 @@ coro::task<result<std::unique_ptr<host::session>>> shard_program::evaluate(
 
 /// From now on sessions are made from `loaded`, if that is possible.
 void shard_program::share(const program_version& program, std::unique_ptr<host::session> loaded) {
-    program.set_content(content_of(*loaded));
+    program.set_content(content_of(*loaded, program.name()));
+    if (const std::string& settings = shard_.services.settings_digest(); !settings.empty()) {
+        program.set_digest(digest_of_text(digest_of_text(program.text()) + '\n' +
+                                          program.imports()->digest() + settings));
+    }
     auto image = host::session_image::make(std::move(loaded));
     is_loaded_ = true;
     if (image->is_shareable()) {

@@ -40,6 +40,7 @@ using namespace std::chrono_literals;
 using namespace asio::experimental::awaitable_operators;
 
 constexpr std::uint64_t max_body = 1024 * 1024;
+constexpr std::size_t max_ahead = 64 * 1024;    // that a client sends before it has its response
 constexpr std::chrono::seconds max_silence{30}; // of a client that sends or reads
 constexpr double max_seconds = 60;              // of a workflow
 constexpr std::chrono::seconds grace{10};       // for requests in progress at the end
@@ -61,21 +62,20 @@ using response_type = http::response<http::string_body>;
 struct connection {
     explicit connection(tcp::socket socket) : stream(std::move(socket)) {}
     beast::tcp_stream stream;
-    bool is_idle = true; ///< waits for a request
+    beast::flat_buffer received; ///< and not used yet
+    bool is_idle = true;         ///< waits for a request
 };
 
-/// Completes when the client has closed the connection.
-asio::awaitable<void> client_gone(tcp::socket& socket) {
-    asio::steady_timer pause(socket.get_executor());
-    for (;;) {
-        co_await socket.async_wait(tcp::socket::wait_read, use_awaitable);
-        char next = 0;
+/// Completes when the client has closed the connection, or sends much before its response. Only
+/// reading shows an end behind the next request, which is kept for later.
+asio::awaitable<void> client_gone(connection& client) {
+    while (client.received.size() < max_ahead) {
+        const auto room = client.received.prepare(4096);
         error_code ec;
-        socket.receive(asio::buffer(&next, 1), tcp::socket::message_peek, ec);
-        if (ec && ec != asio::error::would_block) co_return;
-        // It sends its next request already, which stays where it is.
-        pause.expires_after(100ms);
-        co_await pause.async_wait(use_awaitable);
+        const std::size_t size = co_await client.stream.socket().async_read_some(
+            room, asio::redirect_error(use_awaitable, ec));
+        client.received.commit(size);
+        if (ec) co_return;
     }
 }
 
@@ -126,7 +126,6 @@ public:
                 continue;
             }
             socket.set_option(tcp::no_delay(true), ec);
-            socket.non_blocking(true, ec);
             asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
         }
     }
@@ -153,14 +152,13 @@ private:
     }
 
     asio::awaitable<void> serve_requests(connection& client) {
-        beast::flat_buffer buffer;
         bool goes_on = true;
         while (goes_on) {
             http::request_parser<http::string_body> parser;
             parser.body_limit(max_body);
             client.is_idle = true;
             client.stream.expires_after(max_silence);
-            co_await http::async_read(client.stream, buffer, parser, use_awaitable);
+            co_await http::async_read(client.stream, client.received, parser, use_awaitable);
             client.is_idle = false;
             client.stream.expires_never();
             goes_on = co_await handle(client, parser.get());
@@ -186,7 +184,7 @@ private:
                 // The first that ends cancels the other one, and both are awaited.
                 auto ended = co_await (
                     flow_.call("answer", *std::move(input), bounds_of(request), use_awaitable) ||
-                    client_gone(client.stream.socket()));
+                    client_gone(client));
                 const auto* answered = std::get_if<0>(&ended);
                 if (!answered) co_return false;
                 response = *answered ? respond(request, 200, (*answered)->to_json().to_string())
@@ -215,8 +213,7 @@ private:
         // However this function ends, the call does not outlive the job.
         heddle::job job = flow_.start("answer", std::move(input), bounds_of(request));
         for (;;) {
-            auto arrived =
-                co_await (job.next(use_awaitable) || client_gone(client.stream.socket()));
+            auto arrived = co_await (job.next(use_awaitable) || client_gone(client));
             if (arrived.index() == 1) co_return false;
             const std::optional<heddle::piece>& piece = std::get<0>(arrived);
             if (!piece) break;
@@ -227,6 +224,7 @@ private:
         const std::string last =
             ended ? event("result", ended->to_json()) : event("error", to_json(ended.error()));
         co_await write_chunk(client, last);
+        client.stream.expires_after(max_silence);
         co_await asio::async_write(client.stream, http::make_chunk_last(), use_awaitable);
         co_return head.keep_alive();
     }

@@ -155,6 +155,8 @@ result<void> write_and_move(const std::string& path, const std::string& text,
     }
     if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return give_up();
     if (::fchmod(created, mode ? *mode : mode_of_new_files()) != 0) return give_up();
+    // Otherwise a crash of the machine may leave the name with an empty file behind it.
+    if (std::fflush(file.get()) != 0 || ::fsync(created) != 0) return give_up();
     if (std::fclose(file.release()) != 0) return give_up();
     if (std::rename(unfinished.c_str(), path.c_str()) != 0) return give_up();
     return {};
@@ -190,7 +192,7 @@ result<int> open_existing_output(const std::string& path, int flags, const stop_
             return failure;
         }
         if (clock::now() >= give_up) {
-            return error(errc::io_error, path + ": nobody reads this pipe")
+            return error(errc::io_error, path + ": no program reads this pipe")
                 .with_hint("start its reader first");
         }
         if (stop && stop()) return error::cancelled(cancel_reason::user);
@@ -254,7 +256,7 @@ result<void> write_new_file(const std::string& path, const std::string& text) {
     const file_handle file(std::fopen(path.c_str(), "wbx")); // x: never over what is there
     if (!file) {
         if (errno == EEXIST) {
-            return error(errc::invalid_argument, path + " is there already")
+            return error(errc::invalid_argument, path + " already exists")
                 .with_hint("delete it first, or name another file with --output");
         }
         return file_error(path, "cannot be written");

@@ -1,9 +1,11 @@
 #include <heddle/setup/model_setup.hpp>
 
+#include "config/provider_index.hpp"
 #include "services/asked_settings.hpp"
 #include "services/cassette_file.hpp"
 #include "services/default_parameters.hpp"
 #include "services/unavailable_provider.hpp"
+#include "services/unparked_port.hpp"
 
 #include <heddle/lang/realm.hpp>
 #include <heddle/providers/routing/route.hpp>
@@ -136,12 +138,16 @@ private:
         for (configured_service& each : setup_->services_) {
             if (!each.provider) usable_first.push_back(&each);
         }
+        const provider_index configured(parts_.settings);
         for (configured_service* each : usable_first) {
             if (auto names = names_with_colon_of(*each))
                 setup_->registry_.set_names_with_colon(each->name, *std::move(names));
             if (each->provider) {
-                const provider_config* said = parts_.settings.provider(each->name);
-                add_wrapped(parked(*each), each->identity, said ? &said->request : nullptr);
+                const provider_config* said = configured.find(each->name);
+                const bool parks = each->batches != nullptr;
+                ports::llm_port& sent =
+                    cached(parks ? parked(*each) : *each->provider, each->identity);
+                add_with_defaults(parks ? sent : unparked(sent), said ? &said->request : nullptr);
                 continue;
             }
             setup_->ports_.push_back(
@@ -182,7 +188,7 @@ private:
         wanted.retry.seed = parts_.request.seed;
         setup_->ports_.push_back(scripted::make_provider(*rules, std::move(wanted), parts_.log));
         // The responses are those of the rules, wherever they are.
-        add_wrapped(*setup_->ports_.back(), "rules " + text, nullptr);
+        add_with_defaults(unparked(cached(*setup_->ports_.back(), "rules " + text)), nullptr);
         return {};
     }
 
@@ -196,17 +202,15 @@ private:
         return {};
     }
 
-    /// Adds `inner`, behind the cache if there is one, with the request settings of heddle.toml.
-    /// `service` distinguishes services in the cache; `defaults` may be null.
-    void add_wrapped(ports::llm_port& inner, std::string service,
-                     const tasks::request_parameters* defaults) {
+    /// `inner`, behind the cache if there is one. `service` distinguishes services in the cache.
+    [[nodiscard]] ports::llm_port& cached(ports::llm_port& inner, std::string service) {
         ports::llm_port* outer = &watched(inner, parts_.of_sent);
         if (setup_->store_) {
             setup_->ports_.push_back(std::make_unique<providers::cached_provider>(
                 *outer, *setup_->store_, parts_.log, std::move(service)));
             outer = setup_->ports_.back().get();
         }
-        add_with_defaults(watched(*outer, parts_.request.watch), defaults);
+        return watched(*outer, parts_.request.watch);
     }
 
     /// `inner`, wrapped if there is a `watch`.
@@ -216,9 +220,23 @@ private:
         return *setup_->ports_.back();
     }
 
-    /// The provider of the service, or what parks its requests.
+    /// `inner`, for requests that are sent at once whatever their tasks want.
+    [[nodiscard]] ports::llm_port& unparked(ports::llm_port& inner) {
+        if (parts_.request.from_records) return inner;
+        std::string why = parts_.request.why_not_parked;
+        if (parts_.request.park)
+            why = "'" + std::string(inner.provider_name()) + "' takes no batches";
+        else if (why.empty())
+            why =
+                "requests wait for a batch only in a run with a journal (heddle batch, heddle "
+                "run --run)";
+        setup_->ports_.push_back(std::make_unique<unparked_port>(inner, parts_.log, std::move(why),
+                                                                 setup_->has_warned_of_park_));
+        return *setup_->ports_.back();
+    }
+
+    /// What parks requests to the service, which takes batches.
     [[nodiscard]] ports::llm_port& parked(configured_service& service) {
-        if (!service.batches) return *service.provider;
         auto& batches = setup_->batches_[service.name];
         batches = std::move(service.batches);
         setup_->ports_.push_back(parts_.request.park(*service.provider, *batches));
@@ -230,7 +248,8 @@ private:
             if (each) each->hide(known_keys());
     }
 
-    /// Outside of the cache, whose key then holds what is really asked.
+    /// Adds `inner`, with the request settings of heddle.toml; `defaults` may be null. Outside of
+    /// the cache, whose key then holds what is really asked.
     void add_with_defaults(ports::llm_port& inner, const tasks::request_parameters* defaults) {
         ++setup_->usable_;
         if (!defaults || tasks::parameters_json(*defaults) == "{}") {

@@ -1,5 +1,6 @@
 #include <heddle/setup/service_set.hpp>
 
+#include "config/provider_index.hpp"
 #include "read_only_files.hpp"
 #include "remote_models.hpp"
 #include "remote_processes.hpp"
@@ -12,6 +13,7 @@
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/program_imports.hpp>
 #include <heddle/setup/services/client_options.hpp>
+#include <heddle/setup/services/service_types.hpp>
 #include <heddle/setup/task_files.hpp>
 
 #include <filesystem>
@@ -96,7 +98,7 @@ result<void> service_set::read_settings() {
     return {};
 }
 
-void service_set::set_bounds() {
+void service_set::set_bounds() noexcept {
     if (options_.concurrency) bounds_.concurrency = *options_.concurrency;
     else if (settings_.concurrency)
         bounds_.concurrency = static_cast<std::size_t>(*settings_.concurrency);
@@ -199,10 +201,17 @@ result<void> service_set::load_prices() {
 }
 
 /// What the user has named is priced as what it is; a route as the first of its models, where a
-/// budget asks what a call may cost.
+/// budget asks what a call may cost. A project does not change the price of a service of the user's
+/// by another type, such as one of local servers, which cost nothing; nor is a service free by its
+/// name, or by the user's type, where the project sets the type of a paid one.
 void service_set::name_prices() {
+    const provider_index own(settings_.without_project ? *settings_.without_project : settings_);
     for (const provider_config& each : settings_.providers) {
-        if (!each.type.empty()) prices_.price_as(each.name, each.type);
+        const provider_config* const users = own.find(each.name);
+        prices_.price_as(each.name, type_of(users ? *users : each));
+        const bool is_other = type_of(each) != (users ? type_of(*users) : each.name);
+        if (settings_.without_project && is_other && prices_.is_free(each.name))
+            prices_.replace(each.name, type_of(each));
     }
     for (const route_config& each : settings_.routes) {
         if (each.models.empty()) continue;

@@ -413,7 +413,7 @@ TEST_F(edited_batches, are_planned_without_a_call) {
     EXPECT_FALSE(std::filesystem::exists(path("out.new.jsonl")));
     const auto shown = run_heddle(asking({"--plan"}));
     EXPECT_THAT(shown.out, AllOf(HasSubstr("18 would call models or tools again, 2 new"),
-                                 HasSubstr("if answers differ"),
+                                 HasSubstr("if responses differ"),
                                  HasSubstr("cost of running again: about $0.135 to $0.27")));
     // And so it is.
     ASSERT_EQ(run_heddle(asking()).code, 0);

@@ -43,7 +43,8 @@ TEST_F(files_of_batches, that_are_not_of_the_run_get_no_dead_letters) {
     let_row_fail("t1");
     ASSERT_EQ(batch().code, 3);
     scratch.file("mine.txt", "mine\n");
-    expect_refused(command({"--dead-letters", path("mine.txt")}), "not of this run", "mine.txt");
+    expect_refused(command({"--dead-letters", path("mine.txt")}), "does not belong to this run",
+                   "mine.txt");
     EXPECT_EQ(batch({"--dead-letters", path("other.jsonl")}).code, 3);
     EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 1U);
 }

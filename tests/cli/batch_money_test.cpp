@@ -108,6 +108,34 @@ TEST_F(paid_batches, repeat_all_branches_that_failed_and_no_other) {
     EXPECT_EQ(model.counters().requests, 12U);
 }
 
+/// Four branches, which all fail at first.
+class failing_branches : public paid_batches {
+protected:
+    std::string branches =
+        scratch.file("w.heddle",
+                     "(defatom part (params q) (instructions \"part {{q}}.\"))\n"
+                     "(define (main text) (map (lambda (n) (content (part n))) (range 4)))\n");
+    model_thread model{R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 50,
+        "error": {"status": 400, "message": "no", "times": 4}}]})"};
+};
+
+// A retry repeated one of them, and the row failed with what another one had recorded.
+TEST_F(failing_branches, are_all_repeated_when_the_row_is_retried) {
+    rows_file(1);
+    ASSERT_EQ(run_heddle(asking(model)).code, 3);
+    EXPECT_EQ(model.counters().requests, 4U);
+    const auto again = run_heddle(asking(model, {"--retry-failed"}));
+    EXPECT_EQ(again.code, 0) << again.err << scratch.text_of("out.jsonl.failed.jsonl");
+    EXPECT_EQ(model.counters().requests, 8U);
+}
+
+TEST_F(failing_branches, are_all_repeated_by_the_next_attempt) {
+    rows_file(1);
+    const auto ended = run_heddle(asking(model, {"--retry-rows", "1"}));
+    EXPECT_EQ(ended.code, 0) << ended.err << scratch.text_of("out.jsonl.failed.jsonl");
+    EXPECT_EQ(model.counters().requests, 8U);
+}
+
 TEST_F(paid_batches, name_the_calls_that_were_under_way_at_a_kill) {
     rows_file(4);
     {
@@ -133,6 +161,52 @@ TEST_F(paid_batches, name_the_calls_that_were_under_way_at_a_kill) {
     EXPECT_EQ(rows.at("maybe_paid").to_number<int>(), 4);
     EXPECT_EQ(rows.at("requests").to_number<int>(), 12);
     EXPECT_GT(rows.at("cost_usd").to_number<double>(), 4 * 0.0075) << "an estimate is counted";
+}
+
+// A request that the service had refused counted as one that it may charge for.
+TEST_F(paid_batches, do_not_count_what_was_refused_and_waits_to_be_sent_again) {
+    rows_file(4);
+    scratch.file("w.heddle", asking_workflow);
+    for (const int status : {429, 503}) {
+        model_thread model(R"({"rules": [{"match": ".*", "text": "x", "error": {"status": )" +
+                           std::to_string(status) + R"(, "message": "no", "retry_after": 30}}]})");
+        child_process child(heddle_command(batch_fixture::asking(model.url(), {"-c", "4"})));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 1; }));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 0; }));
+        std::this_thread::sleep_for(milliseconds(300)); // the refusals arrive, and are noted
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+        const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+        const auto rows = boost::json::parse(shown.out).at("rows").as_object();
+        EXPECT_EQ(rows.at("maybe_paid").to_number<int>(), 0) << status;
+    }
+    model_thread model(always_answering("good"));
+    const auto ended = run_heddle(asking(model, {"--json"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 4U);
+    EXPECT_EQ(summary_of(ended).at("maybe_paid").to_number<int>(), 0);
+    EXPECT_EQ(summary_of(ended).at("spent").at("requests").to_number<int>(), 4);
+}
+
+// Nothing listened, so nothing was sent.
+TEST_F(paid_batches, do_not_count_what_could_not_be_sent) {
+    rows_file(4);
+    scratch.file("w.heddle", asking_workflow);
+    std::string url;
+    {
+        model_thread gone(always_answering("x"));
+        url = gone.url();
+    }
+    child_process child(heddle_command(batch_fixture::asking(url)));
+    std::this_thread::sleep_for(milliseconds(1200));
+    child.send_signal(SIGINT);
+    std::this_thread::sleep_for(milliseconds(100));
+    child.send_signal(SIGINT);
+    EXPECT_EQ(child.wait().code, 130);
+    model_thread model(always_answering("good"));
+    const auto ended = run_heddle(asking(model, {"--json"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(summary_of(ended).at("maybe_paid").to_number<int>(), 0);
 }
 
 TEST_F(paid_batches, count_what_a_task_under_way_has_paid_for) {
@@ -259,6 +333,44 @@ TEST_F(paid_batches, whose_rows_run_out_of_time_stay_within_their_budget) {
 }
 
 // The row that was the next counted as well.
+// The last call before the limit was paid for again.
+TEST_F(paid_batches, that_met_a_limit_go_on_where_they_were) {
+    rows_file(1);
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (let* ((a (content (ask \"1\"))) (b (content (ask \"2\"))))\n"
+                 "    (length (map (lambda (i) (string-append a b (number->string i)))\n"
+                 "                 (range 20000)))))\n");
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto first = run_heddle(asking(model, {"--memory-limit", "1MiB"}));
+    EXPECT_EQ(first.code, 3) << first.err;
+    EXPECT_EQ(model.counters().requests, 2U);
+    const auto again = run_heddle(asking(model, {"--retry-failed"}));
+    EXPECT_EQ(again.code, 0) << again.err << scratch.text_of("out.jsonl.failed.jsonl");
+    EXPECT_EQ(model.counters().requests, 2U);
+}
+
+// They waited for a further attempt, which no bound allowed, and kept the others from being read.
+TEST_F(paid_batches, end_at_a_bound_that_failed_rows_wait_for) {
+    rows_file(12);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    ASSERT_EQ(run_heddle(asking(model)).code, 0);
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (if (string=? text \"t0\") (error \"not that\") (ask text)))\n");
+    const auto ended = run_heddle(asking(
+        model, {"--ordered", "--window", "3", "--retry-rows", "1", "--max-calls", "12", "--json"}));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_EQ(summary_of(ended).at("stopped_by").as_string(), "max-calls");
+    EXPECT_EQ(model.counters().requests, 12U);
+    const auto whole = run_heddle(asking(model));
+    EXPECT_EQ(whole.code, 3) << whole.err;
+    expect_each_row_once(11);
+}
+
 TEST_F(paid_batches, count_a_row_as_continued_when_it_starts) {
     rows_file(3);
     model_thread model(stuck);

@@ -1,12 +1,15 @@
 // Batches whose service or input fails for a while.
 #include "batch_fixture.hpp"
+#include "loopback_server.hpp"
 #include "model_thread.hpp"
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace heddle::cli_test {
 namespace {
@@ -27,6 +30,12 @@ protected:
             "error": {"status": 503, "message": "down", "times": )" +
                std::to_string(times) + "}}]}";
     }
+    [[nodiscard]] static std::string good_response() {
+        return loopback::answer(
+            R"({"id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
+                "finish_reason": "stop", "message": {"role": "assistant", "content": "x"}}]})",
+            "Content-Type: application/json\r\n");
+    }
 };
 
 TEST_F(interrupted_batches, probe_with_a_row_that_asks_the_service) {
@@ -39,7 +48,73 @@ TEST_F(interrupted_batches, probe_with_a_row_that_asks_the_service) {
     model_thread model(down_for(5));
     const auto ended = run_heddle(asking(model, {"-c", "1"}));
     EXPECT_EQ(ended.code, 3) << ended.err;
-    EXPECT_THAT(ended.err, AllOf(HasSubstr("going on"), HasSubstr("4 rejected")));
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("the service is back"), HasSubstr("4 rejected")));
+    expect_each_row_once(5);
+}
+
+// A service that takes requests and does not respond was none that is down: all rows failed.
+TEST_F(interrupted_batches, pause_for_a_service_that_hangs) {
+    rows_file(12);
+    scratch.file("w.heddle", asking_workflow);
+    const std::string config =
+        scratch.file("hangs.toml", "[providers.openai]\nmax_retries = 0\nidle_timeout = 0.3\n");
+    std::atomic<int> asked = 0;
+    const loopback::server server([&](loopback::connection& peer, int) {
+        while (!peer.read_request().empty()) {
+            if (asked++ < 5) {
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{");
+                (void)peer.read_request(); // until it is closed
+                return;
+            }
+            peer.send(good_response());
+        }
+    });
+    const auto ended = run_heddle(
+        batch_fixture::asking(server.url() + "/v1", {"--config", config, "-c", "1", "-v"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("paused: 5"), HasSubstr("the service is back")));
+    expect_each_row_once(12);
+    EXPECT_EQ(asked, 17);
+}
+
+// A row whose request was still under way when the service was back failed for good.
+TEST_F(interrupted_batches, run_rows_again_that_have_asked_before_the_service_was_back) {
+    rows_file(12);
+    scratch.file("w.heddle", asking_workflow);
+    std::atomic<int> asked = 0;
+    std::atomic<int> late = 0;
+    const loopback::server server([&](loopback::connection& peer, int) {
+        for (;;) {
+            const std::string request = peer.read_request();
+            if (request.empty()) return;
+            const bool is_slow = request.find("\"t5\"") != std::string::npos && late++ == 0;
+            const bool is_down = is_slow || asked++ < 5;
+            if (is_slow) std::this_thread::sleep_for(milliseconds(5700));
+            if (request.find("\"t11\"") != std::string::npos)
+                std::this_thread::sleep_for(milliseconds(1500));
+            peer.send(is_down ? "HTTP/1.1 503 Down\r\nContent-Length: 2\r\n\r\n{}"
+                              : good_response());
+        }
+    });
+    const auto ended = run_heddle(asking_once(server.url() + "/v1", {"-c", "6", "-v"}));
+    EXPECT_EQ(ended.code, 0) << ended.err << scratch.text_of("out.jsonl.failed.jsonl");
+    EXPECT_THAT(ended.err, HasSubstr("the service is back"));
+    expect_each_row_once(12);
+    EXPECT_EQ(late, 2);
+}
+
+// The failure of another branch was replayed: the row ended with it, although the service was back.
+TEST_F(interrupted_batches, run_rows_again_whose_branches_failed_together) {
+    rows_file(5);
+    scratch.file("w.heddle",
+                 "(defatom part (params q) (instructions \"part {{q}}.\"))\n"
+                 "(define (main text) (map (lambda (n) (content (part n))) (range 3)))\n");
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 100,
+        "error": {"status": 503, "message": "down", "times": 15}}]})");
+    const auto ended = run_heddle(asking_once(model.url(), {"-c", "1"}));
+    EXPECT_EQ(ended.code, 0) << ended.err << scratch.text_of("out.jsonl.failed.jsonl");
+    EXPECT_THAT(ended.err, HasSubstr("the service is back"));
+    EXPECT_EQ(model.counters().requests, 30U);
     expect_each_row_once(5);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -53,6 +54,34 @@ TEST_F(batch_output, has_errors_as_the_last_command_wants_them) {
     ASSERT_EQ(run_heddle(asking_once(model.url(), {"--retry-failed"})).code, 0);
     expect_each_row_once(3);
     EXPECT_EQ(scratch.text_of("out.jsonl.failed.jsonl"), "");
+}
+
+// The failed rows were in no file any more.
+TEST_F(batch_output, of_dead_letters_that_is_deleted_is_written_again) {
+    scratch.file("rows.jsonl",
+                 "{\"id\": \"a\", \"text\": \"t1\"}\n{\"id\": \"b\",\n"
+                 "{\"id\": \"c\", \"text\": \"t2\"}\n");
+    scratch.file("w.heddle",
+                 "(define (main text) (if (string=? text \"t1\") (error \"no\") text))");
+    for (const bool to_file : {true, false}) {
+        std::vector<std::string> strings =
+            to_file
+                ? command()
+                : std::vector<std::string>{"batch", path("w.heddle"), "--rows", path("rows.jsonl"),
+                                           "--run", path("run"),      "--id",   "id"};
+        const std::string letters = to_file ? "out.jsonl.failed.jsonl" : "run/failed.jsonl";
+        ASSERT_EQ(run_heddle(strings).code, 3);
+        const std::string before = scratch.text_of(letters);
+        ASSERT_EQ(std::count(before.begin(), before.end(), '\n'), 2) << before;
+        std::filesystem::remove(path(letters));
+        const auto again = run_heddle(strings);
+        EXPECT_EQ(again.code, 3) << again.err;
+        EXPECT_EQ(again.out, "") << "what went to standard output is there";
+        EXPECT_EQ(lines_of(letters).size(), 2U);
+        EXPECT_EQ(run_heddle(strings).code, 3);
+        EXPECT_EQ(lines_of(letters).size(), 2U);
+    }
+    EXPECT_EQ(ids_in("out.jsonl"), (std::map<std::string, int>{{"c", 1}}));
 }
 
 TEST_F(batch_output, that_is_refused_leaves_no_directory_of_a_run) {

@@ -117,7 +117,7 @@ TEST_F(rewritten_batches, write_letters_to_no_file_of_others) {
     write_workflow("two");
     const auto refused = batch({"--dead-letters", path("notes.txt")});
     EXPECT_EQ(refused.code, 2) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("not of this run"));
+    EXPECT_THAT(refused.err, HasSubstr("does not belong to this run"));
     EXPECT_EQ(scratch.text_of("notes.txt"), "precious\n");
     EXPECT_EQ(scratch.text_of("out.jsonl"), before);
     EXPECT_FALSE(has_file("out.new.jsonl")) << "nothing has begun";

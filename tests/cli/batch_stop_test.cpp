@@ -126,7 +126,7 @@ TEST_F(stopped_batches, wait_while_a_service_is_down) {
     const auto ended = run_heddle(asking_once(model.url(), {"-c", "4"}));
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_THAT(ended.err,
-                AllOf(HasSubstr("paused: 5 rows in a row failed"), HasSubstr("going on")));
+                AllOf(HasSubstr("paused: 5 consecutive rows failed"), HasSubstr("continuing")));
     EXPECT_EQ(model.counters().requests, 20U);
     expect_each_row_once(12);
     for (const auto& line : lines_of("out.jsonl"))
@@ -157,7 +157,7 @@ TEST_F(stopped_batches, at_their_deadline_start_nothing_more) {
     scratch.file("w.heddle", "(define (main text) (sleep 0.1) text)");
     const auto ended = batch({"--deadline", "0.35", "-c", "1"});
     EXPECT_EQ(ended.code, 4) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr("the time of --deadline is over"));
+    EXPECT_THAT(ended.err, HasSubstr("the time of --deadline has passed"));
     EXPECT_GE(lines_of("out.jsonl").size(), 1U);
     EXPECT_LE(lines_of("out.jsonl").size(), 6U);
 }

@@ -112,7 +112,7 @@ TEST_F(batches, stop_where_no_row_is_done_unless_asked_to_skip) {
     scratch.file("w.heddle", "(define (main text) (error \"no\"))");
     const auto stopped = batch({"-c", "10"});
     EXPECT_EQ(stopped.code, 4) << stopped.err;
-    EXPECT_THAT(stopped.err, HasSubstr("not one of the first 100 rows had a result"));
+    EXPECT_THAT(stopped.err, HasSubstr("none of the first 100 rows had a result"));
     EXPECT_LE(lines_of("out.jsonl.failed.jsonl").size(), 110U);
     EXPECT_EQ(batch({"-c", "10", "--on-error", "skip"}).code, 3);
     EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 500U);
@@ -230,6 +230,25 @@ TEST_F(batches, run_one_failed_row_again_when_asked) {
     EXPECT_EQ(ids_in("out.jsonl").size(), 7U);
     EXPECT_EQ(ids_in("out.jsonl").at("r3"), 1);
     EXPECT_EQ(ids_in("out.jsonl.failed.jsonl"), (std::map<std::string, int>{{"r5", 1}}));
+}
+
+TEST_F(batches, repeat_the_task_whose_result_was_read_and_no_other) {
+    rows_file(1);
+    scratch.file("w.heddle", R"((defatom soft (params q) (instructions "soft {{q}}"))
+(defatom hard (params q) (instructions "hard {{q}}"))
+(define (main text)
+  (let* ((first (get (soft text) 'none "left out")) (second (hard text)))
+    (list first (content second))))
+)");
+    model_thread refusing(
+        R"({"rules": [{"match": ".*", "error": {"status": 400, "message": "no"}}]})");
+    ASSERT_EQ(batch({"--model", "openai:gpt-4o", "--base-url", refusing.url()}).code, 3);
+    ASSERT_EQ(refusing.counters().requests, 2U);
+    model_thread model(always_answering("y"));
+    const auto ended =
+        batch({"--model", "openai:gpt-4o", "--base-url", model.url(), "--retry-failed"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 1U) << "soft has failed, and was not what the row lacked";
 }
 
 TEST_F(batches, see_nothing_of_the_rows_before) {

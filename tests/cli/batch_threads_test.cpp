@@ -8,7 +8,11 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
+#include <thread>
 
 namespace heddle::cli_test {
 namespace {
@@ -20,6 +24,22 @@ std::size_t threads_of(pid_t process) {
     const std::filesystem::directory_iterator found("/proc/" + std::to_string(process) + "/task",
                                                     failed);
     return static_cast<std::size_t>(std::distance(begin(found), end(found)));
+}
+
+/// A letter for each thread: R runs or could, Z has ended.
+std::string states_of_threads(pid_t process) {
+    std::string states;
+    std::error_code failed;
+    std::filesystem::directory_iterator at("/proc/" + std::to_string(process) + "/task", failed);
+    for (const std::filesystem::directory_iterator end; !failed && at != end;
+         at.increment(failed)) {
+        std::ifstream file(at->path() / "stat");
+        std::string text;
+        std::getline(file, text);
+        const std::size_t name_end = text.rfind(") ");
+        if (name_end != std::string::npos) states += text[name_end + 2];
+    }
+    return states;
 }
 
 class threaded_batches : public batch_fixture {
@@ -67,6 +87,81 @@ TEST_F(threaded_batches, have_the_results_of_one_thread) {
     for (std::size_t i = 0; i < alone.size(); ++i) {
         EXPECT_EQ(alone[i].at("value").as_array()[4], several[i].at("value").as_array()[4]) << i;
     }
+}
+
+TEST_F(threaded_batches, draw_for_each_row_by_itself_without_a_journal_too) {
+    scratch.file(
+        "w.heddle",
+        "(define (main text) (cons (uuid) (map (lambda (i) (random 1000000)) (range 3))))");
+    rows_file(60);
+    const auto drawn = [&](std::vector<std::string> more) {
+        more.push_back("--force");
+        std::filesystem::remove_all(path("out.jsonl.run"));
+        const auto ended = batch(std::move(more));
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        std::map<std::string, std::string> by_row;
+        for (const auto& line : lines_of("out.jsonl")) {
+            by_row[std::string(line.at("id").as_string())] =
+                boost::json::serialize(line.at("value"));
+        }
+        EXPECT_EQ(by_row.size(), 60U);
+        return by_row;
+    };
+    const auto expect_all_differ = [](const std::map<std::string, std::string>& by_row) {
+        std::set<std::string> values;
+        for (const auto& [row, value] : by_row) values.insert(value);
+        EXPECT_EQ(values.size(), by_row.size());
+    };
+    const auto several = drawn(on_threads(3, {"--no-journal", "--seed", "7"}));
+    expect_all_differ(several);
+    EXPECT_EQ(drawn({"--no-journal", "--seed", "7"}), several);
+    EXPECT_EQ(drawn(on_threads(2, {"--seed", "7"})), several) << "with a journal";
+    const auto unseeded = drawn(on_threads(3, {"--no-journal"}));
+    expect_all_differ(unseeded);
+    EXPECT_NE(drawn(on_threads(3, {"--no-journal"})), unseeded);
+}
+
+TEST_F(threaded_batches, evaluate_top_levels_once_that_read_more_than_a_run_keeps) {
+    scratch.file("large.txt", std::string(std::size_t{16} << 20, 'x'));
+    // What comes after 64 MB of answers is kept by no journal.
+    scratch.file("w.heddle", R"((define sizes
+  (map (lambda (i) (string-length (read-file "large.txt"))) (range 5)))
+(define born (now))
+(print "loading")
+(define (main id) (list sizes born)))");
+    child_options here = at_home();
+    here.directory = scratch.path();
+    std::set<std::string> values;
+    for (const int rows : {20, 40}) { // the second process continues the run
+        rows_file(rows);
+        const auto ended = run_heddle(command(on_threads(3)), here);
+        ASSERT_EQ(ended.code, 0) << ended.err;
+        EXPECT_EQ(ended.out, "loading\n");
+        values.clear();
+        const auto lines = lines_of("out.jsonl");
+        ASSERT_EQ(lines.size(), static_cast<std::size_t>(rows));
+        for (auto line = lines.end() - 20; line != lines.end(); ++line)
+            values.insert(boost::json::serialize(line->at("value")));
+        EXPECT_EQ(values.size(), 1U);
+    }
+}
+
+TEST_F(threaded_batches, load_the_program_on_all_threads_at_the_same_time) {
+    scratch.file("w.heddle",
+                 R"((define long (let loop ((n 20000000)) (if (= n 0) 0 (loop (- n 1)))))
+(define (main text) text))");
+    rows_file(3);
+    child_process child(heddle_command(command(on_threads(3))), at_home());
+    // The loop of the run waits meanwhile. Threads that have just begun may compute as well.
+    constexpr int enough = 5;
+    int seen = 0;
+    for (std::string states = "R"; seen < enough && states != "Z";) {
+        states = states_of_threads(child.pid());
+        if (std::count(states.begin(), states.end(), 'R') >= 3) ++seen;
+        std::this_thread::sleep_for(milliseconds(2));
+    }
+    EXPECT_EQ(seen, enough);
+    EXPECT_EQ(child.wait().code, 0);
 }
 
 TEST_F(threaded_batches, share_limits_and_budgets) {

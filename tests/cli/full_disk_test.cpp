@@ -45,7 +45,7 @@ TEST_F(full_disk, a_recording_that_is_too_large_leaves_whole_lines_and_all_answe
     const auto recorded = run_limited({"--record", tape, "-c", "1"});
     EXPECT_EQ(recorded.code, 1);
     EXPECT_EQ(count_of(recorded.out, "PRECIOUS"), 20U) << recorded.err;
-    EXPECT_THAT(recorded.err, AllOf(HasSubstr("the recording is not whole"),
+    EXPECT_THAT(recorded.err, AllOf(HasSubstr("the recording is incomplete"),
                                     HasSubstr("tape.jsonl: File too large")));
     const std::string text = scratch.text_of("tape.jsonl");
     ASSERT_FALSE(text.empty());

@@ -73,7 +73,7 @@ TEST_F(index_command, keeps_its_index) {
     scratch.file("kept", "heddle index\nrubbish");
     auto ended = heddle(command);
     EXPECT_EQ(json::parse(ended.out).at("added"), json::value(3));
-    EXPECT_NE(ended.err.find("it is made anew"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("a new one is created"), std::string::npos) << ended.err;
     EXPECT_EQ(json::parse(heddle(command).out).at("unchanged"), json::value(3));
 }
 

@@ -37,7 +37,7 @@ TEST_F(recording, of_a_pipe_that_nobody_reads_is_an_error) {
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     const auto ended = record(pipe);
     EXPECT_EQ(ended.code, 2) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr(pipe + ": nobody reads this pipe"));
+    EXPECT_THAT(ended.err, HasSubstr(pipe + ": no program reads this pipe"));
 }
 
 TEST_F(recording, goes_to_a_pipe_that_has_a_reader) {
@@ -77,7 +77,7 @@ TEST_F(recording, that_could_not_be_written_is_reported_with_what_the_calls_cost
     const auto failed = record("/dev/full");
     EXPECT_EQ(failed.code, 1);
     EXPECT_EQ(failed.out, "recorded\n");
-    EXPECT_THAT(failed.err, HasSubstr("heddle: the recording is not whole: /dev/full"));
+    EXPECT_THAT(failed.err, HasSubstr("heddle: the recording is incomplete: /dev/full"));
     EXPECT_THAT(failed.err, HasSubstr("before that: 1 call done"));
 
     const auto json = run_heddle(
@@ -97,7 +97,7 @@ TEST_F(recording, that_could_not_be_written_is_reported_by_a_run_that_fails) {
                                      "--record", "/dev/full"};
     const auto text = run_heddle(command);
     EXPECT_EQ(text.code, 1);
-    EXPECT_THAT(text.err, HasSubstr("the recording is not whole: /dev/full"));
+    EXPECT_THAT(text.err, HasSubstr("the recording is incomplete: /dev/full"));
     EXPECT_THAT(text.err, HasSubstr("zero"));
     command.emplace_back("--json");
     const auto json = run_heddle(command);

@@ -139,6 +139,17 @@ TEST_F(render, hides_keys) {
     }
 }
 
+TEST_F(render, finds_definitions_in_a_progn) {
+    const auto shown =
+        run_heddle({"render", "outer", "--workflow",
+                    scratch.file("p.heddle",
+                                 "(progn (print \"no\") (begin (defatom outer (params text) "
+                                 "(instructions \"Inside: {{text}}\"))) (outer \"no\"))"),
+                    "-i", "text=x", "--model", "openai:gpt-4o-mini"});
+    EXPECT_EQ(shown.code, 0) << shown.err;
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("Inside: x"), Not(HasSubstr("no\n"))));
+}
+
 TEST_F(render, names_what_is_wrong) {
     const auto unknown = run_heddle({"render", "jugde", "--workflow", file, "--model", model});
     EXPECT_EQ(unknown.code, 1);

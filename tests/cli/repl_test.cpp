@@ -357,7 +357,7 @@ TEST(repl_piped, counts_the_requests_of_a_line_alone) {
         {"--model", "scripted:" + rules});
     EXPECT_THAT(ended.out, HasSubstr(" ms, 1 request\n"));
     EXPECT_THAT(ended.out, Not(HasSubstr("Inline task definition")));
-    EXPECT_THAT(ended.out, HasSubstr("Modules, for (import name)\n  std/"));
+    EXPECT_THAT(ended.out, HasSubstr("Modules of the standard library, for (import name)\n  std/"));
 }
 
 TEST(repl_piped, has_no_json) {

@@ -42,7 +42,7 @@ TEST_F(routes, go_on_to_the_next_service_and_name_who_answered) {
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("GOOD"));
     EXPECT_THAT(ended.out, HasSubstr("second"));
-    EXPECT_THAT(ended.err, HasSubstr("going on with second:n"));
+    EXPECT_THAT(ended.err, HasSubstr("continuing with second:n"));
     EXPECT_THAT(ended.err, Not(HasSubstr("cost"))); // one's own server costs nothing
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <thread>
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -66,6 +68,24 @@ TEST_F(runs, have_a_tail_with_a_line_for_each_row) {
     EXPECT_EQ(std::count(tail.out.begin(), tail.out.end(), '\n'), 1) << tail.out;
 }
 
+// Only rows with higher numbers than those before were followed.
+TEST_F(runs, are_followed_when_their_rows_run_again) {
+    rows_file(6);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 300}]})");
+    ASSERT_EQ(run_heddle(asking(model.url())).code, 0);
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"again {{q}}\"))\n"
+                 "(define (main text) (ask text))\n");
+    child_process child(heddle_command(asking(model.url(), {"-c", "1"})), at_home());
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 7; }));
+    const auto tail = run_heddle({"runs", "tail", path("out.jsonl"), "-f", "-n", "1"});
+    EXPECT_EQ(tail.code, 0) << tail.err;
+    EXPECT_EQ(child.wait().code, 0);
+    for (const char* row : {"r1", "r2", "r3", "r4", "r5"})
+        EXPECT_THAT(tail.out, HasSubstr(std::string(row) + "  done  \"x\"\n"));
+}
+
 TEST_F(runs, are_exported) {
     make_run();
     const auto ended = run_heddle(
@@ -110,6 +130,55 @@ TEST_F(runs, that_are_going_are_steered) {
     const auto ended = child.wait(milliseconds(10'000));
     EXPECT_EQ(ended.code, 4) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("heddle runs cancel"));
+}
+
+// There was no socket before the first row.
+TEST_F(runs, that_are_being_loaded_are_steered) {
+    rows_file(3);
+    scratch.file("w.heddle", std::string("(sleep 4)\n") + asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    child_process child(
+        heddle_command(command({"--model", "openai:gpt-4o", "--base-url", model.url()})));
+    child_result paused;
+    for (int i = 0; i < 100 && paused.code != 0; ++i) {
+        paused = run_heddle({"runs", "pause", path("out.jsonl")});
+        if (paused.code != 0) std::this_thread::sleep_for(milliseconds(20));
+    }
+    ASSERT_EQ(paused.code, 0) << paused.err;
+    EXPECT_THAT(paused.out, AllOf(HasSubstr("loading"), HasSubstr("w.heddle"),
+                                  HasSubstr("waiting for 'heddle runs resume'")));
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}).out,
+                AllOf(HasSubstr("going"), HasSubstr("now: loading")));
+    EXPECT_TRUE(child.wait_for_err("loading")) << "the line after two seconds";
+    child_result shown;
+    for (int i = 0; i < 500 && shown.out.find("0 running") == std::string::npos; ++i) {
+        shown = run_heddle({"runs", "show", path("out.jsonl")});
+        std::this_thread::sleep_for(milliseconds(20));
+    }
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("0 running"), HasSubstr("'heddle runs resume'")));
+    EXPECT_EQ(model.counters().requests, 0U);
+    EXPECT_EQ(run_heddle({"runs", "resume", path("out.jsonl")}).code, 0);
+    const auto ended = child.wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(3);
+}
+
+TEST_F(runs, that_are_being_loaded_are_cancelled) {
+    rows_file(3);
+    scratch.file("w.heddle", "(sleep 60)\n(define (main text) text)\n");
+    child_process child(heddle_command(command()));
+    child_result cancelled;
+    for (int i = 0; i < 100 && cancelled.code != 0; ++i) {
+        cancelled = run_heddle({"runs", "cancel", path("out.jsonl")});
+        if (cancelled.code != 0) std::this_thread::sleep_for(milliseconds(20));
+    }
+    EXPECT_EQ(cancelled.code, 0) << cancelled.err;
+    const auto ended = child.wait(milliseconds(10'000));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("'heddle runs cancel' has ended the batch while"));
+    EXPECT_FALSE(std::filesystem::exists(path("out.jsonl.run"))) << "nothing of it is left";
+    scratch.file("w.heddle", "(define (main text) text)\n");
+    EXPECT_EQ(run_heddle(command()).code, 0);
 }
 
 TEST_F(runs, take_no_harm_from_hostile_requests) {

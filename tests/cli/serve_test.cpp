@@ -1,6 +1,5 @@
 // `heddle serve` as a process, called over its socket.
-#include "child_process.hpp"
-#include "scratch_directory.hpp"
+#include "serve_fixture.hpp"
 #include "silent_model.hpp"
 
 #include <heddle/http/client.hpp>
@@ -21,87 +20,6 @@
 
 namespace heddle::cli_test {
 namespace {
-
-namespace json = boost::json;
-using loopback::body_of;
-using loopback::raw_client;
-using loopback::status_of;
-
-constexpr const char* workflow = R"((defatom ask (params q) (instructions "{{q}}"))
-(define (greet name) "Greets somebody." (string-append "Hello, " name))
-(define (whole input) input)
-(define (reply q) (content (ask q)))
-(define (-hidden) 1)
-(define (chat messages options)
-  (string-append (get options "tone" "plainly") ": " (reply (get (last messages) "content"))))
-)";
-
-constexpr const char* rules = R"({"rules": [
-  {"match": "forever", "text": "x", "delay_ms": 600000},
-  {"match": "while", "text": "done", "delay_ms": 400},
-  {"match": "busy", "error": {"status": 400, "message": "no such thing"}}],
-  "default": {"template": "said {{user}}", "usage": {"input": 10, "output": 4}}})";
-
-std::string with_fields(std::string_view method, std::string_view path, std::string_view body,
-                        std::string_view fields = "") {
-    std::string text = std::string(method) + " " + std::string(path) +
-                       " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
-                       std::string(fields);
-    if (!body.empty()) text += "Content-Type: application/json\r\n";
-    text += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
-    return text + std::string(body);
-}
-
-class serve : public testing::Test {
-protected:
-    void start(std::vector<std::string> more = {}, child_options options = {},
-               std::vector<std::string> files = {}) {
-        std::vector<std::string> words{"serve", "--listen", "127.0.0.1:0", "--json"};
-        if (std::find(more.begin(), more.end(), "--model") == more.end()) {
-            words.push_back("--model");
-            words.push_back("scripted:" + scratch.file("r.json", rules));
-        }
-        if (files.empty()) files.push_back(scratch.file("w.heddle", workflow));
-        words.insert(words.end(), files.begin(), files.end());
-        words.insert(words.end(), more.begin(), more.end());
-        options.directory = scratch.path();
-        server = std::make_unique<child_process>(heddle_command(words), std::move(options));
-        ASSERT_TRUE(server->wait_for_out("\n")) << server->err();
-        first_line = json::parse(server->out());
-        port = first_line.at("port").to_number<std::uint16_t>();
-    }
-    std::string exchange(const std::string& request) const {
-        const raw_client client(port);
-        client.send(request);
-        return client.read_all();
-    }
-    std::string call(const std::string& name, const std::string& body,
-                     std::string_view fields = "") const {
-        return exchange(with_fields("POST", "/v1/call/" + name, body, fields));
-    }
-    std::string get(const std::string& path, std::string_view fields = "") const {
-        return exchange(with_fields("GET", path, "", fields));
-    }
-    /// The value of a line of /metrics; "" if there is none.
-    std::string metric(const std::string& name, std::string_view fields = "") const {
-        const std::string text = "\n" + body_of(get("/metrics", fields));
-        const std::size_t at = text.find("\n" + name + " ");
-        if (at == text.npos) return "";
-        const std::size_t begin = at + name.size() + 2;
-        return text.substr(begin, text.find('\n', begin) - begin);
-    }
-    child_result end(int signal = SIGTERM) {
-        server->send_signal(signal);
-        return server->wait(milliseconds(10'000));
-    }
-
-    scratch_directory scratch;
-    std::unique_ptr<child_process> server;
-    json::value first_line;
-    std::uint16_t port = 0;
-};
-
-json::value json_in(const std::string& response) { return json::parse(body_of(response)); }
 
 TEST_F(serve, calls_functions_by_name) {
     start();
@@ -133,10 +51,18 @@ TEST_F(serve, mistakes_of_a_request) {
     EXPECT_EQ(status_of(missing), 422) << missing;
     EXPECT_NE(missing.find("name"), missing.npos);
     EXPECT_EQ(status_of(call("greet", R"({"nane":"x"})")), 422);
-    EXPECT_EQ(status_of(call("greet", R"({"name":"x"})", "X-Heddle-Timeout: soon\r\n")), 400);
+    for (const char* time : {"soon", "0", "-1", "nan", "inf", "1e-20", "0.0009"}) {
+        const std::string field = "X-Heddle-Timeout: " + std::string(time) + "\r\n";
+        EXPECT_EQ(status_of(call("greet", R"({"name":"x"})", field)), 400) << time;
+    }
     const std::string failed = call("reply", R"({"q":"busy"})");
     EXPECT_GE(status_of(failed), 500) << failed;
     EXPECT_EQ(json_in(failed).at("error").at("kind"), "TaskError") << failed;
+    EXPECT_EQ(failed.find(scratch.file("w.heddle", served_workflow)), failed.npos) << failed;
+    const json::value told = json_in(failed).at("error");
+    EXPECT_EQ(told.at("place").at("file"), "w.heddle") << failed;
+    for (const json::value& each : told.at("trace").as_array())
+        EXPECT_EQ(each.at("place").at("file"), "w.heddle") << failed;
     EXPECT_NE(metric("heddle_model_errors_total{reason=\"llm_error\"}"), "");
 }
 
@@ -150,6 +76,21 @@ TEST_F(serve, streams_what_models_say) {
     EXPECT_TRUE(piece != seen.npos && end_of_it != seen.npos && piece < end_of_it) << seen;
     const std::string failed = call("reply", R"({"q":"busy"})", "Accept: text/event-stream\r\n");
     EXPECT_NE(failed.find("event: error\ndata: {"), failed.npos) << failed;
+}
+
+TEST_F(serve, streams_to_those_who_accept_it) {
+    start();
+    const auto type = [&](const std::string& accepted) {
+        const std::string seen = call("greet", R"({"name":"x"})", "Accept: " + accepted + "\r\n");
+        return seen.find("Content-Type: text/event-stream\r\n") == seen.npos ? "whole" : "stream";
+    };
+    for (const char* all :
+         {"text/event-stream", "application/json;q=0.5, Text/Event-Stream ; q=0.1",
+          "*/*, text/event-stream;charset=utf-8"})
+        EXPECT_EQ(type(all), std::string("stream")) << all;
+    for (const char* none : {"text/event-stream;q=0", "text/event-stream; Q=0.000, */*",
+                             "text/event-streams", "application/json", "*/*"})
+        EXPECT_EQ(type(none), std::string("whole")) << none;
 }
 
 TEST_F(serve, a_call_has_a_time) {
@@ -265,6 +206,16 @@ TEST_F(serve, takes_the_place_of_a_model) {
     EXPECT_NE(stream.find("\"delta\":{\"content\":\"plainly: said hi\"}"), stream.npos) << stream;
     EXPECT_NE(stream.find("\"total_tokens\":14"), stream.npos);
     EXPECT_NE(stream.find("data: [DONE]\n\n"), stream.npos);
+    EXPECT_EQ(status_of(ask(R"(,"n":1.0)")), 200);
+    EXPECT_EQ(status_of(ask(R"(,"n":2)")), 400);
+    const auto status_for = [&](const std::string& message) {
+        return status_of(exchange(
+            with_fields("POST", "/v1/chat/completions",
+                        R"({"messages":[)" + message + R"(,{"role":"user","content":"hi"}]})")));
+    };
+    EXPECT_EQ(status_for(R"({"role":"user"})"), 400);
+    EXPECT_EQ(status_for(R"({"role":"user","content":null})"), 400);
+    EXPECT_EQ(status_for(R"({"role":"assistant","content":null,"tool_calls":[]})"), 200);
     const std::string none = ask(R"(,"model":"gpt-4o")");
     EXPECT_EQ(status_of(none), 404);
     EXPECT_EQ(json_in(none).at("error").at("code"), "model_not_found");
@@ -311,55 +262,6 @@ TEST_F(serve, the_text_of_one_task_is_sent_as_it_arrives) {
     EXPECT_EQ(status_of(failed), 502) << failed;
 }
 
-TEST_F(serve, tokens_and_their_names) {
-    start(
-        {"--token-file",
-         scratch.file("tokens", "# those who may\nada s3cret-0123456789-a\ns3cret-0123456789-b\n")},
-        {{{"HEDDLE_SERVE_TOKEN", "s3cret-0123456789-c"}}, {}, {}, false, false, false});
-    const std::string body = R"({"name":"x"})";
-    const std::string none = call("greet", body);
-    EXPECT_EQ(status_of(none), 401);
-    EXPECT_NE(none.find("WWW-Authenticate: Bearer\r\n"), none.npos);
-    for (const char* wrong :
-         {"Bearer s3cret-0123456789-x", "Bearer s3cret-0123456789-aa", "Bearer s3cret-0123456789-",
-          "Bearer ", "Basic s3cret-0123456789-a", "s3cret-0123456789-a"}) {
-        EXPECT_EQ(status_of(call("greet", body, "Authorization: " + std::string(wrong) + "\r\n")),
-                  401)
-            << wrong;
-    }
-    for (const char* right :
-         {"s3cret-0123456789-a", "s3cret-0123456789-b", "s3cret-0123456789-c"}) {
-        EXPECT_EQ(
-            status_of(call("greet", body, "Authorization: Bearer " + std::string(right) + "\r\n")),
-            200)
-            << right;
-    }
-    EXPECT_EQ(status_of(get("/metrics")), 401);
-    EXPECT_EQ(status_of(get("/healthz")), 200);
-    constexpr std::string_view ada = "Authorization: Bearer s3cret-0123456789-a\r\n";
-    EXPECT_EQ(metric("heddle_client_requests_total{client=\"ada\"}", ada), "2");
-    const auto ended = end();
-    EXPECT_EQ(ended.code, 0);
-    EXPECT_EQ((ended.out + ended.err).find("s3cret-0123456789"), std::string::npos);
-}
-
-TEST_F(serve, refuses_pages_of_other_sites_without_tokens) {
-    start();
-    const std::string body = R"({"name":"x"})";
-    EXPECT_EQ(status_of(call("greet", body, "Origin: https://evil.example\r\n")), 403);
-    const std::string rebound = exchange(
-        "POST /v1/call/greet HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n"
-        "Content-Type: application/json\r\nContent-Length: 12\r\n\r\n" +
-        body);
-    EXPECT_EQ(status_of(rebound), 403);
-    const std::string like_an_address = exchange(
-        "POST /v1/call/greet HTTP/1.1\r\nHost: 127.evil.example\r\nConnection: close\r\n"
-        "Content-Type: application/json\r\nContent-Length: 12\r\n\r\n" +
-        body);
-    EXPECT_EQ(status_of(like_an_address), 403);
-    EXPECT_EQ(status_of(call("greet", body, "Origin: http://localhost\r\n")), 200);
-}
-
 TEST_F(serve, takes_a_whole_url_as_the_target) {
     start();
     const std::string body = R"({"name":"Ada"})";
@@ -368,33 +270,6 @@ TEST_F(serve, takes_a_whole_url_as_the_target) {
     // The host of the URL counts, whatever Host contains.
     const std::string other = "http://evil.example/v1/call/greet";
     EXPECT_EQ(status_of(exchange(with_fields("POST", other, body))), 403);
-}
-
-TEST_F(serve, limits) {
-    start({"--rate", "3", "--max-body", "1KiB"});
-    EXPECT_EQ(status_of(call("greet", std::string(2000, ' '))), 413);
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(status_of(call("greet", R"({"name":"x"})")), 200);
-    const std::string many = call("greet", R"({"name":"x"})");
-    EXPECT_EQ(status_of(many), 429);
-    EXPECT_NE(many.find("Retry-After: "), many.npos);
-    EXPECT_EQ(status_of(get("/healthz")), 200);
-}
-
-TEST_F(serve, one_client_has_some_places_only) {
-    start({"--client-calls", "1"});
-    raw_client busy(port);
-    busy.send(with_fields("POST", "/v1/call/reply", R"({"q":"forever"})"));
-    while (metric("heddle_calls_running") != "1") std::this_thread::sleep_for(milliseconds(5));
-    const std::string refused = call("greet", R"({"name":"x"})");
-    EXPECT_EQ(status_of(refused), 429);
-    EXPECT_NE(refused.find("Retry-After: 1\r\n"), refused.npos);
-    busy.close();
-    int status = 429;
-    for (int i = 0; i < 400 && status == 429; ++i) {
-        std::this_thread::sleep_for(milliseconds(5));
-        status = status_of(call("greet", R"({"name":"x"})"));
-    }
-    EXPECT_EQ(status, 200);
 }
 
 TEST_F(serve, over_tls) {
@@ -430,52 +305,37 @@ TEST_F(serve, names_that_clash_get_those_of_their_files) {
     EXPECT_EQ(json_in(call("two/f", "")).at("value"), 3);
 }
 
-TEST_F(serve, drains) {
-    start({"--drain-delay", "0.2"});
-    const raw_client busy(port);
-    busy.send(with_fields("POST", "/v1/call/reply", R"({"q":"while"})"));
-    while (metric("heddle_calls_running") != "1") std::this_thread::sleep_for(milliseconds(5));
-    server->send_signal(SIGTERM);
-    int status = 200;
-    for (int i = 0; i < 30 && status == 200; ++i) {
-        std::this_thread::sleep_for(milliseconds(5));
-        status = status_of(get("/readyz"));
-    }
-    EXPECT_EQ(status, 503);
-    EXPECT_EQ(json_in(busy.read_all()).at("value"), "done");
-    EXPECT_EQ(server->wait(milliseconds(10'000)).code, 0);
+TEST_F(serve, a_call_leaves_nothing_for_the_next_one) {
+    start({}, {}, {scratch.file("w.heddle", "(define n 0)\n(define (f) (set! n (+ n 1)) n)")});
+    const json::value failed = json_in(call("f", "")).at("error");
+    EXPECT_EQ(failed.at("message"),
+              "the global 'n' cannot be changed here: each row or call begins with the program as "
+              "it was loaded, and must leave nothing for the next one");
 }
 
-TEST_F(serve, the_end_cancels_what_takes_longer_and_a_second_signal_everything) {
-    start({"--grace", "0.1"});
-    const raw_client busy(port);
-    busy.send(with_fields("POST", "/v1/call/reply", R"({"q":"forever"})"));
-    const raw_client chatting(port);
-    chatting.send(with_fields("POST", "/v1/chat/completions",
-                              R"({"messages":[{"role":"user","content":"forever"}]})"));
-    while (metric("heddle_calls_running") != "2") std::this_thread::sleep_for(milliseconds(5));
-    EXPECT_EQ(end(SIGINT).code, 0);
-    const std::string cancelled = busy.read_all();
-    EXPECT_EQ(status_of(cancelled), 503);
-    EXPECT_EQ(json_in(cancelled).at("error").at("message"), "the server is shutting down");
-    EXPECT_EQ(json_in(cancelled).at("error").at("cancelled_because"), "shutdown");
-    EXPECT_NE(cancelled.find("Retry-After: 1\r\n"), cancelled.npos) << cancelled;
-    const std::string said = chatting.read_all();
-    EXPECT_EQ(status_of(said), 503);
-    EXPECT_EQ(json_in(said).at("error").at("message"), "the server is shutting down");
-    EXPECT_NE(said.find("Retry-After: 1\r\n"), said.npos) << said;
+TEST_F(serve, prints_paths_as_requests_write_them) {
+    child_process printing(heddle_command(
+        {"serve", "--listen", "127.0.0.1:0", scratch.file("w.heddle", "(define (valid? x) x)")}));
+    EXPECT_TRUE(printing.wait_for_err("serving POST /v1/call/valid%3F\n")) << printing.err();
+}
 
-    start({"--grace", "600"});
-    const raw_client other(port);
-    other.send(with_fields("POST", "/v1/call/reply", R"({"q":"forever"})"));
-    while (metric("heddle_calls_running") != "1") std::this_thread::sleep_for(milliseconds(5));
-    server->send_signal(SIGTERM);
-    std::this_thread::sleep_for(milliseconds(100));
-    EXPECT_EQ(end().code, 130);
+TEST_F(serve, only_what_a_file_itself_defines) {
+    scratch.file("shared.heddle",
+                 "(defmacro define-answer (name) `(define (,name) 42))\n"
+                 "(define (helper) 1)\n(define (chat messages) (helper))");
+    start({}, {},
+          {scratch.file("w.heddle",
+                        "(import \"shared.heddle\")\n(import std/lists)\n"
+                        "(define (f) (helper))\n(define g helper)\n(define-answer h)")});
+    EXPECT_EQ(first_line.at("functions"), (json::array{"f", "g", "h"}));
+    EXPECT_EQ(json_in(call("g", "")).at("value"), 1);
+    EXPECT_EQ(status_of(call("helper", "")), 404);
+    EXPECT_EQ(status_of(call("sum", "[[1]]")), 404);
+    EXPECT_EQ(json_in(get("/v1/models")).at("data"), json::array());
 }
 
 TEST_F(serve, what_it_does_not_begin_with) {
-    const std::string file = scratch.file("w.heddle", workflow);
+    const std::string file = scratch.file("w.heddle", served_workflow);
     const auto run = [&](std::vector<std::string> words) {
         words.insert(words.begin(), "serve");
         return run_heddle(words);
@@ -485,13 +345,42 @@ TEST_F(serve, what_it_does_not_begin_with) {
     EXPECT_NE(open.err.find("--token-file"), std::string::npos) << open.err;
     EXPECT_EQ(run({file, "--listen", "8080"}).code, 2);
     EXPECT_EQ(run({file, "--tls-cert", "x.pem"}).code, 2);
+    for (const char* option : {"--token-file", "--tls-cert", "--tls-key"}) {
+        const auto wrong = run({file, "--listen", "none:0", option, ""});
+        EXPECT_EQ(wrong.code, 2) << option;
+        EXPECT_NE(wrong.err.find(std::string(option) + " must not be empty"), std::string::npos)
+            << wrong.err;
+    }
+    for (const char* option :
+         {"--budget-usd", "--timeout", "--grace", "--drain-delay", "--rate", "--queue",
+          "--client-calls", "--concurrency", "--threads", "--max-body"}) {
+        for (const char* value : {"-1", "nan", "inf"}) {
+            const auto wrong = run({file, "--listen", "none:0", option, value});
+            EXPECT_EQ(wrong.code, 2) << option << value;
+            EXPECT_NE(wrong.err.find(option), std::string::npos) << option << value << wrong.err;
+        }
+    }
+    child_options without_token;
+    without_token.variables["HEDDLE_SERVE_TOKEN"] = "";
+    const auto tokenless =
+        run_heddle({"serve", file, "--listen", "none:0"}, std::move(without_token));
+    EXPECT_EQ(tokenless.code, 2);
+    EXPECT_NE(tokenless.err.find("HEDDLE_SERVE_TOKEN holds no token"), std::string::npos)
+        << tokenless.err;
     EXPECT_EQ(run({scratch.path() + "/none.heddle"}).code, 2);
     const auto broken = run({scratch.file("b.heddle", "(define (f) (nome))")});
     EXPECT_EQ(broken.code, 2);
     EXPECT_NE(broken.err.find("nome"), std::string::npos) << broken.err;
+    const json::value told =
+        json::parse(run({scratch.path() + "/b.heddle", "--json"}).err).at("error");
+    EXPECT_EQ(told.at("place").at("line"), 1);
+    EXPECT_EQ(told.at("place").at("column"), 14);
     const auto empty = run({scratch.file("e.heddle", "(define (-f) 1)")});
     EXPECT_EQ(empty.code, 2);
     EXPECT_NE(empty.err.find("there is no function to serve"), std::string::npos) << empty.err;
+    const auto imports = run({scratch.file("i.heddle", "(import std/lists)")});
+    EXPECT_EQ(imports.code, 2);
+    EXPECT_NE(imports.err.find("(define name imported)"), std::string::npos) << imports.err;
     const auto streamed = run({file, "--listen", "127.0.0.1:0", "--stream-task", "nosuch"});
     EXPECT_EQ(streamed.code, 2);
     EXPECT_NE(streamed.err.find("--stream-task: there is no task 'nosuch'"), std::string::npos)

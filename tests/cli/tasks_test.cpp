@@ -121,7 +121,7 @@ TEST_F(tasks_command, new_writes_a_template_that_is_good_and_overwrites_nothing)
     scratch.file("tasks/shorten.xml", "mine");
     const auto again = run({"tasks", "new", "shorten"});
     EXPECT_EQ(again.code, 2);
-    EXPECT_THAT(again.err, HasSubstr("tasks/shorten.xml is there already"));
+    EXPECT_THAT(again.err, HasSubstr("tasks/shorten.xml already exists"));
     EXPECT_EQ(scratch.text_of("tasks/shorten.xml"), "mine");
     EXPECT_THAT(run({"tasks", "new", "other", "-o", "-"}).out, HasSubstr("<task name=\"other\""));
     EXPECT_EQ(run({"tasks", "new", "../up"}).code, 2);

@@ -77,6 +77,13 @@ for accept in '*/*' text/event-stream; do
     wait_for_metric calls_running 0
 done
 
+# Also behind a request that they have sent ahead.
+request '{"question": "Please wait."}'
+printf 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n' >&3
+wait_for_metric calls_running 1
+exec 3<&- 3>&-
+wait_for_metric calls_running 0
+
 # A request in progress ends by itself, and then the server.
 request '{"question": "Please wait."}' 'X-Timeout: 1'
 wait_for_metric calls_running 1

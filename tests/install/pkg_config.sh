@@ -21,5 +21,7 @@ launcher=()
     -c "$here/consumer/main.cpp" -o "$work/main.o"
 "$compiler" "$work/main.o" "${libs[@]}" -pthread -o "$work/consumer"
 LD_LIBRARY_PATH=$prefix/$libdir "$work/consumer"
-if ldd "$work/consumer" | grep -q libheddle; then linked=heddle; else linked=heddle-static; fi
+# Not through a pipe: grep -q ends at its first match, and ldd then fails where it still writes.
+libraries=$(ldd "$work/consumer")
+if [[ $libraries == *libheddle* ]]; then linked=heddle; else linked=heddle-static; fi
 [ "$linked" = "$name" ] || { echo "pkg-config $name has linked $linked"; exit 1; }

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_PROGRAM // the program is not built
 #define HEDDLE_PROGRAM ""
 #define HEDDLE_SLOW_NAMES ""
+#define HEDDLE_KILLED_START ""
 #endif
 
 namespace heddle::test_paths {
@@ -14,5 +15,7 @@ const char* data_folder() noexcept { return HEDDLE_TEST_DATA_DIR; }
 const char* program_file() noexcept { return HEDDLE_PROGRAM; }
 
 const char* slow_names_library() noexcept { return HEDDLE_SLOW_NAMES; }
+
+const char* killed_start_library() noexcept { return HEDDLE_KILLED_START; }
 
 } // namespace heddle::test_paths

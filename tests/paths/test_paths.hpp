@@ -19,4 +19,7 @@ namespace heddle::test_paths {
 /** The absolute path of a library for LD_PRELOAD that never resolves a name; empty as above. */
 [[nodiscard]] const char* slow_names_library() noexcept;
 
+/** The same of one that kills its process at a change of a directory; empty as above. */
+[[nodiscard]] const char* killed_start_library() noexcept;
+
 } // namespace heddle::test_paths

@@ -76,13 +76,13 @@ batch_of() {
     make_rows "$count" "$place/$name.rows.jsonl"
     workflow "$steps" >"$place/$name.heddle"
     local command=("$heddle" batch "$place/$name.heddle" --rows "$place/$name.rows.jsonl" --id id
-        --out "$place/$name.jsonl" --progress none "$@")
+        --out "$place/$name.out.jsonl" --progress none "$@")
     began=$(seconds)
     watched "$place/$name.memory" "${command[@]}"
     took=$(awk -v a="$began" -v b="$(seconds)" 'BEGIN {print b - a}')
     awk -v n="$count" -v steps="$steps" -v t="$took" \
-        -v journal="$(du -sb "$place/$name.jsonl.run" | cut -f1)" \
-        -v results="$(stat -c %s "$place/$name.jsonl")" 'BEGIN {
+        -v journal="$(du -sb "$place/$name.out.jsonl.run" | cut -f1)" \
+        -v results="$(stat -c %s "$place/$name.out.jsonl")" 'BEGIN {
         printf "%d rows of %d steps in %.1f s: %.0f rows/s, %.4f ms a step\n",
             n, steps, t, n / t, 1000 * t / n / steps
         printf "disk for a row: %.0f bytes of journal, %.0f of results\n", journal / n, results / n}'
@@ -90,10 +90,10 @@ batch_of() {
         END {printf "memory in MB: peak %.1f; over time", peak
             for (i = 1; i <= 10; ++i) printf " %.1f", now[int(1 + (NR - 1) * i / 10)]
             print ""}' "$place/$name.memory"
-    [ "$(wc -l <"$place/$name.jsonl")" = "$count" ] || { echo "rows are missing" >&2; return 1; }
+    [ "$(wc -l <"$place/$name.out.jsonl")" = "$count" ] || { echo "rows are missing" >&2; return 1; }
     echo '{"id": "new", "text": "new"}' >>"$place/$name.rows.jsonl"
     watched "$place/$name.again" "${command[@]}" # its end is seen half a second late at most
-    read -r more _ < <(measure "$place/said" "$heddle" runs show "$place/$name.jsonl")
+    read -r more _ < <(measure "$place/said" "$heddle" runs show "$place/$name.out.jsonl")
     awk -v n="$count" -v shown="$more" '{t = $1; if ($3 > peak) peak = $3}
         END {printf "goes on with %d known rows, and runs a new one: %.1f s, %.1f MB; runs show: %.2f s\n",
             n, t + 0.5, peak, shown}' "$place/$name.again"

@@ -9,7 +9,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-build=${1:-$root/build/release}
+build=$(realpath "${1:-$root/build/release}") # it changes its directory
 bench=${HEDDLE_BENCH_DIR:-$root/../shared/bench}
 rounds=${HEDDLE_BENCH_ROUNDS:-1}
 seconds=${HEDDLE_BENCH_SECONDS:-30}

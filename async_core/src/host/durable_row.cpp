@@ -28,12 +28,13 @@ using ports::step_record;
 } // namespace
 
 durable_row::durable_row(step_log& log, coro::event_loop& loop)
-    : log_(log), replay_(log.replay()), loop_(loop), began_(loop.now()) {
+    : log_(log), replay_(log.replay()), loop_(loop), ways_(log.evaluation()), began_(loop.now()) {
     std::vector<step_record> all = log.take_earlier();
     std::map<ports::digest128, ports::step_spending> spent_by_parts;
     for (step_record& each : all) {
         if (each.kind == step_kind::past || each.kind == step_kind::sent ||
-            each.kind == step_kind::lost || each.kind == step_kind::failed) {
+            each.kind == step_kind::lost || each.kind == step_kind::failed ||
+            each.kind == step_kind::unpaid) {
             continue;
         }
         if (is_spare(each.kind)) {
@@ -70,45 +71,6 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         const auto parts = spent_by_parts.find(each.path);
         if (parts != spent_by_parts.end()) each.spent += parts->second;
     }
-}
-
-digest128 durable_row::path_of(const lang::branch_place& branch, std::uint32_t ordinal) {
-    return step_path::inside(way_to(branch), step_path::part::step, ordinal);
-}
-
-digest128 durable_row::way_to(const lang::branch_place& branch) const {
-    // Outwards to the first group whose way is known, and from there back inwards.
-    std::vector<lang::branch_place> inwards;
-    lang::branch_place at = branch;
-    digest128 way;
-    for (;;) {
-        auto* group = lang::host_as<lang::branch_group>(at.group);
-        if (!group) {
-            const auto known = fibers_.find(at.slot);
-            way = known != fibers_.end()
-                      ? known->second
-                      : step_path::inside({}, step_path::part::root, log_.evaluation());
-            break;
-        }
-        const lang::branch_place outer = group->outer();
-        inwards.push_back(std::move(at));
-        if (group->way != std::array<std::uint64_t, 2>{}) break;
-        at = outer;
-    }
-    for (; !inwards.empty(); inwards.pop_back()) {
-        auto& group = *lang::host_as<lang::branch_group>(inwards.back().group);
-        if (group.way == std::array<std::uint64_t, 2>{}) {
-            way = step_path::inside(way, step_path::part::group, group.ordinal());
-            group.way = {way.high, way.low};
-        }
-        way = step_path::inside({group.way[0], group.way[1]}, step_path::part::branch,
-                                inwards.back().slot);
-    }
-    return way;
-}
-
-void durable_row::note_fiber(std::uint32_t number, const digest128& path) {
-    fibers_.insert_or_assign(number, path);
 }
 
 coro::deadline durable_row::real_time(double at) const {
@@ -339,7 +301,7 @@ bool durable_row::replay_next() noexcept {
         }
     }
     // A step that is executed again may still come to it.
-    if (at_work_ == 0) fail("it does not come to '" + record.name + "' any more");
+    if (at_work_ == 0) fail("it does not reach '" + record.name + "' any more");
     return false;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "durable_step.hpp"
+#include "step_ways.hpp"
 
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/wait_point.hpp>
@@ -16,7 +17,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,11 +45,7 @@ public:
 
     // Names of steps.
 
-    /// `ordinal`: of the branch's steps (effect_request::ordinal).
-    [[nodiscard]] ports::digest128 path_of(const lang::branch_place& branch, std::uint32_t ordinal);
-    /// A fiber that is a part of a step, by the number that its place has.
-    void note_fiber(std::uint32_t number, const ports::digest128& path);
-    void forget_fiber(std::uint32_t number) noexcept { fibers_.erase(number); }
+    [[nodiscard]] step_ways& ways() noexcept { return ways_; }
 
     // The clock: seconds, which pass from record to record.
 
@@ -139,7 +135,6 @@ private:
         std::list<arrival*>::iterator place{};
         std::optional<std::multimap<ports::digest128, arrival*>::iterator> by_path;
     };
-    [[nodiscard]] ports::digest128 way_to(const lang::branch_place& branch) const;
     /// A response that no step of this version of the program has used yet.
     struct spare {
         ports::digest128 path;    ///< of the step that it was given to
@@ -194,7 +189,7 @@ private:
     // be there at a time, and the records have them in another order.
     std::multimap<ports::digest128, arrival*> arrivals_by_path_;
     std::map<ports::digest128, branch_wait*> bounded_waits_;
-    std::unordered_map<std::uint32_t, ports::digest128> fibers_;
+    step_ways ways_;
     double clock_ = 0;
     double clock_at_begin_ = 0; ///< of the last record of the earlier executions
     coro::clock::time_point began_;

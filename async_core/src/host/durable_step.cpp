@@ -75,6 +75,14 @@ coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::
     return row_.keep_part(std::move(record));
 }
 
+void durable_step::note_unpaid(ports::digest128 content) {
+    ports::step_record record;
+    record.kind = ports::step_kind::unpaid;
+    record.path = path_;
+    record.content = content;
+    row_.log().note(std::move(record));
+}
+
 void durable_step::note_parts(int more) noexcept { row_.note_work(more); }
 
 coro::task<void> durable_step::park(coro::call_context context) { return row_.park_step(context); }

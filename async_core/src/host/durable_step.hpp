@@ -40,6 +40,7 @@ public:
     [[nodiscard]] coro::task<result<void>> note_sent(ports::digest128 content, std::string name,
                                                      ports::cost_if_lost if_lost,
                                                      coro::call_context context) override;
+    void note_unpaid(ports::digest128 content) override;
     [[nodiscard]] coro::task<void> park(coro::call_context context) override;
     void note_parts(int more) noexcept override;
     [[nodiscard]] ports::step_place place() const noexcept override;

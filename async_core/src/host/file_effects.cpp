@@ -9,7 +9,6 @@ namespace heddle::host {
 
 namespace {
 
-using lang::builtin;
 using lang::kind;
 using lang::value;
 
@@ -41,15 +40,11 @@ protected:
 class read_file final : public file_effect {
 public:
     read_file()
-        : file_effect(builtin{"read-file",
-                              "path",
-                              1,
-                              1,
-                              {},
-                              nullptr,
-                              "The text of a file in the workspace.",
-                              "",
-                              ""}) {}
+        : file_effect({.name = "read-file",
+                       .parameters = "path",
+                       .min_arguments = 1,
+                       .max_arguments = 1,
+                       .summary = "The text of a file in the workspace."}) {}
     coro::task<result<value>> run(effect_call call) override {
         auto path = path_of(call);
         if (!path) co_return path.error();
@@ -67,15 +62,11 @@ public:
 class write_file final : public file_effect {
 public:
     write_file()
-        : file_effect(builtin{"write-file",
-                              "path text",
-                              2,
-                              2,
-                              {},
-                              nullptr,
-                              "Replaces a file in the workspace; returns its path.",
-                              "",
-                              ""}) {}
+        : file_effect({.name = "write-file",
+                       .parameters = "path text",
+                       .min_arguments = 2,
+                       .max_arguments = 2,
+                       .summary = "Replaces a file in the workspace; returns its path."}) {}
     coro::task<result<value>> run(effect_call call) override {
         auto path = path_of(call);
         if (!path) co_return path.error();
@@ -91,15 +82,12 @@ public:
 class file_exists final : public file_effect {
 public:
     file_exists()
-        : file_effect(builtin{"file-exists?",
-                              "path",
-                              1,
-                              1,
-                              {},
-                              nullptr,
-                              "Is there a file or directory of that path in the workspace?",
-                              "",
-                              ""}) {}
+        : file_effect({.name = "file-exists?",
+                       .parameters = "path",
+                       .min_arguments = 1,
+                       .max_arguments = 1,
+                       .summary = "True if the workspace has a file or directory with that "
+                                  "path."}) {}
     coro::task<result<value>> run(effect_call call) override {
         auto path = path_of(call);
         if (!path) co_return path.error();
@@ -113,16 +101,13 @@ public:
 class list_directory final : public file_effect {
 public:
     list_directory()
-        : file_effect(builtin{
-              "list-directory",
-              "[path]",
-              0,
-              1,
-              {},
-              nullptr,
-              "The names in a directory of the workspace, sorted; directories end in \"/\".",
-              "",
-              ""}) {}
+        : file_effect(
+              {.name = "list-directory",
+               .parameters = "[path]",
+               .max_arguments = 1,
+               .summary =
+                   "The names in a directory of the workspace, sorted; directories end in \"/\"."}) {
+    }
     coro::task<result<value>> run(effect_call call) override {
         if (call.request.arguments.empty())
             call.request.arguments.push_back(lang::make_string(call.owner.memory(), "."));

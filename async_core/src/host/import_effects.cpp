@@ -111,17 +111,15 @@ private:
         }
     }
 
-    builtin row_{"%import-begin",
-                 "path from",
-                 2,
-                 2,
-                 lang::builtin_kind::effect,
-                 nullptr,
-                 "Finds a file to import.",
-                 "",
-                 "world",
-                 false,
-                 true};
+    builtin row_{.name = "%import-begin",
+                 .parameters = "path from",
+                 .min_arguments = 2,
+                 .max_arguments = 2,
+                 .how = lang::builtin_kind::effect,
+                 .summary = "Finds a file to import.",
+                 .example = {},
+                 .family = "world",
+                 .waits_for_branches = true};
 };
 
 /// (%import-end turn value)
@@ -139,15 +137,14 @@ public:
     }
 
 private:
-    builtin row_{"%import-end",
-                 "turn value",
-                 2,
-                 2,
-                 lang::builtin_kind::effect,
-                 nullptr,
-                 "Records the value of an imported file.",
-                 "",
-                 "world"};
+    builtin row_{.name = "%import-end",
+                 .parameters = "turn value",
+                 .min_arguments = 2,
+                 .max_arguments = 2,
+                 .how = lang::builtin_kind::effect,
+                 .summary = "Records the value of an imported file.",
+                 .example = {},
+                 .family = "world"};
 };
 
 } // namespace

@@ -13,11 +13,11 @@ class nested_name {
 public:
     nested_name(durable_row& row, std::uint32_t fiber, durable_step& step)
         : row_(row), fiber_(fiber), path_(step.next_nested()) {
-        row_.note_fiber(fiber_, path_);
+        row_.ways().note_fiber(fiber_, path_);
     }
     nested_name(const nested_name&) = delete;
     nested_name& operator=(const nested_name&) = delete;
-    ~nested_name() { row_.forget_fiber(fiber_); }
+    ~nested_name() { row_.ways().forget_fiber(fiber_); }
 
     /// The turn is used up by the beginning of the fiber.
     [[nodiscard]] coro::task<result<void>> turn() {

@@ -31,16 +31,31 @@ class open_requests {
 public:
     void send(step_record record) {
         last_.insert_or_assign(record.path, record.content);
-        by_path_[record.path].push_back(std::move(record));
+        std::vector<step_record>& sent = by_path_[record.path];
+        const auto again = find(sent, record.content, step_kind::unpaid);
+        if (again != sent.end()) *again = std::move(record);
+        else sent.push_back(std::move(record));
+    }
+    /// What was sent has cost nothing. It has no response all the same.
+    void excuse(const step_record& record) {
+        const auto found = by_path_.find(record.path);
+        if (found == by_path_.end()) return;
+        const auto same = find(found->second, record.content, step_kind::sent);
+        if (same != found->second.end()) same->kind = step_kind::unpaid;
     }
     void settle(const step_record& record) {
         const auto found = by_path_.find(record.path);
         if (found == by_path_.end()) return;
         auto& sent = found->second;
-        const auto same = std::find_if(sent.begin(), sent.end(), [&](const step_record& each) {
-            return each.content == record.content;
-        });
-        if (same != sent.end()) sent.erase(same);
+        // A response has counted the attempts before it.
+        std::uint32_t attempts = 1;
+        if (record.kind == step_kind::request) attempts = std::max(attempts, record.spent.requests);
+        for (; attempts != 0; --attempts) {
+            auto same = find(sent, record.content, step_kind::sent);
+            if (same == sent.end()) same = find(sent, record.content, step_kind::unpaid);
+            if (same == sent.end()) break;
+            sent.erase(same);
+        }
         if (sent.empty()) by_path_.erase(found);
     }
     /// The step has ended. True: the last of its requests has no response.
@@ -58,13 +73,23 @@ public:
     [[nodiscard]] std::vector<step_record> take() {
         std::vector<step_record> all;
         for (auto& [path, sent] : by_path_) {
-            for (step_record& each : sent) all.push_back(std::move(each));
+            for (step_record& each : sent) {
+                if (each.kind == step_kind::sent) all.push_back(std::move(each));
+            }
         }
         by_path_.clear();
         return all;
     }
 
 private:
+    [[nodiscard]] static std::vector<step_record>::iterator find(std::vector<step_record>& among,
+                                                                 const digest128& content,
+                                                                 step_kind kind) {
+        return std::find_if(among.begin(), among.end(), [&](const step_record& each) {
+            return each.kind == kind && each.content == content;
+        });
+    }
+
     std::map<digest128, std::vector<step_record>> by_path_;
     std::map<digest128, digest128> last_; ///< what was sent last, by step
 };
@@ -83,6 +108,8 @@ public:
         all_.push_back(std::move(record));
     }
     void lose(const digest128& path) { under_way_.insert(path); }
+    /// A record that shows, as the first one, that the step has begun.
+    void begin(const digest128& path) { begun_.try_emplace(path, all_.size()); }
     void end_attempt(const step_record& failed);
     [[nodiscard]] std::vector<step_record> take() { return std::move(all_); }
     [[nodiscard]] std::vector<std::uint64_t> take_discarded() { return std::move(discarded_); }
@@ -95,14 +122,24 @@ private:
     [[nodiscard]] std::vector<step_end> ends() const;
     /// Whether a request of the step has counted what it cost.
     [[nodiscard]] bool has_paid_request(const digest128& path) const;
+    [[nodiscard]] bool is_stopped_again(const step_record& failed);
     void repeat(std::vector<std::size_t> steps);
     void start_over();
+
+    /// By a limit: its message, and the records at that moment.
+    struct stop {
+        std::string message;
+        std::size_t at;
+    };
 
     const failure_reader& failure_of_;
     std::vector<step_record> all_;
     std::vector<std::uint64_t> discarded_;
     std::set<digest128> lacking_;   ///< steps that ended by a request without a response
     std::set<digest128> under_way_; ///< steps whose request was lost, and that have not ended since
+    std::size_t replayed_ = 0;      ///< records before the first step that is repeated
+    std::optional<stop> stopped_;   ///< the last one
+    std::map<digest128, std::size_t> begun_; ///< steps since then, and the records before them
 };
 
 std::vector<replayed_records::step_end> replayed_records::ends() const {
@@ -124,15 +161,31 @@ void replayed_records::end_attempt(const step_record& failed) {
         !std::exchange(under_way_, {}).empty() || failed.name == without_failed_step;
     if (interrupted) return; // what failed has left no record
     const std::vector<step_end> steps = ends();
-    const auto last_failed = std::find_if(steps.rbegin(), steps.rend(), [&](const step_end& each) {
+    const auto failures_from = [&steps](auto first) {
+        std::vector<std::size_t> found;
+        for (; first != steps.end(); ++first) {
+            if (first->failure) found.push_back(first->at);
+        }
+        return found;
+    };
+    const auto ends_alike = [&](const step_end& each) {
         return each.failure && *each.failure == failed.body;
-    });
-    if (last_failed != steps.rend()) return repeat({last_failed->at});
-    if (failed.name == ended_by_a_limit) return;
-    std::vector<std::size_t> all_failed;
-    for (const step_end& each : steps) {
-        if (each.failure) all_failed.push_back(each.at);
+    };
+    const auto last_failed = std::find_if(steps.rbegin(), steps.rend(), ends_alike);
+    if (last_failed != steps.rend()) {
+        // Steps of other branches may have failed beside it, for the same reason: the first of them
+        // has ended the attempt. After one that failed earlier the row has gone on to other steps.
+        std::size_t last_begun = replayed_ <= last_failed->at ? replayed_ : 0;
+        for (const auto& [path, at] : begun_) {
+            if (at <= last_failed->at) last_begun = std::max(last_begun, at);
+        }
+        return repeat(
+            failures_from(std::find_if(steps.begin(), steps.end(), [&](const step_end& each) {
+                return each.at >= last_begun && ends_alike(each);
+            })));
     }
+    if (failed.name == ended_by_a_limit && !is_stopped_again(failed)) return;
+    std::vector<std::size_t> all_failed = failures_from(steps.begin());
     if (!all_failed.empty()) return repeat(std::move(all_failed));
     // The program itself has refused what it got, or a limit around it has ended the attempt.
     const auto paid = std::find_if(steps.rbegin(), steps.rend(), [&](const step_end& each) {
@@ -143,8 +196,20 @@ void replayed_records::end_attempt(const step_record& failed) {
     start_over();
 }
 
+/// The attempt has ended where the one before had ended, by the same limit. Then it is no limit of
+/// the run that a higher one could lift, but one of the language that the last response passes:
+/// another response may keep to it.
+bool replayed_records::is_stopped_again(const step_record& failed) {
+    const stop now{failed.body, all_.size()};
+    const bool again = stopped_ && stopped_->message == now.message && stopped_->at == now.at;
+    stopped_ = now;
+    return again;
+}
+
 /// Nothing was paid for.
 void replayed_records::start_over() {
+    replayed_ = 0;
+    begun_.clear();
     all_.erase(std::remove_if(all_.begin(), all_.end(),
                               [](const step_record& each) {
                                   return !is_response(each) &&
@@ -189,6 +254,8 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         else if (ends_a_step(all_[i])) dropped.insert(all_[i].path);
     }
     std::vector<step_record> kept;
+    replayed_ = 0;
+    begun_.clear();
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         const bool is_answer = is_response(each);
@@ -202,6 +269,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
         each.at = std::min(each.at, clock); // the time after the cut has not passed
         kept.push_back(std::move(each));
+        if (i < cut) replayed_ = kept.size();
     }
     all_ = std::move(kept);
 }
@@ -240,7 +308,11 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
     for (step_record& each : records) {
         if (each.kind != step_kind::sent) found.spent += each.spent;
         switch (each.kind) {
-        case step_kind::sent: open.send(std::move(each)); break;
+        case step_kind::sent:
+            replayed.begin(each.path);
+            open.send(std::move(each));
+            break;
+        case step_kind::unpaid: open.excuse(each); break;
         case step_kind::lost:
             ++found.lost;
             open.settle(each);
@@ -252,6 +324,10 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
         case step_kind::failed: replayed.end_attempt(each); break;
         case step_kind::request:
             open.settle(each);
+            replayed.add(std::move(each), false);
+            break;
+        case step_kind::refused:
+            replayed.begin(each.path);
             replayed.add(std::move(each), false);
             break;
         case step_kind::answer:
@@ -275,7 +351,8 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
 std::vector<step_record> last_attempt(std::vector<step_record> records,
                                       const failure_reader& failure_of) {
     const auto of_steps = [](const step_record& each) {
-        return each.kind != step_kind::lost && each.kind != step_kind::sent;
+        return each.kind != step_kind::lost && each.kind != step_kind::sent &&
+               each.kind != step_kind::unpaid;
     };
     const auto last = std::find_if(records.rbegin(), records.rend(), of_steps);
     if (last != records.rend() && last->kind == step_kind::failed)

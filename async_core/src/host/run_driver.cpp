@@ -31,7 +31,10 @@ run_driver::run_driver(session& owner, const run_options& options)
     : owner_(owner), options_(options), loop_(owner.owner().loop()), turns_(loop_),
       branches_(coro::call_context{&loop_, nullptr, {}}), order_(options.schedule_seed) {
     budget_.steps = options.step_limit;
-    if (!options.steps) return;
+    if (!options.steps) {
+        if (options.random_seed) ways_.emplace(0);
+        return;
+    }
     row_ = std::make_unique<durable_row>(*options.steps, loop_);
     row_->on_broken = [this] {
         if (!lost_) lost_ = row_->broken();
@@ -74,7 +77,7 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
     // A coroutine that could not begin was made again.
     if (!ended_) co_return joined ? out_of_memory() : joined.error();
     if (!*ended_ && past_deadline_ && ended_->error().is_cancelled()) {
-        co_return error(lang::errc::timeout, "the time for this run is over")
+        co_return error(lang::errc::timeout, "the time limit of this run has passed")
             .with_span(ended_->error().info().span)
             .with_cause(ended_->error());
     }
@@ -144,6 +147,8 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         const result<void> begun = co_await named->turn();
         if (!begun) lose(begun.error());
     }
+    const std::uint32_t number = lang::place_of(*fiber).slot;
+    if (ways_) ways_->note_fiber(number, ways_->path_of_part(++parts_));
     nested_call call(*fiber, named.has_value());
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
@@ -160,6 +165,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
             if (++refused == max_refusals) std::terminate();
         }
     }
+    if (ways_) ways_->forget_fiber(number);
     co_return call.take();
 }
 
@@ -271,12 +277,16 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 effect_handler* const handler = handler_of(fiber->request());
                 lang::scope_ref scope = row ? fiber->scope() : lang::scope_of_call(*fiber);
                 if (row_) step = begin_step(*fiber, handler, answered);
+                const std::uint32_t ordinal = fiber->request().ordinal;
                 effect_call asked{owner_, std::move(fiber->request()), std::move(scope),
                                   context_of(*fiber, state), &*fiber};
                 const coro::deadline until = asked.context.until;
                 if (step) {
                     asked.context.step = &step->self;
                     asked.seed = step->self.seed();
+                } else if (ways_) {
+                    asked.seed =
+                        *options_.random_seed ^ ways_->path_of(lang::place_of(*fiber), ordinal).low;
                 }
                 if (answered) {
                     // Recorded by an earlier execution.
@@ -292,7 +302,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                     result<lang::value> given = co_await operators->call(std::move(asked));
                     answered.emplace(std::move(given));
                 } else {
-                    answered.emplace(error(heddle::errc::internal, "nobody answers this request"));
+                    answered.emplace(error(heddle::errc::internal, "nothing handles this request"));
                 }
                 const bool cut = deadline_or_error(*fiber, *answered, until, where);
                 if (step) step->cut = cut;

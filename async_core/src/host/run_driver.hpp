@@ -105,6 +105,8 @@ private:
     lang::run_budget budget_;
     turn_queue turns_;
     std::unique_ptr<durable_row> row_; ///< null: nothing is recorded
+    std::optional<step_ways> ways_;    ///< where no row is: if chance has a seed of the run
+    std::uint64_t parts_ = 0;          ///< fibers within steps that ways_ has named
     coro::nursery branches_;
     lang::fiber* main_ = nullptr;
     std::optional<result<lang::value>> ended_; ///< of the main fiber

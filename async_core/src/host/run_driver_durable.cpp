@@ -40,8 +40,10 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
     std::optional<result<lang::value>>& answered) {
     const lang::effect_request& request = fiber.request();
     auto step = std::make_unique<durable_effect>(
-        *row_, row_->path_of(lang::place_of(fiber), request.ordinal));
+        *row_, row_->ways().path_of(lang::place_of(fiber), request.ordinal));
     if (handler) step->how = handler->replays();
+    else if (const auto* callee = lang::host_of(request.callee); callee && owner_.operators())
+        step->how = owner_.operators()->replays(*callee);
     if (step->how == replay_class::derived) return step;
     step->name =
         request.row ? std::string(request.row->name) : lang::host_of(request.callee)->describe();
@@ -160,7 +162,8 @@ void run_driver::end_planned(const lang::fiber& fiber, const durable_effect& ste
 coro::task<coro::wake> run_driver::park_durably(lang::fiber& fiber, fiber_state& state,
                                                 coro::deadline until) {
     durable_row::branch_wait self{state.woken};
-    if (!until.is_never()) self.path = row_->path_of(lang::place_of(fiber), fiber.take_ordinal());
+    if (!until.is_never())
+        self.path = row_->ways().path_of(lang::place_of(fiber), fiber.take_ordinal());
     state.wait = &self;
     coro::wake woken{};
     try {

@@ -199,8 +199,10 @@ private:
 coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main,
                                                run_options options) {
     if (running_) {
-        co_return error(heddle::errc::invalid_argument, "this session is evaluating already")
-            .with_hint("await the evaluation under way, or use a session of its own");
+        co_return error(heddle::errc::invalid_argument,
+                        "this session is already evaluating a "
+                        "program")
+            .with_hint("await that evaluation, or use another session");
     }
     const evaluation under_way(*this, options.memory_limit);
     run_driver driver(*this, options);
@@ -214,7 +216,7 @@ coro::task<result<lang::value>> session::call_within(lang::value callee,
                                                      lang::scope_ref scope,
                                                      coro::call_context context, bool in_sandbox) {
     if (!driver_) {
-        co_return error(heddle::errc::invalid_argument, "no evaluation is under way");
+        co_return error(heddle::errc::invalid_argument, "no evaluation is in progress");
     }
     result<lang::value> ended = co_await driver_->call_within(
         std::move(callee), std::move(arguments), std::move(scope), context, in_sandbox);

@@ -4,15 +4,32 @@
 #include <heddle/host/session.hpp>
 #include <heddle/lang/builtin.hpp>
 
+#include <cstdint>
+#include <string_view>
+
 namespace heddle::host {
+
+/// What such an effect is called and takes.
+struct effect_row {
+    std::string_view name;
+    std::string_view parameters = {};
+    std::uint16_t min_arguments = 0;
+    std::uint16_t max_arguments = 0; ///< lang::builtin::any_number: no bound
+    std::string_view summary = {};
+};
 
 /// A row and its base; `run` is each effect's own.
 class world_effect : public effect_handler {
 public:
-    explicit world_effect(lang::builtin row) : row_(row) {
-        row_.how = lang::builtin_kind::effect;
-        row_.family = "world";
-    }
+    explicit world_effect(const effect_row& row)
+        : row_{.name = row.name,
+               .parameters = row.parameters,
+               .min_arguments = row.min_arguments,
+               .max_arguments = row.max_arguments,
+               .how = lang::builtin_kind::effect,
+               .summary = row.summary,
+               .example = {},
+               .family = "world"} {}
     const lang::builtin& row() const noexcept override { return row_; }
 
 protected:

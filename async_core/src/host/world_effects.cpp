@@ -39,16 +39,13 @@ coro::task<result<std::string>> joined_arguments(effect_call& call) {
 class log_message final : public world_effect {
 public:
     log_message()
-        : world_effect({"log-message",
-                        "x…",
-                        0,
-                        builtin::any_number,
-                        {},
-                        nullptr,
-                        "Joins its arguments with spaces, logs them at info level, and returns the "
-                        "string; () without arguments.",
-                        "",
-                        ""}) {}
+        : world_effect(
+              {.name = "log-message",
+               .parameters = "x…",
+               .max_arguments = builtin::any_number,
+               .summary =
+                   "Joins its arguments with spaces, logs them at info level, and returns the "
+                   "string; () without arguments."}) {}
     replay_class replays() const noexcept override { return replay_class::output; }
     coro::task<result<value>> run(effect_call call) override {
         if (call.request.arguments.empty()) co_return value::empty_list();
@@ -67,16 +64,11 @@ public:
 class print final : public world_effect {
 public:
     print()
-        : world_effect({"print",
-                        "x…",
-                        0,
-                        builtin::any_number,
-                        {},
-                        nullptr,
-                        "Writes its arguments with spaces between and a line end to the output; "
-                        "returns nil.",
-                        "",
-                        ""}) {}
+        : world_effect({.name = "print",
+                        .parameters = "x…",
+                        .max_arguments = builtin::any_number,
+                        .summary = "Writes its arguments to the output, separated by spaces and "
+                                   "followed by a line end; returns nil."}) {}
     replay_class replays() const noexcept override { return replay_class::output; }
     coro::task<result<value>> run(effect_call call) override {
         const engine_parts& parts = call.owner.owner().parts();
@@ -95,15 +87,13 @@ public:
 class get_env final : public world_effect {
 public:
     get_env()
-        : world_effect({"getenv",
-                        "name",
-                        1,
-                        1,
-                        {},
-                        nullptr,
-                        "An environment variable that the host allows, or nil when it is not set.",
-                        "",
-                        ""}) {}
+        : world_effect(
+              {.name = "getenv",
+               .parameters = "name",
+               .min_arguments = 1,
+               .max_arguments = 1,
+               .summary =
+                   "An environment variable that the host allows, or nil when it is not set."}) {}
     bool only_reads() const noexcept override { return true; }
     coro::task<result<value>> run(effect_call call) override {
         const value& name = call.request.arguments[0];
@@ -123,15 +113,8 @@ public:
 class now final : public world_effect {
 public:
     now()
-        : world_effect({"now",
-                        "",
-                        0,
-                        0,
-                        {},
-                        nullptr,
-                        "Seconds since 1970-01-01 00:00 UTC, as a float.",
-                        "",
-                        ""}) {}
+        : world_effect(
+              {.name = "now", .summary = "Seconds since 1970-01-01 00:00 UTC, as a float."}) {}
     bool only_reads() const noexcept override { return true; }
     coro::task<result<value>> run(effect_call call) override {
         const auto since = call.context.loop->time_of_day().time_since_epoch();
@@ -176,8 +159,7 @@ std::uint64_t mixed(std::uint64_t state, std::uint64_t next) noexcept {
 class uuid final : public world_effect {
 public:
     explicit uuid(std::shared_ptr<random_source> source)
-        : world_effect(
-              {"uuid", "", 0, 0, {}, nullptr, "A random UUID (version 4, RFC 9562).", "", ""}),
+        : world_effect({.name = "uuid", .summary = "A random UUID (version 4, RFC 9562)."}),
           source_(std::move(source)) {}
     replay_class replays() const noexcept override { return replay_class::derived; }
     coro::task<result<value>> run(effect_call call) override {
@@ -200,15 +182,10 @@ private:
 class random_number final : public world_effect {
 public:
     explicit random_number(std::shared_ptr<random_source> source)
-        : world_effect({"random",
-                        "[n]",
-                        0,
-                        1,
-                        {},
-                        nullptr,
-                        "A float in [0, 1), or an integer in [0, n).",
-                        "",
-                        ""}),
+        : world_effect({.name = "random",
+                        .parameters = "[n]",
+                        .max_arguments = 1,
+                        .summary = "A float in [0, 1), or an integer in [0, n)."}),
           source_(std::move(source)) {}
     replay_class replays() const noexcept override { return replay_class::derived; }
     coro::task<result<value>> run(effect_call call) override {
@@ -233,15 +210,12 @@ private:
 class jitter final : public world_effect {
 public:
     explicit jitter(std::shared_ptr<random_source> source)
-        : world_effect({"%jitter",
-                        "round",
-                        1,
-                        1,
-                        {},
-                        nullptr,
-                        "A float in [0, 1) for the wait before the next round of retry.",
-                        "",
-                        ""}),
+        : world_effect(
+              {.name = "%jitter",
+               .parameters = "round",
+               .min_arguments = 1,
+               .max_arguments = 1,
+               .summary = "A float in [0, 1) for the wait before the next round of retry."}),
           source_(std::move(source)) {}
     replay_class replays() const noexcept override { return replay_class::derived; }
     coro::task<result<value>> run(effect_call call) override {
@@ -267,15 +241,11 @@ private:
 class sleep_effect final : public world_effect {
 public:
     sleep_effect()
-        : world_effect({"sleep",
-                        "seconds",
-                        1,
-                        1,
-                        {},
-                        nullptr,
-                        "Waits; ends at once when cancelled. Returns nil.",
-                        "",
-                        ""}) {}
+        : world_effect({.name = "sleep",
+                        .parameters = "seconds",
+                        .min_arguments = 1,
+                        .max_arguments = 1,
+                        .summary = "Waits; ends at once when cancelled. Returns nil."}) {}
     coro::task<result<value>> run(effect_call call) override {
         const value& asked = call.request.arguments[0];
         const double seconds = asked.is_integer() ? static_cast<double>(asked.as_integer())
@@ -295,15 +265,11 @@ public:
 class define_task final : public world_effect {
 public:
     define_task()
-        : world_effect({"%defatom",
-                        "form",
-                        1,
-                        1,
-                        {},
-                        nullptr,
-                        "Registers the task of a defatom form.",
-                        "",
-                        ""}) {}
+        : world_effect({.name = "%defatom",
+                        .parameters = "form",
+                        .min_arguments = 1,
+                        .max_arguments = 1,
+                        .summary = "Registers the task of a defatom form."}) {}
     replay_class replays() const noexcept override { return replay_class::redo; }
     coro::task<result<value>> run(effect_call call) override {
         operator_source* operators = call.owner.operators();
@@ -318,15 +284,11 @@ public:
 class define_tool final : public world_effect {
 public:
     define_tool()
-        : world_effect({"%deftool",
-                        "form body",
-                        2,
-                        2,
-                        {},
-                        nullptr,
-                        "Registers the tool of a deftool form.",
-                        "",
-                        ""}) {}
+        : world_effect({.name = "%deftool",
+                        .parameters = "form body",
+                        .min_arguments = 2,
+                        .max_arguments = 2,
+                        .summary = "Registers the tool of a deftool form."}) {}
     replay_class replays() const noexcept override { return replay_class::redo; }
     coro::task<result<value>> run(effect_call call) override {
         operator_source* operators = call.owner.operators();

@@ -259,7 +259,7 @@ coro::task<result<void>> memory_system::refresh_locked(coro::call_context contex
             // What is none of ours, or cannot be looked at, is not replaced.
             if (!is_unusable_index(loaded.error())) co_return loaded;
             say(log_level::warn,
-                options_.index_file + ": " + loaded.error().message() + "; it is made anew");
+                options_.index_file + ": " + loaded.error().message() + "; a new one is created");
         }
     }
     opened_ = true;
@@ -274,7 +274,7 @@ coro::task<result<void>> memory_system::refresh_locked(coro::call_context contex
     if (changed && !options_.index_file.empty()) {
         const result<void> saved = co_await save(options_.index_file, context);
         if (!saved && saved.error().is_cancelled()) co_return saved;
-        if (!saved) say(log_level::warn, "the index is not kept: " + saved.error().message());
+        if (!saved) say(log_level::warn, "the index is not stored: " + saved.error().message());
     }
     co_return result<void>();
 }

@@ -28,7 +28,7 @@ constexpr std::uint64_t version = 2; ///< 1 had the words of whole paths
 
 [[nodiscard]] error refused(std::string what) {
     return error(errc::invalid_argument, "the index file " + std::move(what))
-        .with_hint("delete it: it is made anew from the files")
+        .with_hint("delete it, and a new one is created from the files")
         .with_payload(std::make_shared<unusable_index>());
 }
 

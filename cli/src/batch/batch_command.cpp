@@ -4,6 +4,7 @@
 #include "batch/batch_look.hpp"
 #include "batch/batch_progress.hpp"
 #include "batch/batch_run.hpp"
+#include "batch/batch_steering.hpp"
 #include "batch/batch_summary.hpp"
 #include "batch/found_run.hpp"
 #include "batch/name_check.hpp"
@@ -17,6 +18,7 @@
 #include "interrupts.hpp"
 #include "parking/parked_run.hpp"
 #include "run_to_end.hpp"
+#include "service_options.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/lang/errors.hpp>
@@ -45,13 +47,14 @@ public:
         binding_.strict = asked_.strict;
         binding_.id_column = asked_.rows.id_field;
         raise_open_file_limit();
-        asked_.options.parks = asked_.park || has_parked(asked_.run_folder());
-        if (asked_.options.parks && asked_.threads > 1) {
+        const bool has_before = has_parked(asked_.run_folder());
+        if (has_before && asked_.threads > 1) {
             return tell_usage_error(error(errc::invalid_argument,
                                           asked_.run_folder() + ": requests of the run are parked")
                                         .with_hint("continue it without --threads"),
                                     asked_.options.json, output_);
         }
+        allow_parking(has_before);
         auto tools = application::create(asked_.file, asked_.options, variables, output_);
         if (!tools) return tell_usage_error(tools.error(), asked_.options.json, output_);
         tools_ = *std::move(tools);
@@ -66,6 +69,18 @@ public:
     [[nodiscard]] bool goes_on() const noexcept { return goes_on_; }
 
 private:
+    /// Tasks may have their requests parked wherever the run is kept.
+    void allow_parking(bool has_before) {
+        workflow_options& options = asked_.options;
+        const bool is_recorded = options.record || options.replay;
+        options.parks_all = asked_.park || has_before;
+        options.parks = options.parks_all ||
+                        (!asked_.run_folder().empty() && asked_.threads == 1 && !is_recorded);
+        if (asked_.threads > 1)
+            options.why_not_parked = "no request waits for a batch with --threads";
+        else if (is_recorded) options.why_not_parked = no_parking_of_recordings;
+    }
+
     [[nodiscard]] static bool has_parked(const std::string& folder) {
         if (folder.empty()) return false;
         const auto about = read_manifest(folder);
@@ -96,6 +111,7 @@ private:
             });
         }
         // The files and threads of the run end before the loop does.
+        steering_.detach();
         batch_.reset();
         threads_.reset();
         emitter_.reset();
@@ -115,6 +131,10 @@ private:
     }
 
     coro::task<void> perform() {
+        if (!only_looks()) {
+            progress_.emplace(tools_->loop(), output_, asked_.progress,
+                              [this] { return steering_.counts(); });
+        }
         result<void> ready = co_await prepare();
         if (ready && only_looks()) {
             // Everything was looked at.
@@ -123,10 +143,27 @@ private:
             co_await work();
         } else {
             early_ = std::move(ready).error();
+            control_.reset();
             files_->give_up();
         }
         if (threads_) co_await threads_->close();
         co_await tools_->close();
+    }
+
+    /// Others can ask how far the run is, and end it, also while its program is being loaded.
+    void serve_control() {
+        if (!files_->journal()) return;
+        auto served = run_control::serve(tools_->loop(), asked_.run_folder(), steering_);
+        if (served) control_ = *std::move(served);
+        else if (asked_.options.verbosity > 0)
+            output_.err("heddle: " + served.error().message() + "\n");
+    }
+
+    /// 'heddle runs cancel', before the first row.
+    void cancel_loading() {
+        // The batches of the services are cancelled by a run that has begun.
+        if (asked_.options.parks_all) asked_.cancel_batches = true;
+        else loading_.request(cancel_reason::user);
     }
 
     /// Nothing is run for its result, or written.
@@ -152,6 +189,7 @@ private:
             rendered_ = sessions_->last_failure();
             co_return std::move(first).error();
         }
+        if (asked_.options.parks) tools_->allow_parked_branches((*first)->get());
         if (auto shown = check_shown_task(asked_.options.show_prompts, (*first)->get()); !shown)
             co_return std::move(shown).error();
         if (auto fits = binding_.check_inputs((*first)->get(), (*first)->main()); !fits)
@@ -171,9 +209,10 @@ private:
         }
         result<std::vector<ports::known_row>> known = co_await files_->open(context());
         if (!known) co_return std::move(known).error();
-        if (files_->journal() && files_->manifest().parks) {
-            parking_.emplace(
-                parked_run::parts{*tools_, asked_, *files_->journal(), *store_workers_, say()});
+        if (files_->journal() && asked_.options.parks) {
+            parking_.emplace(parked_run::parts{*tools_, asked_.parking(files_->manifest().parks),
+                                               *files_->journal(), *store_workers_, say(),
+                                               [this] { return files_->note_parking(); }});
             result<void> parked = co_await parking_->begin(context().with_cancel(loading_));
             if (!parked) co_return parked;
         }
@@ -181,10 +220,11 @@ private:
         if (asked_.threads > 1) {
             result<std::unique_ptr<row_workers>> started = co_await row_workers::start(
                 {*tools_, asked_.options, *variables_, program_, binding_, *sessions_},
-                asked_.threads, context().with_cancel(loading_));
+                asked_.threads, context().with_cancel(loading_), &rendered_);
             if (!started) co_return std::move(started).error();
             threads_ = *std::move(started);
         }
+        sessions_->end_loading();
         auto feed = rows::row_feed::start(tools_->loop(), *std::move(reader));
         if (!feed) co_return std::move(feed).error();
         feed_ = *std::move(feed);
@@ -209,6 +249,7 @@ private:
         } else {
             result<void> begun = co_await files_->begin(loading);
             if (!begun) co_return begun;
+            serve_control();
             kept = files_->top_levels();
             about = files_->manifest();
         }
@@ -255,7 +296,7 @@ private:
         of.earlier = files_->earlier();
         // With what was in batches and is there now.
         if (parking_) of.earlier.spent = journal->totals().spent;
-        of.seed = journal ? files_->manifest().seed : asked_.options.seed;
+        of.seed = journal ? files_->manifest().seed : sessions_->notes().seed();
         of.say = say();
         if (parking_) {
             of.parking = &parking_->lot();
@@ -264,14 +305,7 @@ private:
         of.workers = threads_.get();
         batch_.emplace(std::move(of));
         tell_begin();
-        progress_.emplace(tools_->loop(), output_, asked_.progress,
-                          [this] { return batch_->counts(); });
-        if (journal) {
-            auto served = run_control::serve(tools_->loop(), asked_.run_folder(), *batch_);
-            if (served) control_ = *std::move(served);
-            else if (asked_.options.verbosity > 0)
-                output_.err("heddle: " + served.error().message() + "\n");
-        }
+        steering_.attach(*batch_);
         if (interrupted_) batch_->drain(stop_cause::interrupted, asked_.grace);
         else if (asked_.cancel_batches) batch_->drain(stop_cause::cancelled, asked_.grace);
 
@@ -378,6 +412,13 @@ private:
             return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
                               asked_.options.json, output_);
         }
+        if (steering_.was_cancelled() && early_->is_cancelled()) {
+            const std::string what =
+                "'heddle runs cancel' has ended the batch while " + asked_.file + " was loaded";
+            return tell_error(
+                error(errc::cancelled, what).with_hint("the same command starts again"),
+                exit_code::rows_left, asked_.options.json, output_);
+        }
         if (rendered_.empty() || asked_.options.json)
             return tell_usage_error(*early_, asked_.options.json, output_);
         output_.err_styled(rendered_);
@@ -399,7 +440,7 @@ private:
             output_.err(summary_text(end_, failures_, asked_, columns));
         }
         if (const auto lost = tools_->finish_recording())
-            output_.err("heddle: the recording is not whole: " + lost->message() + "\n");
+            output_.err("heddle: the recording is incomplete: " + lost->message() + "\n");
         return code;
     }
 
@@ -423,6 +464,7 @@ private:
     std::unique_ptr<row_workers> threads_; ///< null: rows are executed on the loop of the run
     std::optional<result_emitter> emitter_;
     std::optional<batch_run> batch_;
+    batch_steering steering_{asked_.file, [this] { cancel_loading(); }};
     std::optional<batch_progress> progress_;
     std::unique_ptr<run_control> control_;
     coro::clock::time_point began_;

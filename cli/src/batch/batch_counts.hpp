@@ -12,6 +12,8 @@
 
 namespace heddle::cli {
 
+inline constexpr const char* waits_for_resume = "'heddle runs resume'";
+
 /// For progress and the summary. Rows are those of the whole run unless noted otherwise.
 struct batch_counts {
     std::optional<std::uint64_t> total; ///< rows of the input
@@ -37,6 +39,7 @@ struct batch_counts {
     ports::step_spending spent_now;  ///< by this one
     std::optional<double> mean_cost; ///< of a row
     std::optional<double> budget_usd;
+    std::string loading;   ///< the program, as long as no row can begin; or empty
     std::string waits_for; ///< "the budget", "a service that is down; next try in 8 s"; or empty
 
     [[nodiscard]] std::uint64_t ended() const noexcept { return done + failed + rejected; }

@@ -62,7 +62,7 @@ coro::task<result<std::string>> look_at_batch(look_parts of, coro::call_context 
         result<void> ended = co_await plan.run(context);
         if (!ended) co_return std::move(ended).error();
         if (of.batch.asked.options.json) co_return plan.json();
-        co_return "nothing is asked or written (--plan)\n" + plan.text(of.columns);
+        co_return "nothing is sent or written (--plan)\n" + plan.text(of.columns);
     }
     dry_run looked({of.batch, of.reader, known, found->earlier, found->edition});
     result<void> ended = co_await looked.run(context);

@@ -76,7 +76,7 @@ void copy_permissions(const std::string& file, const std::string& fresh) {
 }
 
 error not_of_this_run(const std::string& file) {
-    return error(errc::invalid_argument, file + " is there already, and not of this run");
+    return error(errc::invalid_argument, file + " already exists and does not belong to this run");
 }
 
 result<void> check_folder_of(const std::string& fresh) {
@@ -206,6 +206,16 @@ bool batch_outputs::has_lost_files(const std::vector<ports::known_row>& known) c
     const std::string letters = letter_file();
     return (has_rows && is_replaceable(asked_.out.target.file) && !is_there(result_file())) ||
            (has_letters && is_replaceable(letters) && !is_there(letters));
+}
+
+bool batch_outputs::has_lost_letters(const std::vector<ports::known_row>& known) const {
+    const std::string letters = letter_file();
+    if (is_rewritten() || !is_replaceable(letters) || is_there(letters)) return false;
+    // What has gone to a pipe is not repeated, and the errors were there as well.
+    if (asked_.errors_in_output && !is_replaceable(asked_.out.target.file)) return false;
+    const auto holds = without_result(known);
+    return std::any_of(known.begin(), known.end(),
+                       [&](const ports::known_row& row) { return holds(row.row); });
 }
 
 result<void> batch_outputs::open(store::run_store* journal, run_manifest& manifest, bool continues,

@@ -43,6 +43,9 @@ public:
                                                 coro::call_context context);
     /// Whether a file beside was deleted that had results or letters of those rows.
     [[nodiscard]] bool has_lost_files(const std::vector<ports::known_row>& known) const;
+    /// Whether the file of dead letters is missing although it had letters of those rows, so that
+    /// they are to be written again. For the file beside the lasting one see has_lost_files().
+    [[nodiscard]] bool has_lost_letters(const std::vector<ports::known_row>& known) const;
     /// Opens the files. `journal`: null where nothing is kept; outlives this. `manifest`: of the
     /// run, as it was read if it `continues`; names the dead letters from now on. `known`: the rows
     /// of the journal. Errors: as result_writer::open.

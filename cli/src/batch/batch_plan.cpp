@@ -3,6 +3,7 @@
 #include "batch/batch_counts.hpp"
 #include "batch/plan_records.hpp"
 #include "batch/row_attempt.hpp"
+#include "batch/taken_row.hpp"
 #include "table.hpp"
 
 #include <heddle/lang/realm.hpp>
@@ -50,20 +51,13 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
     result<std::unique_ptr<row_session>> session = co_await of_.sessions.open(context);
     if (!session) co_return std::move(session).error();
     for (;;) {
-        if (auto stop = context.stop_error()) co_return *std::move(stop);
-        if (of_.filter && of_.filter->is_complete()) break;
-        auto item = of_.reader.next();
-        if (!item) co_return std::move(item).error();
-        if (!*item) break;
-        row_filter::verdict part{true, {}};
-        if (of_.filter) {
-            result<row_filter::verdict> found = co_await of_.filter->look(&**item, context);
-            if (!found) co_return std::move(found).error();
-            part = *std::move(found);
-            if (!part.takes) continue;
-        }
+        result<std::optional<taken_row>> next =
+            co_await next_taken(&of_.reader, of_.filter, context);
+        if (!next) co_return std::move(next).error();
+        if (!*next) break;
+        const taken_row& part = **next;
         if (++total_ % 64 == 0) co_await coro::yield_now(*context.loop);
-        const rows::row_origin& origin = rows::origin_of(**item);
+        const rows::row_origin& origin = rows::origin_of(part.item);
         const known_table::match found = of_.known.look_up(origin);
         const bool outdated = found.known && found.known->outdated;
         const bool ended = found.known && found.known->status != ports::row_status::begun;
@@ -73,13 +67,13 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
             ++waiting_;
         } else if (ended && !outdated && !retried) {
             ++finished_;
-        } else if (std::holds_alternative<rows::bad_row>(**item) || part.problem ||
+        } else if (std::holds_alternative<rows::bad_row>(part.item) || part.problem ||
                    found.duplicate) {
             ++rejected_;
         } else if (!outdated && !(retried && of_.edition.failed_differ)) {
             ++(found.known ? begun_ : fresh_);
         } else {
-            const rows::row row = std::get<rows::row>(**item);
+            const rows::row row = std::get<rows::row>(part.item);
             result<void> looked = co_await look_at(row, *found.known, session->get(), context);
             if (!looked) co_return looked;
             session = co_await of_.sessions.open(context);
@@ -223,13 +217,13 @@ std::string batch_plan::text(unsigned columns) const {
     add(again_, "would call models or tools again");
     add(unchanged_, "would run again without a call");
     add(finished_, "finished");
-    add(begun_, "would go on");
+    add(begun_, "would continue");
     add(fresh_, "new");
     add(waiting_, "would wait for a command without a retry");
     add(rejected_, "would be rejected");
     text += rows + "\n";
     table lines;
-    for (const char* heading : {"task", "rows", "again", "if answers differ", "kept", "cost"})
+    for (const char* heading : {"task", "rows", "again", "if responses differ", "kept", "cost"})
         lines.column(heading);
     bool listed = false;
     for (const auto& [name, task] : tasks_) {

@@ -1,6 +1,7 @@
 #include "batch/batch_progress.hpp"
 
 #include <heddle/base/display_width.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>
 
@@ -33,6 +34,11 @@ std::string cost_text(const batch_counts& counts) {
 
 std::string progress_line(const batch_counts& counts, double seconds, double rate,
                           unsigned columns) {
+    if (!counts.loading.empty()) {
+        std::string line = "loading " + utf8::printable_line(counts.loading);
+        if (!counts.waits_for.empty()) line += " | then waiting for " + counts.waits_for;
+        return line;
+    }
     std::vector<std::string> parts;
     std::string rows = number(counts.ended());
     const std::string about = counts.total_is_estimate ? "~" : "";
@@ -93,6 +99,7 @@ std::string progress_json(const batch_counts& counts, double seconds, double rat
                                 {"waiting", counts.waiting},
                                 {"parked_calls", counts.parked},
                                 {"waits_for", nullptr},
+                                {"loading", nullptr},
                                 {"seconds", std::round(seconds * 10) / 10},
                                 {"rows_per_second", std::round(rate * 100) / 100},
                                 {"seconds_left", nullptr},
@@ -100,8 +107,9 @@ std::string progress_json(const batch_counts& counts, double seconds, double rat
                                 {"cache_hits", counts.cached},
                                 {"input_tokens", counts.spent.input_tokens},
                                 {"output_tokens", counts.spent.output_tokens},
-                                {"cost_usd", counts.spent.cost_usd}};
+                                {"cost_usd", setup::rounded_usd(counts.spent.cost_usd)}};
     if (counts.total) members["total"] = *counts.total;
+    if (!counts.loading.empty()) members["loading"] = counts.loading;
     if (!counts.waits_for.empty()) members["waits_for"] = counts.waits_for;
     if (counts.left() && rate > 0)
         members["seconds_left"] = std::round(static_cast<double>(*counts.left()) / rate);
@@ -145,6 +153,7 @@ void batch_progress::stop() {
     unschedule();
     if (redraws_) console_.clear_status();
     const batch_counts counts = counts_();
+    if (!counts.loading.empty()) return; // it never began
     const double passed = std::max(pace_.seconds(loop_.now()), 0.001);
     const double mean = static_cast<double>(counts.ended_now()) / passed;
     if (style_ == progress_style::json) {

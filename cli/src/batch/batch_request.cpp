@@ -19,6 +19,18 @@ bool batch_request::has_place_beside_results() const {
            about.type() != std::filesystem::file_type::fifo;
 }
 
+parking_request batch_request::parking(bool has_parked) const {
+    parking_request how;
+    how.folder = run_folder();
+    how.parks = park;
+    how.has_parked = has_parked;
+    how.waits = park_wait;
+    how.quiet = options.verbosity < 0 || options.json;
+    how.interval = park_interval;
+    how.settling = park_settling;
+    return how;
+}
+
 std::string batch_request::run_folder() const {
     if (!journal) return {};
     if (!run.empty()) return run;

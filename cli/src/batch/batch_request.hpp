@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command_line/workflow_options.hpp"
+#include "parking/parking_request.hpp"
 
 #include <heddle/rows/result_writer.hpp>
 #include <heddle/rows/row_reader.hpp>
@@ -18,7 +19,7 @@ namespace heddle::cli {
 enum class journal_durability : std::uint8_t {
     fsync, ///< each one is on the disk
     group, ///< on the disk, several at once
-    off    ///< with the system: a crash of the machine may lose some
+    off    ///< when its turn comes: a kill or a crash loses the last ones
 };
 
 struct batch_request {
@@ -61,6 +62,8 @@ struct batch_request {
     /// For how long one is looked for whose submission was not acknowledged.
     std::optional<std::chrono::milliseconds> park_settling;
 
+    /// `has_parked`: earlier processes of the run have.
+    [[nodiscard]] parking_request parking(bool has_parked) const;
     /// Whether rows that failed earlier run again.
     [[nodiscard]] bool is_retry() const noexcept;
     /// Whether a row that failed earlier runs again.

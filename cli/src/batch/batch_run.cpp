@@ -1,8 +1,7 @@
 #include "batch/batch_run.hpp"
 
-#include "batch/row_log.hpp"
-
 #include <heddle/host/row_history.hpp>
+#include <heddle/setup/journal/row_log.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +23,10 @@ constexpr std::string_view settings_reason = "TaskError configuration_error";
     constexpr auto longest = std::chrono::seconds(30);
     return std::min<coro::clock::duration>(longest, 500ms * (1U << std::min(attempts, 10U)));
 }
+
+/// Rejected rows that wait for the disk, and their bytes.
+constexpr std::size_t max_rejected = 1000;
+constexpr std::size_t max_rejected_bytes = std::size_t{8} << 20;
 
 [[nodiscard]] bool is_finished(ports::row_status status) noexcept {
     return status != ports::row_status::begun;
@@ -70,6 +73,10 @@ bool batch_run::has_room() const noexcept {
     return bytes < max_waiting_bytes;
 }
 
+bool batch_run::may_reject() const noexcept {
+    return rejected_.rows < max_rejected && rejected_.bytes < max_rejected_bytes;
+}
+
 coro::call_context batch_run::context() noexcept { return {&of_.tools.loop(), nullptr, {}}; }
 
 coro::task<result<void>> batch_run::run() {
@@ -91,12 +98,16 @@ coro::task<result<void>> batch_run::run() {
                 continue;
             }
             if (gate_.cause() != stop_cause::none) break; // nobody else would wake it
-            if (next_ == nullptr && !input_ended_ && has_room()) {
+            if (next_ == nullptr && !input_ended_ && has_room() && may_reject()) {
                 // Rows that wait for another attempt do not wait for the input.
-                ended = co_await read_more();
+                ended = co_await read_more(rows);
                 continue;
             }
-            const bool idle = gate_.in_progress() == 0;
+            const bool idle = gate_.in_progress() == 0 && rejected_.rows == 0;
+            if (used_up_ != stop_cause::none && idle && !has_room() && !of_.emitter.is_full()) {
+                gate_.stop(used_up_); // what takes the room waits for a larger bound
+                break;
+            }
             if (idle && retries_.empty() && !held_.empty() && (next_ || !input_ended_) &&
                 !has_room()) {
                 // All that may run has been failed by a service, and waits for it.
@@ -178,6 +189,8 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
         note_waiting(own.position);
         if (!of_.parking || !of_.parking->take_parked(own.number)) ++counted_.asking;
+    } else if (outcome->outage && !probe && began < back_at_ && retry_after_outage(job)) {
+        // It has asked before the service was back.
     } else {
         if (probe && outcome->outage) ++own.failed_probes;
         const auto change =
@@ -185,10 +198,11 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
         if (change == service_outages::change::paused) {
             ++outages_;
             of_.say("paused: " + std::to_string(outage_breaker::failures_to_open) +
-                    " rows in a row failed because a service is down (" + outcome->message +
+                    " consecutive rows failed because a service is down (" + outcome->message +
                     "); one row will try again in 5 s");
         } else if (change == service_outages::change::back) {
-            of_.say("the service is back; going on");
+            back_at_ = of_.tools.loop().now();
+            of_.say("the service is back; continuing");
         }
         settled = co_await settle(std::move(job), *std::move(outcome));
     }
@@ -365,7 +379,7 @@ batch_counts batch_run::counts() const {
         }
     }
     const auto time = of_.tools.loop().now();
-    if (gate_.paused()) now.waits_for = "'heddle runs resume'";
+    if (gate_.paused()) now.waits_for = waits_for_resume;
     else if (!services_.is_closed()) {
         now.waits_for = "a service that is down";
         const auto next = services_.next_probe();

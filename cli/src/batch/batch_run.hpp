@@ -61,7 +61,6 @@ public:
     void set_budget(double dollars);
     /// Looks again at whether a row may start.
     void wake() noexcept { changed_.notify(); }
-    void set_total(std::uint64_t rows) noexcept { total_ = rows; }
 
     [[nodiscard]] batch_counts counts() const;
     [[nodiscard]] const start_gate& gate() const noexcept { return gate_; }
@@ -94,20 +93,27 @@ private:
         row_outcome outcome;
     };
 
-    [[nodiscard]] coro::task<result<void>> read_more();
+    /// `rows`: takes what waits for the journal.
+    [[nodiscard]] coro::task<result<void>> read_more(coro::nursery& rows);
     [[nodiscard]] coro::task<result<void>> emit_earlier();
     /// A job for the row, or nothing when there is nothing to do for it. `problem`: of one that is
     /// to be rejected.
     [[nodiscard]] coro::task<result<std::unique_ptr<row_job>>> admit(rows::row_item item,
-                                                                     std::optional<error> problem);
+                                                                     std::optional<error> problem,
+                                                                     coro::nursery& rows);
     /// The first of kept_ends_ from that row on.
     [[nodiscard]] std::deque<ports::row_end>::iterator kept_end_of(std::uint64_t row);
     /// Reads kept_ends_ from that row on, unless it has the row.
     [[nodiscard]] coro::task<result<void>> find_kept(std::uint64_t row);
     [[nodiscard]] coro::task<result<void>> emit_kept(const ports::known_row& known,
                                                      rows::row_item item, std::uint64_t position);
-    [[nodiscard]] coro::task<result<void>> reject(rows::row_item item, std::uint64_t number,
-                                                  std::uint64_t position, row_outcome outcome);
+    [[nodiscard]] result<void> reject(rows::row_item item, std::uint64_t number,
+                                      std::uint64_t position, row_outcome outcome,
+                                      coro::nursery& rows);
+    /// Keeps the end of a rejected row, together with those of others.
+    [[nodiscard]] coro::task<result<void>> end_rejected(ended_row row, std::uint64_t position);
+    /// Whether a further row may be rejected: not too many wait for the journal.
+    [[nodiscard]] bool may_reject() const noexcept;
     [[nodiscard]] result<void> prepare(row_job& job, const ports::known_row* known);
     /// The next row that may start now; null: none may.
     [[nodiscard]] std::unique_ptr<row_job> next_to_start();
@@ -119,7 +125,7 @@ private:
     /// Calls main with the row, in that session or else on another thread. `log`: may be null.
     [[nodiscard]] coro::task<result<row_outcome>> execute(row_job& job,
                                                           std::unique_ptr<row_session> with,
-                                                          std::shared_ptr<row_log> log,
+                                                          std::shared_ptr<setup::row_log> log,
                                                           coro::deadline until,
                                                           coro::cancel_source& ending);
     /// Whether a row of an earlier program asks a model something new, as a plan finds it: such a
@@ -145,6 +151,11 @@ private:
     void retry_later(std::unique_ptr<row_job> job);
     void note_waiting(std::uint64_t position);
     void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
+    /// The outage in which the row has failed is over. False: it has failed in too many, or another
+    /// one has begun; `job` is left.
+    [[nodiscard]] bool retry_after_outage(std::unique_ptr<row_job>& job);
+    /// Counts the outage for the row. False: they are too many.
+    [[nodiscard]] bool note_outage_of(row_job& row) noexcept;
     /// Rows that a service failed wait for it to be back.
     void release_held();
     /// The services that rows wait for count as down. Whether one did not before.
@@ -163,7 +174,9 @@ private:
     service_outages services_;
     std::int64_t longest_output_ = 0;     ///< tokens of the longest response of the run
     ports::step_spending lost_responses_; ///< what those of requests may have cost that were ended
-    std::uint64_t outages_ = 0;           ///< how often rows were held back for a service
+    /// When a service that was down answered again; the beginning of time: none has been down.
+    coro::clock::time_point back_at_ = coro::clock::time_point::min();
+    std::uint64_t outages_ = 0; ///< how often rows were held back for a service
     failure_table failures_;
     std::optional<std::string> settings_failure_;
     coro::cancel_source reading_;
@@ -182,6 +195,10 @@ private:
     std::unique_ptr<row_job> next_;         ///< admitted, and waiting to start
     std::deque<std::unique_ptr<row_job>> retries_;
     std::vector<held_job> held_; ///< failed by a service that may be down for all
+    struct {
+        std::size_t rows = 0;
+        std::size_t bytes = 0;
+    } rejected_; ///< whose ends wait for the journal
     /// Finished before, and not written: all of them, or some that are next to each other.
     std::deque<ports::row_end> kept_ends_;
     bool has_all_kept_ends_ = false;

@@ -3,9 +3,9 @@
 
 #include "batch/plan_log.hpp"
 #include "batch/plan_records.hpp"
-#include "batch/row_log.hpp"
 
 #include <heddle/host/row_history.hpp>
+#include <heddle/setup/journal/row_log.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -33,7 +33,8 @@ constexpr std::chrono::milliseconds longest_look = 30s; ///< at a row, without -
 /// Ends what a row asks of the parking lot. Threads: the loop's.
 class parking_hold {
 public:
-    parking_hold(parking_lot* lot, const row_job& job, row_log* log) : lot_(lot), row_(job.number) {
+    parking_hold(parking_lot* lot, const row_job& job, setup::row_log* log)
+        : lot_(lot), row_(job.number) {
         if (lot_ && log && job.sends_nothing) lot_->hold(row_, [log] { log->hold_row(); });
         else lot_ = nullptr;
     }
@@ -114,11 +115,12 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         if (!found) co_return std::move(found).error();
         earlier = *std::move(found);
     }
-    std::shared_ptr<row_log> steps;
+    job.seed = seed_of_row(of_.seed, job.number);
+    std::shared_ptr<setup::row_log> steps;
     coro::cancel_source ending(&rows_);
     if (of_.journal) {
-        steps = std::make_shared<row_log>(*of_.journal, job.number,
-                                          seed_of_row(of_.seed, job.number), std::move(earlier));
+        steps = std::make_shared<setup::row_log>(*of_.journal, job.number, job.seed,
+                                                 std::move(earlier));
         steps->share_longest_output(longest_output_);
         if (job.sends_nothing) steps->hold_requests(ending);
     }
@@ -139,7 +141,7 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
             co_return std::move(noted).error();
     }
     if (steps) {
-        const row_log::lost_requests lost = steps->note_lost();
+        const setup::row_log::lost_requests lost = steps->note_lost();
         job.lost += lost.count;
         // Their input is in the counts of this process.
         outcome.spent += lost.beyond_input;
@@ -152,9 +154,10 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     if (steps && outcome.what == row_outcome::kind::failed) {
         ports::step_record failed;
         failed.kind = ports::step_kind::failed;
-        failed.body = outcome.message;
+        failed.body = outcome.step_message;
         const bool out_of_time = until.passed(of_.tools.loop().now());
         if (out_of_time || outcome.of_value) failed.name = host::without_failed_step;
+        else if (outcome.by_a_limit) failed.name = host::ended_by_a_limit;
         of_.journal->note(job.number, std::move(failed));
         job.has_records = true; // for a further attempt
     }
@@ -173,19 +176,20 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
 
 coro::task<result<row_outcome>> batch_run::execute(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives it
-    row_job& job, std::unique_ptr<row_session> with, std::shared_ptr<row_log> log,
+    row_job& job, std::unique_ptr<row_session> with, std::shared_ptr<setup::row_log> log,
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives it
     coro::deadline until, coro::cancel_source& ending) {
     if (of_.workers) {
         with.reset();
-        result<row_outcome> there = co_await of_.workers->attempt(job.row, std::move(log), until,
-                                                                  context().with_cancel(ending));
+        result<row_outcome> there = co_await of_.workers->attempt(
+            job.row, job.seed, std::move(log), until, context().with_cancel(ending));
         if (!there && ending.requested()) co_return cancelled_row();
         co_return there;
     }
     host::run_options bounds = of_.tools.bounds();
     bounds.cancel = &ending;
     bounds.until = until;
+    bounds.random_seed = job.seed;
     bounds.steps = log.get();
     row_outcome outcome = co_await attempt_row(with.get(), &of_.binding, &job.row, bounds);
     with.reset();

@@ -53,7 +53,8 @@ coro::task<result<void>> batch_run::emit_earlier() {
     co_return result<void>();
 }
 
-coro::task<result<void>> batch_run::read_more() {
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
+coro::task<result<void>> batch_run::read_more(coro::nursery& rows) {
     if (read_.empty()) {
         // A reader that has no row yet is not to keep others from their next attempt.
         const auto at_most = of_.tools.loop().now() + 250ms;
@@ -88,15 +89,17 @@ coro::task<result<void>> batch_run::read_more() {
         input_ended_ = of_.filter->is_complete();
     }
     result<std::unique_ptr<row_job>> job =
-        co_await admit(std::move(item), std::move(found.problem));
+        co_await admit(std::move(item), std::move(found.problem), rows);
     if (!job) co_return std::move(job).error();
     next_ = *std::move(job);
     if (input_ended_) total_ = positions_;
     co_return result<void>();
 }
 
-coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item item,
-                                                              std::optional<error> problem) {
+coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
+    rows::row_item item, std::optional<error> problem,
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
+    coro::nursery& rows) {
     const std::uint64_t position = positions_++;
     const rows::row_origin& origin = rows::origin_of(item);
     const known_table::match found = of_.known.look_up(origin);
@@ -135,10 +138,9 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
     if (auto* bad = std::get_if<rows::bad_row>(&item)) problem = bad->problem;
     if (problem) {
         row_outcome outcome = failed_outcome(*problem, source_map());
-        outcome.what = row_outcome::kind::rejected;
-        result<void> done =
-            co_await reject(std::move(item), found.number, position, std::move(outcome));
-        if (!done) co_return std::move(done).error();
+        if (auto done = reject(std::move(item), found.number, position, std::move(outcome), rows);
+            !done)
+            co_return std::move(done).error();
         co_return nullptr;
     }
     if (found.duplicate) {
@@ -147,10 +149,9 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(rows::row_item ite
                                               ": an earlier row has the id \"" + origin.id + "\"")
                 .with_hint("the values of the --id column must differ");
         row_outcome outcome = failed_outcome(again, source_map());
-        outcome.what = row_outcome::kind::rejected;
-        result<void> done =
-            co_await reject(std::move(item), found.number, position, std::move(outcome));
-        if (!done) co_return std::move(done).error();
+        if (auto done = reject(std::move(item), found.number, position, std::move(outcome), rows);
+            !done)
+            co_return std::move(done).error();
         co_return nullptr;
     }
     auto job = std::make_unique<row_job>();
@@ -237,8 +238,8 @@ coro::task<result<void>> batch_run::emit_kept(const ports::known_row& known, row
     co_return result<void>();
 }
 
-coro::task<result<void>> batch_run::reject(rows::row_item item, std::uint64_t number,
-                                           std::uint64_t position, row_outcome outcome) {
+result<void> batch_run::reject(rows::row_item item, std::uint64_t number, std::uint64_t position,
+                               row_outcome outcome, coro::nursery& rows) {
     const rows::row_origin& origin = rows::origin_of(item);
     ended_row row;
     row.result.id = origin.id;
@@ -248,19 +249,34 @@ coro::task<result<void>> batch_run::reject(rows::row_item item, std::uint64_t nu
     row.result.end.attempts = 0;
     row.letter = letter_of(item, row.result.end);
     failures_.add("rejected", outcome.message, origin.id);
-    if (of_.journal) {
-        ports::known_row begun{number, origin.id_digest, origin.content, ports::row_status::begun,
-                               false};
-        const std::string text = row.letter->row_json;
-        if (auto noted = of_.journal->begin_row(begun, origin.id, text); !noted)
-            co_return std::move(noted).error();
-        result<void> kept = co_await of_.journal->end_row(row.result.end, context());
-        if (!kept) co_return std::move(kept).error();
-    }
-    ++counted_.rejected;
-    of_.emitter.put(position, std::move(row));
     if (of_.asked.strict) gate_.stop(stop_cause::bad_row);
-    co_return result<void>();
+    if (!of_.journal) {
+        ++counted_.rejected;
+        of_.emitter.put(position, std::move(row));
+        return {};
+    }
+    const ports::known_row begun{number, origin.id_digest, origin.content, ports::row_status::begun,
+                                 false};
+    HEDDLE_CHECK(of_.journal->begin_row(begun, origin.id, row.letter->row_json));
+    ++rejected_.rows;
+    rejected_.bytes += bytes_of(row);
+    rows.start(end_rejected(std::move(row), position));
+    return {};
+}
+
+coro::task<result<void>> batch_run::end_rejected(ended_row row, std::uint64_t position) {
+    result<void> kept = co_await of_.journal->end_row(row.result.end, context());
+    --rejected_.rows;
+    rejected_.bytes -= bytes_of(row);
+    if (kept) {
+        ++counted_.rejected;
+        of_.emitter.put(position, std::move(row));
+    } else {
+        broken_ = true;
+        rows_.request(cancel_reason::shutdown);
+    }
+    changed_.notify();
+    co_return kept;
 }
 
 } // namespace heddle::cli

@@ -16,6 +16,19 @@ void batch_run::note_outage(std::unique_ptr<row_job> job, row_outcome outcome) {
     if (!services_.is_closed()) release_held();
 }
 
+bool batch_run::note_outage_of(row_job& row) noexcept {
+    if (row.last_outage != outages_) ++row.outages;
+    row.last_outage = outages_;
+    return row.outages <= max_outages_of_row;
+}
+
+bool batch_run::retry_after_outage(std::unique_ptr<row_job>& job) {
+    if (!services_.is_closed() || !note_outage_of(*job)) return false;
+    --job->attempts;
+    retry_later(std::move(job));
+    return true;
+}
+
 void batch_run::release_held() {
     const auto now = of_.tools.loop().now();
     for (held_job& each : std::exchange(held_, {})) {
@@ -25,11 +38,8 @@ void batch_run::release_held() {
             held_.push_back(std::move(each));
             continue;
         }
-        if (row.last_outage != outages_) ++row.outages;
-        row.last_outage = outages_;
         // The others were answered in between, or it is this row that the service fails at.
-        if (row.outages > max_outages_of_row ||
-            services_.is_fault_of_row(contacts, row.failed_probes, now)) {
+        if (!note_outage_of(row) || services_.is_fault_of_row(contacts, row.failed_probes, now)) {
             held_.push_back(std::move(each));
             continue;
         }

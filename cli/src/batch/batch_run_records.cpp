@@ -1,10 +1,9 @@
 // How a batch reads what earlier executions of a row have left.
 #include "batch/batch_run.hpp"
 
-#include "batch/row_failures.hpp"
-
 #include <heddle/base/utf8.hpp>
 #include <heddle/host/row_history.hpp>
+#include <heddle/setup/journal/row_failures.hpp>
 
 #include <utility>
 
@@ -17,7 +16,8 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
     result<std::vector<ports::step_record>> found =
         co_await of_.journal->records_of(job.number, context());
     if (!found) co_return std::move(found).error();
-    host::row_history history = read_earlier_version(memory, *found, job.has_ended, job.asks_anew);
+    host::row_history history =
+        setup::read_earlier_version(memory, *found, job.has_ended, job.asks_anew);
     if (!job.has_run) {
         job.spent += history.spent;
         job.lost += history.lost;
@@ -51,10 +51,10 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::read_records(
     result<std::vector<ports::step_record>> found =
         co_await of_.journal->records_of(job.number, context());
     if (!found) co_return std::move(found).error();
-    if (job.has_ended && is_first) end_attempt(*found);
+    if (job.has_ended && is_first) setup::end_attempt(*found);
     host::row_history history = host::read_history(
         *std::move(found),
-        [&memory](const ports::step_record& step) { return failure_of_step(memory, step); });
+        [&memory](const ports::step_record& step) { return setup::failure_of_step(memory, step); });
     if (is_first) {
         job.spent += history.spent;
         job.lost += history.lost;
@@ -66,7 +66,7 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::read_records(
 coro::task<result<row_outcome>> batch_run::start_over(row_job& job, row_outcome misfit) {
     if (!std::exchange(has_told_misfit_, true)) {
         of_.say("row " + utf8::printable_line(job.row.id) + " starts over (" + misfit.message +
-                "); requests that are the same have the responses that they had");
+                "); unchanged requests use their earlier responses");
     }
     result<void> kept = co_await of_.journal->flush(context());
     if (!kept) co_return std::move(kept).error();

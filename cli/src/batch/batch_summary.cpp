@@ -103,17 +103,17 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     case stop_cause::calls:
         return "the " + number(asked.max_calls.value_or(0)) + " calls of --max-calls are used" +
                (kept ? "; the same command with a larger --max-calls continues" : "");
-    case stop_cause::deadline: return "the time of --deadline is over" + then;
+    case stop_cause::deadline: return "the time of --deadline has passed" + then;
     case stop_cause::interrupted: return "interrupted" + then;
     case stop_cause::cancelled: return "cancelled by 'heddle runs cancel'" + then;
     case stop_cause::failures:
         return "stopped after " + setup::counted(asked.max_failed.value_or(1), "failed row") +
                " (--on-error)" + then + (kept ? ", with --retry-failed also those" : "");
     case stop_cause::all_fail:
-        return "not one of the first " + setup::counted(failures_shown, "row") +
-               " had a result; --on-error skip goes on in any case";
+        return "none of the first " + setup::counted(failures_shown, "row") +
+               " had a result; --on-error skip continues in any case";
     case stop_cause::settings: return "mend that" + then;
-    case stop_cause::bad_row: return "stopped at a row that is not as it should be (--strict)";
+    case stop_cause::bad_row: return "stopped at an invalid row (--strict)";
     case stop_cause::outage: return "the service is down and did not come back" + then;
     case stop_cause::unpriced:
         return "a call has no known price, so --budget-usd cannot be kept; name prices in "
@@ -160,7 +160,7 @@ std::string change_text(const std::vector<ports::known_row>& known, const batch_
     text += ": ";
     if (!asked.is_retry()) {
         return text + setup::counted(known.size(), "row") + (known.size() == 1 ? " runs" : " run") +
-               " again; responses to requests that are the same as before are used again";
+               " again; unchanged requests use their earlier responses";
     }
     const auto kept = static_cast<std::size_t>(
         std::count_if(known.begin(), known.end(), [](const ports::known_row& row) {

@@ -184,7 +184,9 @@ result<std::unique_ptr<rows::dead_letter_writer>> open_dead_letters(
     const bool has_bytes =
         ::stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size != 0;
     if (!is_own && has_bytes && !force) {
-        return error(errc::invalid_argument, file + " is there already, and not of this run")
+        return error(errc::invalid_argument, file +
+                                                 " already exists and does not belong to this "
+                                                 "run")
             .with_hint(
                 "remove it, name another file with --dead-letters, or replace both with --force");
     }

@@ -2,6 +2,7 @@
 
 #include "batch/batch_counts.hpp"
 #include "batch/row_attempt.hpp"
+#include "batch/taken_row.hpp"
 
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/semaphore.hpp>
@@ -24,20 +25,13 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
     if (!taken) co_return std::move(taken).error();
     const std::unique_ptr<row_session> session = *std::move(taken);
     for (;;) {
-        if (auto stop = context.stop_error()) co_return *std::move(stop);
-        if (of_.filter && of_.filter->is_complete()) break;
-        auto item = of_.reader.next();
-        if (!item) co_return std::move(item).error();
-        if (!*item) break;
-        row_filter::verdict looked{true, {}};
-        if (of_.filter) {
-            result<row_filter::verdict> found = co_await of_.filter->look(&**item, context);
-            if (!found) co_return std::move(found).error();
-            looked = *std::move(found);
-            if (!looked.takes) continue;
-        }
+        result<std::optional<taken_row>> next =
+            co_await next_taken(&of_.reader, of_.filter, context);
+        if (!next) co_return std::move(next).error();
+        if (!*next) break;
+        const taken_row& looked = **next;
         if (++total_ % 256 == 0) co_await coro::yield_now(*context.loop);
-        const rows::row_origin& origin = rows::origin_of(**item);
+        const rows::row_origin& origin = rows::origin_of(looked.item);
         const known_table::match found = of_.known.look_up(origin);
         if (!found.duplicate && of_.edition.lets_wait(found.known, of_.asked, origin.id)) {
             ++waiting_;
@@ -54,7 +48,7 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
         } else if (found.known) {
             ++begun_;
         }
-        if (const auto* bad = std::get_if<rows::bad_row>(&**item)) {
+        if (const auto* bad = std::get_if<rows::bad_row>(&looked.item)) {
             wrong_.add("rejected", bad->problem.message(), origin.id);
             continue;
         }
@@ -62,7 +56,7 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
             wrong_.add("rejected", looked.problem->message(), origin.id);
             continue;
         }
-        const rows::row& row = std::get<rows::row>(**item);
+        const rows::row& row = std::get<rows::row>(looked.item);
         auto bound = of_.binding.bind(session->get(), session->main(), row.json);
         if (!bound || found.duplicate) {
             wrong_.add("rejected",
@@ -171,10 +165,10 @@ std::string dry_run::json() const {
                                 {"sampled", sample_ran_},
                                 {"sample_failed", sample_failed_},
                                 {"sample_stop", to_string(sample_stop_)},
-                                {"sample_cost_usd", sample_spent_.cost_usd},
+                                {"sample_cost_usd", setup::rounded_usd(sample_spent_.cost_usd)},
                                 {"cost_usd", nullptr}};
     if (const auto mean = mean_cost())
-        members["cost_usd"] = mean->first * static_cast<double>(to_run_);
+        members["cost_usd"] = setup::rounded_usd(mean->first * static_cast<double>(to_run_));
     return setup::json_line(members);
 }
 

@@ -19,6 +19,8 @@ public:
 
     /// A row ended that has asked the service; `outage`: in vain.
     void row_ended(bool outage, bool was_probe, coro::clock::time_point now) noexcept;
+    /// It has answered a request of a row, whatever it does now.
+    void note_worked() noexcept { has_worked_ = true; }
     /// The probe has not asked the service: the next one may start at once.
     void probe_lost(coro::clock::time_point now) noexcept;
     /// All that may run has been failed by the service: opens before the usual number.

@@ -1,9 +1,8 @@
 #include "batch/plan_records.hpp"
 
-#include "batch/row_failures.hpp"
-
 #include <heddle/host/row_history.hpp>
 #include <heddle/rows/row.hpp>
+#include <heddle/setup/journal/row_failures.hpp>
 
 #include <algorithm>
 #include <set>
@@ -31,14 +30,14 @@ plan_records plan_records_of(const planned_row& row, std::vector<ports::step_rec
                              lang::heap& memory) {
     plan_records all;
     const host::row_history history =
-        read_earlier_version(memory, records, row.has_failed, row.asks_anew);
+        setup::read_earlier_version(memory, records, row.has_failed, row.asks_anew);
     discard(records, history.discarded);
     all.records = std::move(records);
     all.seed = seed_of_row(row.run_seed, row.number);
     all.is_failure = [&memory](const std::string& body) {
         ports::step_record step;
         step.body = body;
-        return failure_of_step(memory, step).has_value();
+        return setup::failure_of_step(memory, step).has_value();
     };
     return all;
 }

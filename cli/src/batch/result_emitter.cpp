@@ -18,6 +18,8 @@ constexpr std::size_t max_waiting_bytes = std::size_t{32} << 20;
 /// Each batch is flushed to the disk: rows that end one by one wait for others for so long.
 constexpr auto gathering = std::chrono::milliseconds(20);
 
+} // namespace
+
 std::size_t bytes_of(const ended_row& row) noexcept {
     const ports::row_end& end = row.result.end;
     std::size_t bytes =
@@ -27,8 +29,6 @@ std::size_t bytes_of(const ended_row& row) noexcept {
             row.letter->row_json.size() + row.letter->error_json.size() + row.letter->raw.size();
     return bytes;
 }
-
-} // namespace
 
 void result_emitter::put(std::uint64_t position, ended_row row) {
     (of_.ordered ? later_bytes_ : ready_bytes_) += bytes_of(row);

@@ -28,6 +28,9 @@ struct ended_row {
     std::optional<rows::dead_letter> letter; ///< of one without a value
 };
 
+/// The memory that it takes, roughly.
+[[nodiscard]] std::size_t bytes_of(const ended_row& row) noexcept;
+
 /// Writes results in batches on a worker, flushes them, and notes in the journal what is written:
 /// a process that continues the run writes what is missing, and nothing twice. Threads: the loop's.
 class result_emitter {

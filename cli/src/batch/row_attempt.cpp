@@ -7,6 +7,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/setup/journal/row_failures.hpp>
 #include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
@@ -63,6 +64,7 @@ row_outcome failed_outcome(const error& failure, const source_map& sources) {
     outcome.error_json = json_of_error(failure, sources);
     outcome.reason = reason_of(failure);
     outcome.message = failure.message();
+    outcome.step_message = setup::message_of_step(failure);
     return outcome;
 }
 
@@ -92,6 +94,7 @@ coro::task<row_outcome> attempt_row(row_session* with, const row_binding* bindin
         outcome = failed_outcome(ended.error(), session.realm().sources());
         const auto* payload = ended.error().info().payload.get();
         outcome.misfit = dynamic_cast<const host::journal_mismatch*>(payload) != nullptr;
+        outcome.by_a_limit = ended.error().code() == lang::errc::limit;
     }
     ended = value();
     outcome.spent = with->meter().take();

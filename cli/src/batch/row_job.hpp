@@ -17,6 +17,7 @@ struct row_job {
     rows::row row;
     std::uint64_t number = 0;       ///< in the run
     std::uint64_t position = 0;     ///< in the input of this process
+    std::uint64_t seed = 0;         ///< of its random numbers; of the run and `number`
     bool has_records = false;       ///< an earlier process or attempt has begun it
     bool has_ended = false;         ///< it failed in an earlier process
     bool is_revised = false;        ///< it has records of another program or text
@@ -52,11 +53,13 @@ struct row_outcome {
     std::string error_json;
     std::string reason; ///< of a failure, for the table: "TaskError llm_error"
     std::string message;
+    std::string step_message;              ///< setup::message_of_step
     bool outage = false;                   ///< a service was down
     bool held = false;                     ///< cancelled: it needs a request that no bound allows
     bool misfit = false;                   ///< failed: its records do not fit its program
     std::vector<service_contact> contacts; ///< the services that it has asked
     bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated
+    bool by_a_limit = false; ///< failed: of memory or steps, so that it goes on where it was
     ports::step_spending spent;
 };
 

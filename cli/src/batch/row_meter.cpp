@@ -28,8 +28,12 @@ void row_meter::note_contact(std::string_view service, bool answered) {
     const auto found =
         std::find_if(contacts_.begin(), contacts_.end(),
                      [&](const service_contact& each) { return each.service == service; });
-    if (found != contacts_.end()) found->answered = answered;
-    else contacts_.push_back({std::string(service), answered});
+    if (found == contacts_.end()) {
+        contacts_.push_back({std::string(service), answered});
+        return;
+    }
+    found->answered_before = found->answered_before || found->answered;
+    found->answered = answered;
 }
 
 } // namespace heddle::cli

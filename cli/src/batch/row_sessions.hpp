@@ -32,6 +32,12 @@ public:
     /// A session that no row has used, with the program loaded. Errors: as row_session::load.
     [[nodiscard]] coro::task<result<std::unique_ptr<row_session>>> open(coro::call_context context);
 
+    /// All other threads have loaded the program. What they and this one got that no run keeps is
+    /// freed, unless each session loads the program again.
+    void end_loading() noexcept {
+        if (image_) notes_.drop_late();
+    }
+
     /// The error of the program that open() returned last, with its place, as people read it.
     [[nodiscard]] const std::string& last_failure() const noexcept { return last_failure_; }
     /// What the top level of the program has got from outside, once a session was made.

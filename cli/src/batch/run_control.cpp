@@ -1,6 +1,7 @@
 #include "batch/run_control.hpp"
 
 #include "batch/batch_progress.hpp"
+#include "batch/run_manifest.hpp"
 
 #include <heddle/setup/json_line.hpp>
 
@@ -73,7 +74,7 @@ json::object refusal(std::string message) {
 }
 
 /// What a request does to the run, as the answer.
-json::object perform(const std::string& line, batch_run& batch) {
+json::object perform(const std::string& line, batch_steering& batch) {
     boost::system::error_code wrong;
     json::parse_options bounds;
     bounds.max_depth = 4;
@@ -87,7 +88,7 @@ json::object perform(const std::string& line, batch_run& batch) {
     if (action == "pause" || action == "resume") {
         batch.pause(action == "pause");
     } else if (action == "cancel") {
-        batch.drain(stop_cause::cancelled, std::chrono::seconds(30));
+        batch.cancel();
     } else if (action == "set") {
         const json::value* rows = request.if_contains("concurrency");
         const json::value* budget = request.if_contains("budget_usd");
@@ -113,7 +114,7 @@ json::object perform(const std::string& line, batch_run& batch) {
 
 class socket_control final : public run_control {
 public:
-    socket_control(coro::event_loop& loop, std::string path, int listening, batch_run& batch)
+    socket_control(coro::event_loop& loop, std::string path, int listening, batch_steering& batch)
         : shared_(std::make_shared<shared>(loop.context(), listening, batch)),
           path_(std::move(path)) {
         shared_->accept();
@@ -134,7 +135,7 @@ private:
     };
 
     struct shared : std::enable_shared_from_this<shared> {
-        shared(asio::io_context& context, int listening, batch_run& of)
+        shared(asio::io_context& context, int listening, batch_steering& of)
             : acceptor(context, asio::local::stream_protocol(), listening), batch(&of) {}
 
         void accept() {
@@ -182,7 +183,7 @@ private:
         }
 
         asio::local::stream_protocol::acceptor acceptor;
-        batch_run* batch; ///< null: it is over
+        batch_steering* batch; ///< null: it is over
         std::list<std::shared_ptr<client>> clients;
     };
 
@@ -196,7 +197,7 @@ std::string control_socket(const std::string& folder) { return folder + "/contro
 
 result<std::unique_ptr<run_control>> run_control::serve(coro::event_loop& loop,
                                                         const std::string& folder,
-                                                        batch_run& batch) {
+                                                        batch_steering& batch) {
     const std::string path = control_socket(folder);
     // This process has the journal of the run: nobody else listens.
     ::unlink(path.c_str());
@@ -248,6 +249,15 @@ result<std::string> ask_run(const std::string& folder, const std::string& reques
         return error(errc::io_error, "the run in " + folder + " has not answered");
     answer.pop_back();
     return answer;
+}
+
+result<std::string> find_going_run(const std::string& name) {
+    result<std::string> found = find_run(name);
+    if (found) return found;
+    for (const std::string& folder : {name, name + ".run"}) {
+        if (ask_run(folder, R"({"do":"status"})")) return folder;
+    }
+    return found;
 }
 
 } // namespace heddle::cli

@@ -1,7 +1,7 @@
 // The socket in the folder of a run, by which others steer it.
 #pragma once
 
-#include "batch/batch_run.hpp"
+#include "batch/batch_steering.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/coro/event_loop.hpp>
@@ -21,14 +21,17 @@ namespace heddle::cli {
 class run_control {
 public:
     virtual ~run_control() = default;
-    /// `batch` outlives the result. Errors: io_error.
+    /// `batch` and the loop outlive the result. Errors: io_error.
     [[nodiscard]] static result<std::unique_ptr<run_control>> serve(coro::event_loop& loop,
                                                                     const std::string& folder,
-                                                                    batch_run& batch);
+                                                                    batch_steering& batch);
 };
 
 /// Sends one request to a run and returns the answer, both without the line end. Blocks for at most
 /// five seconds. Errors: not_found when the run is not going, io_error.
 [[nodiscard]] result<std::string> ask_run(const std::string& folder, const std::string& request);
+
+/// As find_run, and also a new run whose program is still being loaded.
+[[nodiscard]] result<std::string> find_going_run(const std::string& name);
 
 } // namespace heddle::cli

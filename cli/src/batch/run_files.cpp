@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace heddle::cli {
 
@@ -91,6 +92,11 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open_journal_rows(
     if (noted) noted = co_await restore_output(*known, context);
     if (!noted) co_return std::move(noted).error();
     co_return known;
+}
+
+result<void> run_files::note_parking() {
+    if (std::exchange(manifest_.parks, true)) return {};
+    return write_manifest(of_.asked.run_folder(), manifest_);
 }
 
 opened_files run_files::opened() noexcept { return {*journal_, manifest_, of_.asked, continues_}; }
@@ -196,14 +202,23 @@ coro::task<result<void>> run_files::note_program(std::vector<ports::known_row>& 
     co_return ready;
 }
 
-/// All results are written again where the file that they are in is not as it is to be.
+/// All results are written again where the file that they are in is not as it is to be, and dead
+/// letters where their file was deleted.
 coro::task<result<void>> run_files::restore_output(std::vector<ports::known_row>& known,
                                                    coro::call_context context) {
-    if (!is_foreign_output_ && !outputs_.has_lost_files(known) &&
-        !writes_output_again(opened(), outputs_.result_file(), known))
-        co_return result<void>();
+    const bool again = is_foreign_output_ || outputs_.has_lost_files(known) ||
+                       writes_output_again(opened(), outputs_.result_file(), known);
+    if (!again && !outputs_.has_lost_letters(known)) co_return result<void>();
+    const bool keeps_results = !again && !of_.asked.errors_in_output;
+    const std::uint64_t size = journal_->emitted_size();
     result<void> forgotten = co_await journal_->forget_output(context);
-    for (ports::known_row& each : known) each.emitted = false;
+    if (!forgotten) co_return forgotten;
+    std::vector<std::uint64_t> kept;
+    for (ports::known_row& each : known) {
+        each.emitted = keeps_results && each.emitted && each.status == ports::row_status::done;
+        if (each.emitted) kept.push_back(each.row);
+    }
+    if (keeps_results) forgotten = journal_->note_emitted(std::move(kept), size);
     co_return forgotten;
 }
 

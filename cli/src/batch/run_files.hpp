@@ -76,6 +76,8 @@ public:
     /// Null: nothing is kept, or open() has not been called.
     [[nodiscard]] store::run_store* journal() noexcept { return journal_.get(); }
     [[nodiscard]] const run_manifest& manifest() const noexcept { return manifest_; }
+    /// Notes in the manifest that requests of the run are parked. Errors: io_error.
+    [[nodiscard]] result<void> note_parking();
     [[nodiscard]] batch_outputs& outputs() noexcept { return outputs_; }
     [[nodiscard]] const program_edition& edition() const noexcept { return edition_; }
     /// What earlier processes of the run have used.

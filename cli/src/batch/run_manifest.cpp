@@ -67,6 +67,29 @@ std::vector<std::string> texts_in(const json::object& members, std::string_view 
     return texts;
 }
 
+/// Whether the file is the lock of a run: the number of a process, or nothing yet.
+bool is_lock(const paths::path& file) {
+    constexpr std::uint64_t longest_number = 21;
+    const auto text = setup::read_input_file(file.string(), longest_number);
+    return text && text->find_first_not_of("0123456789\n") == std::string::npos;
+}
+
+/// Whether the folder holds nothing but what a start leaves that is killed before it has written
+/// run.json: the lock, the journal, and parts of both.
+bool holds_only_a_beginning(const std::string& folder) {
+    std::error_code failed;
+    paths::directory_iterator at(folder, failed);
+    for (const paths::directory_iterator end; !failed && at != end; at.increment(failed)) {
+        const std::string name = at->path().filename().string();
+        if (!paths::is_regular_file(at->symlink_status(failed))) return false;
+        const bool is_ours = name == "lock" ? is_lock(at->path())
+                                            : name == "run.db" || name.starts_with("run.db-") ||
+                                                  name.starts_with("run.json.part-");
+        if (!is_ours) return false;
+    }
+    return !failed;
+}
+
 } // namespace
 
 std::string run_manifest::to_json() const {
@@ -192,7 +215,7 @@ result<void> make_run_folder(const std::string& folder) {
     if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
         return error(errc::invalid_argument, "--run: " + folder + " is not a directory");
     // A journal alone is left by a start that met a mistake before the first row.
-    bool is_ours = paths::is_empty(folder, failed);
+    bool is_ours = holds_only_a_beginning(folder);
     for (const std::string& ours : {manifest_file(folder), folder + "/run.db"})
         is_ours = is_ours || paths::exists(ours, failed);
     if (is_ours) {

@@ -34,10 +34,6 @@ struct run_manifest {
     std::string heddle_version;
     bool parks = false; ///< requests of it were, or are, sent in batches
 
-    /// Of the last process.
-    [[nodiscard]] const std::string& last_digest() const noexcept {
-        return begun_digest.empty() ? program_digest : begun_digest;
-    }
     /// Of `heddle run --run`, and not of a batch.
     [[nodiscard]] bool is_single() const noexcept {
         return !arguments.empty() && arguments.front() == "run";

@@ -22,9 +22,12 @@
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
+#include <utility>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -287,59 +290,73 @@ std::string line_of(const store::run_row& row) {
     return text + "\n";
 }
 
-coro::task<result<void>> tail(opened_run* run, std::uint64_t count, bool follow, console* output) {
-    std::vector<store::run_row> last;
-    std::set<std::uint64_t> open;
-    std::uint64_t next = 0;
-    const auto look = [&](const store::run_row& row) -> result<void> {
-        next = std::max(next, row.known.row + 1);
-        if (!row.ended) {
-            open.insert(row.known.row);
-            return {};
+/// How the rows of a run stand, to find those that have ended since. Rows run again after an edit
+/// or a retry.
+class row_states {
+public:
+    /// The rows that have ended since the last call; of the first one, none.
+    [[nodiscard]] std::vector<std::uint64_t> ended_since(
+        const std::vector<ports::known_row>& known) {
+        std::vector<std::uint64_t> ended;
+        std::vector<state> now;
+        now.reserve(known.size());
+        auto before = states_.begin();
+        for (const ports::known_row& each : known) {
+            while (before != states_.end() && before->row < each.row) ++before;
+            const bool was_there = before != states_.end() && before->row == each.row;
+            const row_status status = each.outdated ? row_status::begun : each.status;
+            now.push_back({each.row, status});
+            const bool is_same = was_there && before->status == status;
+            if (has_begun_ && status != row_status::begun && !is_same) ended.push_back(each.row);
         }
-        last.push_back(row);
-        if (last.size() > count) last.erase(last.begin());
-        return {};
+        states_ = std::move(now);
+        has_begun_ = true;
+        return ended;
+    }
+
+private:
+    struct state {
+        std::uint64_t row;
+        row_status status; ///< of an outdated row: begun
     };
-    // Numbers have no gaps as a rule: the last rows are near the count of all.
-    const ports::run_totals totals = run->store->totals();
-    const std::uint64_t all = totals.begun + totals.done + totals.failed + totals.rejected;
-    std::uint64_t first = all > 2 * count + at_once ? all - 2 * count - at_once : 0;
-    for (;;) {
-        result<std::vector<store::run_row>> rows =
-            co_await run->store->rows(first, at_once, std::nullopt, run->context());
-        if (!rows) co_return std::move(rows).error();
-        if (rows->empty()) break;
-        first = rows->back().known.row + 1;
-        for (const store::run_row& each : *rows) (void)look(each);
+    std::vector<state> states_; ///< by number
+    bool has_begun_ = false;
+};
+
+/// The numbers of the last rows that have ended.
+std::vector<std::uint64_t> last_ended(const std::vector<ports::known_row>& known,
+                                      std::uint64_t count) {
+    std::vector<std::uint64_t> last;
+    for (auto each = known.rbegin(); each != known.rend() && last.size() < count; ++each) {
+        if (each->status != row_status::begun) last.push_back(each->row);
     }
-    for (store::run_row& each : last) {
-        result<store::run_row> whole = co_await whole_row(run, std::move(each));
-        if (!whole) co_return std::move(whole).error();
-        output->out(line_of(*whole));
-    }
-    while (follow && !output->output_lost()) {
-        const bool going = run->is_going();
-        for (const std::uint64_t number : std::set<std::uint64_t>(open)) {
+    std::reverse(last.begin(), last.end());
+    return last;
+}
+
+coro::task<result<void>> tail(opened_run* run, std::uint64_t count, bool follow, console* output) {
+    using namespace std::chrono_literals;
+    row_states states;
+    for (bool is_first = true, going = follow; is_first || going; is_first = false) {
+        const auto began = run->loop->now();
+        going = follow && !output->output_lost() && run->is_going();
+        result<std::vector<ports::known_row>> known =
+            co_await run->store->known_rows(run->context());
+        if (!known) co_return std::move(known).error();
+        std::vector<std::uint64_t> ended = states.ended_since(*known);
+        if (is_first) ended = last_ended(*known, count);
+        known = std::vector<ports::known_row>(); // of a million rows 50 MB
+        for (const std::uint64_t number : ended) {
             result<std::optional<store::run_row>> row =
                 co_await run->store->row(number, run->context());
             if (!row) co_return std::move(row).error();
-            if (!*row || !(*row)->ended) continue;
-            open.erase(number);
-            output->out(line_of(**row));
-        }
-        result<std::vector<store::run_row>> rows =
-            co_await run->store->rows(next, at_once, std::nullopt, run->context());
-        if (!rows) co_return std::move(rows).error();
-        for (const store::run_row& each : *rows) {
-            next = each.known.row + 1;
-            open.insert(each.known.row);
+            if (*row && (*row)->ended) output->out(line_of(**row));
         }
         output->settle();
-        if (!going && rows->empty()) break;
-        if (!rows->empty()) continue;
-        (void)co_await coro::sleep_until(run->context(),
-                                         run->loop->now() + std::chrono::milliseconds(500));
+        if (!going) break;
+        // The rows of a large run are not read without end.
+        const auto pause = std::max<coro::clock::duration>(500ms, 4 * (run->loop->now() - began));
+        (void)co_await coro::sleep_until(run->context(), run->loop->now() + pause);
     }
     co_return result<void>();
 }
@@ -366,6 +383,31 @@ struct exported_rows {
     std::uint64_t left_out = 0; ///< of an earlier version, where the format has no mark for them
 };
 
+/// Results that are written together: a database makes each write durable.
+class result_group {
+public:
+    /// `into` outlives the group.
+    explicit result_group(rows::result_writer& into) : into_(into) {}
+
+    [[nodiscard]] result<void> add(rows::row_result one) {
+        constexpr std::size_t max_rows = 1000;
+        constexpr std::size_t max_bytes = std::size_t{8} << 20;
+        bytes_ += one.id.size() + one.end.value_json.size() + one.end.error_json.size();
+        rows_.push_back(std::move(one));
+        return rows_.size() < max_rows && bytes_ < max_bytes ? result<void>() : write();
+    }
+    [[nodiscard]] result<void> write() {
+        bytes_ = 0;
+        const std::vector<rows::row_result> all = std::exchange(rows_, {});
+        return all.empty() ? result<void>() : into_.write(all);
+    }
+
+private:
+    rows::result_writer& into_;
+    std::vector<rows::row_result> rows_;
+    std::size_t bytes_ = 0;
+};
+
 coro::task<result<void>> export_rows(opened_run* run, const export_request* asked,
                                      exported_rows* exported) {
     rows::result_output to;
@@ -374,6 +416,7 @@ coro::task<result<void>> export_rows(opened_run* run, const export_request* aske
     auto writer = rows::result_writer::open(std::move(to));
     if (!writer) co_return std::move(writer).error();
     rows::result_writer* const into = writer->get();
+    result_group group(*into);
     std::optional<row_status> status;
     for (const row_status each : {row_status::done, row_status::failed, row_status::rejected}) {
         if (asked->status == name_of(each)) status = each;
@@ -387,12 +430,11 @@ coro::task<result<void>> export_rows(opened_run* run, const export_request* aske
                 return {};
             }
             if (row.known.outdated) ++exported->marked;
-            const rows::row_result one{std::move(row.id), *std::move(row.ended),
-                                       row.known.outdated};
             ++exported->written;
-            return into->write({&one, 1});
+            return group.add({std::move(row.id), *std::move(row.ended), row.known.outdated});
         },
         UINT64_MAX);
+    if (ok) ok = group.write();
     if (ok) ok = into->flush();
     co_return ok;
 }
@@ -440,7 +482,28 @@ exit_code list_runs(const std::vector<std::string>& folders, bool as_json, conso
     return exit_code::done;
 }
 
+/// Nothing: the run has begun, or nobody works on it.
+static std::optional<std::string> text_of_loading(const std::string& folder, bool as_json) {
+    std::error_code failed;
+    if (std::filesystem::exists(manifest_file(folder), failed)) return std::nullopt;
+    const auto answer = ask_run(folder, R"({"do":"status"})");
+    boost::system::error_code wrong;
+    const json::value parsed = answer ? json::parse(*answer, wrong) : json::value();
+    if (wrong || !parsed.is_object() || !parsed.get_object().contains("line")) return std::nullopt;
+    const std::string now(parsed.at("line").as_string());
+    if (as_json)
+        return setup::json_line(json::object{{"run", folder}, {"going", true}, {"now", now}});
+    return folder + ": going\nnow: " + now + "\n";
+}
+
 exit_code show_run(const std::string& run, bool as_json, console& output) {
+    if (const auto folder = find_going_run(run)) {
+        if (const auto text = text_of_loading(*folder, as_json)) {
+            if (as_json) output.out_data(*text);
+            else output.out(*text);
+            return exit_code::done;
+        }
+    }
     return tell(with_run(run, [&](opened_run& on) { return show(&on, as_json, &output); }), as_json,
                 output);
 }

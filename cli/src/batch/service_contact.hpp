@@ -11,6 +11,7 @@ namespace heddle::cli {
 struct service_contact {
     std::string service;
     bool answered = false;
+    bool answered_before = false; ///< an earlier request of the row got one
 };
 
 /// Whether one of them was down.

@@ -11,6 +11,7 @@ service_outages::change service_outages::row_ended(const std::vector<service_con
     else if (!was_probe) ++(failed ? in_vain_ : succeeded_);
     for (const service_contact& each : contacts) {
         outage_breaker& breaker = services_[each.service];
+        if (each.answered_before) breaker.note_worked();
         // A row that makes do without a service opens nothing, and is no sign that it is back.
         if (each.answered || failed || !breaker.is_closed())
             breaker.row_ended(!each.answered, was_probe, now);

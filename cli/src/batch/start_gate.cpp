@@ -50,10 +50,8 @@ gate_answer start_gate::ask(coro::clock::time_point now) {
         return gate_answer::stop;
     }
     if (paused_) return gate_answer::wait;
-    std::size_t most = bounds_.concurrency;
-    if (restricted_) most = std::min(most, *restricted_);
     const bool unknown = has_budget() && !has_mean();
-    if (in_progress_ >= most) return gate_answer::wait;
+    if (in_progress_ >= bounds_.concurrency) return gate_answer::wait;
     if (unknown && in_progress_ >= unknown_cost_rows) {
         waits_for_budget_ = true;
         return gate_answer::wait;

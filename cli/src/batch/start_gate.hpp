@@ -105,8 +105,6 @@ public:
     [[nodiscard]] stop_cause cause() const noexcept { return cause_; }
     void pause(bool paused) noexcept { paused_ = paused; }
     [[nodiscard]] bool paused() const noexcept { return paused_; }
-    /// So many rows at once although more are allowed; 0: none. For probes after an outage.
-    void restrict_to(std::optional<std::size_t> rows) noexcept { restricted_ = rows; }
 
     [[nodiscard]] batch_bounds& bounds() noexcept { return bounds_; }
     [[nodiscard]] const batch_bounds& bounds() const noexcept { return bounds_; }
@@ -146,7 +144,6 @@ private:
     std::uint64_t rows_paid_ = 0;  ///< of those: that have sent a request
     std::uint64_t rows_failed_ = 0;
     std::size_t in_progress_ = 0;
-    std::optional<std::size_t> restricted_;
     stop_cause cause_ = stop_cause::none;
     bool paused_ = false;
     bool waits_for_budget_ = false;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -25,30 +26,49 @@ namespace {
     return std::find(names.begin(), names.end(), step) != names.end();
 }
 
+[[nodiscard]] std::string digest_of_reads_in(const std::vector<ports::step_record>& records) {
+    std::map<ports::digest128, std::string> reads; // in an order that does not depend on chance
+    for (const ports::step_record& each : records) {
+        if (reads_a_source(each.name))
+            reads[each.path] = each.name + ' ' + hex_of(rows::digest_of_content(each.body));
+    }
+    std::string all;
+    for (const auto& [path, text] : reads) all += text + '\n';
+    return all.empty() ? std::string() : hex_of(rows::digest_of_content(all));
+}
+
 } // namespace
 
 top_level_notes::top_level_notes(std::uint64_t seed, std::vector<ports::step_record> records,
                                  std::vector<program_source> sources)
-    : seed_(seed) {
-    keep(std::move(records));
-    sources_ = std::move(sources);
-}
+    : seed_(seed), has_records_(true),
+      records_(std::make_shared<std::vector<ports::step_record>>(std::move(records))),
+      sources_(std::move(sources)), reads_(digest_of_reads_in(*records_)) {}
 
 void top_level_notes::keep(std::vector<ports::step_record> records) {
-    if (std::exchange(has_records_, true)) return;
-    records_ = std::move(records);
-    std::map<ports::digest128, std::string> reads; // in an order that does not depend on chance
-    std::size_t bytes = 0;
-    for (ports::step_record& each : records_) {
-        if (reads_a_source(each.name))
-            reads[each.path] = each.name + ' ' + hex_of(rows::digest_of_content(each.body));
-        bytes += each.body.size();
-        // A record without an answer has its step asked again.
-        if (bytes > max_kept_bytes && each.kind == ports::step_kind::answer) each.body.clear();
+    if (std::exchange(is_complete_, true)) return;
+    std::vector<ports::step_record> late;
+    if (has_records_) {
+        late = std::move(records);
+    } else {
+        reads_ = digest_of_reads_in(records);
+        // An evaluation goes on after records that end early; it could not do without some between.
+        std::size_t bytes = 0;
+        const auto first_late = std::find_if(records.begin(), records.end(), [&](const auto& each) {
+            return (bytes += each.body.size()) > max_kept_bytes;
+        });
+        late.assign(std::make_move_iterator(first_late), std::make_move_iterator(records.end()));
+        records.erase(first_late, records.end());
+        records_ = std::make_shared<std::vector<ports::step_record>>(std::move(records));
+        has_records_ = true;
     }
-    std::string all;
-    for (const auto& [path, text] : reads) all += text + '\n';
-    if (!all.empty()) reads_ = hex_of(rows::digest_of_content(all));
+    if (!late.empty()) late_ = std::make_shared<std::vector<ports::step_record>>(std::move(late));
+}
+
+std::vector<ports::step_record> top_level_notes::all() const {
+    std::vector<ports::step_record> both = *records_;
+    if (late_) both.insert(both.end(), late_->begin(), late_->end());
+    return both;
 }
 
 std::string top_level_notes::digest_of_sources() const {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,23 +20,29 @@ namespace heddle::cli {
 /// and chance.
 class top_level_notes {
 public:
-    /// Of answers that are kept; what comes after that is asked again by each evaluation.
+    /// Of answers that a run keeps; what comes after that is asked again by each process.
     static constexpr std::size_t max_kept_bytes = std::size_t{64} << 20;
 
     /// `seed`: of what the top level draws by chance.
     explicit top_level_notes(std::uint64_t seed) : seed_(seed) {}
-    /// What an evaluation in another process has noted.
+    /// What an evaluation in another process has noted, and the run kept.
     top_level_notes(std::uint64_t seed, std::vector<ports::step_record> records,
                     std::vector<program_source> sources);
 
-    /// `records`: of an evaluation that has ended with a value. The first ones count.
+    /// `records`: what an evaluation that has ended with a value got besides all(). Those of the
+    /// first one in this process count.
     void keep(std::vector<ports::step_record> records);
     /// What that evaluation has read.
     void note_sources(std::vector<program_source> sources) { sources_ = std::move(sources); }
     [[nodiscard]] bool has_records() const noexcept { return has_records_; }
+    /// Those that the run keeps.
     [[nodiscard]] const std::vector<ports::step_record>& records() const noexcept {
-        return records_;
+        return *records_;
     }
+    /// Those, and what came after them in this process.
+    [[nodiscard]] std::vector<ports::step_record> all() const;
+    /// Frees what came after them: the top level is not evaluated any more.
+    void drop_late() noexcept { late_.reset(); }
     [[nodiscard]] const std::vector<program_source>& sources() const noexcept { return sources_; }
     /// A digest of the sources; empty if there are none. Programs that ran, and the time, are no
     /// part of it.
@@ -45,9 +52,14 @@ public:
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 
 private:
+    // Threads evaluate the top level from the same records.
+    using shared_records = std::shared_ptr<const std::vector<ports::step_record>>;
+
     std::uint64_t seed_;
-    bool has_records_ = false;
-    std::vector<ports::step_record> records_;
+    bool has_records_ = false; ///< of this process or an earlier one
+    bool is_complete_ = false; ///< an evaluation of this process has ended
+    shared_records records_ = std::make_shared<std::vector<ports::step_record>>();
+    shared_records late_; ///< beyond max_kept_bytes; null: none
     std::vector<program_source> sources_;
     std::string reads_;
 };
@@ -57,7 +69,7 @@ private:
 class top_level_log final : public host::step_log {
 public:
     explicit top_level_log(const top_level_notes& notes)
-        : earlier_(notes.records()), seed_(notes.seed()) {}
+        : earlier_(notes.all()), seed_(notes.seed()) {}
 
     [[nodiscard]] std::vector<ports::step_record> take_earlier() override {
         return std::exchange(earlier_, {});

@@ -29,7 +29,7 @@ Environment:
   OLLAMA_HOST      address of an Ollama server
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY, SSL_CERT_FILE
                    proxies and certificates for connections to services
-  HEDDLE_MODEL     the model, as --model takes it
+  HEDDLE_MODEL     the model, in the form of --model
   NO_COLOR         no colours
 
 Configuration: heddle.toml in this directory or the nearest one above it, then heddle/heddle.toml in $XDG_CONFIG_HOME or ~/.config. Options and
@@ -270,10 +270,10 @@ private:
         if (!what.starts_with(before) || at == std::string_view::npos) return std::string(what);
         const std::string name(what.substr(before.size(), at - before.size()));
         const std::string value(what.substr(at + between.size()));
-        std::string text = name + " does not take '" + value + "'";
+        std::string text = "invalid value '" + value + "' for " + name;
         const CLI::Option* option = innermost().get_option_no_throw(name);
         if (option && !option->get_description().empty())
-            text += "; it is: " + option->get_description();
+            text += " (" + option->get_description() + ")";
         return text;
     }
 

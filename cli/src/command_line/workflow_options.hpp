@@ -55,6 +55,8 @@ struct workflow_options {
     bool from_journal = false;    ///< nothing is sent, written or started: only records are used
     bool parks_questions = false; ///< system:ask_user parks its row, which has a journal
     bool parks = false;           ///< requests may wait for batches of their services
+    bool parks_all = false;       ///< those of all tasks do, where nothing else is set
+    std::string why_not_parked;   ///< as of setup::service_request
     bool drops_output = false;    ///< what the workflow prints and logs is not shown
     std::string default_tasks;    ///< the folder that is read if it exists and `tasks` is empty
 };

@@ -40,9 +40,10 @@ public:
         texts.concurrency = "Maximum number of rows in progress; 64 unless heddle.toml sets it";
         texts.timeout = "Maximum time of a row in seconds; a row that takes longer fails";
         texts.budget_usd =
-            "Maximum cost in US dollars of all processes of the run; no row starts after that";
+            "Maximum cost of the run in US dollars, over all its processes; no row starts after "
+            "that";
         texts.max_calls =
-            "Maximum number of model requests of all processes of the run; no row starts "
+            "Maximum number of model requests of the run, over all its processes; no row starts "
             "after that";
         texts.json =
             "Print the summary as one JSON object, on standard output unless the results "
@@ -129,10 +130,11 @@ private:
                   "input; repeatable")
             .value("FILE");
         to.option("--rows-format", rows_format_,
-                  "jsonl, csv, tsv or lines, whatever the name of the file")
+                  "Format of the rows, regardless of the file name: jsonl, csv, tsv or lines")
             .value("FORMAT");
         to.option("--id", asked_.rows.id_field,
-                  "Column that names a row; without it a row is named by its position and content")
+                  "Column with the id of a row; by default, the id is made from its position and "
+                  "content")
             .value("COLUMN");
         to.option("--limit", asked_.rows.limit, "Maximum number of rows to process")
             .value("N")
@@ -147,10 +149,9 @@ private:
         to.option("-i,--input", asked_.inputs,
                   "Input of main for all rows: NAME=TEXT, or NAME:=JSON; repeatable")
             .value("NAME=VALUE");
-        to.flag(
-            "--strict", asked_.strict,
-            "Stop at a row that cannot be read, lacks a column or has one that neither main nor "
-            "--id takes");
+        to.flag("--strict", asked_.strict,
+                "Stop at a row that cannot be read, lacks a column, or has a column that neither "
+                "main nor --id uses");
     }
 
     void add_output_options(option_list& to) {
@@ -159,7 +160,9 @@ private:
                   "File for the results: .jsonl, .csv, .tsv, .db (SQLite); - for standard output")
             .show_default()
             .value("FILE");
-        to.option("--out-format", out_format_, "jsonl, csv, tsv or sqlite, whatever its name")
+        to.option("--out-format", out_format_,
+                  "Format of the results, regardless of the file "
+                  "name: jsonl, csv, tsv or sqlite")
             .value("FORMAT");
         to.option("--columns", columns_,
                   "Members of the value to write as separate columns in CSV and TSV: a,b,c")
@@ -172,7 +175,7 @@ private:
                 "Write failed rows to the results too");
         to.flag("--ordered", asked_.ordered, "Write results in the order of the rows");
         to.option("--window", asked_.window,
-                  "With --ordered, how far rows may be ahead of the next one to be written")
+                  "With --ordered, maximum number of rows ahead of the next one to be written")
             .show_default()
             .value("N")
             .range(1, 1'000'000);
@@ -182,7 +185,7 @@ private:
     void add_run_options(option_list& to) {
         to.group("Run");
         to.option("--run", asked_.run,
-                  "Directory with the state of the run, from which the same command continues "
+                  "Directory for the state of the run; the same command continues from it "
                   "(default: FILE.run next to the results)")
             .value("DIR");
         to.action(
@@ -190,7 +193,7 @@ private:
             "Keep no state: a stopped batch starts over");
         to.option("--durability", durability_,
                   "When a response is durable: fsync (each one is synced to disk), group (several "
-                  "at once), off (a crash of the machine may lose some)")
+                  "at once), off (a kill or a crash loses the last ones)")
             .value("HOW");
         to.option("--on-error", on_error_,
                   "What to do after a row has failed: skip (continue), stop, or stop-after=N rows; "
@@ -201,39 +204,40 @@ private:
             .value("N")
             .range(0, 1000);
         to.flag("--retry-failed", asked_.retry_failed,
-                "Run rows again that failed in earlier processes of the run");
+                "Run the rows again that failed in earlier processes of the run");
         to.option("--retry-row", asked_.retry_ids,
                   "Run the row with this id again if it failed before; repeatable")
             .value("ID");
         to.option("--threads", asked_.threads,
-                  "Threads that execute rows, for workflows that compute; limits and budgets are "
-                  "shared")
+                  "Number of threads that execute rows, for CPU-bound workflows; they share "
+                  "limits and budgets")
             .show_default()
             .value("N")
             .range(1, 256);
-        to.option("--deadline", deadline_, "Start no row after this many seconds").value("S");
+        to.option("--deadline", deadline_, "Start no further row after this many seconds")
+            .value("S");
         to.option("--grace", grace_,
-                  "Seconds that rows in progress may take to finish after Ctrl-C (default: 30)")
+                  "Seconds for rows in progress to finish after Ctrl-C (default: 30)")
             .value("S");
         to.flag("--park", asked_.park,
                 "Send the requests of OpenAI, Anthropic and Gemini models in batches, for half the "
                 "price: submit them and exit; the same command takes the responses and continues");
         to.flag("--park-wait", asked_.park_wait,
-                "As --park, and stay until all batches have ended and all rows are done");
+                "Like --park, but keep running until all batches have ended and all rows are done");
         to.option("--park-interval", park_interval_,
-                  "With --park-wait, seconds between looks at the batches (default: 30, growing to "
-                  "300)")
+                  "With --park-wait, seconds between checks of the batches (default: 30, growing "
+                  "to 300)")
             .value("S");
         to.flag("--cancel-batches", asked_.cancel_batches, "As 'heddle runs cancel' asks").hidden();
         to.option("--park-settling", park_settling_,
-                  "Seconds after which a batch whose submission was not acknowledged, and that its "
-                  "service does not list, is submitted again (default: 30)")
+                  "Seconds after which a batch is submitted again if its submission was not "
+                  "acknowledged and the service does not list it (default: 30)")
             .value("S");
         to.flag("--dry-run", asked_.dry_run,
-                "Only read and check the rows, and report what would run and its estimated cost");
+                "Only read and check the rows; report how many would run and the estimated cost");
         to.flag("--plan", asked_.plan,
-                "Only report what an edit of the program would make the batch ask again, per task, "
-                "and its estimated cost");
+                "Only report which requests an edit of the program would repeat, per task, and "
+                "their estimated cost");
         to.option("--sample-rows", asked_.sample_rows,
                   "With --dry-run, run this many rows to measure the cost of a row; their results "
                   "are discarded")
@@ -319,15 +323,14 @@ constexpr command_row rows[] = {{
     .name = "batch",
     .summary = "Run a workflow for each row of a file",
     .details =
-        R"(The function main is called for each row; its parameters take the columns of their names,
-and a parameter named row alone takes the whole row as a map. The value of main is the result of
-the row.
+        R"(The function main is called for each row. Its parameters take the columns of the same names; a
+single parameter named row takes the whole row as a map. The value of main is the result of the row.
 
 The directory of the run holds the state of its rows: after Ctrl-C, a crash or an exhausted budget,
-the same command continues the run, and no finished row runs again. After an edit of the program all
-rows run again, but a request that is the same as before has the response that it had, without a
-call; --plan reports beforehand what will be asked again. Each row is in the results once.
-Rows that fail or cannot be read are in FILE.failed.jsonl, each with its error.
+the same command continues the run, and no finished row runs again. After an edit of the program, all
+rows run again, but an unchanged request reuses its earlier response without a call; --plan reports
+in advance which requests will be sent again. Each row is in the results once. Rows that fail or
+cannot be read are in FILE.failed.jsonl with their errors.
 
 Examples:
   heddle batch classify.heddle --rows reviews.jsonl --out results.jsonl --id id
@@ -339,7 +342,7 @@ Examples:
   heddle runs show results.jsonl
 
 The first Ctrl-C lets rows in progress finish, the second stops them, the third ends the program at
-once. None of them loses what the directory of the run holds.
+once. None of them loses the state in the directory of the run.
 
 Exit codes: 0 all rows are done, 3 all rows have ended and some have no result, 4 stopped early
 (rows are left), 5 rows wait for batches of their services (--park), 1 failed, 2 usage or syntax error, 130 interrupted.)",

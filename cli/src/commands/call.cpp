@@ -72,7 +72,7 @@ Examples:
   heddle call review --file src/main.cpp --input-json review.json --json
   heddle call '(+ a b)' a:=1 b:=2
 
-Exit codes: as heddle run; 1 for a FAILED result.)",
+Exit codes: the same as for heddle run; 1 for a FAILED result.)",
     .group = command_group::run,
     .make = &make_command<call_work>,
 }};

@@ -56,7 +56,7 @@ constexpr command_row rows[] = {{
   heddle eval '(dict "a" 1)' --json
   heddle eval - < program.heddle
 
-Exit codes: as heddle run.)",
+Exit codes: the same as for heddle run.)",
     .group = command_group::run,
     .make = &make_command<eval_work>,
 }};

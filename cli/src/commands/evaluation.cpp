@@ -151,7 +151,11 @@ coro::task<result<value>> perform(workflow_run* run, host::run_options options) 
     }
     if (run->kept) options.steps = run->kept->top();
     result<value> last = co_await evaluate_source(run, options);
-    if (run->kept) run->kept->note_imports(run->tools->imported());
+    if (run->kept) {
+        run->kept->note_imports(run->tools->imported());
+        run->tools->allow_parked_branches(session);
+        options.concurrency = run->tools->bounds().concurrency;
+    }
     if (!last) {
         // Nothing was run: the text could not be read or compiled.
         if (!session.has_run_code() && !was_ended(last.error())) run->on_failure = exit_code::usage;
@@ -203,7 +207,9 @@ coro::task<bool> open_kept(workflow_run* run, application* tools) {
 /// Keeps how the run has ended.
 coro::task<void> keep_end(workflow_run* run) {
     run_end how;
-    const bool is_over = !run->stopped && (run->ended || run->on_failure != exit_code::usage);
+    const bool waits = run->parking.holds_run() || run->kept->is_parked();
+    const bool is_over =
+        !run->stopped && !waits && (run->ended || run->on_failure != exit_code::usage);
     if (is_over) how = end_of_run(run->ended, run->session->realm().sources());
     result<void> kept = co_await run->kept->end(std::move(how));
     if (!kept && run->ended) run->ended = std::move(kept).error();
@@ -213,7 +219,7 @@ coro::task<void> perform_and_close(workflow_run* run, host::run_options options,
                                    application* tools) {
     bool goes = true;
     if (run->kept) goes = co_await open_kept(run, tools);
-    if (goes) {
+    if (goes && !run->parking.holds_run()) {
         result<value> ended = co_await perform(run, options);
         run->ended = std::move(ended);
     }
@@ -221,7 +227,11 @@ coro::task<void> perform_and_close(workflow_run* run, host::run_options options,
     if (run->is_open) {
         run->kept->note_imports(tools->imported());
         co_await keep_end(run);
+        const coro::call_context submitting{&tools->loop(), &run->cancel, {}};
+        result<void> submitted = co_await run->parking.end(run->stopped, submitting);
+        if (!submitted) run->ended = std::move(submitted).error();
     }
+    run->parking.close();
     co_await tools->close();
 }
 
@@ -306,6 +316,10 @@ exit_code evaluate_program(program source, const workflow_options& asked,
         };
     }
     if (trace) trace->attach(*run.session, run.cancel);
+    if (keeper && options.parks) {
+        run.parking.attach(*keeper, *tools, run.say, run.cancel);
+        if (run.source.cancel_batches) run.parking.cancel_batches();
+    }
 
     coro::event_loop& loop = tools->loop();
     interrupts signals(loop.context(), [&] {
@@ -343,6 +357,7 @@ exit_code evaluate_program(program source, const workflow_options& asked,
     const bool timed_out = !run.ended && bounds.until.passed(loop.now());
     if (signals.came() || timed_out) output.wait_at_most(time_for_readers);
     if (trace && run.is_open && !signals.came()) return tell_replay(run, *trace);
+    if (run.parking.waits()) return tell_waiting(run, options, output);
     const exit_code code = tell_end(run, *tools, options, signals.came(), output);
     if (run.is_open && run.stopped && run.kept->use() == run_use::work)
         run.say("the same command continues the run in " + run.kept->folder());

@@ -39,6 +39,7 @@ struct program {
     std::string run_folder;             ///< keeps what the run does; empty: nothing is kept
     std::vector<std::string> arguments; ///< of the command line, for that folder
     bool retry_failed = false;          ///< failed steps of the run are asked again
+    bool cancel_batches = false; ///< nothing is evaluated: services cancel the batches of the run
     /// The run is only replayed, and its steps are printed; null: it is not. Outlives the call.
     const replay_request* replay = nullptr;
 };

@@ -87,7 +87,7 @@ constexpr command_row rows[] = {{
     .summary = "Format source files in the canonical layout",
     .details =
         R"(Only white space changes: comments, blank lines and spelling stay, so the program keeps its meaning.
-A file that cannot be read as a program is left alone.
+A file that is not a program is left unchanged.
 
 Examples:
   heddle fmt review.heddle

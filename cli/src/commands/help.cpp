@@ -80,7 +80,7 @@ constexpr command_row rows[] = {{
     .name = "help",
     .summary = "Describe a command or a name of the language",
     .details =
-        R"(Without a command, describes the program. A command comes before a name of the language.
+        R"(Without a command, describes the program. Commands take precedence over names of the language.
 
 Examples:
   heddle help run

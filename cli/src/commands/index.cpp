@@ -71,7 +71,7 @@ coro::task<result<void>> index_and_ask(index_run* run) {
         if (!opened && !memory::is_unusable_index(opened.error())) co_return opened;
         if (!opened) {
             run->log->write(log_level::warn, "memory",
-                            opened.error().message() + "; it is made anew");
+                            opened.error().message() + "; a new one is created");
         }
     }
     memory::index_options options;

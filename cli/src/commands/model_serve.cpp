@@ -116,7 +116,7 @@ public:
         to.option("--rules", asked_.rules, "File of rules that map prompts to responses")
             .required()
             .value("FILE");
-        to.option("--port", asked_.port, "Port to listen on; 0 for any free one")
+        to.option("--port", asked_.port, "Port to listen on; 0 selects a free port")
             .show_default()
             .value("N")
             .range(0, 65'535);

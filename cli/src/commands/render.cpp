@@ -42,13 +42,36 @@ struct render_request {
 
 /// Whether a top-level form defines a name, function, task or tool, or imports. Only these forms
 /// of a workflow are evaluated.
-bool is_definition(const value& form) {
+/// The name at the head of a form; empty for anything else.
+std::string_view head_of(const value& form) {
+    if (!form.is(lang::kind::list) || form.length() == 0) return {};
+    const value& head = lang::list_items(form)[0];
+    return head.is(lang::kind::symbol) ? lang::symbol_name(head) : std::string_view();
+}
+
+bool is_definition(std::string_view head) {
     static constexpr std::array<std::string_view, 5> heads{"define", "defmacro", "defatom",
                                                            "deftool", "import"};
-    if (!form.is(lang::kind::list) || form.length() == 0) return false;
-    const value& head = lang::list_items(form)[0];
-    return head.is(lang::kind::symbol) &&
-           std::find(heads.begin(), heads.end(), lang::symbol_name(head)) != heads.end();
+    return std::find(heads.begin(), heads.end(), head) != heads.end();
+}
+
+/// The definitions among forms of the top level, also those inside of a progn there, in order.
+std::vector<lang::datum> definitions_of(std::vector<lang::datum> forms) {
+    std::vector<lang::datum> definitions;
+    std::reverse(forms.begin(), forms.end());
+    while (!forms.empty()) { // a stack: the next one is the last
+        lang::datum next = std::move(forms.back());
+        forms.pop_back();
+        const std::string_view head = head_of(next.content);
+        if (head == "progn" || head == "begin") {
+            const auto items = lang::list_items(next.content);
+            for (std::size_t i = items.size(); i > 1; --i)
+                forms.push_back({items[i - 1], next.span});
+        } else if (is_definition(head)) {
+            definitions.push_back(std::move(next));
+        }
+    }
+    return definitions;
 }
 
 /// The state of one rendering.
@@ -86,10 +109,7 @@ coro::task<result<void>> define_all(rendering* of, host::run_options options) {
     const std::uint32_t position = session.realm().sources().add(name, of->text, 1);
     auto forms = lang::read_all(session.memory(), of->text, position);
     if (!forms) co_return std::move(forms).error();
-    std::vector<lang::datum> definitions;
-    for (lang::datum& each : *forms) {
-        if (is_definition(each.content)) definitions.push_back(std::move(each));
-    }
+    std::vector<lang::datum> definitions = definitions_of(*std::move(forms));
     if (definitions.empty()) co_return result<void>();
     result<value> ended = co_await session.evaluate_forms(std::move(definitions), options);
     if (!ended) co_return std::move(ended).error();
@@ -270,7 +290,7 @@ public:
         to.group("Output");
         const option_ref wire =
             to.flag("--wire", asked_.wire,
-                    "Print the body that the service would get, without its headers");
+                    "Print the body that the service would receive, without headers");
         to.flag("--json", options.json,
                 "Print the request and its estimates as JSON on standard output")
             .excludes(wire);
@@ -297,7 +317,7 @@ constexpr command_row rows[] = {{
     .details =
         R"(Prints the first request that the task would send with these inputs: service, model, settings,
 system prompt, messages, tools and schema, with an estimate of its tokens and cost. No service is
-called, and no key is needed. Of a workflow only the definitions are evaluated.
+called, and no key is needed. Only the definitions of a workflow are evaluated.
 
 Examples:
   heddle render summarise --input text="A long story." --model openai:gpt-4o-mini

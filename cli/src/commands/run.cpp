@@ -20,6 +20,7 @@ struct run_request {
     input_options inputs;
     std::string run; ///< the folder of the run; empty: nothing is kept
     bool retry_failed = false;
+    bool cancel_batches = false;
     std::vector<std::string> arguments;     ///< of the command line
     const replay_request* replay = nullptr; ///< null: it is run
 };
@@ -85,6 +86,7 @@ static exit_code run_file(const run_request& asked, const setup::environment& va
     source.run_folder = asked.run;
     source.arguments = asked.arguments;
     source.retry_failed = asked.retry_failed;
+    source.cancel_batches = asked.cancel_batches;
     source.replay = asked.replay;
     return evaluate_program(std::move(source), options, variables, output);
 }
@@ -98,21 +100,25 @@ public:
         add_input_options(to, asked_.inputs, "main");
         to.group("Run");
         to.option("--run", asked_.run,
-                  "Directory that keeps what the workflow has done, so that the same command "
-                  "continues after a crash or Ctrl-C")
+                  "Directory for the journal of the run; the same command continues from it "
+                  "after a crash or Ctrl-C")
             .value("DIR");
         to.flag("--retry-failed", asked_.retry_failed,
-                "With --run, ask again for what failed in a run that ended with an error");
+                "With --run, continue a run that ended with an error and repeat the step that "
+                "failed");
+        to.flag("--cancel-batches", asked_.cancel_batches, "As 'heddle runs cancel' asks").hidden();
         reader_.add_to(to, asked_.options);
         add_progress_option(to, progress_);
     }
     std::optional<std::string> mistake() override {
         if (asked_.retry_failed && asked_.run.empty()) return "--retry-failed needs --run DIR";
+        if (asked_.cancel_batches && asked_.run.empty()) return "--cancel-batches needs --run DIR";
         if (auto wrong = read_progress_option(progress_, asked_.options.progress)) return wrong;
         return reader_.finish(asked_.options);
     }
     exit_code run(command_context context) override {
         asked_.arguments = context.program.arguments();
+        std::erase(asked_.arguments, "--cancel-batches"); // no part of what continues the run
         return run_file(asked_, context.variables, context.output);
     }
     exit_code replay(const replay_request& asked, command_context context) override {
@@ -134,10 +140,10 @@ constexpr command_row rows[] = {{
     .summary = "Run the workflow in a file",
     .details =
         R"(If the file defines main, main is called with the inputs, matched to its parameters by name. Otherwise
-the result is the value of the last expression. A string is printed as it is, a list of maps as a
-table; --json prints JSON. Without --tasks, templates are read from tasks/ next to FILE.
+the result is the value of the last expression. A string is printed unchanged, a list of
+maps as a table; --json prints JSON. Without --tasks, templates are read from tasks/ next to FILE.
 
-  --input name=text    the text after the first =, as it is
+  --input name=text    the text after the first =
   --input rows:=[1,2]  any JSON value
   --input-json FILE    an object with several inputs; --input takes precedence
 
@@ -149,16 +155,17 @@ Examples:
   heddle run hello.heddle --model openai:llama3 --base-url http://localhost:11434/v1
   heddle run long.heddle --run long.run
 
-With --run DIR the workflow is continued by the same command after Ctrl-C, a crash, kill -9 or the end
-of --timeout: what has been answered is not asked again, and half-done maps keep their finished
-calls. A run that is done prints its result again. 'heddle runs replay DIR' shows its steps.
+With --run DIR, the same command continues the workflow after Ctrl-C, a crash, kill -9 or the end of
+--timeout, and repeats no finished call, not even in a map that was interrupted. A run that is done
+prints its result again. 'heddle runs replay DIR' shows its steps.
 
-On a terminal, a status line shows how far the outermost maps have come, the rate, the time left and
-the calls; elsewhere a line is printed after 2, 10 and then every 30 seconds.
+On a terminal, a status line shows the progress of the outermost maps, the rate, the time left and
+the calls; otherwise a line is printed after 2 and 10 seconds, and then every 30 seconds.
 
 Ctrl-C cancels all calls, reports what was done and exits with 130. A second Ctrl-C stops at once.
 
-Exit codes: 0 success, 1 the workflow failed, 2 usage or syntax error, 130 interrupted.)",
+Exit codes: 0 success, 1 the workflow failed, 2 usage or syntax error, 5 with --run: the rest waits for
+batches of the services (tasks with the setting park), 130 interrupted.)",
     .group = command_group::run,
     .make = &make_command<run_work>,
 }};

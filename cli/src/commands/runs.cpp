@@ -91,7 +91,7 @@ public:
         to.option("--status", asked_.status, "done, failed, rejected or all")
             .show_default()
             .value("STATUS");
-        to.flag("--force", asked_.force, "Replace a file that is there");
+        to.flag("--force", asked_.force, "Replace an existing file");
     }
     std::optional<std::string> mistake() override {
         for (const char* known : {"all", "done", "failed", "rejected"}) {
@@ -128,12 +128,12 @@ class retry_work final : public command {
 public:
     void add_options(option_list& to) override {
         to.argument("RUN", run_, about_run).required();
-        to.flag("--failed", failed_, "Run all rows again that have failed");
+        to.flag("--failed", failed_, "Run all failed rows again");
         to.option("--row", rows_, "Run the failed row with this id again; repeatable").value("ID");
         to.option("-i,--input", asked_.inputs,
-                  "An input of the run whose value it does not keep (a token); repeatable")
+                  "Value of an input that the run does not store, such as a token; repeatable")
             .value("NAME=VALUE");
-        to.flag("--allow", asked_.allow, "Run the command although you have not started the run");
+        to.flag("--allow", asked_.allow, "Run the command even though you did not start the run");
     }
     std::optional<std::string> mistake() override {
         if (failed_ == rows_.empty()) return std::nullopt;
@@ -168,15 +168,15 @@ class replay_work final : public command {
 public:
     void add_options(option_list& to) override {
         to.argument("RUN", asked_.run, about_run).required();
-        to.argument("ROW", asked_.row, "The id or number of the row; of a single run none");
+        to.argument("ROW", asked_.row, "The id or number of the row; omit it for a single run");
         to.option("--until", asked_.until,
                   "End after this step: its number, or at least 12 digits of its path")
             .value("STEP");
         to.option("-i,--input", asked_.command.inputs,
-                  "An input of the run whose value it does not keep (a token); repeatable")
+                  "Value of an input that the run does not store, such as a token; repeatable")
             .value("NAME=VALUE");
         to.flag("--allow", asked_.command.allow,
-                "Replay the workflow although you have not started the run");
+                "Replay the workflow even though you did not start the run");
         to.flag("--json", asked_.json, "Print a JSON object for each step");
     }
     std::optional<std::string> mistake() override {
@@ -195,7 +195,7 @@ public:
     void add_options(option_list& to) override {
         to.argument("A", asked_.a, about_run).required();
         to.argument("B", asked_.b, about_run).required();
-        to.option("-n,--rows", asked_.most, "Rows to print at most")
+        to.option("-n,--rows", asked_.most, "Maximum number of rows to print")
             .show_default()
             .value("N")
             .range(0, 1e9);
@@ -214,9 +214,13 @@ public:
     void add_options(option_list& to) override {
         to.argument("RUN", asked_.run, about_run).required();
         to.argument("ROW", asked_.row, "The id or number of the row").required();
-        to.argument("TEXT", asked_.text, "The answer; of choices the text or the number")
+        to.argument("TEXT", asked_.text,
+                    "The answer: any text or, if the question has choices, "
+                    "the text or number of one")
             .required();
-        to.option("--question", asked_.question, "Of several open questions of the row, which")
+        to.option("--question", asked_.question,
+                  "Number of the question, if the row has several "
+                  "open ones")
             .show_default()
             .value("N")
             .range(1, 1e6);
@@ -229,7 +233,7 @@ private:
 
 /// A request to a run that is going.
 exit_code steer(const std::string& run, const json::object& request, console& output) {
-    const auto folder = find_run(run);
+    const auto folder = find_going_run(run);
     if (!folder) return tell_usage_error(folder.error(), false, output);
     if (const auto about = read_manifest(*folder); about && about->is_single()) {
         return tell_usage_error(
@@ -272,10 +276,10 @@ public:
     void add_options(option_list& to) override {
         to.argument("RUN", run_, about_run).required();
         to.option("-i,--input", asked_.inputs,
-                  "An input of the run whose value it does not keep (a token); repeatable")
+                  "Value of an input that the run does not store, such as a token; repeatable")
             .value("NAME=VALUE");
         to.flag("--allow", asked_.allow,
-                "Cancel batches of the services although you have not started the run");
+                "Cancel batches of the services even though you did not start the run");
     }
     exit_code run(command_context context) override {
         const auto folder = find_run(run_);
@@ -353,21 +357,22 @@ constexpr command_row rows[] = {
      .make = &make_command<tail_work>},
     {.name = "runs export",
      .summary = "Write the results of a run from its journal",
-     .details = "The results are complete also where the output file was lost.",
+     .details = "The results are complete even if the output file was lost.",
      .group = command_group::run,
      .make = &make_command<export_work>},
     {.name = "runs retry",
      .summary = "Run failed rows of a run again",
      .details =
-         "Starts the last command of the run again, in the directory where it was started. It "
-         "must be one that you have given: a run may come from somebody else.",
+         "Starts the last command of the run again, in the directory where it was started. "
+         "Without --allow, it must be a command that you have run on this machine: a run may "
+         "come from somebody else.",
      .group = command_group::run,
      .make = &make_command<retry_work>},
     {.name = "runs replay",
      .summary = "Run a row again from its journal, and print its steps",
      .details =
-         R"(Nothing is sent, written, started or printed by the workflow: each step takes the answer that is
-recorded. Where the records end before the row does, so does the replay, with exit code 1.
+         R"(The workflow sends, writes, starts and prints nothing: each step returns its recorded result. If the
+records end before the row does, the replay ends there with exit code 1.
 
 Examples:
   heddle runs replay results.jsonl r17
@@ -382,10 +387,10 @@ Examples:
      .group = command_group::run,
      .make = &make_command<diff_work>},
     {.name = "runs answer",
-     .summary = "Answer a question of a row that waits for it",
+     .summary = "Answer a question that a row waits for",
      .details =
-         R"(A row of a batch that calls system:ask_user is left, and 'heddle runs show' lists its question.
-The answer is kept in the journal, and the command of the batch continues the row with it.
+         R"(A row of a batch that calls system:ask_user is parked, and 'heddle runs show' lists its question.
+The answer is stored in the journal, and the command of the batch continues the row with it.
 
 Example:
   heddle runs answer results.jsonl r17 yes)",
@@ -404,9 +409,9 @@ Example:
     {.name = "runs cancel",
      .summary = "Stop a run that is in progress, as Ctrl-C does",
      .details =
-         "Rows in progress have 30 seconds to finish. Batches that services have (--park) are\n"
-         "cancelled, also when no process works on the run; what they have performed is kept.\n"
-         "The batch command continues the run.",
+         "Rows in progress have 30 seconds to finish. Batches that were submitted (--park) are\n"
+         "cancelled, even if no process works on the run; their completed responses are kept. The\n"
+         "command of the batch continues the run.",
      .group = command_group::run,
      .make = &make_command<cancel_work>},
     {.name = "runs set",

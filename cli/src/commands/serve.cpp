@@ -17,31 +17,34 @@ public:
     void add_options(option_list& to) override {
         to.argument("FILE", asked_.files, "Files whose functions are served").required();
         to.group("Server");
-        to.option("-l,--listen", asked_.listen, "Address to listen on; port 0 for any free one")
+        to.option("-l,--listen", asked_.listen, "Address to listen on; port 0 selects a free port")
             .value("HOST:PORT")
             .show_default();
         to.option("--token-file", asked_.token_file,
-                  "File of bearer tokens that clients need: in each line a token, or a name and a "
-                  "token [HEDDLE_SERVE_TOKEN]")
-            .value("FILE");
+                  "File of bearer tokens that clients must send; each line has a token, or a "
+                  "name and a token [HEDDLE_SERVE_TOKEN]")
+            .value("FILE")
+            .check(&mistake_of_path);
         to.flag("--open", asked_.is_open,
-                "Permit an address that other machines can reach without tokens");
+                "Allow requests without a token on an address that other machines can reach");
         to.option("--tls-cert", asked_.tls_certificate, "Certificate chain in PEM, for HTTPS")
-            .value("FILE");
+            .value("FILE")
+            .check(&mistake_of_path);
         to.option("--tls-key", asked_.tls_key, "Key of the certificate in PEM, without a password")
-            .value("FILE");
-        to.option("--threads", asked_.threads, "Threads that run workflows")
+            .value("FILE")
+            .check(&mistake_of_path);
+        to.option("--threads", asked_.threads, "Number of threads that run workflows")
             .value("N")
             .range(1, 1024)
             .show_default();
         to.option("--grace", grace_,
-                  "Seconds for requests in progress when the server ends; then they are cancelled")
+                  "Seconds for requests in progress to finish on shutdown, before they are "
+                  "cancelled")
             .value("S")
             .range(0, 86'400)
             .show_default();
         to.option("--drain-delay", drain_delay_,
-                  "Seconds for which a server that ends still accepts requests, while /readyz "
-                  "responds with 503")
+                  "Seconds to keep accepting requests on shutdown, while /readyz responds with 503")
             .value("S")
             .range(0, 86'400)
             .show_default();
@@ -52,30 +55,30 @@ public:
             .value("PROVIDER:MODEL");
         add_base_url_option(to, asked_.base_url);
         to.option("--stream-task", asked_.stream_task,
-                  "Task whose text streams of /v1/chat/completions send as it arrives; the result "
-                  "must begin with it")
+                  "Task whose text /v1/chat/completions streams as it arrives; the result must "
+                  "begin with that text")
             .value("NAME");
         to.group("Limits");
-        to.option("-t,--timeout", timeout_, "Maximum seconds of a request")
+        to.option("-t,--timeout", timeout_, "Maximum time of a request in seconds")
             .value("S")
             .range(0.001, 86'400)
             .show_default();
-        to.option("-c,--concurrency", asked_.concurrency, "Maximum number of calls at once")
+        to.option("-c,--concurrency", asked_.concurrency, "Maximum number of concurrent calls")
             .value("N")
             .range(1, 1'000'000)
             .show_default();
         to.option("--queue", asked_.queue,
-                  "Maximum number of calls that wait for others to end; further ones get a 503")
+                  "Maximum number of calls in the queue; further calls are refused with 503")
             .value("N")
             .range(0, 1'000'000)
             .show_default();
         to.option("--rate", asked_.rate,
-                  "Maximum number of requests per minute of each client; 0 for no bound")
+                  "Maximum number of requests per minute of each client; 0 means unlimited")
             .value("N")
             .range(0, 1'000'000)
             .show_default();
         to.option("--client-calls", asked_.client_calls,
-                  "Maximum number of calls at once of each client; 0 for no bound")
+                  "Maximum number of concurrent calls of each client; 0 means unlimited")
             .value("N")
             .range(0, 1'000'000)
             .show_default();
@@ -104,9 +107,14 @@ public:
         asked_.drain_delay = seconds(drain_delay_);
         if (asked_.tls_certificate.empty() != asked_.tls_key.empty())
             return "--tls-cert and --tls-key need each other";
+        if (asked_.budget_usd && !(std::isfinite(*asked_.budget_usd) && *asked_.budget_usd >= 0))
+            return "--budget-usd must be a number of dollars from 0";
         const auto size = setup::bytes_of(max_body_);
         if (!size) return "--max-body needs a size such as 8MiB, not '" + max_body_ + "'";
         asked_.max_body = *size;
+        const auto& budget = asked_.budget_usd;
+        if (budget && !(std::isfinite(*budget) && *budget >= 0))
+            return "--budget-usd must be a number of dollars from 0";
         return verbosity_.mistake();
     }
     exit_code run(command_context context) override {
@@ -114,6 +122,10 @@ public:
     }
 
 private:
+    /// A variable of a script that is not set: without the file, the server would be open.
+    static std::string mistake_of_path(const std::string& text) {
+        return text.empty() ? "must not be empty" : "";
+    }
     static std::chrono::milliseconds seconds(double number) {
         return std::chrono::milliseconds(std::llround(number * 1000));
     }
@@ -130,16 +142,17 @@ constexpr command_row rows[] = {{
     .name = "serve",
     .summary = "Serve the functions of files over HTTP until Ctrl-C",
     .details =
-        R"(Each function of a file is served as POST /v1/call/NAME, except those whose names begin with -.
+        R"(Each function that a file defines is served as POST /v1/call/NAME, except those whose names begin
+with -; imported functions are not.
 The members of a JSON object are its arguments by name; the response has "value", "usage",
 "cost_usd" and "seconds". With Accept: text/event-stream, text is sent as models produce it. When a
-client hangs up, its call is cancelled. A name that several files define is served as STEM/NAME.
+client disconnects, its call is cancelled. A name that several files define is served as STEM/NAME.
 
   GET /openapi.json              the functions and their parameters, as OpenAPI
-  GET /healthz, /readyz          200; /readyz 503 while the server ends
+  GET /healthz, /readyz          200; /readyz 503 during shutdown
   GET /metrics                   for Prometheus
   POST /v1/chat/completions      OpenAI's API: a function (chat messages options) in place of a model
-  GET /v1/models                 such functions
+  GET /v1/models                 the functions that can be used as models
 
 Prints the URL on the first line of standard output. docs/reference/serve.md describes requests,
 responses and errors.
@@ -150,8 +163,8 @@ Examples:
   HEDDLE_SERVE_TOKEN=$(cat token) heddle serve *.heddle --listen 0.0.0.0:443 \
       --tls-cert chain.pem --tls-key key.pem --rate 60 --timeout 60 --budget-usd 0.05
 
-SIGTERM and Ctrl-C end the server: requests in progress have --grace seconds. A second signal ends it
-at once.
+SIGTERM and Ctrl-C shut the server down: requests in progress have --grace seconds to finish. A
+second signal stops it at once.
 
 Exit codes: 0 ended by a signal, 1 the port or the server failed, 2 usage or syntax error.)",
     .group = command_group::run,

@@ -309,7 +309,7 @@ public:
         to.argument("DIR", asked_.place, "Directory of the project; default: the current one")
             .value("");
         const option_ref allow =
-            add_action(to, "--allow", trust_action::allow, "Allow everything that it asks for now");
+            add_action(to, "--allow", trust_action::allow, "Allow everything that it requests now");
         const option_ref revoke =
             add_action(to, "--revoke", trust_action::revoke, "Revoke all its permissions");
         const option_ref list =
@@ -332,13 +332,13 @@ private:
 
 constexpr command_row rows[] = {{
     .name = "trust",
-    .summary = "Show and allow what a project's heddle.toml asks for",
+    .summary = "Show and allow what a project's heddle.toml requests",
     .details =
-        R"(A heddle.toml in the current directory or above it may come with somebody else's repository. Where it
-decides which address your keys or prompts go to, nothing is sent until you allow it; a service on this
-machine receives prompts, but no key. Nor is anything sent where it adds parameters to requests that do
-more than shape the sampling: a service may pass prompts on to an address in them. A permission holds for
-that file, address, key and parameters only. See docs/reference/configuration.md. The exit code is 1 if
+        R"(A heddle.toml in the current directory or above it may come with somebody else's repository. If it
+determines the address to which your keys or prompts go, nothing is sent until you allow it; a service on
+this machine receives prompts, but no key. The same holds if it adds request parameters other than those
+of sampling, because a service may forward prompts to an address in them. A permission is valid only for
+that file, address, key and parameters. See docs/reference/configuration.md. The exit code is 1 if
 something is not allowed.
 
 Examples:

@@ -8,8 +8,11 @@
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/json_bridge.hpp>
+#include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
+
+#include <boost/json/object.hpp>
 
 namespace heddle::cli {
 
@@ -31,7 +34,7 @@ result<std::string> text_of(const value& content, const program& source,
 
 error broken_recording(const error& failure) {
     return error(failure.code(),
-                 "the recording is not whole: " + utf8::printable(failure.message()));
+                 "the recording is incomplete: " + utf8::printable(failure.message()));
 }
 
 /// For a run that reports something else besides. Empty: there is nothing to report.
@@ -144,6 +147,31 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
     const exit_code code = shows_failure ? run.on_failure : exit_code::done;
     tell_counts(tools.counts(), code, options, output);
     return code;
+}
+
+exit_code tell_waiting(const workflow_run& run, const workflow_options& options, console& output) {
+    const run_parking& parking = run.parking;
+    if (!parking.problems().empty() && parking.open_batches() == 0) {
+        return tell_error(
+            error(errc::io_error, "no batch could be submitted: " + parking.problems().front())
+                .with_hint("the same command tries again"),
+            exit_code::failed, options.json, output);
+    }
+    if (parking.cancels()) return exit_code::done; // what was cancelled has been said
+    if (options.json) {
+        end_is_told();
+        output.err(setup::json_line(
+            boost::json::object{{"exit_code", static_cast<int>(exit_code::rows_wait)},
+                                {"parked_calls", parking.open_calls()},
+                                {"batches", parking.open_batches()},
+                                {"run", run.kept->folder()}}));
+    } else if (options.verbosity >= 0) {
+        output.err("heddle: " + setup::counted(parking.open_calls(), "call") +
+                   (parking.open_calls() == 1 ? " waits" : " wait") +
+                   " for a batch; the same command continues the run in " + run.kept->folder() +
+                   "\n");
+    }
+    return exit_code::rows_wait;
 }
 
 exit_code tell_replay(const workflow_run& run, const step_trace& trace) {

@@ -16,6 +16,11 @@ class step_trace;
                                  const workflow_options& options, bool interrupted,
                                  console& output);
 
+/// Prints that the run waits for batches of the services (run_parking::waits). Result: the exit
+/// code of the command.
+[[nodiscard]] exit_code tell_waiting(const workflow_run& run, const workflow_options& options,
+                                     console& output);
+
 /// Prints how a replay has ended, behind its steps.
 [[nodiscard]] exit_code tell_replay(const workflow_run& run, const step_trace& trace);
 

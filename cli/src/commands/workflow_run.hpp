@@ -3,6 +3,7 @@
 
 #include "commands/evaluation.hpp"
 #include "exit_code.hpp"
+#include "journal/run_parking.hpp"
 #include "journal/run_setup.hpp"
 
 #include <heddle/base/error.hpp>
@@ -40,6 +41,7 @@ struct workflow_run {
     bool is_open = false;                        ///< so is `kept`
     bool stopped = false;                        ///< from outside: `kept` goes on later
     std::function<void(const std::string&)> say; ///< a line for people
+    run_parking parking;                         ///< of `kept`
 };
 
 } // namespace heddle::cli

@@ -16,7 +16,7 @@ namespace {
 
 error no_question(const answer_request& asked, std::size_t count) {
     if (count == 0) {
-        return error(errc::not_found, "the row \"" + asked.row + "\" waits for no answer")
+        return error(errc::not_found, "the row \"" + asked.row + "\" has no open question")
             .with_hint("'heddle runs show' lists the questions");
     }
     return error(errc::not_found, "the row \"" + asked.row + "\" has " + std::to_string(count) +
@@ -50,7 +50,7 @@ coro::task<result<void>> keep_answer(const answer_request* asked, opened_run* ru
         std::string choices;
         for (const std::string& each : which.asked.choices)
             choices += (choices.empty() ? "" : ", ") + each;
-        co_return error(errc::invalid_argument, "the answer is none of the choices")
+        co_return error(errc::invalid_argument, "the answer is not one of the choices")
             .with_hint("one of: " + choices);
     }
     *question = which.asked.text;

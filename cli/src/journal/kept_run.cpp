@@ -3,7 +3,6 @@
 #include "batch/batch_counts.hpp"
 #include "batch/opened_run.hpp"
 #include "batch/row_attempt.hpp"
-#include "batch/row_failures.hpp"
 #include "batch/run_command.hpp"
 #include "batch/run_identity.hpp"
 #include "batch/run_store_access.hpp"
@@ -15,6 +14,7 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/rows/row.hpp>
 #include <heddle/setup/display_text.hpp>
+#include <heddle/setup/journal/row_failures.hpp>
 #include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
@@ -64,6 +64,7 @@ run_end end_of_run(const result<lang::value>& ended, const source_map& places) {
             failed_outcome(failed ? tasks::task_error_of(*ended) : ended.error(), places);
         how.error_json = std::move(outcome.error_json);
         how.message = std::move(outcome.message);
+        how.step_message = std::move(outcome.step_message);
         how.by_a_limit = !ended && ended.error().code() == lang::errc::limit;
         return how;
     }
@@ -98,6 +99,10 @@ coro::task<result<void>> kept_run::open(application* tools, host::session* sessi
     began_ = loop_->now();
     workers_ = fs::make_worker_pool(*loop_, 2);
     if (auto opened = open_journal_of(*now); !opened) co_return opened;
+    if (asked_.use == run_use::work && asked_.on_journal) {
+        result<void> seen = co_await asked_.on_journal(*journal_, *workers_);
+        if (!seen) co_return seen;
+    }
     result<void> begun = co_await begin(now);
     co_return begun;
 }
@@ -207,9 +212,7 @@ std::string kept_run::greeting_for(const std::string& changed,
         const std::string what =
             "since the run in " + asked_.folder + " began, these have changed: " + changed;
         if (asked_.use != run_use::work) return what;
-        return what +
-               ": it runs again; responses to requests that are the same as before are "
-               "used again";
+        return what + ": it runs again; unchanged requests use their earlier responses";
     }
     const std::string spent = setup::dollars(journal_->totals().spent.cost_usd);
     const std::string kept = setup::counted(answers, "step") + " recorded" +
@@ -217,7 +220,7 @@ std::string kept_run::greeting_for(const std::string& changed,
     if (asked_.use == run_use::tell_again) {
         const bool done = row && row->known.status == ports::row_status::done;
         return "the run in " + asked_.folder + (done ? " is done (" : " has failed (") + kept +
-               "); this is what it printed, and nobody is asked" +
+               "); this is its stored output, and no service is called" +
                (done ? "" : "; --retry-failed continues it");
     }
     if (asked_.use == run_use::replay || answers == 0) return {};
@@ -234,7 +237,7 @@ coro::task<result<run_records>> kept_run::read_records() {
 void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
                            std::vector<ports::step_record> records) {
     const auto failure = [memory = &session_->memory()](const ports::step_record& step) {
-        return failure_of_step(*memory, step);
+        return setup::failure_of_step(*memory, step);
     };
     const std::string name = std::to_string(manifest_.seed) + ":" + std::to_string(evaluation);
     const std::uint64_t seed = rows::digest_of_id(name).low;
@@ -294,7 +297,7 @@ coro::task<result<void>> kept_run::end(run_end how) {
         if (how.error_json) {
             ports::step_record failed;
             failed.kind = ports::step_kind::failed;
-            failed.body = std::move(how.message);
+            failed.body = std::move(how.step_message);
             if (how.by_a_limit) failed.name = host::ended_by_a_limit;
             journal_->note(row_number, std::move(failed));
         }
@@ -309,6 +312,15 @@ coro::task<result<void>> kept_run::end(run_end how) {
     }
     result<void> flushed = co_await journal_->flush(context());
     co_return flushed;
+}
+
+result<void> kept_run::note_parking() {
+    if (std::exchange(manifest_.parks, true)) return {};
+    return write_manifest(asked_.folder, manifest_);
+}
+
+bool kept_run::is_parked() const noexcept {
+    return (top_.kept && top_.kept->is_parked()) || (main_.kept && main_.kept->is_parked());
 }
 
 std::string kept_run::missing() const {

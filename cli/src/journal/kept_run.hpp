@@ -2,7 +2,6 @@
 #pragma once
 
 #include "application.hpp"
-#include "batch/row_log.hpp"
 #include "batch/run_manifest.hpp"
 #include "journal/replayed_steps.hpp"
 #include "journal/run_records.hpp"
@@ -10,6 +9,7 @@
 
 #include <heddle/host/session.hpp>
 #include <heddle/setup/environment.hpp>
+#include <heddle/setup/journal/row_log.hpp>
 #include <heddle/store/run_store.hpp>
 
 #include <functional>
@@ -24,8 +24,9 @@ namespace heddle::cli {
 struct run_end {
     std::optional<std::string> value_json;
     std::optional<std::string> error_json;
-    std::string message;     ///< of the error
-    bool by_a_limit = false; ///< LimitError
+    std::string message;      ///< of the error
+    std::string step_message; ///< of the error: setup::message_of_step
+    bool by_a_limit = false;  ///< LimitError
 };
 /// A value that has no JSON form is its written form. A FAILED result is an error.
 [[nodiscard]] run_end end_of_run(const result<lang::value>& ended, const source_map& places);
@@ -48,6 +49,8 @@ struct kept_run_request {
     std::uint64_t seed = 0; ///< 0: any
     run_use use = run_use::work;
     std::function<void(const ports::step_record&)> on_replayed; ///< may be empty
+    /// Called with the journal before it is read; may be empty. Errors: those of open().
+    std::function<coro::task<result<void>>(store::run_store&, ports::worker_port&)> on_journal;
 };
 
 /// A run with one row: the evaluation of the program and the call of main. One process at a time
@@ -81,6 +84,16 @@ public:
 
     [[nodiscard]] const std::string& folder() const noexcept { return asked_.folder; }
     [[nodiscard]] run_use use() const noexcept { return asked_.use; }
+    [[nodiscard]] const run_manifest& manifest() const noexcept { return manifest_; }
+    /// Before open(). See kept_run_request::on_journal.
+    void set_on_journal(
+        std::function<coro::task<result<void>>(store::run_store&, ports::worker_port&)> call) {
+        asked_.on_journal = std::move(call);
+    }
+    /// Notes in the manifest that requests of the run are parked. Errors: io_error.
+    [[nodiscard]] result<void> note_parking();
+    /// The run has ended because all that it waits for is parked.
+    [[nodiscard]] bool is_parked() const noexcept;
     /// It has ended, and goes on as another version of the program. Before open().
     void work_again() noexcept { asked_.use = run_use::work; }
     /// What people read when it begins, without an end of line; empty: it is new.
@@ -91,7 +104,7 @@ public:
 private:
     /// One of the two evaluations.
     struct phase {
-        std::optional<row_log> kept;
+        std::optional<setup::row_log> kept;
         std::optional<replayed_steps> replayed;
         [[nodiscard]] host::step_log* log() noexcept {
             if (kept) return &*kept;

@@ -4,7 +4,6 @@
 #include "batch/batch_outputs.hpp"
 #include "batch/opened_run.hpp"
 #include "batch/row_attempt.hpp"
-#include "batch/row_failures.hpp"
 #include "batch/row_sessions.hpp"
 #include "batch/run_command.hpp"
 #include "batch/run_identity.hpp"
@@ -16,11 +15,13 @@
 #include "journal/replayed_steps.hpp"
 #include "journal/run_setup.hpp"
 #include "run_to_end.hpp"
+#include "service_options.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/host/row_history.hpp>
 #include <heddle/rows/row.hpp>
 #include <heddle/setup/input_files.hpp>
+#include <heddle/setup/journal/row_failures.hpp>
 
 #include <filesystem>
 #include <utility>
@@ -123,13 +124,16 @@ private:
         lang::heap& memory = (*session)->get().memory();
         trace_.attach((*session)->get(), cancel_);
         replayed_steps::parts of;
-        of.earlier = host::last_attempt(
-            *std::move(records),
-            [&memory](const ports::step_record& step) { return failure_of_step(memory, step); });
+        of.earlier =
+            host::last_attempt(*std::move(records), [&memory](const ports::step_record& step) {
+                return setup::failure_of_step(memory, step);
+            });
         const std::string name = std::to_string(about->seed) + ":" + std::to_string(row->known.row);
         of.seed = rows::digest_of_id(name).low;
         of.on_effect = [this](const ports::step_record& record) { trace_.show(record); };
         replayed_steps steps(std::move(of));
+        if (about->parks) tools_->services().use_usual_concurrency(parked_branches);
+        else tools_->allow_parked_branches((*session)->get());
         host::run_options bounds = tools_->bounds();
         bounds.cancel = &cancel_;
         bounds.steps = &steps;

@@ -79,7 +79,7 @@ json::object json_of(const store::run_row& row) {
 
 json::value cost_json(const ports::step_spending& spent) {
     if (spent.unpriced != 0) return nullptr;
-    return spent.cost_usd;
+    return setup::rounded_usd(spent.cost_usd);
 }
 
 /// Both runs, on one loop.

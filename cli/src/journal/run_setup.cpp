@@ -2,6 +2,7 @@
 
 #include "batch/run_command.hpp"
 #include "journal/refused_requests.hpp"
+#include "service_options.hpp"
 
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/task_files.hpp>
@@ -15,6 +16,12 @@
 namespace heddle::cli {
 
 namespace {
+
+/// Tasks may have their requests wait for batches: the run can go on in another process.
+void allow_parking(workflow_options& options) {
+    options.parks = !options.record && !options.replay;
+    if (!options.parks) options.why_not_parked = no_parking_of_recordings;
+}
 
 result<std::unique_ptr<kept_run>> prepare_run(const program& source, workflow_options& options,
                                               step_trace* trace,
@@ -41,6 +48,7 @@ result<std::unique_ptr<kept_run>> prepare_run(const program& source, workflow_op
         asked.use = run_use::tell_again;
         use_journal_only(options, true);
     }
+    if (goes_on) allow_parking(options);
     return std::make_unique<kept_run>(std::move(asked));
 }
 
@@ -113,6 +121,7 @@ result<run_tools> set_up_run(const program& source, workflow_options& options, s
     // It has ended, and begins anew with another program.
     options = asked;
     options.has_journal = true;
+    allow_parking(options);
     run.kept->work_again();
     run.tools.reset();
     HEDDLE_TRY(run.tools, application::create(source.name, options, variables, output));

@@ -110,7 +110,7 @@ void step_trace::show(const ports::step_record& record) {
                                  {"requests", record.spent.requests},
                                  {"input_tokens", record.spent.input_tokens},
                                  {"output_tokens", record.spent.output_tokens},
-                                 {"cost_usd", record.spent.cost_usd}};
+                                 {"cost_usd", setup::rounded_usd(record.spent.cost_usd)}};
         if (record.spent.unpriced != 0) line["cost_usd"] = nullptr;
         if (!answer.text.empty()) line["answer"] = answer.text;
         output_.out_data(setup::json_line(line));

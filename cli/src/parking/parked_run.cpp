@@ -19,27 +19,30 @@ constexpr int max_fruitless = 3;      ///< attempts to submit, one after the oth
 
 parking_lot::parts parts_of(const parked_run::parts& of, store::parking_reader& kept) {
     parking_lot::parts new_lot{of.journal, kept, of.tools.models().batches(), of.tools.prices(),
-                               of.asked.park};
-    if (of.asked.park_settling)
-        new_lot.settling = std::chrono::ceil<std::chrono::seconds>(*of.asked.park_settling);
+                               of.asked.parks};
+    if (of.asked.settling)
+        new_lot.settling = std::chrono::ceil<std::chrono::seconds>(*of.asked.settling);
+    new_lot.on_first = of.on_first;
     return new_lot;
 }
 
 } // namespace
 
 parked_run::parked_run(parts of)
-    : of_(std::move(of)), kept_(of_.workers, of_.asked.run_folder()), lot_(parts_of(of_, kept_)) {}
+    : of_(std::move(of)), kept_(of_.workers, of_.asked.folder), lot_(parts_of(of_, kept_)) {}
 
 parked_run::~parked_run() { of_.tools.park_in(nullptr); }
 
 coro::task<result<void>> parked_run::begin(coro::call_context context) {
-    if (of_.asked.park && of_.tools.models().batches().empty())
+    if (of_.asked.parks && of_.tools.models().batches().empty())
         of_.say("--park: no configured service takes batches; requests are sent at once");
-    result<void> begun = co_await lot_.begin(context);
-    if (!begun) co_return begun;
-    result<parking_look> seen = co_await lot_.look(context);
-    if (!seen) co_return std::move(seen).error();
-    tell(*seen);
+    if (of_.asked.has_parked) {
+        result<void> begun = co_await lot_.begin(context);
+        if (!begun) co_return begun;
+        result<parking_look> seen = co_await lot_.look(context);
+        if (!seen) co_return std::move(seen).error();
+        tell(*seen);
+    }
     of_.tools.park_in(&lot_);
     co_return result<void>();
 }
@@ -113,14 +116,14 @@ coro::task<result<void>> parked_run::end(coro::call_context context) {
         result<void> cancelled = co_await cancel(context);
         co_return cancelled;
     }
-    if (lot_.parks()) {
+    if (lot_.parks() || lot_.has_parked() || of_.asked.submits_again) {
         result<void> submitted = co_await submit(true, context);
         if (!submitted) co_return submitted;
     }
     coro::clock::duration interval = first_interval;
     int fruitless = 0;
-    while (of_.asked.park_wait && lot_.open_calls() != 0) {
-        if (of_.asked.park_interval) interval = *of_.asked.park_interval;
+    while (of_.asked.waits && lot_.open_calls() != 0) {
+        if (of_.asked.interval) interval = *of_.asked.interval;
         result<void> waited = co_await wait(interval, context);
         if (!waited) co_return waited;
         if (cancels_) {
@@ -152,7 +155,7 @@ void parked_run::tell(const std::vector<std::string>& problems) {
 
 void parked_run::tell(const parking_look& seen) {
     tell(seen.problems);
-    if (of_.asked.options.verbosity < 0 || of_.asked.options.json) return;
+    if (of_.asked.quiet) return;
     std::string text;
     const auto add = [&](std::uint64_t count, std::string_view what) {
         if (count == 0) return;

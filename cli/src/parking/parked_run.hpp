@@ -2,8 +2,8 @@
 #pragma once
 
 #include "application.hpp"
-#include "batch/batch_request.hpp"
 #include "parking/parking_lot.hpp"
+#include "parking/parking_request.hpp"
 
 #include <heddle/coro/cancel.hpp>
 #include <heddle/coro/wait_point.hpp>
@@ -26,10 +26,12 @@ public:
     /// All of it outlives the object. `workers` read the journal.
     struct parts {
         application& tools;
-        const batch_request& asked;
+        parking_request asked;
         store::run_store& journal;
         ports::worker_port& workers;
         std::function<void(std::string)> say; ///< a line for people
+        /// As of parking_lot: later processes must know that calls were parked.
+        std::function<result<void>()> on_first;
     };
     explicit parked_run(parts of);
     ~parked_run();
@@ -49,6 +51,7 @@ public:
     void cancel_batches() noexcept;
 
     [[nodiscard]] parking_lot& lot() noexcept { return lot_; }
+    [[nodiscard]] const parking_lot& lot() const noexcept { return lot_; }
     /// Batches that have not ended.
     [[nodiscard]] std::uint64_t batches() const noexcept { return lot_.open_batches(); }
     /// Rows that have waited can be executed now: the batch is to begin again.

@@ -103,6 +103,8 @@ result<void> parking_lot::park(parked_call call) {
         held->second();
         return error::cancelled(cancel_reason::budget);
     }
+    if (!has_parked_ && of_.on_first) HEDDLE_CHECK(of_.on_first());
+    has_parked_ = true;
     ports::token_usage least;
     least.input = static_cast<std::int64_t>(call.body.size() / bytes_in_a_token);
     call.least = {};

@@ -46,19 +46,25 @@ public:
         store::parking_reader& kept;
         const setup::batch_services& services;
         const ports::price_port& prices;
-        bool parks = true; ///< new requests are parked; otherwise only what is parked goes on
+        /// New requests are parked; otherwise only those of tasks that have it so.
+        bool parks = true;
         /// For how long a batch whose submission was not acknowledged is looked for, from the first
         /// look on.
         std::chrono::seconds settling{30};
         /// The time of day; that of the loop if it is empty.
         std::function<std::chrono::system_clock::time_point(const coro::call_context&)> time{};
+        /// Called before the first call of the process is parked. Errors: of park(). May be empty.
+        std::function<result<void>()> on_first{};
     };
     explicit parking_lot(parts of);
 
     /// Reads what earlier processes have left. Call it first.
     [[nodiscard]] coro::task<result<void>> begin(coro::call_context context);
 
+    /// Whether requests are parked whose tasks leave it open.
     [[nodiscard]] bool parks() const noexcept { return of_.parks; }
+    /// Whether calls were parked in this process.
+    [[nodiscard]] bool has_parked() const noexcept { return has_parked_; }
     /// Whether the row waits for calls: it is not executed before they have ended.
     [[nodiscard]] bool waits(std::uint64_t row) const noexcept;
     /// Whether a call of the row, which was executed just now, was parked. Asked once.
@@ -143,6 +149,7 @@ private:
     std::uint64_t open_calls_ = 0;
     ports::step_spending open_;
     bool full_ = false;
+    bool has_parked_ = false;
 };
 
 } // namespace heddle::cli

@@ -40,7 +40,8 @@ task<parked> parking_port::park(const chat_request& request, call_context contex
         co_return failed;
     }
     parking_lot* const lot = slot_.lot;
-    if (!lot || !lot->parks() || !step->may_ask()) co_return std::nullopt;
+    if (!lot || !request.scheduling.park.value_or(lot->parks()) || !step->may_ask())
+        co_return std::nullopt;
     auto rendered = batches_.render(request);
     if (!rendered) co_return parked(std::move(rendered).error().with_attempts(0));
     store::parked_call call;

@@ -34,14 +34,14 @@ struct repl_session::command {
 
 std::span<const repl_session::command> repl_session::commands() noexcept {
     static constexpr std::array<command, 7> rows{{
-        {":help", "", "this list", &repl_session::help},
-        {":doc", "NAME", "the documentation of a name, as (help 'NAME)", &repl_session::doc},
-        {":load", "FILE", "evaluate a file and show its last value", &repl_session::load_file},
-        {":time", "EXPR", "evaluate, and show how long it took", &repl_session::time},
-        {":prompt", "CALL", "show the request of a call, such as judge \"text\", and send nothing",
+        {":help", "", "List the commands", &repl_session::help},
+        {":doc", "NAME", "Show the documentation of a name, as (help 'NAME)", &repl_session::doc},
+        {":load", "FILE", "Evaluate a file and print its last value", &repl_session::load_file},
+        {":time", "EXPR", "Evaluate, and print how long it took", &repl_session::time},
+        {":prompt", "CALL", "Show the request of a call, such as judge \"text\", and send nothing",
          &repl_session::prompt},
-        {":last", "", "the last value, all of it", &repl_session::last},
-        {":quit", "", "leave; Ctrl-D does the same", &repl_session::quit},
+        {":last", "", "Print the last value in full", &repl_session::last},
+        {":quit", "", "Leave; Ctrl-D does the same", &repl_session::quit},
     }};
     return rows;
 }

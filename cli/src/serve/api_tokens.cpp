@@ -3,6 +3,8 @@
 #include <heddle/base/ascii.hpp>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace heddle::cli {
 
@@ -29,6 +31,7 @@ bool equals_in_constant_time(std::string_view given, std::string_view known) noe
 
 result<api_tokens> api_tokens::parse(std::string_view text) {
     api_tokens read;
+    std::vector<std::size_t> lines; // of the tokens
     std::size_t number = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -54,13 +57,30 @@ result<api_tokens> api_tokens::parse(std::string_view text) {
                 .with_hint(
                     "a name comes before its token: web 6f1c…; 'openssl rand -hex 24' makes one");
         }
-        entry added;
-        added.owner =
-            owner.empty() ? "client-" + std::to_string(read.known_.size() + 1) : std::string(owner);
-        added.token = secret(std::string(token));
-        read.known_.push_back(std::move(added));
+        for (std::size_t i = 0; i < read.known_.size(); ++i) {
+            if (read.known_[i].token.reveal() != token) continue;
+            return error(errc::invalid_argument, "lines " + std::to_string(lines[i]) + " and " +
+                                                     std::to_string(number) +
+                                                     " of the tokens have the same token");
+        }
+        read.known_.push_back({std::string(owner), secret(std::string(token))});
+        lines.push_back(number);
     }
+    read.name_the_unnamed();
     return read;
+}
+
+/// By position, but with the name of nobody else: metrics and bounds are by name.
+void api_tokens::name_the_unnamed() {
+    std::set<std::string> taken;
+    for (const entry& each : known_) taken.insert(each.owner);
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        std::string& owner = known_[i].owner;
+        for (std::size_t k = i + 1; owner.empty(); ++k) {
+            std::string name = "client-" + std::to_string(k);
+            if (taken.insert(name).second) owner = std::move(name);
+        }
+    }
 }
 
 const std::string* api_tokens::owner_of(std::string_view authorization) const noexcept {

@@ -14,8 +14,10 @@ namespace heddle::cli {
 class api_tokens {
 public:
     /// One token in each line, with a name and blanks in front of it, or none; lines that are empty
-    /// or begin with # are skipped. Tokens without a name get "client-1" and so on.
-    /// Errors: invalid_argument, with the number of the line and never its text.
+    /// or begin with # are skipped. Tokens without a name get "client-1" and so on, by their
+    /// position; where a line has that name, the next one that is free. A name may have several
+    /// tokens. Errors: invalid_argument, with the numbers of lines and never their text: for
+    /// malformed ones, and for a token that two lines have.
     [[nodiscard]] static result<api_tokens> parse(std::string_view text);
 
     [[nodiscard]] bool empty() const noexcept { return known_.empty(); }
@@ -28,6 +30,8 @@ private:
         std::string owner;
         secret token;
     };
+    void name_the_unnamed();
+
     std::vector<entry> known_;
 };
 

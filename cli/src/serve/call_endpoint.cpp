@@ -3,9 +3,11 @@
 #include "serve/cancel_signal.hpp"
 #include "serve/json_response.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/hex.hpp>
 #include <heddle/failure.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::cli {
@@ -14,8 +16,31 @@ namespace {
 
 constexpr std::string_view call_path = "/v1/call/";
 
+/// The text up to `end`, which is removed from `rest` with it.
+std::string_view take_until(std::string_view& rest, char end) noexcept {
+    const std::string_view taken = rest.substr(0, rest.find(end));
+    rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
+    return ascii::trim(taken, " \t");
+}
+
+/// Whether a media type is one that the client does not accept: its weight is 0 (RFC 9110, 12.4.2).
+bool has_no_weight(std::string_view parameters) noexcept {
+    while (!parameters.empty()) {
+        const std::string_view each = take_until(parameters, ';');
+        if (each.size() < 3 || !ascii::equals_ignoring_case(each.substr(0, 2), "q=")) continue;
+        return each.find_first_not_of("0.", 2) == each.npos;
+    }
+    return false;
+}
+
 bool wants_events(const http::server_request& request) noexcept {
-    return request.field("accept").find("text/event-stream") != std::string_view::npos;
+    std::string_view accepted = request.field("accept");
+    while (!accepted.empty()) {
+        std::string_view each = take_until(accepted, ',');
+        const std::string_view type = take_until(each, ';');
+        if (ascii::equals_ignoring_case(type, "text/event-stream")) return !has_no_weight(each);
+    }
+    return false;
 }
 
 json piece_json(piece of) {

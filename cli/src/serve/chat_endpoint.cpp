@@ -42,6 +42,14 @@ std::string_view type_of(int status) noexcept {
     }
 }
 
+/// Only a message of a model may be without content: it may consist of calls of tools.
+bool is_message(const json& each) noexcept {
+    const json* role = each.find("role");
+    const std::string* name = role ? role->get_if<std::string>() : nullptr;
+    const json* content = each.find("content");
+    return name && ((content && !content->is_null()) || *name == "assistant");
+}
+
 bool flag_in(const json& of, std::string_view name) noexcept {
     const json* found = of.find(name);
     const bool* truth = found ? found->get_if<bool>() : nullptr;
@@ -83,8 +91,7 @@ result<chat_endpoint::chat_request> chat_endpoint::read(json body) const {
     if (!asked.called || !is_model(*asked.called))
         return error(errc::not_found, "there is no model '" + asked.model + "'");
     for (const json& each : messages->as_array()) {
-        const json* role = each.find("role");
-        if (!role || !role->get_if<std::string>()) {
+        if (!is_message(each)) {
             return error(errc::invalid_argument,
                          "a message is not an object with a 'role' and a 'content'");
         }
@@ -92,7 +99,8 @@ result<chat_endpoint::chat_request> chat_endpoint::read(json body) const {
     if (const json* stream = members->find("stream");
         stream && !stream->is_null() && !stream->get_if<bool>())
         return error(errc::invalid_argument, "'stream' is neither true nor false");
-    if (const json* choices = members->find("n"); choices && !choices->is_null() && *choices != 1)
+    if (const json* choices = members->find("n");
+        choices && !choices->is_null() && *choices != 1 && *choices != 1.0)
         return error(errc::invalid_argument, "'n' is not 1: a workflow has one result");
     asked.is_stream = flag_in(body, "stream");
     if (const json* wanted = members->find("stream_options"))

@@ -25,6 +25,13 @@ std::string_view query_value(std::string_view target, std::string_view name) noe
     return {};
 }
 
+/// Of the file of a place, only its name: clients have no use for the folders of this machine.
+void hide_folders(json* place) {
+    json* const file = place ? place->find("file") : nullptr;
+    std::string* const path = file ? file->get_if<std::string>() : nullptr;
+    if (path) path->erase(0, path->rfind('/') + 1);
+}
+
 } // namespace
 
 coro::task<void> send_text(http::response_writer& response, int status, std::string line,
@@ -49,6 +56,10 @@ json error_json(int status, std::string message) {
 
 json error_json(int status, const error& failure) {
     json inner = to_json(failure);
+    hide_folders(inner.find("place"));
+    if (json* trace = inner.find("trace")) {
+        for (json& each : trace->as_array()) hide_folders(each.find("place"));
+    }
     if (auto* members = inner.get_if<json::object>()) members->set("status", status);
     return json::object{{"error", std::move(inner)}};
 }
@@ -94,8 +105,10 @@ result<std::chrono::nanoseconds> time_of(const http::server_request& request,
     const std::string text(written);
     char* end = nullptr;
     const double seconds = std::strtod(text.c_str(), &end);
-    if (end != text.c_str() + text.size() || !std::isfinite(seconds) || seconds <= 0)
-        return error(errc::invalid_argument, "the timeout is not a positive number of seconds");
+    constexpr double least = 0.001; // as of --timeout
+    if (end != text.c_str() + text.size() || !std::isfinite(seconds) || seconds < least) {
+        return error(errc::invalid_argument, "the timeout is not a number of seconds from 0.001");
+    }
     const double most = std::chrono::duration<double>(longest).count();
     if (seconds >= most) return longest;
     return std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -28,7 +28,7 @@ namespace heddle::cli {
 /// `{"error": {"status": …, "message": …}}`.
 [[nodiscard]] json error_json(int status, std::string message);
 
-/// `{"error": …}` with everything that is known of the failure of a call.
+/// `{"error": …}` with everything that is known of the failure of a call; files without folders.
 [[nodiscard]] json error_json(int status, const error& failure);
 
 /// Retry-After with a number of seconds.

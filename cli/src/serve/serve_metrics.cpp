@@ -50,7 +50,6 @@ void one(std::string& out, std::string_view name, std::string_view type, std::st
 } // namespace
 
 void serve_metrics::ended(std::string_view function, int status, std::chrono::nanoseconds took) {
-    --in_progress_;
     ++requests_[{std::string(function), status}];
     auto found = seconds_.find(function);
     if (found == seconds_.end()) found = seconds_.emplace(function, histogram()).first;

@@ -17,10 +17,24 @@ namespace heddle::cli {
 /// never from requests, so that a client cannot make up new series. Threads: one.
 class serve_metrics {
 public:
-    void began() noexcept { ++in_progress_; }
-    /// A request has ended. `function`: its name, or "-".
+    /// A request, which is in progress until this is destroyed. Lifetime: within that of the
+    /// metrics.
+    class request_in_progress {
+    public:
+        explicit request_in_progress(serve_metrics& owner) noexcept : owner_(owner) {
+            ++owner_.in_progress_;
+        }
+        ~request_in_progress() { --owner_.in_progress_; }
+        request_in_progress(const request_in_progress&) = delete;
+        request_in_progress& operator=(const request_in_progress&) = delete;
+
+    private:
+        serve_metrics& owner_;
+    };
+
+    /// The response to a request is complete. `function`: its name, or "-".
     void ended(std::string_view function, int status, std::chrono::nanoseconds took);
-    /// A refused request never began: it is counted with its status alone.
+    /// A request that never began, or failed, is counted with its status alone.
     void refused(int status) { ++requests_[{"-", status}]; }
     void model_failed(std::string_view reason) { ++model_errors_[std::string(reason)]; }
     void called_by(const std::string& client) { ++clients_[client]; }

@@ -4,7 +4,9 @@
 #include "commands/evaluation.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
+#include "render.hpp"
 #include "run_to_end.hpp"
+#include "serve/openapi.hpp"
 #include "serve/served_functions.hpp"
 #include "serve/workflow_service.hpp"
 
@@ -18,6 +20,7 @@
 #include <heddle/setup/input_files.hpp>
 
 #include <charconv>
+#include <cstdlib>
 #include <utility>
 
 #include <unistd.h>
@@ -53,6 +56,12 @@ result<listen_address> parse_listen(const std::string& text) {
     return read;
 }
 
+/// As by $(cat FILE) when there is no such file: whoever sets it does not want an open server.
+bool is_set_and_empty(const char* variable) {
+    const char* const given = std::getenv(variable);
+    return given != nullptr && *given == '\0';
+}
+
 /// Tokens from the file and the variable.
 result<api_tokens> read_tokens(const serve_options& asked, const setup::environment& variables) {
     std::string text;
@@ -60,11 +69,12 @@ result<api_tokens> read_tokens(const serve_options& asked, const setup::environm
         HEDDLE_TRY(text, setup::read_input_file(asked.token_file));
         text += '\n';
     }
-    if (const auto given = variables.variable(token_variable)) text += *given;
+    const auto given = variables.variable(token_variable);
+    if (given) text += *given;
     HEDDLE_TRY(api_tokens read, api_tokens::parse(text));
     if (!asked.token_file.empty() && read.empty())
         return error(errc::invalid_argument, asked.token_file + " holds no token");
-    if (variables.variable(token_variable) && read.empty()) {
+    if (read.empty() && (given || is_set_and_empty(token_variable))) {
         return error(errc::invalid_argument, std::string(token_variable) + " holds no token")
             .with_hint("set it to a token, or unset it");
     }
@@ -129,6 +139,9 @@ public:
         wanted.before_body = [this](const http::server_request& request) {
             return service_->refuse_early(request, loop_.now());
         };
+        wanted.refusal_body = [this](std::string_view path, int status, std::string_view message) {
+            return service_->count_refusal(path, status, message);
+        };
         HEDDLE_TRY(server_,
                    http::server::listen(
                        std::move(wanted),
@@ -154,7 +167,7 @@ public:
             output.out(server_->url() + "\n");
             if (asked_.verbosity >= 0) {
                 for (const served_function& each : functions_.all())
-                    output.err("serving POST /v1/call/" + each.name + "\n");
+                    output.err("serving POST /v1/call/" + path_encoded(each.name) + "\n");
             }
         }
         return output.flush(); // a pipe is buffered, and the reader of this line waits for it
@@ -202,8 +215,15 @@ private:
 
 /// Prints a failure of the programs or the configuration.
 exit_code report(const error& failure, exit_code code, bool is_json, console& output) {
-    if (is_json || !details_of(failure)) return tell_error(failure, code, is_json, output);
-    output.err(to_text(failure) + "\n");
+    if (!details_of(failure)) return tell_error(failure, code, is_json, output);
+    if (!is_json) {
+        output.err(to_text(failure) + "\n");
+        return code;
+    }
+    end_is_told(); // one object, also when a signal comes now
+    result<json> line = json::parse(render_error_json(failure, source_map(), code, {}));
+    if (line) line->as_object().set("error", to_json(failure)); // with its place
+    output.err((line ? line->to_string() : line.error().message()) + "\n");
     return code;
 }
 

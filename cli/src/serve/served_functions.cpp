@@ -21,11 +21,14 @@ result<served_functions> served_functions::load(runtime& in,
     served_functions found;
     std::vector<std::string> stems; // of the functions
     std::map<std::string, std::size_t> counts;
+    bool imports_some = false;
     for (const std::string& file : files) {
         HEDDLE_TRY(const heddle::program loaded, in.load(file));
         for (std::string& each : loaded.tasks()) found.tasks_.insert(std::move(each));
         for (function_signature& each : loaded.functions()) {
             if (is_private(each.name)) continue;
+            imports_some = imports_some || each.is_imported;
+            if (each.is_imported) continue;
             ++counts[each.name];
             std::string name = each.name;
             found.all_.push_back({std::move(name), loaded, std::move(each)});
@@ -47,7 +50,9 @@ result<served_functions> served_functions::load(runtime& in,
     }
     if (found.all_.empty()) {
         return error(errc::invalid_argument, "there is no function to serve")
-            .with_hint("define one with (define (name parameter …) …)");
+            .with_hint(imports_some ? "imported functions are served under a name that is defined "
+                                      "here: (define name imported)"
+                                    : "define one with (define (name parameter …) …)");
     }
     return found;
 }

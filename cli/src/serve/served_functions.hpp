@@ -22,8 +22,9 @@ struct served_function {
 /// Finds functions by name. Threads: immutable.
 class served_functions {
 public:
-    /// Loads the files. Functions whose names begin with % or - are not served. A name that several
-    /// files define is served as "STEM/NAME", with the name of its file without the extension.
+    /// Loads the files. Functions whose names begin with % or - are not served, nor are those that
+    /// the files import. A name that several files define is served as "STEM/NAME", with the name
+    /// of its file without the extension.
     /// Errors: as runtime::load; invalid_argument if two files with clashing names have one stem,
     /// or there is no function.
     [[nodiscard]] static result<served_functions> load(runtime& in,

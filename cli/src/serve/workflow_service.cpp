@@ -11,39 +11,76 @@ namespace {
 
 constexpr std::chrono::seconds second{1};
 
+// For those who watch the process: they have no token.
+constexpr const char* health_path = "/healthz";
+constexpr const char* ready_path = "/readyz";
+
+constexpr std::string_view chat_path = "/v1/chat/completions";
+constexpr std::string_view models_path = "/v1/models";
+
+/// Whether clients of OpenAI's API ask there: they get errors in its form.
+bool is_of_chat(std::string_view path) noexcept {
+    return path == chat_path || path.starts_with(models_path);
+}
+
+/// The body of a refusal, in the form that the clients of `path` know.
+json refusal_of(std::string_view path, int status, std::string message) {
+    if (!is_of_chat(path)) return error_json(status, std::move(message));
+    return chat_error(status, std::move(message), status == 401 ? "invalid_api_key" : "");
+}
+
+bool is_public(const http::server_request& request) noexcept {
+    const std::string_view path = request.path();
+    return (request.method == "GET" || request.method == "HEAD") &&
+           (path == health_path || path == ready_path);
+}
+
+/// Whether the body that is to come, of which nothing is read, takes little memory.
+bool has_small_body(const http::server_request& request) noexcept {
+    constexpr std::size_t max_digits = 3;
+    return request.field("transfer-encoding").empty() &&
+           request.field("content-length").size() <= max_digits;
+}
+
 } // namespace
 
 workflow_service::workflow_service(const request_rules& rules, const served_functions& functions,
                                    const runtime& workflows, const json_work& data, log_port& log)
     : rules_(rules), functions_(functions), workflows_(workflows), log_(log), gate_(rules),
       places_(rules.client_calls), calls_(functions, rules, metrics_, data),
-      chats_(functions, calls_, data, rules.stream_task) {
+      chats_(functions, calls_, data, rules.stream_task),
+      routes_([this](std::string_view path, int status, std::string_view message) {
+          return count_refusal(path, status, message);
+      }) {
     add("POST", "/v1/call/*", &workflow_service::call);
-    add("POST", "/v1/chat/completions", &workflow_service::chat);
-    add("GET", "/v1/models", &workflow_service::models);
-    add("GET", "/v1/models/*", &workflow_service::models);
+    add("POST", std::string(chat_path), &workflow_service::chat);
+    add("GET", std::string(models_path), &workflow_service::models);
+    add("GET", std::string(models_path) + "/*", &workflow_service::models);
     add("GET", "/openapi.json", &workflow_service::describe);
     add("GET", "/metrics", &workflow_service::count);
-    // For those who watch the process: they have no token.
-    add("GET", "/healthz", &workflow_service::health, true);
-    add("GET", "/readyz", &workflow_service::ready, true);
+    add("GET", health_path, &workflow_service::health);
+    add("GET", ready_path, &workflow_service::ready);
 }
 
 http::early_refusal workflow_service::refuse_early(const http::server_request& request,
                                                    coro::clock::time_point now) {
+    if (is_public(request) && has_small_body(request)) return {};
     auto refused = gate_.check_begun(request, now);
     if (!refused) return {};
-    metrics_.refused(refused->status);
-    return {refused->status, std::move(refused->message)};
+    return {refused->status, std::move(refused->message), refused->retry_after};
 }
 
-void workflow_service::add(std::string method, std::string path, endpoint what, bool is_public) {
+std::string workflow_service::count_refusal(std::string_view path, int status,
+                                            std::string_view message) {
+    metrics_.refused(status);
+    return refusal_of(path, status, std::string(message)).to_string();
+}
+
+void workflow_service::add(std::string method, std::string path, endpoint what) {
     routes_.add(
         std::move(method), std::move(path),
-        [this, what, is_public](const http::server_request& request,
-                                http::response_writer& response, coro::call_context context) {
-            return run(what, is_public, request, response, context);
-        });
+        [this, what](const http::server_request& request, http::response_writer& response,
+                     coro::call_context context) { return run(what, request, response, context); });
 }
 
 coro::task<void> workflow_service::serve(const http::server_request& request,
@@ -52,11 +89,10 @@ coro::task<void> workflow_service::serve(const http::server_request& request,
     return routes_.serve(request, response, context);
 }
 
-coro::task<void> workflow_service::run(endpoint what, bool is_public,
-                                       const http::server_request& request,
+coro::task<void> workflow_service::run(endpoint what, const http::server_request& request,
                                        http::response_writer& response,
                                        coro::call_context context) {
-    if (is_public) {
+    if (is_public(request)) {
         [[maybe_unused]] const served_outcome outcome =
             co_await (this->*what)(request, response, context);
         co_return;
@@ -71,13 +107,12 @@ coro::task<void> workflow_service::run(endpoint what, bool is_public,
         refused.emplace(request_gate::refusal{429, "too many calls at once", second});
     }
     if (refused) {
-        const bool is_chat = what == &workflow_service::chat || what == &workflow_service::models;
-        const int status = co_await refuse(*refused, is_chat, response);
+        const int status = co_await refuse(*refused, request.path(), response);
         metrics_.refused(status);
         co_return;
     }
     if (!client.empty()) metrics_.called_by(client);
-    metrics_.began();
+    const serve_metrics::request_in_progress counted(metrics_);
     const served_outcome outcome = co_await (this->*what)(request, response, context);
     const auto took = context.loop->now() - began;
     metrics_.ended(outcome.function, outcome.status, took);
@@ -92,14 +127,12 @@ coro::task<void> workflow_service::run(endpoint what, bool is_public,
     log_.write(log_level::info, "serve", line);
 }
 
-coro::task<int> workflow_service::refuse(const request_gate::refusal& why, bool is_chat,
+coro::task<int> workflow_service::refuse(const request_gate::refusal& why, std::string_view path,
                                          http::response_writer& response) {
     std::vector<http::response_field> fields;
     if (why.retry_after) fields.push_back(retry_after(*why.retry_after));
     if (why.status == 401) fields.push_back({"WWW-Authenticate", "Bearer"});
-    json body =
-        is_chat ? chat_error(why.status, why.message, why.status == 401 ? "invalid_api_key" : "")
-                : error_json(why.status, why.message);
+    json body = refusal_of(path, why.status, why.message);
     co_await send_json(response, why.status, std::move(body), std::move(fields));
     co_return why.status;
 }

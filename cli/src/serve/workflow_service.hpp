@@ -35,6 +35,10 @@ public:
     [[nodiscard]] http::early_refusal refuse_early(const http::server_request& request,
                                                    coro::clock::time_point now);
 
+    /// As http::server_options::refusal_body; counts the request, which serve() does not see.
+    [[nodiscard]] std::string count_refusal(std::string_view path, int status,
+                                            std::string_view message);
+
     /// From now on /readyz responds with 503.
     void drain() noexcept { is_ready_ = false; }
 
@@ -44,11 +48,10 @@ private:
                                                                       coro::call_context);
 
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
-    void add(std::string method, std::string path, endpoint what, bool is_public = false);
-    [[nodiscard]] coro::task<void> run(endpoint what, bool is_public,
-                                       const http::server_request& request,
+    void add(std::string method, std::string path, endpoint what);
+    [[nodiscard]] coro::task<void> run(endpoint what, const http::server_request& request,
                                        http::response_writer& response, coro::call_context context);
-    [[nodiscard]] coro::task<int> refuse(const request_gate::refusal& why, bool is_chat,
+    [[nodiscard]] coro::task<int> refuse(const request_gate::refusal& why, std::string_view path,
                                          http::response_writer& response);
     [[nodiscard]] coro::task<served_outcome> call(const http::server_request& request,
                                                   http::response_writer& response,

@@ -12,21 +12,24 @@
 
 namespace HEDDLE_PUBLIC heddle {
 
-/// Bounds of one call. What is not set is as in runtime_options.
+/// Bounds of one call. The defaults are those of runtime_options.
 struct call_options {
-    /// The call fails with a TimeoutError when this time has come; what it waits for is ended.
+    /// At this time the call fails with a TimeoutError, and its operations are cancelled.
     std::optional<std::chrono::steady_clock::time_point> deadline{};
-    /// The same, from now on. The earlier one of both holds.
+    /// The same, relative to the start of the call. The earlier of the two applies.
     std::optional<std::chrono::nanoseconds> timeout{};
-    /// Maximum cost of all requests to models, in US dollars. What a request may cost is set aside
-    /// before it is sent; one that does not fit is not sent. Needs models of known prices.
+    /// Maximum cost of all requests to models, in US dollars. The maximum cost of a request is
+    /// reserved before it is sent; a request that would exceed the budget is not sent. The prices
+    /// of the models must be known.
     std::optional<double> budget_usd{};
     /// Maximum number of requests to models.
     std::optional<std::uint64_t> max_calls{};
-    /// For functions of the host, answers and errors, such as the identifier of a request. Copied
-    /// by the call.
+    /// Passed on to functions of the host, answers and errors: for example the identifier of an
+    /// HTTP request. The call copies it. With runtime_options::journal it names a recorded call:
+    /// the same call with the same tag continues where the last one stopped, or returns the answer
+    /// of the last one.
     std::string_view tag{};
-    std::optional<std::size_t> concurrency{};  ///< branches at once
+    std::optional<std::size_t> concurrency{};  ///< branches at a time; at least 1
     std::optional<std::size_t> memory_limit{}; ///< bytes
     std::optional<std::uint64_t> step_limit{}; ///< calls, loops, work of builtins
 };

@@ -19,17 +19,17 @@ using function_completion = std::function<void(result<json>)>;
 
 namespace detail {
 
-/// One call of a function, until its result is there. Threads: any.
+/// A call of a function that has not completed. Threads: any.
 class pending_call {
 public:
     pending_call(std::string function, call by, function_completion done);
     pending_call(const pending_call&) = delete;
     pending_call& operator=(const pending_call&) = delete;
-    ~pending_call(); ///< fails the call if nobody has completed it
+    ~pending_call(); ///< fails a call that has not been completed
 
     /// False if the call was completed before.
     bool complete(result<json> outcome);
-    /// The exception becomes the failure of the call.
+    /// Fails the call with the exception.
     bool fail(std::exception_ptr thrown);
 
     [[nodiscard]] const std::string& function() const noexcept { return function_; }
@@ -52,8 +52,8 @@ template <class T>
 } // namespace detail
 
 /// The last parameter of a function that completes later. Call it once, with the value or an error.
-/// Copies belong to the same call: the first one that is called counts. If the last copy goes
-/// without having been called, the call fails with an InternalError.
+/// All copies belong to the same call: the first invocation counts. If the last copy is destroyed
+/// without an invocation, the call fails with an InternalError.
 /// Threads: any.
 template <class T>
 class completion {
@@ -63,12 +63,12 @@ public:
     explicit completion(std::shared_ptr<detail::pending_call> pending) noexcept
         : pending_(std::move(pending)) {}
 
-    /// False, and without effect, if the call was completed before.
+    /// Returns false and has no effect if the call was completed before.
     bool operator()(result<T> outcome) const {
         if (!outcome) return pending_->complete(std::move(outcome).error());
         return pending_->complete(detail::result_as_json<T>(*outcome));
     }
-    /// The exception is the failure of the call.
+    /// Fails the call with the exception.
     bool operator()(std::exception_ptr thrown) const { return pending_->fail(std::move(thrown)); }
 
 private:

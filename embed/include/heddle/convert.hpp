@@ -33,12 +33,12 @@ namespace HEDDLE_PUBLIC heddle {
 // |                                             | included; unknown and missing ones are errors   |
 // | enums described by Boost.Describe           | the name of the enumerator                      |
 // | heddle::json                                | itself                                          |
-// | what heddle::json_conversion specialises    | what it makes                                   |
+// | what heddle::json_conversion specialises    | what the specialisation returns                 |
 
-/// The value as JSON. `name`: of the whole value, for errors.
-/// Errors: invalid_argument with the path and what JSON cannot express: NaN and the infinities,
-/// strings that are not UTF-8, unsigned integers above 2^63-1; limit_exceeded for heddle::json that
-/// is nested deeper than 512 levels.
+/// Converts a value to JSON. `name`: the name of the whole value in errors.
+/// Errors: invalid_argument with the path, for what JSON cannot express: NaN, infinities, strings
+/// that are not UTF-8, unsigned integers above 2^63-1; limit_exceeded for heddle::json nested
+/// deeper than 512 levels.
 template <class T>
 [[nodiscard]] result<json> try_to_json(const T& value, std::string_view name = {}) {
     std::optional<error> failure;
@@ -51,13 +51,13 @@ template <class T>
     return written;
 }
 
-/// As try_to_json; throws error_exception in place of an error.
+/// Like try_to_json; throws error_exception in place of an error.
 template <class T>
 [[nodiscard]] json to_json(const T& value) {
     return try_to_json<T>(value).value();
 }
 
-/// The value as T.
+/// Converts JSON to T.
 /// Errors: invalid_argument with the path, what was expected and what was found:
 /// `orders[3].price: expected a number but found the string "12"`.
 template <class T>

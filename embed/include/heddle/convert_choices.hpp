@@ -15,10 +15,11 @@ namespace HEDDLE_PUBLIC heddle {
 namespace detail {
 
 [[nodiscard]] json any_of_schema(json::array alternatives);
-/// What the alternatives of all variants in `whole` may fail together: in proportion to its size.
+/// How many attempts of alternatives may fail in all variants of `whole` together: proportional to
+/// its size.
 [[nodiscard]] trial_budget trials_for(const json& whole);
 
-/// Is null when it is absent.
+/// Absent values are null.
 template <class T>
 struct converter<std::optional<T>> {
     static json write(const std::optional<T>& value, const json_place& at) {
@@ -37,7 +38,7 @@ struct converter<std::optional<T>> {
     }
 };
 
-/// The first alternative that fits.
+/// Reads the first alternative that fits.
 template <class... T>
 struct converter<std::variant<T...>> {
     using type = std::variant<T...>;

@@ -16,7 +16,7 @@
 namespace HEDDLE_PUBLIC heddle {
 namespace detail {
 
-/// A time of the system clock in all the precision that RFC 3339 has for us.
+/// A time of the system clock with nanoseconds, for RFC 3339.
 struct clock_reading {
     std::int64_t seconds = 0; ///< since 1970-01-01, in UTC
     std::int64_t nanoseconds = 0;
@@ -27,7 +27,7 @@ struct clock_reading {
 [[nodiscard]] std::optional<double> read_periods(const json& from, double per_second, double min,
                                                  double max, const json_place& at);
 [[nodiscard]] json duration_schema();
-/// RFC 3339 in UTC; only for the years 0 to 9999, others are errors.
+/// RFC 3339 in UTC, for the years 0 to 9999; other years are errors.
 [[nodiscard]] json write_time(const clock_reading& time, const json_place& at);
 [[nodiscard]] std::optional<clock_reading> read_time(const json& from, const json_place& at);
 [[nodiscard]] json time_schema();
@@ -39,7 +39,7 @@ struct converter<std::chrono::duration<Rep, Period>> {
 
     static json write(const type& value, const json_place& at) {
         if constexpr (std::is_integral_v<Rep>) {
-            // Only what the clock's seconds can hold: the largest hours are more than that.
+            // Only what the seconds of the clock can hold: the largest hours exceed that.
             if (std::fabs(seconds_in(value)) < 9e18L) {
                 const auto whole =
                     std::chrono::duration_cast<std::chrono::duration<std::int64_t>>(value);
@@ -61,7 +61,7 @@ struct converter<std::chrono::duration<Rep, Period>> {
                     "seconds that are a multiple of " + std::to_string(Period::num / Period::den),
                     from);
             }
-            // The largest numbers are no doubles: what is written for them reads as the next one.
+            // The largest numbers are not doubles: they are written and read as the next one.
             if (*count >= static_cast<double>(std::numeric_limits<Rep>::max()))
                 return type(std::numeric_limits<Rep>::max());
             return type(static_cast<Rep>(std::round(*count)));
@@ -81,7 +81,7 @@ private:
     }
 };
 
-/// Times of the system clock are strings as "2026-11-23T14:23:03.5Z".
+/// Times of the system clock are strings such as "2026-11-23T14:23:03.5Z".
 template <class Duration>
 struct converter<std::chrono::time_point<std::chrono::system_clock, Duration>> {
     using type = std::chrono::time_point<std::chrono::system_clock, Duration>;
@@ -100,7 +100,7 @@ struct converter<std::chrono::time_point<std::chrono::system_clock, Duration>> {
     static std::optional<type> read(const json& from, const json_place& at) {
         const auto time = read_time(from, at);
         if (!time) return std::nullopt;
-        // Periods shorter than a second may not reach as far as the years that can be written.
+        // Periods shorter than a second may not cover all years that can be written.
         constexpr double per_second =
             static_cast<double>(Duration::period::den) / static_cast<double>(Duration::period::num);
         const double periods = static_cast<double>(time->seconds) * per_second;

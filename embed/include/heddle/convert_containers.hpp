@@ -37,7 +37,7 @@ concept sequence_like = requires(T items) {
 }
 &&!std::convertible_to<T, std::string_view>;
 
-/// No two elements, or keys, are equal.
+/// Containers without equal elements or keys.
 template <class T>
 concept unique_keys = requires(T items) {
     items.insert(std::declval<typename T::value_type>()).second;
@@ -94,12 +94,13 @@ template <class Range>
 [[nodiscard]] json write_items(const Range& items, const json_place& at) {
     using item = typename Range::value_type;
     json::array written;
-    for (const item& each : items) // of vector<bool> a copy
+    for (const item& each : items) // for vector<bool>, a copy
         written.push_back(converter_of<item>::write(each, at.in(written.size())));
     return written;
 }
 
-/// Passes each element, and where it is, to `take`, until one is not to be had. False: so it was.
+/// Passes each element, and its place, to `take`, until the conversion of one fails. Returns false
+/// in that case.
 template <class Item, class Take>
 [[nodiscard]] bool read_items(const json::array& items, const json_place& at, Take take) {
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -156,7 +157,7 @@ struct converter<T> {
     }
 };
 
-/// Sets, ordered or not. An element that occurs twice is an error, but in a multiset.
+/// Sets, ordered or not. An element that occurs twice is an error, except in a multiset.
 template <set_like T>
 struct converter<T> {
     using item = typename T::key_type;

@@ -20,7 +20,7 @@
 namespace HEDDLE_PUBLIC heddle {
 namespace detail {
 
-/// An object without a member that it must have, or with one that is unknown, is an error.
+/// Fails if a required member of the object is missing, or a member is unknown.
 [[nodiscard]] bool check_members(const json::object& members,
                                  std::span<const std::string_view> known,
                                  std::span<const bool> required, const json_place& at);
@@ -36,7 +36,7 @@ inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
-/// A name for the type, which differs from that of other types.
+/// A unique name of the type.
 template <class T>
 [[nodiscard]] std::string_view type_key() {
     return std::source_location::current().function_name();
@@ -77,7 +77,7 @@ struct member_list<T, List<Member...>> {
     }
 
 private:
-    /// What is absent is not written.
+    /// Absent members are not written.
     template <class Each>
     static void write_one(const T& value, json::object& members, const json_place& at) {
         const auto& content = value.*Each::pointer;
@@ -89,7 +89,7 @@ private:
     template <class Each>
     static bool read_one(const json::object& members, T& value, const json_place& at) {
         const json* member = members.find(Each::name);
-        if (member == nullptr) return true; // check_members has looked
+        if (member == nullptr) return true; // check_members has checked it
         auto content = converter_of<type_of<Each>>::read(*member, at.in(Each::name));
         if (!content) return false;
         value.*Each::pointer = *std::move(content);
@@ -99,7 +99,7 @@ private:
 template <class T>
 using members_in = member_list<T, described_members<T>>;
 
-/// Objects with the members as they are named. One that is std::optional may be missing.
+/// Objects with the members by name. A std::optional member can be missing.
 template <described_struct T>
 struct converter<T> {
     using list = members_in<T>;

@@ -1,4 +1,4 @@
-// Conversion of truth values, numbers, strings and JSON itself. Include heddle/convert.hpp.
+// Conversion of booleans, numbers, strings and JSON itself. Include heddle/convert.hpp.
 #pragma once
 
 #include <heddle/base/visibility.hpp>
@@ -17,10 +17,10 @@
 namespace HEDDLE_PUBLIC heddle {
 namespace detail {
 
-/// The integer, also out of a number without a fraction (1.0 is an integer to JSON Schema).
+/// Reads an integer, or a number without a fraction (1.0 is an integer in JSON Schema).
 [[nodiscard]] std::optional<std::int64_t> read_integer(const json& from, std::int64_t min,
                                                        std::uint64_t max, const json_place& at);
-/// As read_integer, for the integers from 0 to `max`, of which those above 2^63-1 are doubles.
+/// Like read_integer, for integers from 0 to `max`; those above 2^63-1 are doubles.
 [[nodiscard]] std::optional<std::uint64_t> read_unsigned(const json& from, std::uint64_t max,
                                                          const json_place& at);
 [[nodiscard]] json write_unsigned(std::uint64_t value, const json_place& at);
@@ -28,7 +28,7 @@ namespace detail {
 [[nodiscard]] std::optional<double> read_number(const json& from, double max, const json_place& at);
 [[nodiscard]] json write_number(double value, const json_place& at);
 [[nodiscard]] json write_text(std::string text, const json_place& at);
-/// Fails for what JSON text cannot express, and for what is nested too deep.
+/// Fails for what JSON text cannot express, and for values that are nested too deeply.
 [[nodiscard]] json write_json(json value, const json_place& at);
 [[nodiscard]] json type_schema(std::string_view type); ///< `{"type": type}`
 
@@ -90,11 +90,16 @@ struct converter<std::string> {
     static json schema(schema_builder&) { return type_schema("string"); }
 };
 
-/// Are only written: what is read would refer to a string that is gone.
+/// Views are only written: a view that was read would dangle.
 template <class T>
 requires std::same_as<T, std::string_view> || std::same_as<T, const char*>
 struct converter<T> {
     static json write(T value, const json_place& at) { return write_text(std::string(value), at); }
+    static std::optional<T> read(const json&, const json_place&) {
+        static_assert(always_false<T>,
+                      "heddle only writes std::string_view and const char*, since what is read has "
+                      "no other owner: read a std::string, or take one as a parameter");
+    }
     static json schema(schema_builder&) { return type_schema("string"); }
 };
 

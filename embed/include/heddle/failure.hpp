@@ -17,10 +17,12 @@ namespace HEDDLE_PUBLIC heddle {
 /// (failure_details::kind).
 enum class runtime_errc : int {
     ok = 0,
-    overloaded,  ///< as many calls run and wait as the options allow
-    stopped,     ///< the runtime is shutting down, or gone
+    overloaded,  ///< runtime_options::max_running and max_queued are reached
+    stopped,     ///< the runtime is shutting down or destroyed
     no_function, ///< the program does not define the function
-    bad_input    ///< the input does not fit the parameters of the function
+    bad_input,   ///< the input does not fit the parameters of the function
+    tag_in_use,  ///< a recorded call with this tag is in progress
+    tag_mismatch ///< the tag is that of a recorded call of another function or with another input
 };
 
 [[nodiscard]] const boost::system::error_category& runtime_category() noexcept;
@@ -42,35 +44,35 @@ struct failure_line {
     std::optional<source_place> place;
 };
 
-/// What an error of a program or a call holds besides its message: all of it is plain data, so that
-/// the error may cross threads and outlive the runtime. Immutable.
+/// The details of an error of a program or a call: plain data, so that the error can be moved
+/// between threads and outlive the runtime. Immutable.
 class failure_details final : public error_payload {
 public:
     std::string kind;   ///< "TaskError", "TimeoutError", "CancelledError", …; see the reference
-    std::string reason; ///< of a TaskError: "llm_error", …; else empty
+    std::string reason; ///< of a TaskError: "llm_error", …; otherwise empty
     std::optional<source_place> place;
     std::vector<failure_line> trace;  ///< innermost first
     std::vector<std::string> causes;  ///< messages, outermost first
     std::vector<std::string> further; ///< other mistakes in the program, rendered
-    json data;        ///< what the workflow raised besides the message; null: nothing
-    json result;      ///< the task result whose failure it is; null: none
-    usage used;       ///< by the call until it failed
-    std::string tag;  ///< as in call_options
-    std::string text; ///< rendered for people, with the source line
+    json data;                        ///< raised with the message; null: nothing
+    json result;                      ///< the result of the failed task; null: none
+    usage used;                       ///< by the call until it failed
+    std::string tag;                  ///< as in call_options
+    std::string text;                 ///< readable text with the source line
 };
 
-/// The details of an error, or null. They live as long as the error.
+/// The details of an error, or null. Valid as long as the error.
 [[nodiscard]] const failure_details* details_of(const error& failure) noexcept;
 
 /// `{"kind": …, "message": …, "hint": …, "place": {"file", "line", "column"}, "trace": […],
-/// "reason": …, "retry_after_ms": …, "cancelled_because": …, "data": …, "usage": {…}}`: only
-/// members that are known.
+/// "reason": …, "retry_after_ms": …, "cancelled_because": …, "data": …, "usage": {…}}`: unknown
+/// members are omitted.
 [[nodiscard]] json to_json(const error& failure);
 
-/// The error for people: kind, message, source line, trace and hint, on several lines.
+/// The error as readable text: kind, message, source line, trace and hint, on several lines.
 [[nodiscard]] std::string to_text(const error& failure);
 
-/// The status with which an HTTP server answers: docs/embedding/errors.md has the table.
+/// The HTTP status for a response: docs/embedding/errors.md has the table.
 [[nodiscard]] int http_status(const error& failure) noexcept;
 
 } // namespace heddle

@@ -1,4 +1,4 @@
-// Files as workflows see them.
+// The files that workflows read and write.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -11,8 +11,9 @@
 namespace HEDDLE_PUBLIC heddle {
 
 /// The files that workflows may read and write. Paths are relative and use "/".
-/// Threads: called from each thread of the runtime, maybe at the same time. The functions wait in
-/// place: use it for what is in memory or on a fast disk, and a function of the host for the rest.
+/// Threads: called on any thread of the runtime, possibly at the same time. The functions block the
+/// workflow's thread: use a file_source for files in memory or on a fast disk, and functions of the
+/// host for others.
 class file_source {
 public:
     virtual ~file_source() = default;
@@ -20,7 +21,7 @@ public:
     [[nodiscard]] virtual result<std::string> read(const std::string& path) = 0;
     [[nodiscard]] virtual result<void> write(const std::string& path, std::string text) = 0;
     [[nodiscard]] virtual result<bool> exists(const std::string& path) = 0;
-    /// Sorted names; those of folders end in "/".
+    /// Sorted names; the names of folders end in "/".
     [[nodiscard]] virtual result<std::vector<std::string>> list(const std::string& path) = 0;
 };
 

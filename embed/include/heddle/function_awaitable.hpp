@@ -14,11 +14,11 @@
 namespace HEDDLE_PUBLIC heddle {
 namespace detail {
 
-/// Runs the coroutine on the executor of the call. The cancellation of the call cancels what it
-/// awaits. An exception is the failure of the call.
+/// Runs the coroutine on the executor of the call. Cancellation of the call cancels the operation
+/// that the coroutine awaits. An exception fails the call.
 void spawn_function(std::shared_ptr<pending_call> pending, boost::asio::awaitable<void> body);
 
-/// Holds what the coroutine of the function refers to: the function itself and its arguments.
+/// Owns what the coroutine of the function refers to: the function itself and its arguments.
 template <class T, class F, class Arguments>
 boost::asio::awaitable<void> await_function(std::shared_ptr<pending_call> pending,
                                             std::shared_ptr<F> function, Arguments arguments) {

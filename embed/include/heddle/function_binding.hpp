@@ -26,7 +26,7 @@ namespace detail {
 template <class... T>
 struct types {};
 
-/// Return type and parameters of something that can be called, if it has only one signature.
+/// Return type and parameters of a callable type that has exactly one signature.
 template <class F>
 struct signature_of {};
 #define HEDDLE_SIGNATURE(qualifiers)                         \
@@ -56,8 +56,8 @@ concept callable = requires {
     typename signature_of<F>::parameters;
 };
 
-/// How a value that a function returned becomes the result of the call. That of awaitables is in
-/// heddle/function_awaitable.hpp.
+/// Converts the return value of a function to the result of the call. heddle/function_awaitable.hpp
+/// has the specialisation for awaitables.
 template <class Returned>
 struct returned_value {
     using type = Returned;
@@ -115,10 +115,10 @@ template <class... Before, class First, class... Left>
 struct split_completion<types<Before...>, First, Left...>
     : split_completion<types<Before..., First>, Left...> {};
 
-/// Runs the function on its executor, or here, with exceptions as failures. `run` is called once.
+/// Runs the function on its executor, or inline; an exception fails the call. `run` is called once.
 void run_function(const std::shared_ptr<pending_call>& pending, bool elsewhere,
                   std::function<void()> run);
-/// A call that has not been completed, on the executor if there is one.
+/// Begins a call, on the executor if there is one.
 [[nodiscard]] std::shared_ptr<pending_call> begin_call(const std::string& function, call by,
                                                        const boost::asio::any_io_executor& executor,
                                                        function_completion done);
@@ -165,7 +165,7 @@ public:
         else return false;
     }();
 
-    /// Sets what calls the function, each argument for itself.
+    /// Sets `invoke`, for arguments that are converted separately.
     template <class Definition>
     static void finish(Definition& definition, F function, boost::asio::any_io_executor executor) {
         set(definition, std::move(function), std::move(executor),
@@ -173,7 +173,7 @@ public:
                 return read(of, arguments, failure, std::make_index_sequence<size>());
             });
     }
-    /// The same, the arguments being the members of one struct.
+    /// Sets `invoke`, for arguments that are the members of one struct.
     template <class Definition>
     static void finish_with_struct(Definition& definition, F function,
                                    boost::asio::any_io_executor executor) {
@@ -217,7 +217,7 @@ private:
         } else {
             definition.result_schema = result_schema<typename returned::type>();
         }
-        // What the calls need of the definition: it may be changed, or gone.
+        // What calls need of the definition, which may be changed or destroyed.
         auto own = std::make_shared<Definition>();
         own->name = definition.name;
         own->parameters = definition.parameters;

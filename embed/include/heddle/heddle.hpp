@@ -8,6 +8,7 @@
 #include <heddle/file_source.hpp>
 #include <heddle/function.hpp>
 #include <heddle/job.hpp>
+#include <heddle/journal_options.hpp>
 #include <heddle/json.hpp>
 #include <heddle/memory_source.hpp>
 #include <heddle/model_provider.hpp>

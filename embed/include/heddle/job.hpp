@@ -4,8 +4,8 @@
 #include <heddle/answer.hpp>
 #include <heddle/base/error.hpp>
 #include <heddle/base/visibility.hpp>
+#include <heddle/posted_handler.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/async_result.hpp>
 
 #include <cstdint>
@@ -20,19 +20,19 @@ class job_state;
 
 namespace HEDDLE_PUBLIC heddle {
 
-/// Text of a model's response. Pieces of calls that run side by side alternate.
+/// Text of a model's response. Pieces of concurrent calls of tasks are interleaved.
 struct piece {
     std::string task;       ///< the name of the task
-    std::uint64_t call = 0; ///< a number for each call of a task, from 1
+    std::uint64_t call = 0; ///< the number of the call of the task, from 1
     std::string text;       ///< whole characters
 };
 
-/// A call of a workflow that runs from program::start on. The text of responses is held for the
-/// reader up to runtime_options::piece_buffer bytes; then the services are not read from, until
-/// next() takes some.
+/// A call of a workflow that program::start has begun. Up to runtime_options::piece_buffer bytes of
+/// the text of responses are buffered; then reading from the services pauses until next() takes
+/// some of them.
 ///
-/// Destroying it cancels the call, whose end nobody awaits then. Movable.
-/// Threads: one at a time; next() and result() may be in progress together.
+/// The destructor cancels the call and does not wait for its end. Movable.
+/// Threads: one at a time; next() and result() can be in progress at the same time.
 class job {
 public:
     job() noexcept = default;
@@ -46,9 +46,10 @@ public:
         return *this;
     }
 
-    /// The next piece, or nothing after the last one. One at a time: a second next() completes with
-    /// nothing at once.
-    /// Cancellation: by the handler's slot; it completes with nothing, and the job goes on.
+    /// Completes with the next piece, or with std::nullopt after the last one. One at a time: a
+    /// second next() completes with std::nullopt at once.
+    /// Cancellation: by the slot of the handler; it completes with std::nullopt, and the job
+    /// continues.
     template <class CompletionToken>
     auto next(CompletionToken&& token) {
         return boost::asio::async_initiate<CompletionToken, void(std::optional<piece>)>(
@@ -58,9 +59,9 @@ public:
             token);
     }
 
-    /// The answer, once the call has ended, whether or not the pieces were read: from here on the
-    /// reader holds nothing back, and pieces that do not fit are dropped unless next() is waiting.
-    /// Once only. Errors and cancellation: as program::call.
+    /// Completes with the answer when the call has ended, even if pieces have not been read: there
+    /// is no back-pressure from now on, and pieces that do not fit in the buffer are dropped unless
+    /// next() is waiting. Call it once. Errors and cancellation: as for program::call.
     template <class CompletionToken>
     auto result(CompletionToken&& token) {
         return boost::asio::async_initiate<CompletionToken, void(heddle::result<answer>)>(
@@ -70,16 +71,15 @@ public:
             token);
     }
 
-    /// Asks the call to end.
+    /// Requests that the call ends.
     void cancel() noexcept;
 
 private:
     void abandon() noexcept;
     static void start_next(std::shared_ptr<embed::job_state> state,
-                           boost::asio::any_completion_handler<void(std::optional<piece>)> handler);
-    static void start_result(
-        std::shared_ptr<embed::job_state> state,
-        boost::asio::any_completion_handler<void(heddle::result<answer>)> handler);
+                           detail::posted_handler<std::optional<piece>> handler);
+    static void start_result(std::shared_ptr<embed::job_state> state,
+                             detail::posted_handler<heddle::result<answer>> handler);
 
     std::shared_ptr<embed::job_state> state_;
 };

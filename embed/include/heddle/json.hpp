@@ -1,4 +1,4 @@
-// JSON data that owns itself.
+// JSON data as a value type.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -26,23 +26,23 @@ enum class json_kind : std::uint8_t { null, boolean, integer, number, string, ar
 /// Bounds of a JSON text that is parsed.
 struct json_limits {
     std::size_t max_bytes = 64 * 1024 * 1024;
-    std::size_t max_depth = 512; ///< arrays and objects inside each other
+    std::size_t max_depth = 512; ///< nested arrays and objects
 };
 
-/// Types that hold one character are text or nothing, not numbers.
+/// Character types are text or unsupported, not numbers.
 template <class T>
 concept json_integer = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> &&
                        !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
                        !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
 
-/// A JSON value: plain data without references to anything, which inputs, answers and the arguments
-/// of functions consist of.
+/// A JSON value: plain data without references. Inputs, answers and the arguments of functions are
+/// of this type.
 ///
-/// Integers of 64 bits are kept exactly and apart from other numbers: 1 and 1.0 differ. Values that
-/// the host builds may hold what JSON text cannot express, a NaN or bytes that are not UTF-8; see
-/// to_string. Copying, comparing and destroying are recursive: parse bounds the depth of foreign
-/// data, and a host should not build values that are nested some ten thousand levels deep.
-/// Threads: distinct objects may be used from distinct threads.
+/// 64-bit integers are exact and distinct from other numbers: 1 and 1.0 differ. Values that the
+/// host builds can contain what JSON text cannot express, such as NaN or invalid UTF-8; see
+/// to_string. Copying, comparing and destroying are recursive: parse bounds the depth of untrusted
+/// data, and the host should not build values nested ten thousand levels deep.
+/// Threads: different objects can be used on different threads.
 class json {
 public:
     using array = std::vector<json>;
@@ -60,15 +60,15 @@ public:
     json(array items) noexcept : data_(std::move(items)) {}
     json(object members) noexcept : data_(std::move(members)) {}
 
-    /// Reads one JSON text (RFC 8259; a byte order mark is skipped). An integer outside of 64 bits
-    /// becomes the nearest double.
-    /// Errors: invalid_argument with line, column and what was found, also for a name that occurs
-    /// twice in one object and for invalid UTF-8; limit_exceeded.
+    /// Reads one JSON text (RFC 8259; a byte order mark is skipped). An integer that does not fit
+    /// in 64 bits becomes the nearest double.
+    /// Errors: invalid_argument with line, column and what was found, also for duplicate names in
+    /// an object and invalid UTF-8; limit_exceeded.
     [[nodiscard]] static result<json> parse(std::string_view text, const json_limits& limits = {});
 
-    /// The value as JSON text: in one line, or with `indent` spaces per level. A double keeps a
-    /// point or an exponent. What JSON cannot express is replaced: NaN and the infinities by null,
-    /// invalid UTF-8 by U+FFFD.
+    /// The value as JSON text, on one line or with `indent` spaces per level. A double is written
+    /// with a point or an exponent. What JSON cannot express is replaced: NaN and infinities with
+    /// null, invalid UTF-8 with U+FFFD.
     [[nodiscard]] std::string to_string(unsigned indent = 0) const;
 
     [[nodiscard]] json_kind kind() const noexcept { return static_cast<json_kind>(data_.index()); }
@@ -82,7 +82,7 @@ public:
     [[nodiscard]] bool is_object() const noexcept { return kind() == json_kind::object; }
 
     /// The content as T, one of bool, std::int64_t, double, std::string, array and object; null if
-    /// it is of another kind.
+    /// the value has another type.
     template <class T>
     [[nodiscard]] const T* get_if() const noexcept {
         return std::get_if<T>(&data_);
@@ -92,11 +92,11 @@ public:
         return std::get_if<T>(&data_);
     }
 
-    /// The content of a value whose kind is known. Throws error_exception for another kind. For
-    /// data from outside see from_json and get_if.
+    /// The content of a value of known type. Throws error_exception if the type is another one. For
+    /// untrusted data, use from_json or get_if.
     [[nodiscard]] bool as_bool() const { return as<bool>(json_kind::boolean); }
     [[nodiscard]] std::int64_t as_int() const { return as<std::int64_t>(json_kind::integer); }
-    [[nodiscard]] double as_double() const; ///< also of an integer
+    [[nodiscard]] double as_double() const; ///< also for an integer
     [[nodiscard]] const std::string& as_string() const {
         return as<std::string>(json_kind::string);
     }
@@ -105,14 +105,16 @@ public:
     [[nodiscard]] const object& as_object() const { return as<object>(json_kind::object); }
     [[nodiscard]] object& as_object() { return as<object>(json_kind::object); }
 
-    /// The member of an object; null if it has none of this name or this is not an object.
+    /// The member of an object; null if there is no such member or the value is not an object.
     [[nodiscard]] const json* find(std::string_view name) const noexcept;
     [[nodiscard]] json* find(std::string_view name) noexcept;
-    /// The member of an object, or the element of an array. Throws error_exception without one.
+    /// The member of an object, or the element of an array. Throws error_exception if there is
+    /// none.
     [[nodiscard]] const json& at(std::string_view name) const;
     [[nodiscard]] const json& at(std::size_t index) const;
 
-    /// Numbers are equal if kind and value are; objects, if they have equal members in any order.
+    /// Numbers are equal if type and value are equal; objects, if they have equal members in any
+    /// order.
     friend bool operator==(const json& one, const json& other) { return one.data_ == other.data_; }
 
 private:

@@ -17,18 +17,19 @@ namespace HEDDLE_PUBLIC heddle {
 /// Specialise it with
 ///
 ///     static json to(const T&);            // may throw error_exception
-///     static result<T> from(const json&);  // the path is put before the message of an error
+///     static result<T> from(const json&);  // an error's message is prefixed with the path
 ///     static json schema();                // JSON Schema
 ///
-/// A type that only leaves the host needs no `from`, and one that is only read no `to`. It also
-/// replaces the conversion of a described or built-in type.
+/// A type that is only written needs no `from`, and a type that is only read needs no `to`. A
+/// specialisation also replaces the conversion of a described or built-in type.
 template <class T>
 struct json_conversion;
 
-/// Collects the definitions of types that contain themselves, to which a schema refers.
+/// Collects the definitions of recursive types, to which a schema refers.
 class schema_builder {
 public:
-    /// The schema that `make` returns, or a reference to it if it is being made already.
+    /// The schema that `make` returns, or a reference to it while `make` for the same type is
+    /// running.
     template <class Make>
     [[nodiscard]] json described(std::string_view type, const Make& make) {
         if (is_open(type)) return reference(type);

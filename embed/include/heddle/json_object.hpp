@@ -15,15 +15,15 @@ namespace HEDDLE_PUBLIC heddle {
 class json;
 struct json_member;
 
-/// Members in the order in which they were added, each name once. Finding a member takes constant
-/// time, whatever the names are.
-/// Threads: distinct objects may be used from distinct threads.
+/// Members in insertion order, with unique names. Finding a member takes constant time, whatever
+/// the names are.
+/// Threads: different objects can be used on different threads.
 class json_object {
 public:
     using const_iterator = const json_member*;
 
     json_object() noexcept;
-    /// Of two members with the same name the later one counts.
+    /// If two members have the same name, the later one is used.
     json_object(std::initializer_list<json_member> members);
     json_object(const json_object& other);
     json_object(json_object&& other) noexcept;
@@ -44,11 +44,11 @@ public:
         return find(name) != nullptr;
     }
 
-    /// Adds a member at the end, or replaces the value of the one that has this name.
+    /// Adds a member at the end, or replaces the value of an existing one.
     json& set(std::string name, json value);
-    /// Adds a member at the end. False, and nothing changes, if there is one of this name.
+    /// Adds a member at the end. Returns false, and changes nothing, if the name exists.
     bool add(std::string name, json value);
-    /// Linear in the number of members. False if there was none.
+    /// Returns false if there was no such member. Linear in the number of members.
     bool erase(std::string_view name);
 
     /// Equal members, in any order.

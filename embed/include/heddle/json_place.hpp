@@ -1,4 +1,4 @@
-// Where in a JSON value a conversion is.
+// The position of a conversion in a JSON value.
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -14,31 +14,33 @@ namespace HEDDLE_PUBLIC heddle {
 
 /// How from_json reads.
 struct read_options {
-    /// Of the whole value, for errors: "customer" makes the path "customer.orders[3].price".
+    /// The name of the whole value in errors: with "customer", a path is
+    /// "customer.orders[3].price".
     std::string_view name;
     /// Ignore members that the described struct does not have; otherwise they are errors.
     bool ignores_unknown = false;
 };
 
-/// How often alternatives of variants may still fail. Each level of a recursive variant reads what
-/// is below it once for each alternative, so the time would grow exponentially with the depth.
+/// How many more attempts of alternatives may fail. Each level of a recursive variant reads the
+/// levels below once for each alternative, so without this bound the time would grow exponentially
+/// with the depth.
 struct trial_budget {
     std::size_t left = 0;
 };
 
-/// A place in a JSON value that is being converted, and the first error of the conversion. Places
-/// refer to the place that they are in: they live on the stack, for the time of one conversion.
+/// A place in a JSON value that is being converted, and the first error of the conversion. A place
+/// refers to the enclosing one: places live on the stack during one conversion.
 class json_place {
 public:
     json_place(const read_options& options, std::optional<error>& failure) noexcept
         : name_(options.name), failure_(&failure), ignores_unknown_(options.ignores_unknown) {}
 
-    /// The member, or the element, of the value that is here.
+    /// The place of a member or an element of the value.
     [[nodiscard]] json_place in(std::string_view member) const noexcept {
         return {*this, member, none};
     }
     [[nodiscard]] json_place in(std::size_t index) const noexcept { return {*this, {}, index}; }
-    /// The same place, whose errors go elsewhere, and whose trials count in `budget`.
+    /// The same place, which reports errors to `failure` and counts trials in `budget`.
     [[nodiscard]] json_place trial(std::optional<error>& failure,
                                    trial_budget& budget) const noexcept {
         json_place same = *this;
@@ -46,14 +48,14 @@ public:
         same.trials_ = &budget;
         return same;
     }
-    /// Of the trial that this place is a part of; null: there is none.
+    /// The budget of the trial that this place is part of; null: none.
     [[nodiscard]] trial_budget* trials() const noexcept { return trials_; }
 
     /// Notes an error, unless there is one: "path: expected … but found …".
     std::nullopt_t expected(std::string_view what, const json& found) const;
     /// Notes an error, unless there is one: "path: problem".
     std::nullopt_t fail(std::string_view problem, errc code = errc::invalid_argument) const;
-    /// Notes an error that was made elsewhere, behind the path.
+    /// Notes an existing error, with the path in front.
     std::nullopt_t fail(const error& failure) const;
 
     [[nodiscard]] bool failed() const noexcept { return failure_->has_value(); }

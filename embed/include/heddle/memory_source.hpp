@@ -1,4 +1,4 @@
-// What workflows remember: the source of (get_context …).
+// Memory of the host: the source of (get_context …).
 #pragma once
 
 #include <heddle/base/error.hpp>
@@ -18,21 +18,22 @@ struct memory_question {
     std::optional<std::size_t> limit{}; ///< maximum number of passages
 };
 
-/// Something relevant to a question.
+/// A passage that is relevant to a question.
 struct memory_passage {
     std::string name;     ///< a path or another name
-    std::string text;     ///< what a prompt receives
+    std::string text;     ///< the text that is added to a prompt
     double relevance = 0; ///< 0 to 1
 };
 
-/// A store that finds what is relevant to a question.
-/// Threads: called from each thread of the runtime, maybe at the same time.
+/// A store that finds passages relevant to a question.
+/// Threads: called on any thread of the runtime, possibly at the same time.
 class memory_source {
 public:
     using completion = std::function<void(result<std::vector<memory_passage>>)>;
 
     virtual ~memory_source() = default;
-    /// Best first. `done` is called once, on any thread; dropping it fails the question.
+    /// Finds passages, best first. Call `done` once, on any thread; the query fails if it is
+    /// destroyed without a call.
     virtual void find(memory_question question, call about, completion done) = 0;
 };
 

@@ -4,16 +4,18 @@
 #include <heddle/base/error.hpp>
 #include <heddle/base/visibility.hpp>
 #include <heddle/function.hpp>
+#include <heddle/posted_handler.hpp>
 #include <heddle/program.hpp>
 #include <heddle/runtime_options.hpp>
 #include <heddle/runtime_stats.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/async_result.hpp>
 
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace boost::asio {
@@ -26,44 +28,53 @@ class runtime_core;
 
 namespace HEDDLE_PUBLIC heddle {
 
+namespace detail {
+/// Has no values, so that a list of them is empty.
+struct no_option {
+    no_option(no_option*, int) = delete;
+};
+} // namespace detail
+
 /// How many threads run an io_context of the host.
 enum class host_threads : std::uint8_t {
-    one,    ///< workflows run in that thread
-    several ///< workflows run in a thread of the runtime
+    one,    ///< workflows run on that thread
+    several ///< workflows run on threads of the runtime
 };
 
 /// Threads that run workflows, with their connections, sessions and limits.
 ///
-/// Destroying it cancels all calls, waits for their end and joins the threads; shutdown() does the
-/// same without waiting in place, and with time for calls to end by themselves.
+/// The destructor cancels all calls, waits until they have ended, and joins the threads. shutdown()
+/// does the same asynchronously, after a grace period.
 /// Threads: any, except that a runtime on an io_context of the host (host_threads::one) belongs to
 /// its thread; builds without NDEBUG check that.
 class runtime {
 public:
-    /// With threads of its own. Throws error_exception for options that cannot be used: those of
-    /// create(). Reads the configuration in place, and waits for a program that prints a key
-    /// (`api_key_command` in heddle.toml), for 30 s at most: which models there are, and which one
-    /// is the default, depends on the keys.
+    /// Creates its own threads. Throws error_exception with the errors of create(). Blocks while it
+    /// reads the configuration, and for at most 30 s while a program prints a key
+    /// (`api_key_command` in heddle.toml), because the keys determine which models are available
+    /// and which one is the default.
     explicit runtime(runtime_options options = {});
-    /// On an io_context of the host. With host_threads::one, `context` outlives the runtime, and
-    /// destroying the runtime while calls run drives `context` until they have ended: await
-    /// shutdown() before, or let `context` run on. With host_threads::several it is as a runtime
-    /// with one thread.
+    /// The same as without options: makes `runtime rt({})` unambiguous.
+    explicit runtime(std::initializer_list<detail::no_option>) : runtime() {}
+    /// Runs on an io_context of the host. With host_threads::one, `context` must outlive the
+    /// runtime; if calls are in progress, the destructor runs `context` until they have ended, even
+    /// if it was stopped: await shutdown() first. With host_threads::several the runtime creates
+    /// its own threads, as without a context.
     runtime(boost::asio::io_context& context, host_threads threads, runtime_options options = {});
     ~runtime();
     runtime(runtime&& other) noexcept;
     runtime& operator=(runtime&& other) noexcept;
 
-    /// As the first constructor. Errors: invalid_argument or llm_errc::configuration for options
-    /// that cannot be used.
+    /// Like the first constructor. Errors: invalid_argument or llm_errc::configuration for invalid
+    /// options; also those of a system that has no thread, descriptor or memory left.
     [[nodiscard]] static result<runtime> create(runtime_options options = {});
 
-    /// Offers a function of the host to the programs that are loaded from now on: workflows call it
-    /// as `(NAME argument …)` or `(NAME (parameter argument) …)`, and models may be offered it as a
-    /// tool. Errors: invalid_argument for a name or a parameter that cannot be used.
+    /// Adds a function of the host to the programs that are loaded afterwards: workflows call it as
+    /// `(NAME argument …)` or `(NAME (parameter argument) …)`, and tasks can offer it to models as
+    /// a tool. Errors: invalid_argument for an invalid name or parameter.
     [[nodiscard]] heddle::result<void> function(function_definition definition);
-    /// As function(make_function(…)), which describes the arguments. Throws error_exception in
-    /// place of an error.
+    /// The same as function(make_function(…)); see make_function for the arguments. Throws
+    /// error_exception in place of an error.
     template <std::size_t N, class Function>
     void function(std::string name, std::string documentation, const parameter (&parameters)[N],
                   Function callable, const function_options& options = {}) {
@@ -78,17 +89,23 @@ public:
             make_function(std::move(name), std::move(documentation), std::move(callable), options));
     }
 
-    /// Reads a file, checks and compiles it. Its imports are found beside it. Waits until that is
-    /// done: at a program's start, or anywhere else on a thread that may wait.
+    /// Reads, checks and compiles a file. Imports are relative to its folder. Blocks until that is
+    /// done: call it at the start of the program, or on a thread that may block.
     /// Errors: not_found; the first mistake of the program, with failure_details.
     [[nodiscard]] heddle::result<program> load(std::string file, load_options options = {});
-    /// The same for a text; `name` is shown in errors.
+    /// Checks and compiles a text; `name` is shown in errors.
     [[nodiscard]] heddle::result<program> load_text(std::string name, std::string text);
 
+    /// Deletes the records of the call with that tag: the next one with it begins anew. Result:
+    /// whether there were any. Cheap, from any thread; durable a moment later. Errors:
+    /// runtime_errc::tag_in_use while the call is in progress; invalid_argument without
+    /// runtime_options::journal; runtime_errc::stopped; io_error of the journal.
+    [[nodiscard]] heddle::result<bool> forget(std::string_view tag);
+
     /// Ends the runtime: refuses new calls, waits for those in progress for at most `grace`,
-    /// cancels the rest with cancel_reason::shutdown, waits for their end, and closes connections.
-    /// Completes with void() when all of it is done, also if it was asked for before. It cannot be
-    /// cancelled.
+    /// cancels the rest with cancel_reason::shutdown, waits until they have ended, and closes
+    /// connections. Completes with void() when all of that is done, also if another shutdown was
+    /// started before. It cannot be cancelled.
     template <class CompletionToken>
     auto shutdown(std::chrono::nanoseconds grace, CompletionToken&& token) {
         return boost::asio::async_initiate<CompletionToken, void()>(
@@ -98,15 +115,15 @@ public:
             token, grace);
     }
 
-    /// Cheap; from any thread.
+    /// Cheap. Threads: any.
     [[nodiscard]] runtime_stats stats() const;
 
 private:
-    explicit runtime(std::shared_ptr<embed::runtime_core> core) noexcept;
+    struct opened {};
+    runtime(opened, std::shared_ptr<embed::runtime_core> core) noexcept;
     void add_function(function_definition definition);
     static void start_shutdown(std::shared_ptr<embed::runtime_core> core,
-                               std::chrono::nanoseconds grace,
-                               boost::asio::any_completion_handler<void()> handler);
+                               std::chrono::nanoseconds grace, detail::posted_handler<> handler);
 
     std::shared_ptr<embed::runtime_core> core_;
 };

@@ -1,9 +1,10 @@
-// What a runtime is made of.
+// Options of a runtime.
 #pragma once
 
 #include <heddle/base/log.hpp>
 #include <heddle/base/visibility.hpp>
 #include <heddle/file_source.hpp>
+#include <heddle/journal_options.hpp>
 #include <heddle/memory_source.hpp>
 #include <heddle/model_provider.hpp>
 
@@ -19,32 +20,32 @@
 namespace HEDDLE_PUBLIC heddle {
 
 struct runtime_options {
-    /// Threads that run workflows. They share limits, cache and connections of the services that
-    /// heddle.toml configures.
+    /// Threads that run workflows. They share the limits, the cache and the connections of the
+    /// services that heddle.toml configures.
     unsigned threads = 1;
 
     // Calls.
-    std::size_t max_running = 1'000; ///< calls at once, in all threads; 1 at least
-    /// Calls that wait for others to end. Further ones fail at once with runtime_errc::overloaded.
+    std::size_t max_running = 1'000; ///< calls at a time, on all threads together; at least 1
+    /// Calls that wait in the queue. Further calls fail at once with runtime_errc::overloaded.
     std::size_t max_queued = 10'000;
 
-    // Bounds of each call that sets none itself.
+    // Defaults of call_options.
     std::optional<std::chrono::nanoseconds> timeout{};
-    std::optional<double> budget_usd{};
+    std::optional<double> budget_usd{}; ///< at least 0
     std::optional<std::uint64_t> max_calls{};
-    // Absent: as in heddle.toml, or else 64 branches, 256 MiB and no limit of steps.
-    std::optional<std::size_t> concurrency{};  ///< branches at once
+    // Absent: as in heddle.toml; otherwise 64 branches, 256 MiB and no step limit.
+    std::optional<std::size_t> concurrency{};  ///< branches at a time; at least 1
     std::optional<std::size_t> memory_limit{}; ///< bytes
     std::optional<std::uint64_t> step_limit{}; ///< calls, loops, work of builtins
 
-    // Models and what else heddle.toml configures: keys, limits, prices, routes, cache, templates.
-    std::string config{};      ///< path of a heddle.toml, as `heddle` reads it; empty: none
-    std::string config_text{}; ///< the text of one, in place of the file
-    /// Without either: whether those of the project and of the user are found and trusted, and
-    /// HEDDLE_MODEL is the model, as for `heddle run`. (Keys, and addresses of services, are read
-    /// from the environment in any case.)
+    // Models, and what else heddle.toml configures: keys, limits, prices, routes, cache, templates.
+    std::string config{};      ///< path of a heddle.toml; empty: none
+    std::string config_text{}; ///< the content of a heddle.toml, in place of a file
+    /// Without either: whether to use the heddle.toml of the project, if it is trusted, and of the
+    /// user, and HEDDLE_MODEL as the model, as `heddle run` does. Keys and addresses of services
+    /// are read from the environment in any case.
     bool find_config = false;
-    /// URL of a server in the format of OpenAI, in place of that of the service `openai`; empty: as
+    /// URL of an OpenAI-compatible server, which replaces that of the service `openai`; empty: as
     /// configured.
     std::string base_url{};
     /// Files and folders of task templates; empty: as in heddle.toml.
@@ -53,36 +54,44 @@ struct runtime_options {
     std::string scripted_rules{};
     /// Providers of the host. Tasks name their models `NAME:MODEL`.
     std::vector<std::shared_ptr<model_provider>> providers{};
-    /// The model of tasks that name none, such as "openai:gpt-4o-mini"; empty: the scripted one,
-    /// else that of the first provider of the host, else that of heddle.toml.
+    /// The model of tasks that name none, such as "openai:gpt-4o-mini"; empty: the scripted
+    /// model, otherwise that of the first provider of the host, otherwise that of heddle.toml.
     std::string model{};
 
-    // What workflows may reach.
-    /// The folder whose files they may read, write, search and import; empty: none. (A program that
-    /// was loaded from a file may always import files beside it.)
+    // What workflows can access.
+    /// The folder whose files they can read, write, search and import; empty: none. A program that
+    /// was loaded from a file can always import the files in its folder.
     std::string workspace{};
-    std::shared_ptr<file_source> files{};    ///< in place of those of the workspace
+    std::shared_ptr<file_source> files{};    ///< in place of the files of the workspace
     std::shared_ptr<memory_source> memory{}; ///< for (get_context …), in place of the workspace
 
-    /// Receives log lines. Called from all threads of the runtime, maybe at the same time; must not
-    /// throw. Empty: nothing is logged.
+    /// Where calls that have a tag are recorded, so that they continue after a crash.
+    journal_options journal{};
+
+    /// Receives log lines. Called from all threads of the runtime, possibly at the same time; must
+    /// not throw. Empty: nothing is logged.
     std::function<void(log_level, std::string_view component, std::string_view message)> log{};
-    log_level least_logged = log_level::info; ///< lines below it are not made
-    /// Receives what workflows print. As `log`; empty: it is dropped.
+    log_level least_logged = log_level::info; ///< lines of lower levels are not logged
+    /// Receives what workflows print, under the same rules as `log`. Empty: the output is
+    /// discarded.
     std::function<void(std::string_view text)> print{};
 
-    std::size_t piece_buffer = 64 * 1024; ///< bytes of text that a job holds for its reader
-    /// How long a cancelled call waits for functions of the host that do not end. Afterwards they
-    /// are left behind, with a warning in the log; their results are dropped.
+    /// Bytes of text that a job buffers for its reader; it buffers at least one piece.
+    std::size_t piece_buffer = 64 * 1024;
+    /// How long a cancelled call waits for functions of the host. Those that have not completed by
+    /// then are abandoned: a warning is logged, and their results are discarded.
     std::chrono::nanoseconds function_grace = std::chrono::seconds(5);
 };
 
 /// How a program is loaded.
 struct load_options {
-    /// Whether it is read again when its file, or one that it imports, changes. A version that has
-    /// mistakes is logged and not used.
+    /// Whether to load the program again when its file, or one that it imports, changes. A version
+    /// that has mistakes is logged and not used.
     bool reload = false;
-    std::chrono::nanoseconds reload_interval = std::chrono::seconds(1); ///< between two looks
+    std::chrono::nanoseconds reload_interval = std::chrono::seconds(1); ///< between two checks
+    /// Maximum time to load a new version; a version that takes longer is logged and not used. A
+    /// change during the load cancels it at once.
+    std::chrono::nanoseconds reload_timeout = std::chrono::seconds(30);
 };
 
 } // namespace heddle

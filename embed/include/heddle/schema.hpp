@@ -6,8 +6,8 @@
 
 namespace HEDDLE_PUBLIC heddle {
 
-/// The JSON Schema (draft 2020-12) of what from_json<T> reads and to_json writes. A struct that
-/// contains itself is defined in "$defs".
+/// The JSON Schema (draft 2020-12) of what from_json<T> reads and to_json writes. A recursive
+/// struct is defined in "$defs".
 template <class T>
 [[nodiscard]] json schema_of() {
     schema_builder builder;

@@ -7,7 +7,7 @@
 
 namespace HEDDLE_PUBLIC heddle {
 
-/// "0.1.0": the version of the library that the program is linked with.
+/// The version of the library at run time, such as "0.1.0".
 [[nodiscard]] std::string_view version() noexcept;
 
 } // namespace heddle

@@ -22,7 +22,7 @@ std::optional<error> follow(client_core& core, http_request& request,
         return error(ports::http_errc::redirect_refused,
                      before.origin().name() + ": more than " +
                          std::to_string(core.options().max_redirects) + " redirects in a row")
-            .with_hint("the server sends the call round in a circle: check the base URL")
+            .with_hint("the server redirects the call in a circle: check the base URL")
             .with_retryable(false);
     }
     core.log(log_level::debug, before.origin().name(), "following a redirect");

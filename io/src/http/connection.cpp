@@ -39,8 +39,7 @@ std::optional<error> connection::connect(net::address_list addresses) {
 }
 
 error connection::connect_error(boost::system::error_code last) const {
-    std::string hint =
-        "check that a server listens at this address and that no firewall is between";
+    std::string hint = "check that a server listens at this address and that no firewall blocks it";
     if (last.value() == EMFILE || last.value() == ENFILE) {
         hint = "too many files are open: raise the limit (ulimit -n) or allow fewer connections";
     } else if (last.value() == EADDRNOTAVAIL) {

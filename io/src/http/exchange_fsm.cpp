@@ -203,8 +203,8 @@ error exchange_fsm::broken(http_errc code, boost::system::error_code ec) const {
     error failure = error(code, std::move(message)).with_retryable(true);
     if (!parser_.answer_begun())
         failure = std::move(failure).with_hint(
-            "sending again may help; it is not done by itself because the server may have acted on "
-            "the request");
+            "sending it again may help; heddle does not do so because the server may have acted "
+            "on the request");
     return failure;
 }
 
@@ -219,7 +219,7 @@ error exchange_fsm::timeout(http_errc code) const {
         break;
     case http_errc::first_byte_timeout:
         message += ": no response within " + milliseconds_text(limits.first_byte);
-        hint = "raise the first-byte limit if the server is known to think for long";
+        hint = "raise the first-byte limit if the server is known to take long";
         break;
     case http_errc::idle_timeout:
         message += phase_ == phase::sending ? ": the server did not read the request for "

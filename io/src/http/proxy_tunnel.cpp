@@ -7,10 +7,10 @@ using ports::http_errc;
 error proxy_wants_user(std::string_view place, bool has_user) {
     std::string message(place);
     message += has_user ? " does not accept the user and password it was given (status 407)"
-                        : " wants a user and a password (status 407)";
+                        : " requires a user and a password (status 407)";
     return error(http_errc::proxy_refused, std::move(message))
-        .with_hint(has_user ? "check user and password in the proxy's URL; special characters are "
-                              "written as %-codes; only the Basic scheme is spoken"
+        .with_hint(has_user ? "check user and password in the proxy's URL; special characters "
+                              "are written as %-codes; only the Basic scheme is supported"
                             : "write them in the proxy's URL: http://user:password@host:port")
         .with_retryable(false);
 }

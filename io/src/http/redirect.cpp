@@ -96,8 +96,7 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
         return byte <= 0x20 || byte >= 0x7F;
     });
     if (odd || location.size() > max_location_length) {
-        return refused(origin, "a redirect to somewhere that is not a valid URL",
-                       "this is a mistake of the server");
+        return refused(origin, "a redirect to an invalid URL", "this is an error of the server");
     }
     location = location.substr(0, location.find('#'));
     std::string_view scheme = scheme_of(location);
@@ -123,11 +122,11 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
                           ascii::equals_ignoring_case(scheme, "https");
         const std::string kind = secrets.hidden(scheme);
         return refused(origin,
-                       http ? "a redirect to somewhere that is not a valid URL"
+                       http ? "a redirect to an invalid URL"
                             : "a redirect to a URL of the kind " +
                                   std::string(utf8::prefix(kind, max_scheme_length)) +
                                   ": is not followed",
-                       "this is a mistake of the server");
+                       "this is an error of the server");
     } else if (rest.empty()) {
         return std::string(target);
     }

@@ -137,6 +137,7 @@ private:
     void on_request_impl(beast::verb, boost::core::string_view method,
                          boost::core::string_view target, int version, error_code& ec) override {
         method_ = view_of(method);
+        if (target.size() > limits_.max_target) return refuse(414, "the target is too long", ec);
         if (!take_target(view_of(target))) return refuse(400, "the target is malformed", ec);
         request.is_http_1_0 = version == 10;
         request.keep_alive = !request.is_http_1_0;
@@ -244,6 +245,7 @@ request_parser::step request_parser::advance(std::string_view bytes) {
     return read;
 }
 
+/// Before its end is there; the reader counts it exactly.
 bool request_parser::is_target_too_long(std::string_view bytes) const noexcept {
     constexpr std::size_t around = 40; // method, version and spaces
     const std::string_view line = bytes.substr(at_, limits_.max_target + around + 1);

@@ -179,7 +179,7 @@ private:
         const bool several =
             std::find_if(at + 1, headers.end(), named("content-encoding")) != headers.end();
         if (coding == body_coding::unknown || several) {
-            refuse(ec, "the response is compressed in a way that was not asked for");
+            refuse(ec, "the response is compressed in a way that was not requested");
             return false;
         }
         headers.erase(at);
@@ -383,7 +383,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
         if (parser.is_header_done() && target.response->status < 200) {
             if (target.response->status == 101) {
                 return parse_error(ports::http_errc::protocol_error,
-                                   "the server switched to a protocol nobody asked for");
+                                   "the server switched to a protocol that was not requested");
             }
             if (++storage_->interim_answers > max_interim_answers) {
                 return parse_error(ports::http_errc::protocol_error,

@@ -39,26 +39,32 @@ std::string router::allowed(std::string_view path) const {
     return list;
 }
 
+std::string router::body_for(std::string_view path, int status, std::string_view message) const {
+    return body_of_ ? body_of_(path, status, message) : error_body(status, message);
+}
+
 coro::task<void> router::serve(const server_request& request, response_writer& response,
                                coro::call_context context) const {
     if (const route* found = find(request)) return found->handler(request, response, context);
-    return refuse(allowed(request.path()), request.method == "OPTIONS", response);
-}
-
-coro::task<void> router::refuse(std::string allowed, bool is_options, response_writer& response) {
+    const std::string_view path = request.path();
+    std::string methods = allowed(path);
     response_head head;
     std::string body;
-    if (allowed.empty()) {
+    if (methods.empty()) {
         head.status = 404;
-        body = error_body(404, "there is nothing at this path");
-    } else if (is_options) {
+        body = body_for(path, 404, "there is nothing at this path");
+    } else if (request.method == "OPTIONS") {
         head.status = 204;
         head.content_type.clear();
     } else {
         head.status = 405;
-        body = error_body(405, "this path has other methods: " + allowed);
+        body = body_for(path, 405, "this path has other methods: " + methods);
     }
-    if (!allowed.empty()) head.fields.push_back({"Allow", std::move(allowed)});
+    if (!methods.empty()) head.fields.push_back({"Allow", std::move(methods)});
+    return refuse(std::move(head), std::move(body), response);
+}
+
+coro::task<void> router::refuse(response_head head, std::string body, response_writer& response) {
     // A client that has hung up needs no response.
     [[maybe_unused]] const result<void> sent =
         co_await response.send(std::move(head), std::move(body));

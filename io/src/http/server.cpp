@@ -42,7 +42,7 @@ void turn_away(server_socket& socket, const server_shared& shared) {
     error_code ignored;
     if (!shared.tls) {
         const std::string body =
-            shared.refusal_body(429, "there are too many connections from your address");
+            shared.refusal_body({}, 429, "there are too many connections from your address");
         const std::string text = "HTTP/1.1 429 " + std::string(status_text(429)) +
                                  "\r\nContent-Type: application/json\r\nConnection: close\r\n"
                                  "Content-Length: " +

@@ -71,7 +71,11 @@ coro::task<void> server_connection::serve(std::shared_ptr<server_connection> sel
             continue;
         }
         if (const early_refusal refused = me.refuse_early(); refused.status != 0) {
-            co_await refuse(me, refused.status, refused.reason);
+            std::vector<response_field> fields;
+            if (refused.status == 401) fields.push_back({"WWW-Authenticate", "Bearer"});
+            if (refused.retry_after)
+                fields.push_back({"Retry-After", std::to_string(refused.retry_after->count())});
+            co_await refuse(me, refused.status, refused.reason, std::move(fields));
             break;
         }
         if (me.parser_.wants_continue()) {
@@ -204,7 +208,7 @@ coro::task<bool> server_connection::respond(server_connection& self, coro::call_
         self.keep_alive_ = false;
         response_head head;
         head.status = 500;
-        std::string body = self.shared_.refusal_body(500, "internal error");
+        std::string body = self.shared_.refusal_body(request.path(), 500, "internal error");
         const result<void> sent = co_await response.send(std::move(head), std::move(body));
         whole = sent.has_value();
     } else if (!whole && !failed) {
@@ -239,15 +243,17 @@ void server_connection::take_next() {
 }
 
 coro::task<void> server_connection::refuse(server_connection& self, int status,
-                                           std::string_view why) {
+                                           std::string_view why,
+                                           std::vector<response_field> fields) {
     ++self.shared_.counters.refused;
     self.phase_ = phase::responding;
     self.keep_alive_ = false;
     self.no_body_ = self.parser_.is_head();
-    const std::string body = self.shared_.refusal_body(status, why);
+    const std::string body =
+        self.shared_.refusal_body(self.parser_.begun_request().path(), status, why);
     response_head head;
     head.status = status;
-    if (status == 401) head.fields.push_back({"WWW-Authenticate", "Bearer"});
+    head.fields = std::move(fields);
     self.put_head(head, body.size());
     self.put_body(body);
     const result<void> sent = co_await flush(self);

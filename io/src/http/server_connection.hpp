@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heddle::http {
 
@@ -66,7 +67,8 @@ private:
     [[nodiscard]] static coro::task<bool> respond(server_connection& self,
                                                   coro::call_context context);
     [[nodiscard]] static coro::task<void> refuse(server_connection& self, int status,
-                                                 std::string_view why);
+                                                 std::string_view why,
+                                                 std::vector<response_field> fields = {});
     [[nodiscard]] static coro::task<void> linger(server_connection& self);
     [[nodiscard]] static coro::task<coro::wake> wait_readable(server_connection& self,
                                                               coro::deadline until);

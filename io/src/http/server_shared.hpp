@@ -33,8 +33,9 @@ struct server_shared {
     /// The time of day for Date (RFC 9110, 5.6.7), made once a second.
     [[nodiscard]] const std::string& date();
     /// The body of a response of the server itself.
-    [[nodiscard]] std::string refusal_body(int status, std::string_view message) const {
-        return options.refusal_body ? options.refusal_body(status, message)
+    [[nodiscard]] std::string refusal_body(std::string_view path, int status,
+                                           std::string_view message) const {
+        return options.refusal_body ? options.refusal_body(path, status, message)
                                     : error_body(status, message);
     }
 

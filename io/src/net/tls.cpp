@@ -88,7 +88,7 @@ error unreadable(const std::string& what, const std::string& path) {
     const std::string why = take_library_error();
     return error(http_errc::tls_failed,
                  "cannot read the " + what + " " + path + (why.empty() ? "" : ": " + why))
-        .with_hint("give a file of PEM certificates that this user may read")
+        .with_hint("name a file of PEM certificates that this user may read")
         .with_retryable(false);
 }
 
@@ -209,7 +209,7 @@ result<std::shared_ptr<tls_context>> tls_context::create_server(const std::strin
     if (SSL_CTX_use_certificate_chain_file(native, certificate_file.c_str()) != 1)
         return unusable("certificate file", certificate_file);
     if (SSL_CTX_use_PrivateKey_file(native, key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-        return unusable("key file", key_file).with_hint("give a PEM file without a password");
+        return unusable("key file", key_file).with_hint("name a PEM file without a password");
     if (SSL_CTX_check_private_key(native) != 1) return unusable("key file", key_file);
     ERR_clear_error();
     return context;

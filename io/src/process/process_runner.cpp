@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <optional>
+#include <functional>
 #include <set>
 #include <system_error>
 #include <vector>
@@ -191,6 +191,22 @@ coro::task<result<fs::descriptor>> hold_input(std::string text, coro::call_conte
     co_return file;
 }
 
+/// The program learns for how long its terminal belongs to another one.
+class taken_terminal {
+public:
+    explicit taken_terminal(const std::function<void(bool)>& notify) : notify_(notify) {
+        if (notify_) notify_(true);
+    }
+    ~taken_terminal() {
+        if (notify_) notify_(false);
+    }
+    taken_terminal(const taken_terminal&) = delete;
+    taken_terminal& operator=(const taken_terminal&) = delete;
+
+private:
+    const std::function<void(bool)>& notify_;
+};
+
 class process_runner final : public ports::process_port {
 public:
     process_runner(coro::event_loop& loop, process_options options, fs::workspace_root root,
@@ -212,19 +228,17 @@ public:
         }
         const result<void> turn = co_await terminal_turn_.acquire(context);
         if (!turn) co_return turn.error();
+        const coro::held_permit held(terminal_turn_);
         result<process_result> ended = co_await run_in_terminal(std::move(request), context);
-        terminal_turn_.release();
         co_return ended;
     }
 
 private:
     coro::task<result<process_result>> run_in_terminal(process_request request,
                                                        coro::call_context context) {
-        if (options_.on_terminal) options_.on_terminal(true);
-        std::optional<terminal_loan> loan(std::in_place);
-        result<process_result> ended = co_await run_now(std::move(request), context, &*loan);
-        loan.reset();
-        if (options_.on_terminal) options_.on_terminal(false);
+        const taken_terminal taken(options_.on_terminal);
+        terminal_loan loan;
+        result<process_result> ended = co_await run_now(std::move(request), context, &loan);
         co_return ended;
     }
 

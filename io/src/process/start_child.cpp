@@ -64,13 +64,13 @@ constexpr std::size_t max_shown_bytes = 200;
         return error(process_errc::invalid_argument, "the command is empty").with_retryable(false);
     }
     if (request.through_shell && request.arguments.size() != 1) {
-        return error(process_errc::invalid_argument, "a command for the shell is one text")
+        return error(process_errc::invalid_argument, "a command for the shell is one string")
             .with_retryable(false);
     }
     for (const std::string& argument : request.arguments) {
         if (argument.find('\0') != std::string::npos) {
             return error(process_errc::invalid_argument, "an argument holds a zero byte")
-                .with_hint("hand over such data as input, or in a file")
+                .with_hint("pass such data as input, or in a file")
                 .with_retryable(false);
         }
     }
@@ -101,7 +101,7 @@ error start_error(int number, const std::string& program) {
     case E2BIG:
         return error(process_errc::too_long,
                      what + "its arguments and environment are longer than the system takes")
-            .with_hint("hand over big data as input, or in a file")
+            .with_hint("pass large data as input, or in a file")
             .with_retryable(false);
     default:
         return error(process_errc::start_failed, what + std::generic_category().message(number));
@@ -112,7 +112,7 @@ result<fs::descriptor> open_directory(const fs::workspace_root& root, const std:
     const std::string wanted = path.empty() ? "." : path;
     const auto refused = [&](const std::string& why) {
         return error(process_errc::bad_directory, "the working directory cannot be used: " + why)
-            .with_hint("give a directory relative to the workspace")
+            .with_hint("name a directory relative to the workspace")
             .with_retryable(false);
     };
     auto place = fs::resolve(root, wanted);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -78,7 +79,7 @@ result<void> input_file::fill() {
         if (stop_->requested()) return error::cancelled(cancel_reason::user);
         if (!regular_ && !stop_->wait_for(number_)) return error::cancelled(cancel_reason::user);
         // What is left is at most the beginning of a magic number.
-        std::memmove(buffer_.data(), rest_.data(), rest_.size());
+        std::copy(rest_.begin(), rest_.end(), buffer_.begin());
         const ssize_t got =
             ::read(number_, buffer_.data() + rest_.size(), buffer_.size() - rest_.size());
         if (got < 0) {

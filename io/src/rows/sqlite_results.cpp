@@ -135,21 +135,22 @@ result<std::int64_t> number_of(sqlite_database& database, std::string_view quest
     return asked.number(0);
 }
 
-/// Notes whose results the table has; refuses one of another run.
-result<void> set_run(sqlite_database& database, const output_target& target) {
+/// Notes whose results the table has; refuses one of another run. Result: whether it was noted
+/// before that they are of this run.
+result<bool> set_run(sqlite_database& database, const output_target& target) {
     if (target.start == output_start::at_size && !target.run.empty()) {
         HEDDLE_TRY(sqlite_statement asked, database.prepare("SELECT id FROM run"));
         HEDDLE_TRY(const bool there, asked.step());
         if (there && asked.bytes(0) != target.run)
             return error(errc::invalid_argument, "the results are those of another run")
                 .with_hint("put the file of this run back, or start a new run");
-        if (there) return {};
+        if (there) return true;
     }
     HEDDLE_CHECK(database.run("DELETE FROM run"));
-    if (target.run.empty()) return {};
+    if (target.run.empty()) return false;
     HEDDLE_TRY(sqlite_statement noted, database.prepare("INSERT INTO run (id) VALUES (?)"));
     HEDDLE_TRY([[maybe_unused]] const bool more, noted.begin().bind_text(target.run).step());
-    return {};
+    return false;
 }
 
 /// The number of its tables. Errors: invalid_argument, for a database that is not ours.
@@ -177,7 +178,9 @@ result<void> set_up(sqlite_database& database, const output_target& target) {
     HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
     HEDDLE_CHECK(database.run(layout));
     HEDDLE_CHECK(database.run(mark.c_str()));
-    HEDDLE_CHECK(set_run(database, target));
+    HEDDLE_TRY(const bool was_own, set_run(database, target));
+    // As a file of text that is cut to nothing: all results are written again.
+    if (was_own && target.size == 0) HEDDLE_CHECK(database.run("DELETE FROM results"));
     return database.run("COMMIT");
 }
 

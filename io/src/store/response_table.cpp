@@ -104,7 +104,7 @@ result<file_state> state_of(sqlite_database& database) {
     if (!fresh) {
         return error(errc::io_error,
                      "it was made by another version (layout " + std::to_string(version) + ")")
-            .with_hint("name another file, or delete this one; it is made anew");
+            .with_hint("name another file, or delete this one, and a new one is created");
     }
     HEDDLE_TRY(const std::int64_t tables,
                number_of(database, "SELECT count(*) FROM sqlite_schema WHERE name = 'responses'"));
@@ -267,7 +267,7 @@ std::optional<error> response_table::take_loss() {
     if (!std::exchange(lost_file_, false)) return std::nullopt;
     return in_file(error(errc::io_error, "the file was deleted or replaced during the run"))
         .with_hint(
-            "responses that were kept in it are lost, and those that follow are kept in a new one");
+            "responses that were stored in it are lost, and later ones are stored in a new one");
 }
 
 result<void> response_table::count_bytes(open_table& table) {

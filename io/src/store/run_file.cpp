@@ -64,6 +64,13 @@ constexpr const char* layout = R"(
         ('cost', 0.0), ('unpriced', 0), ('estimated', 0), ('emitted_size', 0);
 )";
 
+/// When rows were worked on last, where somebody notes it. Versions that do not know the table
+/// leave it alone.
+constexpr const char* times_layout = R"(
+    CREATE TABLE IF NOT EXISTS times (row INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+    CREATE INDEX IF NOT EXISTS times_by_age ON times (at);
+)";
+
 result<std::int64_t> number_of(sqlite_database& database, std::string_view question) {
     HEDDLE_TRY(sqlite_statement asked, database.prepare(question));
     HEDDLE_TRY(const bool there, asked.step());
@@ -94,10 +101,10 @@ result<bool> is_empty(sqlite_database& database) {
 
 result<void> make_tables(sqlite_database& database) {
     // One transaction: whoever is killed here leaves an empty file.
-    const std::string all = std::string("BEGIN IMMEDIATE;") + layout + parking_layout +
-                            "PRAGMA application_id = " + std::to_string(our_application) +
-                            "; PRAGMA user_version = " + std::to_string(layout_version) +
-                            "; COMMIT";
+    const std::string all =
+        std::string("BEGIN IMMEDIATE;") + layout + parking_layout + times_layout +
+        "PRAGMA application_id = " + std::to_string(our_application) +
+        "; PRAGMA user_version = " + std::to_string(layout_version) + "; COMMIT";
     auto outcome = database.run(all.c_str());
     if (!outcome) (void)database.run("ROLLBACK");
     return outcome;
@@ -145,7 +152,8 @@ result<sqlite_database> opened_to_write(const run_store_options& options) {
         HEDDLE_CHECK(make_tables(database));
     } else {
         const std::string version =
-            parking_layout + ("PRAGMA user_version = " + std::to_string(layout_version));
+            parking_layout +
+            (times_layout + ("PRAGMA user_version = " + std::to_string(layout_version)));
         HEDDLE_CHECK(database.run(version.c_str()));
     }
     return database;

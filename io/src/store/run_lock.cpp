@@ -41,7 +41,7 @@ result<run_lock> run_lock::take(const std::string& folder) {
                                          (who.empty() ? "" : " (" + who + ")"))
             .with_hint(
                 "wait until it has ended, or stop it (a batch with `heddle runs cancel`); "
-                "`heddle runs show` looks at a run that is going");
+                "`heddle runs show` shows a run that is in progress");
     }
     const std::string number = std::to_string(::getpid()) + "\n";
     // Only for the message above.

@@ -19,6 +19,9 @@ struct sizes {
     std::size_t operator()(const rows_emitted& each) const noexcept {
         return each.rows.size() * sizeof(std::uint64_t);
     }
+    std::size_t operator()(const rows_forgotten& each) const noexcept {
+        return each.rows.size() * sizeof(std::uint64_t);
+    }
     std::size_t operator()(const manifest_set& each) const noexcept {
         std::size_t bytes = 0;
         for (const manifest_entry& entry : each.entries)

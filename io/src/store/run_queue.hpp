@@ -45,6 +45,13 @@ struct row_revised {
 struct rows_outdated {
     ports::outdated_rows which = ports::outdated_rows::all;
 };
+struct row_timed {
+    std::uint64_t row = 0;
+    std::int64_t at = 0;
+};
+struct rows_forgotten {
+    std::vector<std::uint64_t> rows;
+};
 struct spare_used {
     std::uint64_t row = 0;
     ports::spare_use use;
@@ -70,7 +77,7 @@ struct nothing_written {}; ///< for who waits for all that comes before
 using write_change =
     std::variant<nothing_written, row_begun, row_restarted, row_retried, step_appended,
                  ports::row_end, rows_emitted, manifest_set, contents_indexed, row_revised,
-                 rows_outdated, spare_used, phase_set, parking_change>;
+                 rows_outdated, row_timed, rows_forgotten, spare_used, phase_set, parking_change>;
 
 struct queued_write {
     write_change change;

@@ -104,6 +104,19 @@ result<std::vector<ports::known_row>> run_reader::known_rows() {
     });
 }
 
+result<std::vector<ports::known_row>> run_reader::rows_before(std::int64_t at, std::size_t count) {
+    using rows = std::vector<ports::known_row>;
+    return ask<rows>([&](sqlite_database& database) -> result<rows> {
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT rows.row, status, emitted, id_digest, content_digest "
+                                    "FROM times JOIN rows ON rows.row = times.row "
+                                    "WHERE at < ? ORDER BY at LIMIT ?"));
+        asked.begin().bind(at).bind(limited(count));
+        return all_of<ports::known_row>(
+            asked, [&]() -> result<ports::known_row> { return known_in(asked); });
+    });
+}
+
 result<std::vector<ports::step_record>> run_reader::records_of(std::uint64_t row) {
     using records = std::vector<ports::step_record>;
     return ask<records>([row](sqlite_database& database) -> result<records> {

@@ -20,6 +20,8 @@ public:
 
     [[nodiscard]] result<run_sums> sums();
     [[nodiscard]] result<std::vector<ports::known_row>> known_rows();
+    [[nodiscard]] result<std::vector<ports::known_row>> rows_before(std::int64_t at,
+                                                                    std::size_t count);
     [[nodiscard]] result<std::vector<ports::step_record>> records_of(std::uint64_t row);
     [[nodiscard]] result<std::vector<ports::row_end>> ends_to_emit(std::uint64_t first,
                                                                    std::size_t count);

@@ -44,6 +44,12 @@ public:
     void use_spare(std::uint64_t row, const ports::spare_use& use) override {
         (void)queue(spare_used{row, use});
     }
+    result<void> set_time(std::uint64_t row, std::int64_t at) override {
+        return queue(row_timed{row, at});
+    }
+    result<void> forget_rows(std::vector<std::uint64_t> rows) override {
+        return queue(rows_forgotten{std::move(rows)});
+    }
     result<void> change_parking(parking_change change) override { return queue(std::move(change)); }
     output_phase phase() const noexcept override { return phase_; }
     result<void> set_phase(output_phase phase) override {
@@ -87,6 +93,11 @@ public:
         coro::call_context context) override {
         return read<std::vector<ports::known_row>>(
             [](run_reader& reader) { return reader.known_rows(); }, context);
+    }
+    coro::task<result<std::vector<ports::known_row>>> rows_before(
+        std::int64_t at, std::size_t count, coro::call_context context) override {
+        return read<std::vector<ports::known_row>>(
+            [at, count](run_reader& reader) { return reader.rows_before(at, count); }, context);
     }
     coro::task<result<std::vector<ports::step_record>>> records_of(
         std::uint64_t row, coro::call_context context) override {
@@ -194,8 +205,8 @@ result<void> make_folder(const run_store_options& options) {
         return {};
     return error(errc::io_error,
                  "run " + options.folder + ": " + std::strerror(why == EEXIST ? ENOENT : why))
-        .with_hint(makes ? "the folder above must be there and writable"
-                         : "look whether the folder is the right one");
+        .with_hint(makes ? "the parent folder must exist and be writable"
+                         : "check whether the folder is the right one");
 }
 
 } // namespace

@@ -55,6 +55,7 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
              "INSERT OR REPLACE INTO ends (row, attempts, duration, maybe_paid, requests, "
              "input_tokens, output_tokens, cost, unpriced, estimated, value, error) "
              "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+            {&on.time, "INSERT OR REPLACE INTO times (row, at) VALUES (?, ?)"},
             {&on.emit, "UPDATE rows SET emitted = 1 WHERE row = ?"},
             {&on.sum, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"},
             {&on.source, "INSERT OR REPLACE INTO sources (name, digest, text) VALUES (?, ?, ?)"},
@@ -76,7 +77,7 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
 result<void> run_table_writer::begin() {
     if (!database_.has_its_name()) {
         return in_run(folder_, error(errc::io_error, "the file was deleted or replaced")
-                                   .with_hint("what it held is lost, unless there is a copy"));
+                                   .with_hint("its content is lost, unless there is a copy"));
     }
     if (auto begun = database_.run("BEGIN IMMEDIATE"); !begun)
         return in_run(folder_, std::move(begun).error());
@@ -166,6 +167,28 @@ result<void> run_table_writer::apply(const rows_outdated& change) {
     HEDDLE_CHECK(database_.run("UPDATE rows SET emitted = 2 WHERE emitted <> 2"));
     sums_.emitted_size = 0;
     sums_.phase = output_phase::beside;
+    return {};
+}
+
+result<void> run_table_writer::apply(const row_timed& change) {
+    return done(on_.time.begin().bind(key_of(change.row)).bind(change.at));
+}
+
+result<void> run_table_writer::apply(const rows_forgotten& change) {
+    for (const std::uint64_t row : change.rows) {
+        HEDDLE_TRY(const bool there, on_.status.begin().bind(key_of(row)).step());
+        if (there) {
+            const auto before = static_cast<ports::row_status>(on_.status.number(0));
+            if (std::uint64_t* count = count_of(before); count && *count != 0) --*count;
+        }
+        on_.status.begin();
+        next_.erase(row);
+        for (const char* table : {"rows", "texts", "ends", "records", "times"}) {
+            const std::string drop =
+                "DELETE FROM " + std::string(table) + " WHERE row = " + std::to_string(key_of(row));
+            HEDDLE_CHECK(database_.run(drop.c_str()));
+        }
+    }
     return {};
 }
 

@@ -28,7 +28,7 @@ public:
 private:
     struct statements {
         sqlite_statement status, begin_row, text, restart, drop, next, append, end_row, end, emit,
-            sum, source, discard, to_due, to_spares, to_past, use;
+            sum, source, discard, to_due, to_spares, to_past, use, time;
     };
     run_table_writer(std::string folder, sqlite_database database, statements prepared,
                      run_sums sums)
@@ -46,6 +46,8 @@ private:
     [[nodiscard]] result<void> apply(const contents_indexed& change);
     [[nodiscard]] result<void> apply(const row_revised& change);
     [[nodiscard]] result<void> apply(const rows_outdated& change);
+    [[nodiscard]] result<void> apply(const row_timed& change);
+    [[nodiscard]] result<void> apply(const rows_forgotten& change);
     [[nodiscard]] result<void> apply(const spare_used& change);
     [[nodiscard]] result<void> apply(const phase_set& change);
     [[nodiscard]] result<void> apply(const parking_change& change);

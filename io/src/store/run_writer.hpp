@@ -4,6 +4,7 @@
 #include "store/run_queue.hpp"
 #include "store/run_table_writer.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -35,13 +36,16 @@ private:
     using group = std::deque<queued_write>;
     void run();
     [[nodiscard]] result<void> write(const group& all);
+    [[nodiscard]] std::chrono::nanoseconds gathering_time() const;
+    void note_commit(std::chrono::nanoseconds took);
     static void wake(group& all, const std::optional<error>& failure);
 
     const run_durability durability_;
     const std::size_t group_records_;
     const std::chrono::milliseconds group_time_;
     const std::size_t max_queued_;
-    run_table_writer tables_; ///< of the thread
+    run_table_writer tables_;                 ///< of the thread
+    std::chrono::nanoseconds commit_time_{0}; ///< of the thread; 0: none has been measured
 
     mutable std::mutex lock_;
     std::condition_variable changed_;

@@ -72,7 +72,7 @@ public:
 
     /// The hint of failures that come from the content of the file.
     static constexpr std::string_view damaged_hint =
-        "the file is damaged or no store; delete it, it is made anew";
+        "the file is damaged or no store; delete it, and a new one is created";
     /// What SQLite reports of the last call of `raw`, with what can be done about it. Retryable
     /// when another connection was in the way.
     [[nodiscard]] static error failure_of(sqlite3* raw);

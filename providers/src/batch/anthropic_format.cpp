@@ -71,10 +71,10 @@ public:
     result<batch_status> read_status(const json::object& root) const override {
         batch_status status;
         const std::string_view id = text_member(root, "id");
-        if (!is_batch_name(id)) return reader_.protocol_error("the answer names no batch", id);
+        if (!is_batch_name(id)) return reader_.protocol_error("the response names no batch", id);
         status.id = id;
         const std::string_view state = text_member(root, "processing_status");
-        if (state.empty()) return reader_.protocol_error("the answer has no processing_status");
+        if (state.empty()) return reader_.protocol_error("the response has no processing_status");
         status.has_results = !text_member(root, "results_url").empty();
         if (state == "ended")
             status.state = status.has_results ? batch_state::ended : batch_state::gone;

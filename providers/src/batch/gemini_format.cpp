@@ -94,7 +94,8 @@ public:
         batch_status status;
         std::string_view name = text_member(root, "name");
         if (name.starts_with(batches)) name.remove_prefix(batches.size());
-        if (!is_batch_name(name)) return reader_.protocol_error("the answer names no batch", name);
+        if (!is_batch_name(name))
+            return reader_.protocol_error("the response names no batch", name);
         status.id = name;
         const json::object none;
         const json::object* metadata = object_member(root, "metadata");
@@ -160,7 +161,7 @@ public:
         const json::object* output = output_of(root);
         const json::object* outer = output ? object_member(*output, "inlinedResponses") : nullptr;
         const json::array* list = outer ? array_member(*outer, "inlinedResponses") : nullptr;
-        if (!list) return reader_.protocol_error("the answer holds no results");
+        if (!list) return reader_.protocol_error("the response has no results");
         for (const json::value& each : *list) {
             const json::object* one = each.if_object();
             if (!one) continue;

@@ -221,7 +221,7 @@ error http_batch_endpoint::failure_in(const http_response& answer, coro::event_l
 result<json::value> http_batch_endpoint::read(const std::string& body) {
     auto tree = reader_.parse(body);
     if (!tree) return std::move(tree).error();
-    if (!tree->is_object()) return reader_.protocol_error("the answer is not an object", body);
+    if (!tree->is_object()) return reader_.protocol_error("the response is not an object", body);
     return *std::move(tree);
 }
 
@@ -270,7 +270,7 @@ task<result<batch_status>> http_batch_endpoint::poll(std::string id, call_contex
     if (!tree) co_return tree.error();
     result<batch_status> status = format_->read_status(tree->get_object());
     if (status && status->id != id)
-        co_return reader_.protocol_error("the answer is about another batch", status->id);
+        co_return reader_.protocol_error("the response is about another batch", status->id);
     co_return status;
 }
 

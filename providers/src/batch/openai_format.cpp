@@ -51,7 +51,7 @@ public:
 
     result<std::string> read_upload(const json::object& root) const override {
         const std::string_view id = text_member(root, "id");
-        if (!is_batch_name(id)) return reader_.protocol_error("the answer names no file", id);
+        if (!is_batch_name(id)) return reader_.protocol_error("the response names no file", id);
         return std::string(id);
     }
 
@@ -87,14 +87,14 @@ public:
     result<batch_status> read_status(const json::object& root) const override {
         batch_status status;
         const std::string_view id = text_member(root, "id");
-        if (!is_batch_name(id)) return reader_.protocol_error("the answer names no batch", id);
+        if (!is_batch_name(id)) return reader_.protocol_error("the response names no batch", id);
         status.id = id;
         const std::string_view state = text_member(root, "status");
         if (state == "completed") status.state = batch_state::ended;
         else if (state == "failed") status.state = batch_state::refused;
         else if (state == "expired") status.state = batch_state::expired;
         else if (state == "cancelled") status.state = batch_state::cancelled;
-        else if (state.empty()) return reader_.protocol_error("the answer has no status");
+        else if (state.empty()) return reader_.protocol_error("the response has no status");
         if (const json::object* counts = object_member(root, "request_counts")) {
             const auto total = static_cast<std::uint64_t>(tokens_member(*counts, "total"));
             if (total != 0) status.total = total; // zero until the file was read

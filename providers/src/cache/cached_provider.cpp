@@ -278,7 +278,7 @@ void cached_provider::tell(const error& failure) {
     if (failure.is_cancelled() || told_) return;
     told_ = true;
     log_.write(log_level::warn, "cache",
-               "responses are not kept or found again: " + failure.message() +
+               "responses are neither stored nor reused: " + failure.message() +
                    (failure.info().hint.empty() ? "" : "; " + failure.info().hint));
 }
 

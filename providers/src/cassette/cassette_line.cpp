@@ -250,11 +250,11 @@ result<std::string> read_cassette_header(std::string_view line) {
     const json::value* version = object ? object->if_contains("heddle_cassette") : nullptr;
     if (!version) {
         return error(errc::invalid_argument, "this is not a recording of calls")
-            .with_hint("one is made by --record FILE");
+            .with_hint("--record FILE creates one");
     }
     if (!version->is_int64() || version->get_int64() != cassette_version) {
         return error(errc::invalid_argument, "the recording was made by another version")
-            .with_hint("record it anew");
+            .with_hint("record it again");
     }
     return std::string(text_at(*object, "default_model"));
 }

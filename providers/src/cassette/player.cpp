@@ -81,15 +81,15 @@ struct cassette_player::state {
         error failure(ports::make_error_code(ports::llm_errc::configuration), std::move(what));
         std::string hint;
         if (repeated) {
-            hint = "the run asks more often than the recorded one; record it anew";
+            hint = "the run makes more calls than the recorded one; record it again";
         } else if (found && !least.empty()) {
             hint = "the nearest recording differs in";
             for (std::size_t i = 0; i < least.size(); ++i) {
                 hint += (i == 0 ? " " : ", ") + least[i];
             }
-            hint += "; record it anew, or replay leniently";
+            hint += "; record it again, or replay leniently";
         } else {
-            hint = "record the run anew";
+            hint = "record the run again";
         }
         return std::move(failure)
             .with_hint(std::move(hint))
@@ -203,7 +203,7 @@ result<std::unique_ptr<cassette_player>> cassette_player::open(std::string name,
     }
     if (number == 0) {
         return error(errc::invalid_argument, object->name + ": the recording is empty")
-            .with_hint("one is made by --record FILE");
+            .with_hint("--record FILE creates one");
     }
     object->left = object->calls.size();
     object->played.resize(object->calls.size());

@@ -1,6 +1,7 @@
 #include <heddle/providers/common/http_chat_provider.hpp>
 
 #include <heddle/coro/wait_point.hpp>
+#include <heddle/ports/send_gate.hpp>
 
 #include "common/answer_redaction.hpp"
 #include "common/sending.hpp"
@@ -225,6 +226,7 @@ task<result<chat_response>> http_chat_provider::call(const chat_request& request
         if (so_far.failed) ports::add_lost(so_far.lost, *so_far.failed);
         auto prepared = prepare(bounded ? *bounded : request, mode, so_far);
         if (!prepared) co_return so_far.ended_by(std::move(prepared).error());
+        const std::uint32_t resent_before = so_far.resent;
         sent_notice gone(permit);
         prepared->sent = &gone;
         std::size_t received = 0;
@@ -253,6 +255,15 @@ task<result<chat_response>> http_chat_provider::call(const chat_request& request
             co_return read;
         }
         so_far.failed = std::move(read).error().with_attempts(so_far.count());
+        bool is_unpaid =
+            ports::is_unpaid(*so_far.failed) && ports::lost_with(*so_far.failed).empty();
+        if (is_unpaid && so_far.resent != resent_before) {
+            // A connection broke before this one could not be made: what went there may have
+            // arrived.
+            so_far.lost.emplace_back();
+            is_unpaid = false;
+        }
+        if (request.sends && is_unpaid) request.sends->on_unpaid();
         const retry_decision decision =
             receiving && receiving->is_final(request.scheduling.retry_after_text)
                 ? retry_decision{}
@@ -445,8 +456,7 @@ retry_decision http_chat_provider::decide(retry_state& tries, const error& failu
     if (log_.enabled(log_level::debug)) {
         std::string line = failure.message(); // begins with the provider's name
         if (decision.again && decision.at <= now) {
-            line +=
-                "; attempt " + std::to_string(tries.attempts()) + " when the limiter lets it go";
+            line += "; attempt " + std::to_string(tries.attempts()) + " when the limiter allows it";
         } else if (decision.again) {
             const auto wait = std::chrono::ceil<std::chrono::milliseconds>(decision.at - now);
             line += "; attempt " + std::to_string(tries.attempts()) + " in " +

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -85,6 +86,11 @@ json::parse_options parser_limits(std::size_t max_depth) {
     return limits;
 }
 
+/// What the tree of a text may take. Strings take a few times their bytes while they are read. Of
+/// two bytes ("0,") an element takes some fifty, and a body may have millions of these.
+constexpr std::size_t usual_tree_bytes = 64 * 1024 * 1024;
+constexpr std::size_t max_bytes_for_each = 5;
+
 /// The half at `at` of a text that lone halves were kept in; 0: there is none.
 char32_t half_at(std::string_view text, std::size_t at) noexcept {
     if (static_cast<unsigned char>(text[at]) != 0xED || at + 3 > text.size()) return 0;
@@ -96,8 +102,8 @@ char32_t half_at(std::string_view text, std::size_t at) noexcept {
 } // namespace
 
 json_reader::json_reader(decode_options options)
-    : options_(options),
-      parser_({}, parser_limits(options.max_depth), parser_block_.data(), parser_block_.size()) {}
+    : options_(options), parser_(&memory_, parser_limits(options.max_depth), parser_block_.data(),
+                                 parser_block_.size()) {}
 
 result<json::value> json_reader::parse(std::string_view text) {
     text = utf8::skip_byte_order_mark(text);
@@ -107,7 +113,7 @@ result<json::value> json_reader::parse(std::string_view text) {
         json::value tree = read(parser_, text, ec);
         if (!ec) return tree;
     }
-    if (ec != json::error::too_deep) {
+    if (ec != json::error::too_deep && !memory_.refused()) {
         if (const auto mended = mended_json(text, lone_half::kept)) {
             // Returned as it is, not assigned: that would copy it, and what is known of its strings
             // would be lost.
@@ -115,26 +121,32 @@ result<json::value> json_reader::parse(std::string_view text) {
             if (!ec) return tree;
         }
     }
-    const bool deep = ec == json::error::too_deep;
-    return protocol_error(
-        std::string(options_.subject) + (deep ? "'s JSON is nested too deeply" : " is not JSON"),
-        text);
+    const char* wrong = " is not JSON";
+    if (ec == json::error::too_deep) wrong = "'s JSON is nested too deeply";
+    if (memory_.refused()) wrong = "'s JSON holds too many values";
+    return protocol_error(std::string(options_.subject) + wrong, text);
 }
 
 json::value json_reader::read(json::parser& parser, std::string_view text,
                               boost::system::error_code& ec) {
     // release() would keep the size of the next block, which doubles with every block: a reader
     // that has seen a few dozen big responses would ask for more memory than there is.
-    tree_memory_.emplace(tree_block_.data(), tree_block_.size());
+    tree_memory_.emplace(tree_block_.data(), tree_block_.size(), &memory_);
+    memory_.allow(usual_tree_bytes + max_bytes_for_each * text.size());
     parser.reset(&*tree_memory_);
-    parser.write(text.data(), text.size(), ec);
+    try {
+        parser.write(text.data(), text.size(), ec);
+    } catch (const std::bad_alloc&) {
+        if (!memory_.refused()) throw;
+        ec = make_error_code(boost::system::errc::not_enough_memory);
+    }
     return ec ? json::value() : parser.release();
 }
 
 json::value json_reader::read_mended(std::string_view text, boost::system::error_code& ec) {
     json::parse_options limits = parser_limits(options_.max_depth);
     limits.allow_invalid_utf8 = true; // halves, and nothing else
-    json::parser parser({}, limits);
+    json::parser parser(&memory_, limits);
     json::value tree = read(parser, text, ec);
     if (ec) return tree;
     note_splits(tree);

@@ -5,6 +5,7 @@
 #include <heddle/base/secret.hpp>
 #include <heddle/ports/llm_port.hpp>
 
+#include "common/bounded_memory.hpp"
 #include "common/service_error.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
@@ -71,7 +72,8 @@ public:
     /// The tree of `text`. It must be gone before the next call. What parsers of other languages
     /// read is read too: a byte order mark is skipped; invalid UTF-8 and halves of characters
     /// (`\ud83e` alone) become U+FFFD.
-    /// Errors: llm_errc::protocol when it is not JSON or nested too deeply.
+    /// Errors: llm_errc::protocol when it is not JSON, nested too deeply, or takes far more memory
+    /// than it has bytes.
     [[nodiscard]] result<json::value> parse(std::string_view text);
     /// What is known of a string of the tree that was parsed last; null: it was whole.
     [[nodiscard]] const split_string* find_split(std::string_view piece) const noexcept;
@@ -91,6 +93,7 @@ private:
     void note_splits(json::value& tree);
 
     decode_options options_;
+    bounded_memory memory_; // of what does not fit into the blocks
     alignas(16) std::array<unsigned char, 4096> parser_block_;
     alignas(16) std::array<unsigned char, 16 * 1024> tree_block_;
     std::optional<json::monotonic_resource> tree_memory_; // made anew for each text

@@ -209,4 +209,14 @@ task<result<send_terms>> remote_call::before_sending(const chat_request& request
     co_return admitted;
 }
 
+void remote_call::on_unpaid() noexcept {
+    try {
+        here_.post([self = shared_from_this()] {
+            if (self->caller_) self->caller_->show_unpaid();
+        });
+    } catch (...) {
+        // No memory: the request counts as one that may have been paid for.
+    }
+}
+
 } // namespace heddle::providers

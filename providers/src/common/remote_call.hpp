@@ -34,6 +34,9 @@ public:
     /// Hands on what has arrived, as long as the gate is open.
     void hand_on() noexcept;
     void show_wait(bool waits) noexcept;
+    void show_unpaid() noexcept {
+        if (sends_) sends_->on_unpaid();
+    }
     [[nodiscard]] coro::task<result<ports::send_terms>> admit(
         const ports::chat_request& request, const std::vector<ports::lost_request>& lost,
         coro::call_context here);
@@ -95,6 +98,7 @@ private:
     [[nodiscard]] coro::task<result<ports::send_terms>> before_sending(
         const ports::chat_request& request, const std::vector<ports::lost_request>& lost,
         coro::call_context home) override;
+    void on_unpaid() noexcept override;
     [[nodiscard]] result<void> send_piece(std::string_view text);
 
     ports::llm_port& service_;

@@ -215,12 +215,12 @@ std::optional<milliseconds> read_retry_text(std::string_view text) {
 retry_decision retry_state::after(const error& failure, coro::clock::time_point now,
                                   coro::deadline until) noexcept {
     if (failure.is_cancelled()) return {false, {}, "cancelled"};
-    if (!is_retryable(failure)) return {false, {}, "trying again would not help"};
+    if (!is_retryable(failure)) return {false, {}, "a retry would not help"};
 
     unsigned& spent = is_rate_limit(failure) ? rate_limits_ : failures_;
     const unsigned budget =
         is_rate_limit(failure) ? options_->max_rate_limit_retries : options_->max_retries;
-    if (spent >= budget) return {false, {}, "all retries are used up"};
+    if (spent >= budget) return {false, {}, "no retries are left"};
 
     const milliseconds asked = failure.info().retry_after.value_or(milliseconds(0));
     if (asked > options_->max_asked_wait) {
@@ -230,10 +230,10 @@ retry_decision retry_state::after(const error& failure, coro::clock::time_point 
     const milliseconds wait = paced ? asked : choose_wait(spent, asked);
     const coro::clock::time_point at = now + wait;
     if (!until.is_never() && at + options_->min_try > until.at()) {
-        return {false, {}, "another try could not finish before the deadline"};
+        return {false, {}, "another attempt could not finish before the deadline"};
     }
     if (options_->total > milliseconds(0) && at > started_ + options_->total) {
-        return {false, {}, "another try would begin after the time for all tries"};
+        return {false, {}, "another attempt would begin after the time for all attempts"};
     }
     ++spent;
     ++attempts_;

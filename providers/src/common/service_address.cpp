@@ -23,7 +23,7 @@ result<base_url> check_address(std::string_view provider_name, std::string_view 
     HEDDLE_TRY(base_url read, parse_base_url(url));
     api_key = secret(std::string(ascii::trim(api_key.reveal())));
     if (!fits_header(api_key.reveal())) {
-        return wrong_setting(provider_name, "the API key holds a character that no key has");
+        return wrong_setting(provider_name, "the API key contains a character that no key has");
     }
     if (!read.secure && !api_key.empty() && !is_loopback_host(read.host)) {
         log.write(log_level::warn, "llm",

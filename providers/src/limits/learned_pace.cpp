@@ -139,8 +139,13 @@ void learned_pace::begin(const pace_refusal& of, double calls) noexcept {
 void learned_pace::still_refused(const pace_refusal& of) noexcept {
     below_ = std::min(below_, 1 / std::max(seconds(of.sent - anchor_), 1e-3));
     if (!unsure_) return;
-    const double refused_for = seconds(of.promised.value_or(of.sent) - refused_at_);
-    rate_ = std::max(std::min(rate_, std::max(burst_, 2.0) / std::max(refused_for, 1.0)), slowest);
+    const double refused_for = std::max(seconds(of.promised.value_or(of.sent) - refused_at_), 1.0);
+    rate_ = std::max(std::min(rate_, std::max(burst_, 2.0) / refused_for), slowest);
+    if (burst_ >= 1) return;
+    // Nothing has got through yet, as where an earlier run has used up a window. Once it does, the
+    // pace doubles with each call: a try costs one refusal at most.
+    rate_ = std::max(rate_, 0.5 / std::sqrt(refused_for));
+    growth_.restart(1, 1);
 }
 
 void learned_pace::refine(const pace_refusal& of, double calls) noexcept {

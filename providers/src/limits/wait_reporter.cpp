@@ -52,7 +52,7 @@ std::string hold_text(limiter_hold hold, const limiter_counters& figures) {
                " get through";
     case limiter_hold::nothing: break;
     }
-    return "nothing holds them back";
+    return "nothing delays them";
 }
 
 void wait_reporter::write(const limiter_fsm& machine, time_point now, bool warns) {

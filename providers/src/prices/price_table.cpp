@@ -54,7 +54,7 @@ double model_price::cost_of(const ports::token_usage& usage) const noexcept {
 price_table price_table::built_in() {
     price_table table;
     for (const price_source& each : price_sources()) {
-        const auto added = table.add(each.text, "the prices that come with heddle");
+        const auto added = table.add(each.text, "the built-in prices");
         if (!added) throw std::logic_error(added.error().message()); // a test reads it as well
     }
     return table;
@@ -77,6 +77,17 @@ void price_table::price_as(std::string name, std::string_view like) {
     if (known == providers_.end()) return;
     provider_prices copy = known->second;
     providers_.try_emplace(std::move(name), std::move(copy));
+}
+
+void price_table::replace(std::string name, std::string_view like) {
+    const auto known = providers_.find(like);
+    provider_prices copy = known == providers_.end() ? provider_prices() : known->second;
+    providers_.insert_or_assign(std::move(name), std::move(copy));
+}
+
+bool price_table::is_free(std::string_view provider) const noexcept {
+    const auto found = providers_.find(provider);
+    return found != providers_.end() && found->second.free;
 }
 
 const model_price* price_table::find(std::string_view provider, std::string_view model) const {

@@ -36,6 +36,7 @@ public:
         result<ports::send_terms> terms = co_await first_.before_sending(request, all, context);
         co_return terms;
     }
+    void on_unpaid() noexcept override { first_.on_unpaid(); }
 
 private:
     send_gate& first_;
@@ -99,7 +100,7 @@ bool fallback_route::hands_on(const error& failure, progress& so_far, const call
     ++counters_.fallbacks;
     if (log_.enabled(log_level::info)) {
         log_.write(log_level::info, "llm",
-                   name_ + ": " + failure.message() + "; going on with " +
+                   name_ + ": " + failure.message() + "; continuing with " +
                        target_text(targets_[so_far.at]));
     }
     return true;

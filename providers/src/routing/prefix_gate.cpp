@@ -12,7 +12,7 @@ namespace heddle::providers {
 namespace {
 
 constexpr std::size_t bytes_in_a_token = 4;
-constexpr std::size_t max_prefixes = 1'024; ///< before old ones are looked for
+constexpr std::size_t few_prefixes = 1'024; ///< among which old ones are not looked for
 constexpr int first_good = 200;
 constexpr int first_bad = 300;
 
@@ -71,7 +71,7 @@ struct prefix_gate::leader {
 
 prefix_gate::prefix_gate(coro::event_loop& loop, std::shared_ptr<call_gate> behind,
                          prefix_gate_options options)
-    : loop_(loop), behind_(std::move(behind)), options_(options) {}
+    : loop_(loop), behind_(std::move(behind)), options_(options), forget_at_(few_prefixes) {}
 
 prefix_gate::~prefix_gate() = default;
 
@@ -79,7 +79,7 @@ prefix_gate::prefix* prefix_gate::prefix_of(const call_demand& demand) {
     if (!enabled_ || options_.min_tokens == 0) return nullptr;
     const auto hash = prefix_hash(*demand.request, options_.min_tokens * bytes_in_a_token);
     if (!hash) return nullptr;
-    if (prefixes_.size() >= max_prefixes && !prefixes_.contains(*hash)) forget_old();
+    if (prefixes_.size() >= forget_at_ && !prefixes_.contains(*hash)) forget_old();
     std::unique_ptr<prefix>& known = prefixes_[*hash];
     if (!known) known = std::make_unique<prefix>();
     return known.get();
@@ -89,16 +89,21 @@ bool prefix_gate::is_warm(const prefix& of) const noexcept {
     return of.warm && loop_.now() - of.used < options_.kept_for;
 }
 
+/// Rows of a batch have a prefix each. All may be warm, so the next look comes when there are twice
+/// as many: a call costs the same whatever their number.
 void prefix_gate::forget_old() {
     std::erase_if(prefixes_, [&](const auto& each) {
         const prefix& of = *each.second;
         return !of.led && of.users == 0 && !is_warm(of);
     });
+    forget_at_ = std::max(few_prefixes, 2 * prefixes_.size());
 }
 
 call_permit prefix_gate::led_by(prefix& of, call_permit behind) {
     call_ticket ticket;
     ticket.lane = new leader(of, std::move(behind)); // end() deletes it
+    of.led = true;
+    of.warm = false;
     return {*this, ticket};
 }
 
@@ -113,8 +118,6 @@ call_permit prefix_gate::try_acquire(const call_demand& demand) {
         of->used = loop_.now();
         return passed;
     }
-    of->led = true;
-    of->warm = false;
     return led_by(*of, std::move(passed));
 }
 
@@ -141,8 +144,10 @@ coro::task<result<call_permit>> prefix_gate::acquire(call_demand demand,
     }
     auto passed = co_await behind_->acquire(demand, context);
     if (!passed) co_return passed; // a leader hands on
-    if (std::exchange(self.what, follower::told::nothing) == follower::told::lead) {
-        co_return led_by(*of, *std::move(passed));
+    if (self.what == follower::told::lead) {
+        call_permit leading = led_by(*of, *std::move(passed));
+        self.what = follower::told::nothing;
+        co_return leading;
     }
     if (is_warm(*of)) of->used = loop_.now();
     co_return passed;

@@ -1,5 +1,7 @@
 #include "services/asked_settings.hpp"
 
+#include "config/provider_index.hpp"
+
 #include <heddle/setup/services/service_trust.hpp>
 #include <heddle/setup/services/service_types.hpp>
 
@@ -20,7 +22,9 @@ std::string settings_of(const configured_service& service, const provider_config
     if (!is_usual && !is_this_machine(address)) text += "address " + address + '\n';
     if (!said) return text;
     if (said->api_version) text += "version " + *said->api_version + '\n';
-    const std::string parameters = tasks::parameters_json(said->request);
+    tasks::request_parameters sent = said->request;
+    sent.park.reset(); // how a request goes to its service, which is no part of it
+    const std::string parameters = tasks::parameters_json(sent);
     if (parameters != "{}") text += "parameters " + parameters + '\n';
     return text;
 }
@@ -44,8 +48,9 @@ std::string settings_of(const route_config& route, const tasks::model_registry& 
 std::string apply_asked_settings(tasks::model_registry& registry, const configuration& settings,
                                  const std::vector<configured_service>& services) {
     std::map<std::string, std::string> all; // services come in an order of their usability
+    const provider_index configured(settings);
     for (const configured_service& each : services) {
-        std::string text = settings_of(each, settings.provider(each.name));
+        std::string text = settings_of(each, configured.find(each.name));
         if (text.empty()) continue;
         all["service " + each.name] = text;
         registry.set_settings(each.name, std::move(text));

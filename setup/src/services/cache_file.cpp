@@ -28,7 +28,7 @@ result<store::response_store_options> find_cache(const std::optional<std::string
         }
         options.file = *folder + "/responses.db";
     } else {
-        return error(errc::invalid_argument, "there is no place for the cache: HOME is not set")
+        return error(errc::invalid_argument, "there is no location for the cache: HOME is not set")
             .with_hint(hint);
     }
     return options;

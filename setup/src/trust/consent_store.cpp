@@ -166,7 +166,7 @@ template <class Change>
 result<void> consent_store::change(Change&& what) {
     if (!file_) {
         return error(errc::invalid_argument,
-                     "there is no place for what you allow: HOME is not set");
+                     "there is no location for permissions: HOME is not set");
     }
     std::error_code failed;
     fs::create_directories(fs::path(*file_).parent_path(), failed);

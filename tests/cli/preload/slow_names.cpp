@@ -5,6 +5,9 @@
 #include <netdb.h>
 #include <unistd.h>
 
+// The rest of the project hides its symbols.
+#pragma GCC visibility push(default)
+
 extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints,
                            addrinfo** found) {
     constexpr const char* ending = ".hangs.test";
@@ -19,3 +22,5 @@ extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo
     static const auto next = reinterpret_cast<original>(::dlsym(RTLD_NEXT, "getaddrinfo"));
     return next(node, service, hints, found);
 }
+
+#pragma GCC visibility pop

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -72,6 +73,8 @@ TEST(embed_call, refuses_inputs_that_do_not_fit) {
     EXPECT_THAT(missing.message(), HasSubstr("sum: needs b; has no parameter z"));
     EXPECT_THAT(missing.info().hint, HasSubstr("a, b, c"));
     EXPECT_EQ(http_status(missing), 422);
+    EXPECT_EQ(to_json(missing).at("kind"), json("RuntimeError"));
+    EXPECT_THAT(to_text(missing), HasSubstr("RuntimeError: sum: needs b"));
     EXPECT_THAT(failure("sum", json::array{1}).message(),
                 HasSubstr("takes 2 to 3 arguments, not 1"));
     EXPECT_THAT(failure("ask", nullptr).message(), HasSubstr("takes 1 argument, not 0"));
@@ -154,13 +157,11 @@ TEST(embed_call, serves_an_io_context_on_four_threads) {
     asio::io_context context;
     std::atomic<int> right{0};
     constexpr int count = 400;
-    for (int i = 0; i < count; ++i) {
-        auto work = [&right, &flow, i]() -> asio::awaitable<void> {
-            auto ended = co_await flow.call("ask", std::to_string(i), asio::use_awaitable);
-            if (ended && ended->text() == std::to_string(i) + "!") ++right;
-        };
-        asio::co_spawn(context, work(), asio::detached);
-    }
+    const auto work = [&right, &flow](int i) -> asio::awaitable<void> {
+        auto ended = co_await flow.call("ask", std::to_string(i), asio::use_awaitable);
+        if (ended && ended->text() == std::to_string(i) + "!") ++right;
+    };
+    for (int i = 0; i < count; ++i) asio::co_spawn(context, work(i), asio::detached);
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) threads.emplace_back([&] { context.run(); });
     for (std::thread& each : threads) each.join();
@@ -227,7 +228,9 @@ TEST(embed_call, has_a_result_of_a_task_as_a_value) {
 
 TEST(embed_call, fails_without_a_program_or_a_runtime) {
     program flow;
-    EXPECT_EQ(called(flow, "x").error().code(), make_error_code(runtime_errc::no_function));
+    const error without = called(flow, "x").error();
+    EXPECT_EQ(without.code(), make_error_code(runtime_errc::no_function));
+    EXPECT_EQ(to_json(without).at("kind"), json("RuntimeError"));
     {
         runtime rt(with_model());
         flow = loaded(rt);
@@ -272,7 +275,28 @@ TEST(embed_load, lists_the_functions) {
     EXPECT_EQ(sum->parameters, (std::vector<std::string>{"a", "b", "c"}));
     EXPECT_EQ(sum->required, 2U);
     EXPECT_FALSE(sum->has_rest);
+    EXPECT_FALSE(sum->is_imported);
     EXPECT_EQ(flow.name(), "flow.heddle");
+}
+
+TEST(embed_load, marks_imported_functions) {
+    runtime rt(with_model());
+    const auto flow = rt.load_text("b.heddle",
+                                   "(import std/lists)\n"
+                                   "(defmacro define-constant (name value) "
+                                   "`(define (,name) ,value))\n"
+                                   "(define (mean all) \"of this program\")\n"
+                                   "(define total sum)\n"
+                                   "(define-constant one 1)");
+    ASSERT_TRUE(flow) << flow.error().message();
+    std::vector<std::string> own;
+    bool imports_median = false;
+    for (const auto& each : flow->functions()) {
+        if (!each.is_imported) own.push_back(each.name);
+        else imports_median = imports_median || each.name == "median";
+    }
+    EXPECT_EQ(own, (std::vector<std::string>{"mean", "one", "total"}));
+    EXPECT_TRUE(imports_median);
 }
 
 TEST(embed_options, that_cannot_be_used_are_errors) {
@@ -307,6 +331,42 @@ TEST(embed_call, large_data_leaves_the_thread_to_others) {
     (void)turns_of({});
     const int few = turns_of({1, 2});
     EXPECT_GT(turns_of(json::array(200'000, json(1))), few + 60);
+}
+
+TEST(embed_options, may_be_an_empty_list) {
+    runtime rt({});
+    EXPECT_EQ(called(loaded(rt, "(define (f) 1)"), "f").value().value(), json(1));
+}
+
+TEST(embed_options, refuse_a_budget_that_is_no_bound) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    runtime rt(with_model());
+    const program flow = loaded(rt);
+    for (const double wrong : {nan, -1.0, -std::numeric_limits<double>::infinity()}) {
+        runtime_options options = with_model();
+        options.budget_usd = wrong;
+        const auto created = runtime::create(std::move(options));
+        ASSERT_FALSE(created);
+        EXPECT_THAT(created.error().message(), HasSubstr("budget_usd"));
+        const auto refused = called(flow, "ask", "x", {.budget_usd = wrong});
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code(), make_error_code(errc::invalid_argument));
+        job begun = flow.start("ask", "x", {.budget_usd = wrong});
+        EXPECT_FALSE(testing::wait_for(begun.result(boost::asio::use_future)));
+    }
+    EXPECT_TRUE(called(flow, "ask", "x", {.budget_usd = 0.0}));
+}
+
+TEST(embed_options, refuse_a_concurrency_with_which_no_branch_begins) {
+    runtime_options options = with_model();
+    options.concurrency = 0;
+    const auto created = runtime::create(std::move(options));
+    ASSERT_FALSE(created);
+    EXPECT_THAT(created.error().message(), HasSubstr("concurrency"));
+    runtime rt(with_model());
+    const auto refused = called(loaded(rt), "hang-twice", {}, {.concurrency = 0});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), make_error_code(errc::invalid_argument));
 }
 
 } // namespace

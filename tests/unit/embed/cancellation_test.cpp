@@ -13,6 +13,8 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -87,6 +89,18 @@ TEST(embed_cancellation, comes_with_the_deadline) {
     ASSERT_FALSE(spins);
     EXPECT_EQ(http_status(spins.error()), 504);
     EXPECT_EQ(http_status(called(flow, "hang", {}, {.timeout = -1s}).error()), 504);
+}
+
+TEST(embed_cancellation, comes_with_a_deadline_that_has_passed_or_passes_beside_the_workflow) {
+    runtime rt(with_model());
+    const program flow = loaded(rt);
+    const auto kind = [](const result<answer>& ended) {
+        return ended ? "ended: " + ended->text() : details_of(ended.error())->kind;
+    };
+    EXPECT_EQ(kind(called(flow, "nothing", {}, {.timeout = -1s})), "TimeoutError");
+    // While its input is converted.
+    const json::array large{json::array(500'000, json(1))};
+    EXPECT_EQ(kind(called(flow, "whole", large, {.timeout = 5ms})), "TimeoutError");
 }
 
 TEST(embed_queue, holds_calls_back_and_refuses_what_is_too_much) {
@@ -252,10 +266,17 @@ TEST(embed_host_context_death, names_the_mistake_of_several_threads) {
         runtime rt(context, host_threads::one, with_model());
         const program flow = loaded(rt);
         auto guard = asio::make_work_guard(context);
-        for (int i = 0; i < 1000; ++i) flow.call("ask", "x", [](const result<answer>&) {});
+        // Calls for as long as the threads run, so that two of them meet however late one begins.
+        std::atomic<bool> is_over{false};
+        std::function<void()> ask_on = [&] {
+            if (is_over) return;
+            flow.call("ask", "x", [&](const result<answer>&) { ask_on(); });
+        };
+        for (int i = 0; i < 100; ++i) ask_on();
         std::vector<std::thread> threads;
-        for (int i = 0; i < 4; ++i) threads.emplace_back([&] { context.run_for(5s); });
+        for (int i = 0; i < 4; ++i) threads.emplace_back([&] { context.run_for(20s); });
         for (std::thread& each : threads) each.join();
+        is_over = true;
     };
     EXPECT_DEATH(mistaken(), "host_threads::several");
 }

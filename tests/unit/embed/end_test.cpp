@@ -6,10 +6,16 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 namespace heddle {
@@ -142,6 +148,75 @@ TEST(embed_end, lets_the_context_of_the_host_return_after_destruction) {
     EXPECT_LT(clock::now() - begun, soon);
 }
 
+TEST(embed_end, runs_a_context_that_the_host_has_stopped) {
+    asio::io_context context(1);
+    int ended = 0;
+    auto rt = std::make_unique<runtime>(context, host_threads::one, with_model());
+    const program flow = loaded(*rt);
+    for (int i = 0; i < 5; ++i)
+        flow.call("hang", {}, asio::bind_executor(context, [&](const auto&) { ++ended; }));
+    asio::steady_timer stops(context, 20ms);
+    stops.async_wait([&](auto) { context.stop(); });
+    context.run();
+    // As a handler of a signal does that comes again.
+    for (int i = 0; i < 3; ++i) asio::post(context, [&] { context.stop(); });
+    rt.reset();
+    EXPECT_TRUE(context.stopped());
+    context.restart();
+    context.run();
+    EXPECT_EQ(ended, 5);
+}
+
+TEST(embed_end, runs_a_stopped_context_of_another_thread) {
+    asio::io_context completions;
+    int ended = 0;
+    asio::io_context context(1);
+    auto rt = std::make_unique<runtime>(context, host_threads::one, with_model());
+    const program flow = loaded(*rt);
+    for (int i = 0; i < 5; ++i)
+        flow.call("hang", {}, asio::bind_executor(completions, [&](const auto&) { ++ended; }));
+    asio::steady_timer stops(context, 20ms);
+    stops.async_wait([&](auto) { context.stop(); });
+    std::thread([&] { context.run(); }).join();
+    rt.reset();
+    completions.poll();
+    EXPECT_EQ(ended, 5);
+}
+
+TEST(embed_end, runs_calls_on_a_stopped_context_that_had_not_begun) {
+    asio::io_context completions;
+    int ended = 0;
+    asio::io_context context(1);
+    auto rt = std::make_unique<runtime>(context, host_threads::one, with_model());
+    const program flow = loaded(*rt);
+    const auto start = [&] {
+        flow.call("hang", {}, asio::bind_executor(completions, [&](const auto&) { ++ended; }));
+    };
+    std::thread([&] {
+        start();
+        context.run_for(20ms);
+        context.stop();
+        start();
+    }).join();
+    rt.reset();
+    completions.poll();
+    EXPECT_EQ(ended, 2);
+}
+
+TEST(embed_end, logs_what_handlers_of_the_host_throw_while_it_runs_their_context) {
+    asio::io_context context(1);
+    std::string logged;
+    {
+        runtime_options options = with_model();
+        options.log = [&](log_level, std::string_view, std::string_view line) { logged += line; };
+        runtime rt(context, host_threads::one, std::move(options));
+        const program flow = loaded(rt);
+        flow.call("hang", {}, asio::bind_executor(context, [](const auto&) {}));
+        asio::post(context, [] { throw std::runtime_error("a bug of the host"); });
+    }
+    EXPECT_NE(logged.find("a bug of the host"), std::string::npos) << logged;
+}
+
 TEST(embed_end, does_not_wait_for_functions_that_were_left_behind) {
     clock::time_point begun;
     const auto destroyed = std::make_shared<bool>(false);
@@ -175,6 +250,32 @@ TEST(embed_end, ends_a_load_in_progress) {
     rt->shutdown(0s, asio::use_future).get();
     loads.join();
     EXPECT_LT(clock::now() - begun, soon);
+}
+
+/// So many descriptors that a runtime with few threads can be made, and none with many.
+class few_descriptors {
+public:
+    few_descriptors() {
+        ::getrlimit(RLIMIT_NOFILE, &usual_);
+        rlimit fewer = usual_;
+        fewer.rlim_cur = std::min<rlim_t>(usual_.rlim_cur, 200);
+        ::setrlimit(RLIMIT_NOFILE, &fewer);
+    }
+    ~few_descriptors() { ::setrlimit(RLIMIT_NOFILE, &usual_); }
+    few_descriptors(const few_descriptors&) = delete;
+    few_descriptors& operator=(const few_descriptors&) = delete;
+
+private:
+    rlimit usual_{};
+};
+
+TEST(embed_create, reports_a_system_without_descriptors_as_an_error) {
+    const few_descriptors bound;
+    const auto refused = runtime::create(with_model({.threads = 400}));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("making a runtime"), std::string::npos)
+        << refused.error().message();
+    EXPECT_TRUE(runtime::create(with_model({.threads = 2})));
 }
 
 } // namespace

@@ -124,7 +124,7 @@ TEST(embed_function, that_never_ends_is_left_behind) {
     ASSERT_TRUE(kept);
     (*kept)(1); // nobody listens, and the thread is gone
     const std::lock_guard held(mutex);
-    EXPECT_THAT(logged, HasSubstr("'never' does not end after its cancellation"));
+    EXPECT_THAT(logged, HasSubstr("'never' did not end after it was cancelled"));
 }
 
 TEST(embed_function, that_drops_its_completion_fails) {
@@ -134,6 +134,32 @@ TEST(embed_function, that_drops_its_completion_fails) {
     const auto ended = called(flow, "f");
     ASSERT_FALSE(ended);
     EXPECT_THAT(ended.error().message(), HasSubstr("never completed"));
+}
+
+TEST(embed_function, that_reports_a_cancellation_of_its_own_fails) {
+    runtime rt(with_model());
+    const auto ends = [](cancel_reason why) {
+        return [why](std::int64_t) -> result<std::int64_t> { return error::cancelled(why); };
+    };
+    rt.function("stopped", "", {"x"}, ends(cancel_reason::user));
+    rt.function("late", "", {"x"}, ends(cancel_reason::deadline));
+    rt.function("pure", "", {"x"}, ends(cancel_reason::user), {.pure = true});
+    rt.function("thrown", "", {"x"}, [](std::int64_t) -> std::int64_t {
+        throw error_exception(error::cancelled(cancel_reason::shutdown));
+    });
+    const program flow =
+        loaded(rt,
+               "(define (one) (stopped 1)) (define (two) (late 1)) "
+               "(define (three) (pure 1)) (define (four) (thrown 1)) "
+               "(define (all) (map stopped (list 1 2))) "
+               "(define (safe) (map (lambda (x) (try (stopped x) (catch (e) x))) (list 1 2)))");
+    for (const char* each : {"one", "two", "three", "four", "all"}) {
+        const auto ended = called(flow, each);
+        ASSERT_FALSE(ended) << each << ended->text();
+        EXPECT_EQ(http_status(ended.error()), 500) << each;
+        EXPECT_THAT(ended.error().message(), HasSubstr("without a request")) << each;
+    }
+    EXPECT_EQ(called(flow, "safe").value().value(), json(json::array{1, 2}));
 }
 
 TEST(embed_function, is_a_tool_for_models) {

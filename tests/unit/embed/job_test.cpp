@@ -97,6 +97,15 @@ TEST(embed_job, holds_the_model_back_while_nobody_reads) {
     EXPECT_TRUE(slow.result(asio::use_future).get());
 }
 
+TEST(embed_job, without_a_buffer_holds_one_piece) {
+    runtime rt(with_model({.piece_buffer = 0}));
+    job story = loaded(rt).start("story", {}, {.timeout = 20s});
+    std::string text;
+    while (const auto next = story.next(asio::use_future).get()) text += next->text;
+    EXPECT_EQ(text, "one two three four five six");
+    EXPECT_TRUE(testing::wait_for(story.result(asio::use_future)));
+}
+
 TEST(embed_job, ends_without_its_pieces_being_read) {
     runtime rt(with_long_answers({.piece_buffer = 10'000}));
     const program flow = loaded(rt, one_task);
@@ -104,6 +113,18 @@ TEST(embed_job, ends_without_its_pieces_being_read) {
     const auto ended = testing::wait_for(unread.result(asio::use_future));
     ASSERT_TRUE(ended);
     EXPECT_EQ(ended->text().size(), 1'000'000U);
+}
+
+TEST(embed_job, has_its_result_once) {
+    runtime rt(with_model());
+    const program flow = loaded(rt);
+    for (int i = 0; i < 50; ++i) { // the call has ended, and perhaps is not destroyed yet
+        job quick = flow.start("nothing", {});
+        EXPECT_TRUE(testing::wait_for(quick.result(asio::use_future)));
+        const auto again = testing::wait_for(quick.result(asio::use_future));
+        ASSERT_FALSE(again);
+        EXPECT_EQ(again.error().code(), make_error_code(errc::invalid_argument));
+    }
 }
 
 TEST(embed_job, is_cancelled_when_it_is_destroyed) {

@@ -1,15 +1,21 @@
 #include "embed_harness.hpp"
+#include "scratch_folder.hpp"
+
+#include <heddle/base/utf8.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
+#include <functional>
+#include <latch>
 #include <map>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -17,9 +23,9 @@ namespace {
 
 namespace asio = boost::asio;
 using testing::called;
-using testing::comes_true;
 using ::testing::HasSubstr;
 using testing::loaded;
+using testing::scratch_folder;
 using namespace std::chrono_literals;
 
 /// Answers in capital letters, from a thread of its own.
@@ -114,6 +120,180 @@ TEST(embed_plugins, a_provider_reports_pieces_from_any_thread) {
     model->release(); // it reports to a runtime that is gone
 }
 
+/// Completes at once as a test wants it, or throws.
+class scripted_by_test final : public model_provider {
+public:
+    using behavior = std::function<void(const piece_sink&, const completion&)>;
+    explicit scripted_by_test(behavior does, std::string name = "house")
+        : does_(std::move(does)), name_(std::move(name)) {}
+    std::string name() const override { return name_; }
+    void complete(model_request, call, piece_sink on_piece, completion done) override {
+        does_(on_piece, done);
+    }
+
+private:
+    behavior does_;
+    std::string name_;
+};
+
+result<answer> answer_of(scripted_by_test::behavior does) {
+    runtime rt({.providers = {std::make_shared<scripted_by_test>(std::move(does))}});
+    return called(loaded(rt, asks), "f", "x");
+}
+
+TEST(embed_plugins, an_exception_of_a_provider_is_the_failure_of_the_request) {
+    const auto thrown = answer_of([](const auto&, const auto&) { throw std::runtime_error("oh"); });
+    ASSERT_FALSE(thrown);
+    EXPECT_THAT(thrown.error().message(), HasSubstr("oh"));
+    const auto carried = answer_of([](const auto&, const auto&) {
+        throw error_exception(error(errc::io_error, "the line is cut").with_retry_after(1500ms));
+    });
+    ASSERT_FALSE(carried);
+    EXPECT_THAT(carried.error().message(), HasSubstr("the line is cut"));
+    EXPECT_EQ(to_json(carried.error()).at("retry_after_ms"), json(1500));
+    const auto dropped = answer_of([](const auto&, const auto&) {});
+    ASSERT_FALSE(dropped);
+    EXPECT_THAT(dropped.error().message(), HasSubstr("destroyed its completion"));
+}
+
+TEST(embed_plugins, providers_that_no_task_could_name_are_refused) {
+    const auto named = [](const std::string& name) {
+        return std::make_shared<scripted_by_test>(scripted_by_test::behavior(), name);
+    };
+    const auto refused = [](std::vector<std::shared_ptr<model_provider>> providers) {
+        const auto opened = runtime::create({.providers = std::move(providers)});
+        return opened ? "it is usable" : opened.error().message();
+    };
+    EXPECT_THAT(refused({nullptr}), HasSubstr("null"));
+    EXPECT_THAT(refused({named("")}), HasSubstr("empty"));
+    EXPECT_THAT(refused({named("a:b")}), HasSubstr("\"a:b\""));
+    EXPECT_THAT(refused({named("a"), named("a")}), HasSubstr("two providers"));
+    EXPECT_EQ(refused({named("a"), named("b")}), "it is usable");
+}
+
+TEST(embed_plugins, a_cancellation_of_a_provider_is_the_failure_of_the_request) {
+    const auto stopped = answer_of(
+        [](const auto&, const auto& done) { done(error::cancelled(cancel_reason::deadline)); });
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(http_status(stopped.error()), 502);
+}
+
+/// Calls the tool for the weather, and answers with its result.
+class calling_model final : public model_provider {
+public:
+    std::string name() const override { return "house"; }
+    void complete(model_request request, call, piece_sink, completion done) override {
+        const std::lock_guard held(mutex);
+        requests.push_back(request);
+        const model_message& last = request.messages.back();
+        model_response response;
+        if (last.from == model_message::role::tool) response.text = "It is " + last.text;
+        else response.tool_calls.push_back({"c1", "weather", json::object{{"city", "Ulm"}}});
+        done(std::move(response));
+    }
+
+    std::mutex mutex;
+    std::vector<model_request> requests;
+};
+
+TEST(embed_plugins, a_provider_calls_tools) {
+    const auto model = std::make_shared<calling_model>();
+    runtime rt({.providers = {model}});
+    rt.function("weather", "The weather in a city.", {"city"},
+                [](const std::string& city) { return "wet in " + city; });
+    const auto ended =
+        called(loaded(rt,
+                      "(defatom t (params q) (instructions \"{{q}}\") (tools (weather))) "
+                      "(define (f q) (content (t q)))"),
+               "f", "x");
+    ASSERT_TRUE(ended) << to_text(ended.error());
+    EXPECT_EQ(ended->text(), "It is wet in Ulm");
+    ASSERT_EQ(model->requests.size(), 2U);
+    ASSERT_EQ(model->requests[0].tools.size(), 1U);
+    const model_tool& offered = model->requests[0].tools.front();
+    EXPECT_EQ(offered.name, "weather");
+    EXPECT_EQ(offered.documentation, "The weather in a city.");
+    EXPECT_EQ(offered.parameters.at("properties").at("city").at("type"), json("string"));
+    const auto& messages = model->requests[1].messages;
+    ASSERT_GE(messages.size(), 2U);
+    const model_message& asked = messages[messages.size() - 2];
+    ASSERT_EQ(asked.tool_calls.size(), 1U);
+    EXPECT_EQ(asked.tool_calls.front().arguments, json(json::object{{"city", "Ulm"}}));
+    EXPECT_EQ(messages.back().tool_call_id, "c1");
+    EXPECT_EQ(messages.back().tool_name, "weather");
+}
+
+class throwing_memory final : public memory_source {
+public:
+    void find(memory_question, call, completion) override {
+        throw error_exception(error(errc::io_error, "the index is gone"));
+    }
+};
+
+TEST(embed_plugins, an_exception_of_the_memory_is_its_error) {
+    runtime_options options = testing::with_model();
+    options.memory = std::make_shared<throwing_memory>();
+    runtime rt(options);
+    const program flow = loaded(rt, "(define (recall q) (get-context-result (query q)))");
+    const auto failed = called(flow, "recall", "x");
+    const std::string shown = failed ? failed->value().to_string() : failed.error().message();
+    EXPECT_THAT(shown, HasSubstr("the index is gone"));
+}
+
+/// The pieces of a job whose reader waits before the first one, and its answer.
+std::pair<std::vector<std::string>, std::string> pieces_of(scripted_by_test::behavior does) {
+    std::latch reading(1);
+    auto provider = std::make_shared<scripted_by_test>([&](const auto& on_piece, const auto& done) {
+        reading.wait();
+        does(on_piece, done);
+    });
+    runtime rt({.providers = {std::move(provider)}});
+    job streamed = loaded(rt, asks).start("f", "x", {.timeout = 20s});
+    auto next = streamed.next(asio::use_future);
+    reading.count_down();
+    std::vector<std::string> pieces;
+    for (auto each = next.get(); each; each = streamed.next(asio::use_future).get())
+        pieces.push_back(each->text);
+    const auto ended = testing::wait_for(streamed.result(asio::use_future));
+    return {std::move(pieces), ended ? ended->text() : to_text(ended.error())};
+}
+
+std::string joined(const std::vector<std::string>& pieces) {
+    std::string all;
+    for (const std::string& each : pieces) all += each;
+    return all;
+}
+
+TEST(embed_plugins, pieces_of_a_provider_are_whole_characters) {
+    const std::string text = "\u2603 na\u00efve \u2603 \U0001F9F6!";
+    const auto [pieces, whole] = pieces_of([&](const auto& on_piece, const auto& done) {
+        for (const char each : text) on_piece(std::string(1, each));
+        done(model_response{text, 1, 1});
+    });
+    EXPECT_EQ(whole, text);
+    EXPECT_EQ(joined(pieces), text);
+    for (const std::string& each : pieces) EXPECT_TRUE(utf8::is_valid(each)) << each;
+}
+
+TEST(embed_plugins, invalid_bytes_of_a_provider_are_replaced) {
+    const auto [pieces, whole] = pieces_of([](const auto& on_piece, const auto& done) {
+        on_piece("a\xff");
+        on_piece("b\xe2\x98"); // the rest never comes
+        done(model_response{"a\xff\x62\xe2\x98", 1, 1});
+    });
+    EXPECT_EQ(whole, "a\uFFFDb\uFFFD");
+    EXPECT_EQ(joined(pieces), "a\uFFFDb\uFFFD");
+}
+
+TEST(embed_plugins, pieces_of_several_threads_keep_their_order) {
+    const auto [pieces, whole] = pieces_of([](const auto& on_piece, const auto& done) {
+        std::thread([&] { on_piece("one "); }).join();
+        on_piece("two");
+        done(model_response{"one two", 1, 1});
+    });
+    EXPECT_EQ(joined(pieces), whole);
+}
+
 class small_memory final : public memory_source {
 public:
     void find(memory_question question, call, completion done) override {
@@ -190,23 +370,6 @@ TEST(embed_plugins, print_and_log_reach_the_host) {
     EXPECT_THAT(logged, HasSubstr("note"));
 }
 
-class scratch_folder {
-public:
-    scratch_folder()
-        : path(std::filesystem::temp_directory_path() /
-               ("heddle-embed-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)))) {
-        std::filesystem::create_directories(path);
-    }
-    ~scratch_folder() { std::filesystem::remove_all(path); }
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-    std::string write(const char* name, const std::string& text) const {
-        std::ofstream(path / name) << text;
-        return (path / name).string();
-    }
-    const std::filesystem::path path;
-};
-
 TEST(embed_hints, name_no_options_of_the_command_line) {
     const scratch_folder folder;
     const auto refused = [](runtime_options options) {
@@ -239,58 +402,6 @@ TEST(embed_model, of_the_program_is_not_replaced_by_a_variable) {
         "[providers.house]\ntype = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
     const auto opened = runtime::create({.config_text = config});
     EXPECT_TRUE(opened) << (opened ? "" : to_text(opened.error()));
-}
-
-TEST(embed_reload, follows_the_file_and_keeps_what_works) {
-    const scratch_folder folder;
-    const std::string file = folder.write("f.heddle", "(define (f) 1)");
-    runtime rt(testing::with_model());
-    auto flow = rt.load(file, {.reload = true, .reload_interval = 1ms});
-    ASSERT_TRUE(flow);
-    const auto fixed = rt.load(file);
-    EXPECT_EQ(called(*flow, "f").value().value(), json(1));
-    const auto change = [&](const char* text, int hours) {
-        folder.write("f.heddle", text);
-        std::filesystem::last_write_time(
-            file, std::filesystem::file_time_type::clock::now() + std::chrono::hours(hours));
-    };
-    change("(define (f) 2)", 1);
-    EXPECT_TRUE(comes_true([&] { return called(*flow, "f").value().value() == json(2); }));
-    change("(define (f) (nonsense))", 2);
-    std::this_thread::sleep_for(20ms);
-    EXPECT_EQ(called(*flow, "f").value().value(), json(2));
-    change("(define (f) 3)", 3);
-    EXPECT_TRUE(comes_true([&] { return called(*flow, "f").value().value() == json(3); }));
-    EXPECT_EQ(called(*fixed, "f").value().value(), json(1));
-}
-
-TEST(embed_reload, follows_what_the_file_imports) {
-    const scratch_folder folder;
-    int hours = 0;
-    const auto change = [&](const char* name, const char* text) {
-        std::filesystem::last_write_time(
-            folder.write(name, text),
-            std::filesystem::file_time_type::clock::now() + std::chrono::hours(++hours));
-    };
-    change("inner.heddle", "(define (g) 1)");
-    change("outer.heddle", "(import \"inner.heddle\")");
-    const std::string file =
-        folder.write("f.heddle", "(import \"outer.heddle\")\n(define (f) (g))");
-    runtime rt(testing::with_model());
-    auto flow = rt.load(file, {.reload = true, .reload_interval = 1ms});
-    ASSERT_TRUE(flow);
-    const auto comes = [&](int result) {
-        return comes_true([&] { return called(*flow, "f").value().value() == json(result); });
-    };
-    EXPECT_TRUE(comes(1));
-    change("inner.heddle", "(define (g) 2)");
-    EXPECT_TRUE(comes(2));
-    change("outer.heddle", "(import \"missing.heddle\")");
-    std::this_thread::sleep_for(20ms);
-    EXPECT_TRUE(comes(2));
-    std::this_thread::sleep_for(20ms);
-    change("missing.heddle", "(define (g) 3)");
-    EXPECT_TRUE(comes(3));
 }
 
 } // namespace

@@ -24,7 +24,8 @@ struct effect_call {
     lang::scope_ref scope;        ///< what holds around the call: settings, limits, sandbox
     coro::call_context context;   ///< cancellation of the branch, deadline of run and scope, step
     const lang::fiber* fiber = nullptr; ///< that waits for the answer; null: the host itself asks
-    /// Of a durable row: seeds what is drawn by chance, the same in each execution; else nothing.
+    /// Seeds what is drawn by chance, where the run has a seed (run_options::random_seed, or that
+    /// of a durable row): the same in each execution; else nothing.
     std::optional<std::uint64_t> seed = {};
 };
 
@@ -55,6 +56,10 @@ public:
     /// Documentation of a task or tool that find() finds.
     [[nodiscard]] virtual std::optional<lang::operator_doc> document(std::string_view) const {
         return std::nullopt;
+    }
+    /// What becomes of a call of the task or tool when a durable row is executed again.
+    [[nodiscard]] virtual replay_class replays(const lang::host_object& /*callable*/) const {
+        return replay_class::answer;
     }
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     virtual void collect_names(std::vector<std::string>& names) const = 0;

@@ -31,10 +31,10 @@ using failure_reader = std::function<std::optional<std::string>(const ports::ste
 /// Reads the records of a row, in order. After each failed attempt, the next one repeats the steps
 /// that failed and those that depend on them, and keeps the rest:
 ///
-/// - If the attempt ended with the failure of a step, that step is repeated. If it ended with
-///   another error, all failed steps are repeated or, if there are none, the last one that was paid
-///   for. If it ran out of time, the steps in progress are repeated; the record of the attempt is
-///   marked (without_failed_step).
+/// - If the attempt ended with the failure of a step, that step is repeated, and so are those that
+///   failed beside it in other branches. If it ended with another error, all failed steps are
+///   repeated or, if there are none, the last one that was paid for. If it ran out of time, the
+///   steps in progress are repeated; the record of the attempt is marked (without_failed_step).
 /// - Records before the first repeated step are replayed. Of later records, only responses of
 ///   models are kept, for steps that make the same request again (ports::step_memory).
 /// - The responses of a repeated step are kept only if the step failed for want of another
@@ -60,7 +60,8 @@ void count_lost(ports::step_record& sent, std::int64_t longest_output);
 /// result cannot be stored.
 inline constexpr const char* without_failed_step = "no step";
 /// That of an attempt that a limit has ended: a step is repeated only if it failed with its
-/// message. Otherwise the attempt was at work, and goes on where it was.
+/// message. Otherwise the attempt was at work, and goes on where it was. If the next attempt ends
+/// in the same place in the same way, the last paid step is repeated.
 inline constexpr const char* ended_by_a_limit = "limit";
 
 } // namespace heddle::host

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace heddle::host {
 
@@ -30,6 +31,10 @@ struct run_options {
     /// their order, and where a computing branch yields to others. The same seed produces the same
     /// order, provided that effects complete in the same order (docs/reference/determinism.md).
     std::uint64_t schedule_seed = 0;
+    /// Seed of what the run draws by chance (`random`, `uuid`, the waits of `retry`). Draws depend
+    /// on it and on the place in the program, and inside of tools on how many calls of tools began
+    /// before. With `steps`, the seed of that log counts; without either, the engine's generator.
+    std::optional<std::uint64_t> random_seed;
     slice_observer* observer = nullptr; ///< outlives the run; null: none
     /// Where the steps of the run are recorded and replayed from; outlives the run; null: not at
     /// all (docs/adr/0017-durable-rows-are-monitors.md).

@@ -86,6 +86,14 @@ struct builtin {
     static constexpr std::uint16_t any_number = 0xFFFF;
 };
 
+/// What a callable object of the host computes at once (host_object::at_once).
+struct immediate_call {
+    builtin row; ///< a pure one without `run`; the arguments are checked by the code
+    /// The first argument: the names of the clauses as a list, or nil for a call by position; then
+    /// those of the call.
+    native_code run;
+};
+
 /// All rows of a family, in the order of the reference page.
 [[nodiscard]] std::span<const builtin> number_builtins() noexcept;
 [[nodiscard]] std::span<const builtin> string_builtins() noexcept;

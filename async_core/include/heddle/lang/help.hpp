@@ -29,7 +29,7 @@ enum class help_kind : std::uint8_t {
     value
 };
 
-/// "special form", "primitive", …
+/// "special form", "builtin", …
 [[nodiscard]] std::string_view to_string(help_kind kind) noexcept;
 
 struct help_entry {

@@ -91,6 +91,7 @@ struct cell_object : object {
 };
 
 class function; // compiled code, see code.hpp
+struct immediate_call;
 
 struct closure_object : object {
     const function* code; ///< counted
@@ -115,6 +116,9 @@ public:
     [[nodiscard]] virtual std::string_view type_name() const noexcept = 0; ///< for type-of
     [[nodiscard]] virtual std::string describe() const { return std::string(type_name()); }
     [[nodiscard]] virtual bool callable() const noexcept { return false; }
+    /// Of a callable: what the machine runs at once when it is called, as a builtin, in place of an
+    /// effect that the host performs. Null: it is an effect. Lives as long as the object.
+    [[nodiscard]] virtual const immediate_call* at_once() const noexcept { return nullptr; }
     /// Whether it never changes, so that sessions may share it (host::session_image). What it
     /// refers to is looked at by visit_values().
     [[nodiscard]] virtual bool is_immutable() const noexcept { return false; }

@@ -89,6 +89,9 @@ struct call_scheduling {
     cache_use cache = cache_use::shared;
     bool retry_after_text = false; ///< a stream may be tried again after its first piece
     bool one_at_a_time = false; ///< no hedges: what is paid for must not be more than one request
+    /// Whether the request waits for a batch of its service; absent: as the run has it. Only a run
+    /// with a journal can do that.
+    std::optional<bool> park{};
 };
 
 /// Observes whether a call waits for a limit of its service or account.

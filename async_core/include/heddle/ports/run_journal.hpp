@@ -52,14 +52,16 @@ enum class step_kind : std::uint8_t {
     sent = 7, ///< a request is about to be sent; `spent`: the least that it costs, which is not
               ///< counted yet; the body: what its response may cost (host::count_lost)
     lost = 8, ///< the response of a request that was sent did not arrive: it may have been paid for
-    failed = 9,  ///< an attempt at the row ended with an error, whose message is the body
-    spare = 10,  ///< a request of an earlier version of the program, whose response may be used
-    past = 11,   ///< of an earlier version of the program: what a step cost, without its answer;
-                 ///< with a content: a request that was lost
-    reused = 12, ///< as request: a spare that was used; its cost was counted then
-    due = 13,    ///< as spare; the cost of the request has not been counted, by itself or its step
-    tool = 14,   ///< what a tool returned that a model called in a task still under way
-    refused = 15 ///< the error of a request that was parked; the step takes it by its content
+    failed = 9,   ///< an attempt at the row ended with an error, whose message is the body
+    spare = 10,   ///< a request of an earlier version of the program, whose response may be used
+    past = 11,    ///< of an earlier version of the program: what a step cost, without its answer;
+                  ///< with a content: a request that was lost
+    reused = 12,  ///< as request: a spare that was used; its cost was counted then
+    due = 13,     ///< as spare; the cost of the request has not been counted, by itself or its step
+    tool = 14,    ///< what a tool returned that a model called in a task still under way
+    refused = 15, ///< the error of a request that was parked; the step takes it by its content
+    unpaid = 16   ///< the request that was sent last with that path and content has cost nothing:
+                  ///< it never left, or the service refused it
 };
 
 /// One record of a row. Records of a row are kept in the order in which they were appended, which

@@ -31,6 +31,10 @@ public:
         const chat_request& request, const std::vector<lost_request>& lost,
         coro::call_context context) = 0;
 
+    /// A request that was admitted has ended free of charge: it was not sent, or the service
+    /// refused it. The call may send it again, after another before_sending().
+    virtual void on_unpaid() noexcept {}
+
 protected:
     ~send_gate() = default;
 };

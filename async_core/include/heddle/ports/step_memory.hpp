@@ -52,6 +52,9 @@ public:
     [[nodiscard]] virtual coro::task<result<void>> note_sent(digest128 content, std::string name,
                                                              cost_if_lost if_lost,
                                                              coro::call_context context) = 0;
+    /// The request that was noted last under `content` has cost nothing, so a process that ends now
+    /// leaves nothing that may have been paid for. Does not wait.
+    virtual void note_unpaid(digest128 /*content*/) {}
     /// The step changes more than its answer: what was said in a conversation. It is performed
     /// again by another execution of the row, with the parts that it kept.
     virtual void note_trace() noexcept {}

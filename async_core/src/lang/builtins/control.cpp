@@ -17,16 +17,19 @@ namespace {
 
 value raise_user_error(native_call& call, std::span<value> arguments) {
     if (!arguments[0].is(kind::string)) return call.fail_type(1, "a string", arguments[0]);
+    auto message = copy_of_text(call, string_bytes(arguments[0]));
+    if (!message) return {};
     auto payload = std::make_shared<script_payload>();
     payload->data = make_list(call.memory(), arguments.subspan(1));
-    return call.fail(error(errc::user, std::string(string_bytes(arguments[0])))
-                         .with_payload(std::move(payload)));
+    return call.fail(error(errc::user, *std::move(message)).with_payload(std::move(payload)));
 }
 
-[[nodiscard]] std::string text_of(const value& map, std::string_view key) {
+/// Nothing: stop.
+[[nodiscard]] std::optional<std::string> text_of(native_call& call, const value& map,
+                                                 std::string_view key) {
     const value* found = map_find(map, key);
-    if (!found || found->is_nil()) return {};
-    return found->is(kind::string) ? std::string(string_bytes(*found)) : shown(*found);
+    if (!found || found->is_nil()) return std::string();
+    return found->is(kind::string) ? copy_of_text(call, string_bytes(*found)) : shown(*found);
 }
 
 /// (raise e): what `catch` bound, raised anew.
@@ -34,26 +37,35 @@ value raise_again(native_call& call, std::span<value> arguments) {
     const value& caught = arguments[0];
     if (!caught.is(kind::map) || !map_find(caught, "kind") || !map_find(caught, "message"))
         return call.fail_type(1, "an error that catch has bound", caught);
+    auto reason = text_of(call, caught, "reason");
+    const auto named = text_of(call, caught, "kind");
+    auto message = text_of(call, caught, "message");
+    if (!reason || !named || !message) return {};
     auto payload = std::make_shared<script_payload>();
     if (const value* data = map_find(caught, "data")) payload->data = *data;
     if (const value* result = map_find(caught, "result")) payload->result = *result;
-    payload->reason = text_of(caught, "reason");
-    error failure(errc_of_kind(text_of(caught, "kind")), text_of(caught, "message"));
+    payload->reason = *std::move(reason);
+    error failure(errc_of_kind(*named), *std::move(message));
     if (const value* place = map_find(caught, "span"); place && place->is(kind::map)) {
-        failure = std::move(failure).with_trace("first raised at " + text_of(*place, "file") + ":" +
-                                                text_of(*place, "line") + ":" +
-                                                text_of(*place, "column"));
+        std::string where;
+        for (const std::string_view part : {"file", "line", "column"}) {
+            const auto text = text_of(call, *place, part);
+            if (!text) return {};
+            where += (where.empty() ? "" : ":") + *text;
+        }
+        failure = std::move(failure).with_trace("first raised at " + where);
     }
     return call.fail(std::move(failure).with_payload(std::move(payload)));
 }
 
 value fresh_symbol(native_call& call, std::span<value> arguments) {
-    std::string prefix = "g";
+    std::string_view prefix = "g";
     if (!arguments.empty()) {
         if (arguments[0].is(kind::symbol)) prefix = symbol_name(arguments[0]);
         else if (arguments[0].is(kind::string)) prefix = string_bytes(arguments[0]);
         else return call.fail_type(1, "a string or a symbol", arguments[0]);
     }
+    if (!check_symbol_length(call, prefix.size()) || !call.spend_bytes(prefix.size())) return {};
     return call.memory().fresh_symbol(prefix);
 }
 
@@ -144,29 +156,28 @@ constexpr builtin rows[] = {
     {"apply", "f x… xs", 2, any, control, nullptr,
      "Calls f with the leading arguments and then the elements of the list xs.",
      "(apply + 1 2 '(3 4)) => 10", "lists"},
-    constant_time({"error", "message data…", 1, any, pure, &raise_user_error,
-                   "Raises a UserError; `catch` finds the data under `data`.",
-                   "(try (error \"no\" 7) (catch (e) (get e 'data))) => '(7)", "control"}),
+    {"error", "message data…", 1, any, pure, &raise_user_error,
+     "Raises a UserError; `catch` finds the data under `data`.",
+     "(try (error \"no\" 7) (catch (e) (get e 'data))) => '(7)", "control"},
     {"eval", "x [names]", 1, 2, control, nullptr,
-     "Runs the code x: in the enclosing scope, or, with a map of names, over primitives and "
-     "the map alone.",
+     "Runs the code x in the enclosing scope or, with a map of names, with only the builtins and "
+     "the map.",
      "(eval '(+ 1 2)) => 3\n(eval '(* x x) (dict 'x 7)) => 49", "code"},
-    constant_time({"gensym", "[prefix]", 0, 1, pure, &fresh_symbol,
-                   "A symbol that equals no other.", "(symbol? (gensym)) => true", "code"}),
+    {"gensym", "[prefix]", 0, 1, pure, &fresh_symbol, "A symbol that equals no other.",
+     "(symbol? (gensym)) => true", "code"},
     {"help", "[name]", 0, 1, control, nullptr,
-     "The documentation of a name or function as text; without an argument all names.",
+     "The documentation of a name or function as text; without an argument, all names.",
      "(string-starts-with? (help 'map) \"(map f items more…)\") => true", "code"},
     {"macroexpand", "x", 1, 1, control, nullptr, "The code x once no macro is at its head.",
      "(macroexpand '(+ 1 2)) => '(+ 1 2)", "code"},
     {"parse", "text", 1, 1, control, nullptr,
      "The one expression of a text, as data. Anything else is a SexpSyntaxError.",
      "(parse \"(+ 1 2)\") => '(+ 1 2)\n(eval (parse \"(+ 1 2)\")) => 3", "code"},
-    constant_time(
-        {"raise", "e", 1, 1, pure, &raise_again,
-         "Raises an error that catch has bound anew, with its kind, reason and data.",
-         "(try (try (error \"no\" 7) (catch (e) (raise e))) (catch (e 'UserError) (get e 'data))) => "
-         "'(7)",
-         "control"}),
+    {"raise", "e", 1, 1, pure, &raise_again,
+     "Raises an error that catch has bound again, with its kind, reason and data.",
+     "(try (try (error \"no\" 7) (catch (e) (raise e))) (catch (e 'UserError) (get e 'data))) => "
+     "'(7)",
+     "control"},
     {"read-all", "text", 1, 1, control, nullptr, "The list of all expressions of a text, as data.",
      "(read-all \"1 (a b) c\") => '(1 (a b) c)", "code"},
 };

@@ -87,16 +87,17 @@ constexpr builtin row(std::string_view name, std::string_view parameters, std::u
 }
 
 constexpr std::string_view equality_summary =
-    "True when both are the same by structure: 1 equals 1.0, true equals 1, symbols by name, a "
-    "symbol never equals a string, maps whatever the order of their keys, functions by identity.";
+    "True when both have the same structure: 1 equals 1.0, true equals 1, symbols are compared "
+    "by name, a symbol never equals a string, maps are compared regardless of the order of their "
+    "keys, functions by identity.";
 
 constexpr builtin rows[] = {
     row("json-parse", "s", 1, 1, json_parse,
         "The value of a JSON text: objects are maps, arrays lists, null is nil.",
         "(json-parse \"[1, 2.5, null]\") => '(1 2.5 nil)"),
     row("json-string", "x [indent]", 1, 2, json_string,
-        "x as JSON, in one line or with so many spaces a level. Symbols are written as strings; a "
-        "function, or a float that is not a number, is an error.",
+        "x as JSON, on one line, or indented by that many spaces per level. Symbols are written "
+        "as strings; a function, or a float that is not a number, is an error.",
         "(json-string (dict \"a\" '(1 2.0 nil))) => \"{\\\"a\\\":[1,2.0,null]}\""),
     row("eq?", "a b", 2, 2, equal, equality_summary,
         "(eq? '(1 2) (list 1 2)) => true\n(eq? 'a \"a\") => false"),
@@ -106,17 +107,17 @@ constexpr builtin rows[] = {
                       "(not 0) => true\n(not '(1)) => false")),
     constant_time(row(
         "type-of", "x", 1, 1, type_of,
-        "A symbol: null, boolean, integer, float, string, symbol, list, map, function, primitive, "
-        "or "
-        "what the host calls its objects.",
+        "A symbol: null, boolean, integer, float, string, symbol, list, map, function, builtin, "
+        "or what the host calls its objects.",
         "(type-of 1.5) => 'float\n(type-of \"\") => 'string\n(type-of nil) => 'null")),
-    constant_time(row("boolean?", "x", 1, 1, is_boolean, "True of true and false.",
+    constant_time(row("boolean?", "x", 1, 1, is_boolean, "True for true and false.",
                       "(boolean? false) => true")),
     constant_time(
-        row("string?", "x", 1, 1, is_string, "True of strings.", "(string? \"a\") => true")),
-    constant_time(row("symbol?", "x", 1, 1, is_symbol, "True of symbols.", "(symbol? 'a) => true")),
+        row("string?", "x", 1, 1, is_string, "True for strings.", "(string? \"a\") => true")),
+    constant_time(
+        row("symbol?", "x", 1, 1, is_symbol, "True for symbols.", "(symbol? 'a) => true")),
     constant_time(row("procedure?", "x", 1, 1, is_procedure,
-                      "True of what can be called: functions, builtins, tasks and tools.",
+                      "True for what can be called: functions, builtins, tasks and tools.",
                       "(procedure? first) => true\n(procedure? 'first) => false")),
 };
 

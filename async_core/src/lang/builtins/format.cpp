@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,7 @@ private:
     [[nodiscard]] bool place_name(std::string_view name);
     [[nodiscard]] bool put(const value& v);
     [[nodiscard]] bool refuse(std::string message);
+    [[nodiscard]] std::optional<std::size_t> next_brace(std::size_t from);
 
     native_call& call_;
     std::string_view text_;
@@ -63,7 +65,7 @@ bool formatting::place_number(std::size_t index, std::string_view name) {
         used_[index] = true;
         return put(values_[index]);
     }
-    return refuse("there is no value for place {" + std::string(name) +
+    return refuse("there is no value for place {" + utf8::shortened(name, 40) +
                   "}: " + std::to_string(values_.size()) + (values_.size() == 1 ? " is" : " are") +
                   " given");
 }
@@ -75,15 +77,16 @@ bool formatting::place_name(std::string_view name) {
                       "} is not a placeholder: write {{ and }} for braces that are text");
     }
     if (values_.empty() || !values_.back().is(kind::map)) {
-        return refuse("place {" + std::string(name) + "} needs a map as the last value");
+        return refuse("place {" + utf8::shortened(name, 40) + "} needs a map as the last value");
     }
     const value* found = map_find(values_.back(), name);
-    if (!found) return refuse("the map has no key \"" + std::string(name) + "\"");
+    if (!found) return refuse("the map has no key \"" + utf8::shortened(name, 40) + "\"");
     used_.back() = true;
     return put(*found);
 }
 
 bool formatting::place(std::string_view name) {
+    if (!call_.spend(name.size() / 8)) return false;
     if (name.empty()) return place_number(next_++, name);
     std::size_t index = 0;
     const auto [end, ec] = std::from_chars(name.data(), name.data() + name.size(), index);
@@ -91,9 +94,23 @@ bool formatting::place(std::string_view name) {
     return place_name(name);
 }
 
+/// Where the next { or } is, or npos. Nothing: stop.
+std::optional<std::size_t> formatting::next_brace(std::size_t from) {
+    constexpr std::size_t piece_bytes = 4096;
+    for (std::size_t at = from; at < text_.size(); at += piece_bytes) {
+        const std::size_t found = text_.substr(at, piece_bytes).find_first_of("{}");
+        const std::size_t end = found == std::string_view::npos ? piece_bytes : found;
+        if (!call_.spend(end / 4)) return std::nullopt;
+        if (found != std::string_view::npos) return at + found;
+    }
+    return std::string_view::npos;
+}
+
 value formatting::run() {
     for (std::size_t at = 0; at < text_.size();) {
-        const std::size_t brace = text_.find_first_of("{}", at);
+        const auto found = next_brace(at);
+        if (!found) return {};
+        const std::size_t brace = *found;
         if (!out_.append(text_.substr(at, brace == std::string_view::npos ? brace : brace - at)))
             return {};
         if (brace == std::string_view::npos) break;
@@ -114,7 +131,8 @@ value formatting::run() {
     }
     for (std::size_t i = 0; i < used_.size(); ++i) {
         if (used_[i]) continue;
-        const bool foreign = text_.find_first_of("%~") != std::string_view::npos;
+        const bool foreign =
+            text_.find('%') != std::string_view::npos || text_.find('~') != std::string_view::npos;
         return call_.fail_evaluation("value " + std::to_string(i + 1) + " of " +
                                      std::to_string(used_.size()) + " has no place in the text" +
                                      (foreign ? "; placeholders are {}, not %s or ~a" : ""));

@@ -11,12 +11,12 @@
 #include "lang/text/text_search.hpp"
 #include "lang/value/hash.hpp"
 #include "lang/value/seen_lists.hpp"
+#include "lang/value/window_table.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -135,8 +135,7 @@ private:
                 for (std::size_t k = i; k > begin && less(*from_[k], *from_[k - 1]); --k)
                     std::swap(from_[k], from_[k - 1]);
             }
-            if (!call_.spend(first_run + read_)) return false;
-            read_ = 0;
+            if (!call_.spend(first_run)) return false;
         }
         to_.resize(size);
         return true;
@@ -148,29 +147,27 @@ private:
             const bool takes_right =
                 right < end && (left == middle || less(*from_[right], *from_[left]));
             to_[at] = takes_right ? from_[right++] : from_[left++];
-            if (!call_.spend(1 + std::exchange(read_, 0))) return false;
+            if (!call_.spend(1)) return false;
         }
         return true;
     }
     [[nodiscard]] static bool is_last(const value& v) noexcept {
         return v.is_real() && std::isnan(v.as_real());
     }
-    [[nodiscard]] bool less(const value& x, const value& y) noexcept {
+    /// False also when the call has to stop.
+    [[nodiscard]] bool less(const value& x, const value& y) {
         if (!strings_) {
             if (x.is_integer() && y.is_integer()) return x.as_integer() < y.as_integer();
             return compare_numbers(x, y) == -1;
         }
         if (x.identical(y)) return false;
-        const std::string_view a = string_bytes(x);
-        const std::string_view b = string_bytes(y);
-        read_ += std::min(a.size(), b.size()) / work_meter::bytes_of_a_unit;
-        return a < b;
+        const auto order = compare_texts(call_, string_bytes(x), string_bytes(y));
+        return order && *order < 0;
     }
 
     native_call& call_;
     std::span<const value> items_;
     bool strings_;
-    std::size_t read_ = 0; ///< units of text since the last payment
     std::vector<const value*> from_;
     std::vector<const value*> to_;
 };
@@ -213,8 +210,8 @@ private:
         constexpr std::uint32_t large = 16;
         const bool shared = v.length() > large && v.target() && v.target()->references > 1;
         if (shared) {
-            const auto found = copies_.find(window_of(v));
-            if (found != copies_.end() && found->second == &known) return true;
+            const value* const* found = copies_.find(window_of(v));
+            if (found && *found == &known) return true;
         }
         const auto same = values_equal(known, v, call_.work());
         if (shared && same && *same) copies_.emplace(window_of(v), &known);
@@ -225,7 +222,7 @@ private:
     value_hasher hasher_;
     std::vector<std::uint32_t> places_; ///< in seen_, from 1; 0: free
     std::vector<entry> seen_;
-    std::unordered_map<window, const value*, window_hash> copies_;
+    window_table<const value*> copies_;
 };
 
 } // namespace
@@ -299,8 +296,9 @@ private:
     [[nodiscard]] bool enter(const value& list) {
         if (list.length() == 0) return true;
         if (list.target()->references > 1) {
-            if (const auto known = known_.find(window_of(list)); known != known_.end()) {
-                for (std::size_t i = known->second.from; i < known->second.to; ++i) {
+            if (const range* found = known_.find(window_of(list))) {
+                const range known = *found;
+                for (std::size_t i = known.from; i < known.to; ++i) {
                     if (!call_.spend(1) || !add(value(list_items(flat_)[i]))) return false;
                 }
                 return true;
@@ -326,7 +324,7 @@ private:
     native_call& call_;
     value flat_ = value::empty_list();
     std::vector<level> open_;
-    std::unordered_map<window, range, window_hash> known_;
+    window_table<range> known_;
 };
 
 } // namespace
@@ -340,7 +338,7 @@ value zip_lists(native_call& call, arguments_span a) {
     std::size_t length = SIZE_MAX;
     for (std::size_t i = 0; i < a.size(); ++i) {
         const auto items = list_argument(call, a, i);
-        if (!items) return {};
+        if (!items || !call.spend(1)) return {};
         length = std::min(length, items->size());
     }
     if (!reserve_elements(call, length)) return {};
@@ -348,9 +346,10 @@ value zip_lists(native_call& call, arguments_span a) {
     if (!call.expect(length * (a.size() + 2))) return {};
     value rows = make_list_with_capacity(call.memory(), length);
     for (std::size_t i = 0; i < length; ++i) {
-        if (!call.spend(a.size() + 2)) return {};
+        if (!call.spend(2)) return {};
         value row = make_list_with_capacity(call.memory(), a.size());
         for (const value& list : a) {
+            if (!call.spend(1)) return {};
             row = list_push_back(call.memory(), std::move(row), list_items(list)[i]);
         }
         rows = list_push_back(call.memory(), std::move(rows), std::move(row));

@@ -34,18 +34,21 @@ using arguments_span = std::span<value>;
         if (!call.spend(1)) return nullptr;
         if (!pair.is(kind::list) || pair.length() != 2) continue;
         const auto parts = list_items(pair);
-        if (is_key(parts[0]) && key_name(parts[0]) == name) return &parts[1];
+        if (!is_key(parts[0]) || key_name(parts[0]).size() != name.size()) continue;
+        if (!call.spend_bytes(name.size())) return nullptr;
+        if (key_name(parts[0]) == name) return &parts[1];
     }
     return nullptr;
 }
 
 /// What `key` leads to inside of `container`, or null: a field, the value of a pair, an element.
+/// Null also when the call has to stop.
 [[nodiscard]] const value* look_up(native_call& call, const value& container, const value& key) {
     if (container.is(kind::list) && key.is_integer()) {
         const auto index = static_cast<std::uint64_t>(key.as_integer());
         return index < container.length() ? &list_items(container)[index] : nullptr;
     }
-    if (!is_key(key)) return nullptr;
+    if (!is_key(key) || !call.spend_bytes(key_name(key).size())) return nullptr;
     if (container.is(kind::map)) return field_of(container, key_name(key));
     return container.is(kind::list) ? find_pair(call, container, key_name(key)) : nullptr;
 }
@@ -56,10 +59,18 @@ using arguments_span = std::span<value>;
     return false;
 }
 
+/// The value of a key that is not there: nil. A FAILED result raises its error in place of a part
+/// of the response that it does not have.
+[[nodiscard]] value missing_value(native_call& call, const value& container, const value& key) {
+    if (is_key(key) && lacks_answer(container, key_name(key)))
+        return fail_of_result(call, container);
+    return {};
+}
+
 value get_field(native_call& call, arguments_span a) {
     if (!check_container(call, a[0]) || !key_argument(call, a, 1)) return {};
     const value* found = look_up(call, a[0], a[1]);
-    return found ? *found : value();
+    return found ? *found : missing_value(call, a[0], a[1]);
 }
 
 /// The names of some keys, for a message.
@@ -79,6 +90,7 @@ value require_field(native_call& call, arguments_span a) {
     if (!check_container(call, a[0]) || !key_argument(call, a, 1)) return {};
     if (const value* found = look_up(call, a[0], a[1])) return *found;
     if (call.work().stopped()) return {};
+    if (value nothing = missing_value(call, a[0], a[1]); call.failure()) return nothing;
     const std::string keys = some_keys(a[0]);
     error missing(errc::evaluation, std::string(call.row().name) + ": there is no '" +
                                         std::string(key_name(a[1])) + "'");
@@ -95,7 +107,7 @@ value get(native_call& call, arguments_span a) {
         return call.fail_type(2, "a key (a string or symbol) or an index", a[1]);
     }
     if (const value* found = look_up(call, a[0], a[1])) return *found;
-    return a.size() == 3 ? a[2] : value();
+    return a.size() == 3 ? a[2] : missing_value(call, a[0], a[1]);
 }
 
 value get_in(native_call& call, arguments_span a) {
@@ -109,8 +121,9 @@ value get_in(native_call& call, arguments_span a) {
             return fail_element(call, i, "a key (a string or symbol) or an index", key);
         }
         if (!call.spend(1)) return {};
-        at = look_up(call, *at, key);
-        if (!at) return a.size() == 3 ? a[2] : value();
+        const value& inside = *at;
+        at = look_up(call, inside, key);
+        if (!at) return a.size() == 3 ? a[2] : missing_value(call, inside, key);
     }
     return *at;
 }
@@ -124,6 +137,11 @@ value get_in(native_call& call, arguments_span a) {
 }
 
 constexpr std::uint64_t work_of_an_entry = 4;
+
+/// What it takes to put an entry into another map, where its key is hashed.
+[[nodiscard]] std::uint64_t work_of(const map_entry& entry) noexcept {
+    return work_of_an_entry + entry.key.length() / work_meter::bytes_of_a_unit;
+}
 
 /// The key as a string value.
 [[nodiscard]] value key_string(native_call& call, const value& key) {
@@ -157,7 +175,7 @@ constexpr std::uint64_t work_of_an_entry = 4;
     if (!call.expect(map.length() * work_of_an_entry)) return std::nullopt;
     value copy = make_map_with_capacity(call.memory(), capacity);
     for (const map_entry& entry : map_entries(map)) {
-        if (!call.spend(work_of_an_entry)) return std::nullopt;
+        if (!call.spend(work_of(entry))) return std::nullopt;
         copy = map_put(call.memory(), std::move(copy), entry.key, entry.item);
     }
     return copy;
@@ -211,7 +229,11 @@ value merge(native_call& call, arguments_span a) {
     const std::size_t added = entries - first->length();
     if (added == 0) return *first;
     const bool owned = first->target()->references == 1 && map_free_places(*first) >= added;
-    if (!call.expect((owned ? added : entries) * work_of_an_entry)) return {};
+    std::uint64_t expected = owned ? 0 : first->length() * work_of_an_entry;
+    for (auto map = first + 1; map != a.end(); ++map) {
+        for (const map_entry& entry : map_entries(*map)) expected += work_of(entry);
+    }
+    if (!call.expect(expected)) return {};
     value merged;
     if (owned) {
         merged = std::move(*first);
@@ -222,7 +244,7 @@ value merge(native_call& call, arguments_span a) {
     }
     for (auto map = first + 1; map != a.end(); ++map) {
         for (const map_entry& entry : map_entries(*map)) {
-            if (!call.spend(work_of_an_entry)) return {};
+            if (!call.spend(work_of(entry))) return {};
             merged = map_put(call.memory(), std::move(merged), entry.key, entry.item);
         }
     }
@@ -238,7 +260,7 @@ value remove_key(native_call& call, arguments_span a) {
     if (!call.expect(left * work_of_an_entry)) return {};
     value rest = make_map_with_capacity(call.memory(), left);
     for (const map_entry& entry : map_entries(a[0])) {
-        if (!call.spend(work_of_an_entry)) return {};
+        if (!call.spend(work_of(entry))) return {};
         if (string_bytes(entry.key) == *key) continue;
         rest = map_put(call.memory(), std::move(rest), entry.key, entry.item);
     }
@@ -315,26 +337,27 @@ constexpr builtin rows[] = {
         "(get-field (dict \"a\" 1 'b 2) 'b) => 2\n(dict) => (json-parse \"{}\")"),
     row("get-field", "m key", 2, 2, get_field,
         "The value of a key of a map or of an association list ((key value) …); nil when it is "
-        "missing, and of nil. The key may be a string or a symbol. A task result that lacks the "
-        "field is asked for it in its parsed content.",
+        "missing, and of nil. The key may be a string or a symbol. If a task result lacks the "
+        "field, its parsed content is searched; a FAILED one raises its TaskError.",
         "(get-field (dict \"a\" 1) 'a) => 1\n(get-field '((a 1) (b 2)) \"b\") => 2\n"
         "(get-field (dict) 'x) => nil"),
     row("require-field", "m key", 2, 2, require_field,
-        "As get-field, but a missing key is an error that names the keys that are there.",
+        "Like get-field, but a missing key is an error that names the existing keys.",
         "(require-field (dict \"a\" 1) 'a) => 1\n"
         "(try (require-field (dict \"a\" 1) 'b) (catch (e) 'missing)) => 'missing"),
     row("get", "m key [default]", 2, 3, get,
-        "As get-field, with a value for a missing key. A list may be asked for an index too.",
+        "Like get-field, with a value for a missing key. The key may also be an index of a list.",
         "(get (dict \"a\" 1) 'b 0) => 0\n(get '(x y) 1) => 'y"),
     row("get-in", "m path [default]", 2, 3, get_in,
-        "What a path of keys and indexes leads to; nil, or the default, where it ends early.",
+        "The value at a path of keys and indexes; nil, or the default, if the path ends early.",
         "(get-in (dict \"a\" (list 1 (dict \"b\" 2))) '(a 1 b)) => 2\n"
         "(get-in (dict) '(a b) 0) => 0"),
     row("put", "m key value", 3, 3, put,
-        "The map with the key set; a key that is there keeps its place. Also a list with the "
-        "element at an index replaced. nil counts as the empty map.",
+        "The map with the key set; an existing key keeps its position. For a list, the element "
+        "at the index is replaced. nil counts as the empty map.",
         "(put (dict \"a\" 1) 'a 2) => (dict \"a\" 2)\n(put '(1 2 3) 1 'x) => '(1 x 3)"),
-    row("merge", "maps…", 0, any, merge, "One map of all; for a key in several, the last one wins.",
+    row("merge", "maps…", 0, any, merge,
+        "All maps in one; if several have a key, the last value is used.",
         "(merge (dict \"a\" 1 \"b\" 1) (dict \"b\" 2)) => (dict \"a\" 1 \"b\" 2)"),
     row("remove-key", "m key", 2, 2, remove_key, "The map without the key.",
         "(remove-key (dict \"a\" 1 \"b\" 2) 'a) => (dict \"b\" 2)"),
@@ -344,21 +367,19 @@ constexpr builtin rows[] = {
         "(values (dict \"a\" 1 \"b\" 2)) => '(1 2)"),
     row("entries", "m", 1, 1, entries, "A list (key value) for each key of a map.",
         "(entries (dict \"a\" 1)) => '((\"a\" 1))"),
-    constant_time(row("has-key?", "m key", 2, 2, has_key,
-                      "True when the map has the key, whatever its value.",
-                      "(has-key? (dict \"a\" nil) 'a) => true")),
-    constant_time(row("map?", "x", 1, 1, is_map, "True of maps.",
+    row("has-key?", "m key", 2, 2, has_key,
+        "True when the map has the key, even with the value nil.",
+        "(has-key? (dict \"a\" nil) 'a) => true"),
+    constant_time(row("map?", "x", 1, 1, is_map, "True for maps.",
                       "(map? (dict)) => true\n(map? '()) => false")),
-    constant_time(
-        result_row("content", result_content,
-                   "The content of a task result; raises the TaskError of a FAILED one.",
-                   "(content (dict \"status\" \"COMPLETE\" \"content\" \"hi\")) => \"hi\"")),
-    constant_time(result_row(
-        "parsed", result_parsed,
-        "The parsed content of a task result, nil when it has none; raises the TaskError of "
-        "a FAILED one.",
-        "(parsed (dict \"status\" \"COMPLETE\" \"content\" \"[1]\" \"parsedContent\" '(1))) "
-        "=> '(1)")),
+    result_row("content", result_content,
+               "The content of a task result; raises the TaskError of a FAILED one.",
+               "(content (dict \"status\" \"COMPLETE\" \"content\" \"hi\")) => \"hi\""),
+    result_row("parsed", result_parsed,
+               "The parsed content of a task result, nil when it has none; raises the TaskError of "
+               "a FAILED one.",
+               "(parsed (dict \"status\" \"COMPLETE\" \"content\" \"[1]\" \"parsedContent\" "
+               "'(1))) => '(1)"),
     constant_time(result_row(
         "notes", result_notes, "The notes of a task result, FAILED or not.",
         "(notes (dict \"status\" \"COMPLETE\" \"content\" \"\" \"notes\" (dict \"a\" 1))) => "

@@ -241,44 +241,45 @@ constexpr std::uint16_t any = builtin::any_number;
 
 constexpr builtin rows[] = {
     row("+", "xs…", 0, any, add,
-        "The sum; 0 of nothing. true counts as 1 and false as 0, here and in all arithmetic. "
-        "Integers have 64 bits: leaving them is an error.",
+        "The sum; 0 without arguments. true counts as 1 and false as 0, here and in all "
+        "arithmetic. Integers have 64 bits: overflow is an error.",
         "(+ 1 2 3) => 6\n(+ 1 2.5) => 3.5\n(+) => 0"),
-    row("-", "x ys…", 1, any, subtract, "x less all the ys; x negated when it is alone.",
+    row("-", "x ys…", 1, any, subtract, "x minus all the ys; x negated if it is the only argument.",
         "(- 10 3 2) => 5\n(- 4) => -4"),
-    row("*", "xs…", 0, any, multiply, "The product; 1 of nothing.", "(* 2 3 4) => 24\n(*) => 1"),
+    row("*", "xs…", 0, any, multiply, "The product; 1 without arguments.",
+        "(* 2 3 4) => 24\n(*) => 1"),
     row("/", "x ys…", 1, any, divide,
-        "x divided by each of the ys; 1 divided by x when it is alone. A division of integers "
-        "that is not exact is a float; division by zero is an error.",
+        "x divided by each of the ys; 1 divided by x if it is the only argument. A division of "
+        "integers that is not exact is a float; division by zero is an error.",
         "(/ 12 3) => 4\n(/ 1 4) => 0.25\n(/ 2) => 0.5"),
     constant_time(row("quotient", "n d", 2, 2, quotient, "The integer part of n / d.",
                       "(quotient 7 2) => 3\n(quotient -7 2) => -3")),
     constant_time(row("remainder", "n d", 2, 2, remainder,
-                      "What quotient leaves; has the sign of n.",
+                      "The remainder of n / d; has the sign of n.",
                       "(remainder 7 2) => 1\n(remainder -7 2) => -1")),
     constant_time(row("modulo", "n d", 2, 2, modulo,
-                      "What a division rounded down leaves; has the sign of d.",
+                      "The remainder of a division that rounds down; has the sign of d.",
                       "(modulo 7 2) => 1\n(modulo -7 2) => 1")),
     constant_time(
         row("abs", "x", 1, 1, absolute, "x without its sign.", "(abs -3) => 3\n(abs 2.5) => 2.5")),
-    row("min", "x ys…", 1, any, minimum, "The least of the numbers.", "(min 3 1 2) => 1"),
-    row("max", "x ys…", 1, any, maximum, "The greatest of the numbers.", "(max 3 1 2.5) => 3"),
+    row("min", "x ys…", 1, any, minimum, "The smallest of the numbers.", "(min 3 1 2) => 1"),
+    row("max", "x ys…", 1, any, maximum, "The largest of the numbers.", "(max 3 1 2.5) => 3"),
     constant_time(row("floor", "x", 1, 1, floor_of,
-                      "The next integer at or below x; a float when it does not fit 64 bits.",
+                      "The next integer at or below x; a float if it does not fit 64 bits.",
                       "(floor 2.7) => 2\n(floor -2.1) => -3")),
     constant_time(row("ceiling", "x", 1, 1, ceiling_of,
-                      "The next integer at or above x; a float when it does not fit 64 bits.",
+                      "The next integer at or above x; a float if it does not fit 64 bits.",
                       "(ceiling 2.1) => 3")),
     constant_time(
         row("round", "x", 1, 1, round_of,
-            "The nearest integer, halves to the even one; a float when it does not fit 64 bits.",
+            "The nearest integer, halves to the even one; a float if it does not fit 64 bits.",
             "(round 2.6) => 3\n(round 2.5) => 2\n(round 3.5) => 4")),
     constant_time(row("truncate", "x", 1, 1, truncate_of,
-                      "x without its fraction; a float when it does not fit 64 bits.",
+                      "x without its fraction; a float if it does not fit 64 bits.",
                       "(truncate -2.7) => -2")),
     constant_time(row(
         "sqrt", "x", 1, 1, square_root,
-        "The square root: an integer for the square of an integer. Of a negative number: an error.",
+        "The square root: an integer for the square of an integer. A negative number is an error.",
         "(sqrt 16) => 4\n(sqrt 2.25) => 1.5")),
     constant_time(row(
         "expt", "base exponent", 2, 2, power,
@@ -295,10 +296,10 @@ constexpr builtin rows[] = {
         "True when all numbers are the same; equal? compares values of any kind.",
         "(= 1 1.0) => true\n(= 1 2) => false"),
     constant_time(row("number?", "x", 1, 1, is_number,
-                      "True of integers and floats, not of booleans.",
+                      "True for integers and floats, not for booleans.",
                       "(number? 1.5) => true\n(number? \"1\") => false")),
     constant_time(row("integer?", "x", 1, 1, is_integer,
-                      "True of integers, not of floats such as 2.0.",
+                      "True for integers, not for floats such as 2.0.",
                       "(integer? 2) => true\n(integer? 2.0) => false")),
 };
 

@@ -100,7 +100,7 @@ value match_all(native_call& call, arguments_span a) {
                                     std::string_view replacement) {
     for (std::size_t at = 0; at < replacement.size(); ++at) {
         const std::size_t backslash = std::min(replacement.find('\\', at), replacement.size());
-        if (!out.append(replacement.substr(at, backslash - at))) return false;
+        if (!out.append(replacement.substr(at, backslash - at)) || !out.settle()) return false;
         if (backslash + 1 >= replacement.size()) break;
         at = backslash + 1;
         const char c = replacement[at];
@@ -116,7 +116,8 @@ value replace(native_call& call, arguments_span a) {
     if (!pattern || !string_argument(call, a, 1)) return {};
     const auto given = string_argument(call, a, 2);
     if (!given) return {};
-    if (std::string problem; !pattern->CheckRewriteString(piece_of(*given), &problem)) {
+    const bool refers = given->find('\\') != std::string_view::npos;
+    if (std::string problem; refers && !pattern->CheckRewriteString(piece_of(*given), &problem)) {
         return call.fail_evaluation("bad replacement " + shown(a[2]) + ": " + problem);
     }
     const std::string_view text = string_bytes(a[1]);
@@ -142,20 +143,20 @@ constexpr builtin row(std::string_view name, std::string_view parameters, std::u
 
 constexpr builtin rows[] = {
     row("regex-match", "pattern s", 2, match,
-        "The first match in s: a list of the whole match and its groups (nil for a group that took "
-        "no part), or nil. RE2 syntax: linear time, no back references, no look-around.",
+        "The first match in s: a list of the whole match and its groups (nil for a group that "
+        "did not match), or nil. RE2 syntax: linear time, no back references, no look-around.",
         "(regex-match \"([a-z]+)=([0-9]+)\" \"x: ab=12\") => '(\"ab=12\" \"ab\" \"12\")\n"
         "(regex-match \"z\" \"abc\") => nil"),
     row("regex-match-all", "pattern s", 2, match_all,
         "All matches in s: strings when the pattern has no groups, else lists as from "
-        "regex-match. Linear for each match: a pattern such as a.*b|a may read to the end of s for each. "
-        "Matches that take 60 s of processor time together raise LimitError.",
+        "regex-match. Linear for each match: a pattern such as a.*b|a may read to the end of s "
+        "for each. If the matches together take 60 s of processor time, a LimitError is raised.",
         "(regex-match-all \"[0-9]+\" \"a1b22\") => '(\"1\" \"22\")\n"
         "(regex-match-all \"([a-z])([0-9])\" \"a1b2\") => '((\"a1\" \"a\" \"1\") (\"b2\" \"b\" "
         "\"2\"))"),
     row("regex-replace", "pattern s replacement", 3, replace,
-        "s with every match replaced; \\\\1 to \\\\9 in the replacement stand for the groups, "
-        "\\\\0 for the whole match.",
+        "s with every match replaced; \\\\1 to \\\\9 in the replacement refer to the groups, "
+        "\\\\0 to the whole match.",
         "(regex-replace \"([a-z])([0-9])\" \"a1 b2\" \"\\\\2\\\\1\") => \"1a 2b\""),
 };
 

@@ -9,6 +9,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -74,6 +75,14 @@ pattern_cache& cache() {
     RE2::Options options;
     options.set_log_errors(false);
     return std::make_shared<const RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
+}
+
+/// What it takes to compile a pattern, about, that does not compile slowly.
+[[nodiscard]] std::uint64_t units_to_compile(std::string_view pattern) noexcept {
+    constexpr std::uint64_t of_a_class = 30'000; ///< of Unicode
+    const bool has_class = pattern.find("\\p") != std::string_view::npos ||
+                           pattern.find("\\P") != std::string_view::npos;
+    return 500 + 40 * pattern.size() + (has_class ? of_a_class : 0);
 }
 
 /// Whether a pattern may take more than a millisecond to compile: repetitions and classes of
@@ -145,7 +154,9 @@ std::shared_ptr<const RE2> compiled_pattern(native_call& call, std::span<value> 
             ": \\C is not supported, because strings are made of characters, not of bytes"));
         return nullptr;
     }
-    auto compiled = compiles_slowly(*pattern) ? compile_beside(call, *pattern) : compile(*pattern);
+    const bool slow = compiles_slowly(*pattern);
+    if (!slow && !call.spend(units_to_compile(*pattern))) return nullptr;
+    auto compiled = slow ? compile_beside(call, *pattern) : compile(*pattern);
     if (!compiled) return nullptr;
     if (!compiled->ok()) {
         std::string why = compiled->error();

@@ -7,6 +7,8 @@
 
 #include "lang/builtins/support.hpp"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,15 +40,18 @@ using arguments_span = std::span<value>;
     return notes && notes->is(kind::map) ? map_find(*notes, "error") : nullptr;
 }
 
-/// The hint in notes.error.details, and the errors behind it.
+/// The hint in notes.error.details, and the errors behind it. More than an error keeps are not
+/// looked at.
 [[nodiscard]] error with_details(error failure, const value* details) {
+    constexpr std::size_t max_causes = 64;
     if (!details || !details->is(kind::map)) return failure;
     if (std::string hint = text_field(details, "hint"); !hint.empty()) {
         failure = std::move(failure).with_hint(std::move(hint));
     }
     const value* causes = map_find(*details, "causes");
     if (!causes || !causes->is(kind::list)) return failure;
-    for (const value& cause : list_items(*causes)) {
+    const auto items = list_items(*causes);
+    for (const value& cause : items.first(std::min(items.size(), max_causes))) {
         if (!cause.is(kind::string)) continue;
         failure =
             std::move(failure).with_last_cause(error(errc::task, std::string(string_bytes(cause))));
@@ -65,6 +70,7 @@ using arguments_span = std::span<value>;
     std::string message = text_field(described, "message");
     if (message.empty()) message = text_field(&result, "content");
     if (message.empty()) message = "the task failed";
+    if (!call.spend_bytes(payload->reason.size() + message.size())) return {};
     error failure = error(errc::task, std::string(call.row().name) + ": the result is FAILED (" +
                                           payload->reason + "): " + message)
                         .with_payload(payload)
@@ -107,6 +113,15 @@ const value* field_of(const value& map, std::string_view name) noexcept {
     const value* parsed = map_find(map, "parsedContent");
     return parsed && parsed->is(kind::map) ? map_find(*parsed, name) : nullptr;
 }
+
+bool lacks_answer(const value& container, std::string_view name) noexcept {
+    static constexpr std::array<std::string_view, 5> parts{"status", "content", "parsedContent",
+                                                           "criteria", "notes"};
+    return is_failed_result(container) &&
+           std::find(parts.begin(), parts.end(), name) == parts.end();
+}
+
+value fail_of_result(native_call& call, const value& result) { return fail_task(call, result); }
 
 value result_content(native_call& call, arguments_span a) {
     return field_of_success(call, a, "content");

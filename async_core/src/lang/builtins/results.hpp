@@ -13,6 +13,10 @@ namespace heddle::lang {
 
 /// A TaskResult whose task has failed.
 [[nodiscard]] bool is_failed_result(const value& v) noexcept;
+/// Whether it is a FAILED result, and the name would be a part of the response that it lacks.
+[[nodiscard]] bool lacks_answer(const value& container, std::string_view name) noexcept;
+/// Fails a call that needs more than a FAILED result has, with the TaskError of the result.
+[[nodiscard]] value fail_of_result(native_call& call, const value& result);
 /// notes.error.reason of a FAILED result; empty when there is none.
 [[nodiscard]] std::string failed_reason(const value& result);
 /// Whether a FAILED result ended at a limit of calls or of cost.

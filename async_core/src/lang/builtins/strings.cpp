@@ -35,20 +35,20 @@ template <class Accept>
 [[nodiscard]] value chain(native_call& call, arguments_span arguments, Accept accept) {
     if (!all_strings(call, arguments)) return {};
     bool holds = true;
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-        const std::string_view left = string_bytes(arguments[i - 1]);
-        const std::string_view right = string_bytes(arguments[i]);
-        if (!call.spend_bytes(std::min(left.size(), right.size()))) return {};
-        holds = holds && accept(left, right);
+    for (std::size_t i = 1; i < arguments.size() && holds; ++i) {
+        const auto order =
+            compare_texts(call, string_bytes(arguments[i - 1]), string_bytes(arguments[i]));
+        if (!order || !call.spend(1)) return {};
+        holds = accept(*order);
     }
     return value::boolean(holds);
 }
 
 value equal(native_call& call, arguments_span a) {
-    return chain(call, a, [](std::string_view x, std::string_view y) { return x == y; });
+    return chain(call, a, [](std::strong_ordering order) { return order == 0; });
 }
 value less(native_call& call, arguments_span a) {
-    return chain(call, a, [](std::string_view x, std::string_view y) { return x < y; });
+    return chain(call, a, [](std::strong_ordering order) { return order < 0; });
 }
 
 /// The parts from `from` on, as string-append writes them. False: an error, or stop.
@@ -88,32 +88,33 @@ value less(native_call& call, arguments_span a) {
     return grown;
 }
 
-value append(native_call& call, arguments_span a) {
+/// `left` with `right` behind it, in room at the end of its storage if it owns some.
+value appended(native_call& call, value left, std::string_view right) {
     constexpr std::size_t short_text = 64 * 1024;
-    if (a.empty()) return value::empty_string();
-    // The first string may own room at the end of its storage: a loop that appends is linear.
-    const bool grows = a[0].is(kind::string);
-    value left = grows ? a[0] : value::empty_string();
-    text_builder rest(call.work());
-    std::string whole;
-    std::string_view right;
-    if (a.size() == 2 && left.length() != 0 && a[1].is(kind::string)) {
-        right = string_bytes(a[1]);
-        if (!call.spend_bytes(right.size())) return {};
-    } else {
-        if (!append_parts(call, a, grows ? 1 : 0, rest)) return {};
-        auto text = std::move(rest).text();
-        if (!text) return {};
-        whole = *std::move(text);
-        right = whole;
-    }
     const std::size_t length = left.length() + right.size();
     if (length >= value::max_length) return refuse_text(call, length);
     if (!call.reserve(right.size() * 2)) return {};
-    const bool in_place = right.size() <= short_text && string_grows_in_place(left, right.size());
-    if (in_place || length <= short_text)
-        return string_concat(call.memory(), std::move(left), right);
-    return grown_string(call, left, right);
+    const bool grows = string_grows_in_place(left, right.size());
+    if (length > short_text && (right.size() > short_text || !grows))
+        return grown_string(call, left, right);
+    if (!grows && !call.spend_bytes(left.length())) return {};
+    return string_concat(call.memory(), std::move(left), right);
+}
+
+value append(native_call& call, arguments_span a) {
+    if (a.empty()) return value::empty_string();
+    // The first string may own room at the end of its storage: a loop that appends is linear.
+    const bool grows = a[0].is(kind::string);
+    if (grows && a.size() == 2 && a[0].length() != 0 && a[1].is(kind::string)) {
+        const std::string_view right = string_bytes(a[1]);
+        if (!call.spend_bytes(right.size())) return {};
+        return appended(call, a[0], right);
+    }
+    text_builder rest(call.work());
+    if (!append_parts(call, a, grows ? 1 : 0, rest)) return {};
+    const auto text = std::move(rest).text();
+    if (!text) return {};
+    return appended(call, grows ? a[0] : value::empty_string(), *text);
 }
 
 value length(native_call& call, arguments_span a) {
@@ -317,7 +318,9 @@ value to_number(native_call& call, arguments_span a) {
     const auto text = string_argument(call, a, 0);
     if (!text) return {};
     const auto range = without_outer_space(call, *text);
-    if (!range || !call.spend(range->end - range->begin)) return {};
+    // What is longer than a word may be is no number, as in the source.
+    if (!range || range->end - range->begin > lexer::max_atom_length) return {};
+    if (!call.spend(range->end - range->begin)) return {};
     const parsed_number number =
         parse_number(text->substr(range->begin, range->end - range->begin));
     if (const auto* integer = std::get_if<std::int64_t>(&number)) return value::integer(*integer);
@@ -335,12 +338,7 @@ value from_number(native_call& call, arguments_span a) {
 value to_symbol(native_call& call, arguments_span a) {
     const auto name = string_argument(call, a, 0);
     if (!name || !call.reserve(name->size()) || !call.spend_bytes(name->size())) return {};
-    if (name->size() > lexer::max_atom_length) {
-        return call.fail(error(errc::limit, "string->symbol: " + std::to_string(name->size()) +
-                                                " bytes are too long for a symbol: " +
-                                                std::to_string(lexer::max_atom_length) + " at most")
-                             .with_origin(error_origin::script));
-    }
+    if (!check_symbol_length(call, name->size())) return {};
     // The empty string has no storage, and a null pointer must not be copied from.
     return call.memory().symbol(name->empty() ? std::string_view("") : *name);
 }
@@ -372,25 +370,25 @@ constexpr builtin rows[] = {
     row("string-length", "s", 1, 1, length, "The number of code points.",
         "(string-length \"abc\") => 3"),
     row("substring", "s from [to]", 2, 3, substring,
-        "The code points from index from (0 is the first) up to, without, index to or the end. An "
-        "index outside of the string is an error.",
+        "The code points from index from (0 is the first) up to, but not including, index to or "
+        "the end. An index outside of the string is an error.",
         "(substring \"heddle\" 1 3) => \"ed\"\n(substring \"heddle\" 3) => \"dle\""),
     row("string-upcase", "s", 1, 1, upcase,
-        "s in capital letters, code point by code point, in no particular language.",
+        "s in upper case, converted code point by code point, independent of any locale.",
         "(string-upcase \"abc\") => \"ABC\""),
     row("string-downcase", "s", 1, 1, downcase,
-        "s in small letters, code point by code point, in no particular language.",
+        "s in lower case, converted code point by code point, independent of any locale.",
         "(string-downcase \"ABC\") => \"abc\""),
     row("string-trim", "s", 1, 1, trim, "s without white space at both ends.",
         "(string-trim \"  a b \") => \"a b\""),
     row("string-split", "s [separator]", 1, 2, split,
-        "The parts between the separators, empty ones too. Without a separator: the words between "
-        "white space. With \"\": the characters.",
+        "The parts between the separators, including empty ones. Without a separator, the words "
+        "between white space; with \"\", the characters.",
         "(string-split \"a,b,,c\" \",\") => '(\"a\" \"b\" \"\" \"c\")\n"
         "(string-split \" two  words \") => '(\"two\" \"words\")"),
     row("string-join", "parts [separator]", 1, 2, join,
-        "The elements of a list as one string, with the separator (a space) between them. Takes "
-        "what string-append takes.",
+        "The elements of a list as one string, with the separator (a space) between them. "
+        "Elements may be what string-append takes.",
         "(string-join '(\"a\" \"b\" 3) \", \") => \"a, b, 3\""),
     row("string-replace", "s from to", 3, 3, replace,
         "s with every from, taken literally, replaced by to.",
@@ -402,21 +400,22 @@ constexpr builtin rows[] = {
     row("string-ends-with?", "s suffix", 2, 2, ends_with, "True when s ends with suffix.",
         "(string-ends-with? \"heddle\" \"le\") => true"),
     row("string->number", "s", 1, 1, to_number,
-        "The number that s is, white space around it aside; nil when it is none or does not fit.",
+        "The number that s represents, ignoring white space around it; nil if s is not a number "
+        "or does not fit.",
         "(string->number \"42\") => 42\n(string->number \"4.5\") => 4.5\n"
         "(string->number \"four\") => nil"),
     constant_time(row("number->string", "n", 1, 1, from_number,
                       "The shortest text that reads back as n.",
                       "(number->string 4.5) => \"4.5\"\n(number->string 2.0) => \"2.0\"")),
-    row("string->symbol", "s", 1, 1, to_symbol, "The symbol of that name.",
+    row("string->symbol", "s", 1, 1, to_symbol, "The symbol with that name.",
         "(string->symbol \"abc\") => 'abc"),
     constant_time(row("symbol->string", "symbol", 1, 1, from_symbol, "The name of a symbol.",
                       "(symbol->string 'abc) => \"abc\"")),
     row("format", "text values…", 1, any, format_text,
-        "text with its places filled: {} by the next value, {0} by the value of that index, {name} "
-        "by a key of the last value, which must be a map then. Strings go in as they are, the rest "
-        "in written form. {{ and }} are braces. A place without a value is an error, and so is a "
-        "value without a place.",
+        "text with its placeholders filled: {} by the next value, {0} by the value with that "
+        "index, {name} by a key of the last value, which must then be a map. Strings are "
+        "inserted as they are, other values in written form. {{ and }} are braces. A placeholder "
+        "without a value is an error, and so is a value without a placeholder.",
         "(format \"{} is {}\" \"x\" 1) => \"x is 1\"\n"
         "(format \"{who}: {{{}}}\" 5 (dict \"who\" \"me\")) => \"me: {5}\""),
 };

@@ -8,6 +8,7 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/print/described.hpp"
+#include "lang/reader/lexer.hpp"
 #include "lang/text/number_text.hpp"
 
 #include <algorithm>
@@ -100,10 +101,13 @@ std::optional<std::span<const value>> list_argument(native_call& call, std::span
 std::optional<std::string_view> key_argument(native_call& call, std::span<value> arguments,
                                              std::size_t index) {
     const value& given = arguments[index];
-    if (given.is(kind::string)) return string_bytes(given);
-    if (given.is(kind::symbol)) return symbol_name(given);
-    static_cast<void>(call.fail_type(index + 1, "a key (a string or symbol)", given));
-    return std::nullopt;
+    if (!given.is(kind::string) && !given.is(kind::symbol)) {
+        static_cast<void>(call.fail_type(index + 1, "a key (a string or symbol)", given));
+        return std::nullopt;
+    }
+    const std::string_view name = given.is(kind::string) ? string_bytes(given) : symbol_name(given);
+    if (!call.spend_bytes(name.size())) return std::nullopt;
+    return name;
 }
 
 std::optional<bounds> bounds_arguments(native_call& call, std::span<value> arguments,
@@ -159,6 +163,15 @@ value refuse_text(native_call& call, std::size_t bytes) {
                          .with_origin(error_origin::script));
 }
 
+bool check_symbol_length(native_call& call, std::size_t bytes) {
+    if (bytes <= lexer::max_atom_length) return true;
+    call.fail(error(errc::limit, std::string(call.row().name) + ": " + std::to_string(bytes) +
+                                     " bytes are too long for a symbol: " +
+                                     std::to_string(lexer::max_atom_length) + " at most")
+                  .with_origin(error_origin::script));
+    return false;
+}
+
 bool check_list_length(native_call& call, std::size_t count) {
     if (count <= value::max_length) return true;
     call.fail(error(errc::limit, std::string(call.row().name) + ": a list of " +
@@ -176,6 +189,29 @@ namespace {
 constexpr std::size_t piece_of_text = 16 * 1024; ///< between two looks at the time
 
 } // namespace
+
+std::optional<std::string> copy_of_text(native_call& call, std::string_view text) {
+    std::string copy;
+    copy.reserve(text.size());
+    for (std::size_t at = 0; at < text.size(); at += piece_of_text) {
+        const std::string_view piece = text.substr(at, piece_of_text);
+        if (!call.spend_bytes(piece.size())) return std::nullopt;
+        copy += piece;
+    }
+    return copy;
+}
+
+std::optional<std::strong_ordering> compare_texts(native_call& call, std::string_view left,
+                                                  std::string_view right) {
+    const std::size_t shorter = std::min(left.size(), right.size());
+    for (std::size_t at = 0; at < shorter; at += piece_of_text) {
+        const std::size_t size = std::min(piece_of_text, shorter - at);
+        if (!call.spend_bytes(size)) return std::nullopt;
+        const auto order = left.substr(at, size) <=> right.substr(at, size);
+        if (order != 0) return order;
+    }
+    return left.size() <=> right.size();
+}
 
 std::optional<std::size_t> count_code_points(native_call& call, std::string_view text) {
     std::size_t count = 0;

@@ -6,6 +6,7 @@
 
 #include "lang/text/text_builder.hpp"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -44,7 +45,8 @@ namespace heddle::lang {
 [[nodiscard]] std::optional<std::span<const value>> list_argument(native_call& call,
                                                                   std::span<value> arguments,
                                                                   std::size_t index);
-/// The name of a key: a string's content or a symbol's name.
+/// The name of a key: a string's content or a symbol's name, whose hash is paid for. Nothing, also
+/// without an error: stop.
 [[nodiscard]] std::optional<std::string_view> key_argument(native_call& call,
                                                            std::span<value> arguments,
                                                            std::size_t index);
@@ -75,11 +77,18 @@ value fail_element(native_call& call, std::size_t index, std::string_view expect
 [[nodiscard]] bool reserve_text(native_call& call, std::size_t bytes);
 /// The LimitError about a string of so many bytes.
 value refuse_text(native_call& call, std::size_t bytes);
+/// False, with the LimitError noted, when so many bytes are too many for the name of a symbol.
+[[nodiscard]] bool check_symbol_length(native_call& call, std::size_t bytes);
 /// False, with the LimitError noted, when so many elements are too many for a list.
 [[nodiscard]] bool check_list_length(native_call& call, std::size_t count);
 /// As check_list_length, and when there is no memory for a new list of that length.
 [[nodiscard]] bool reserve_elements(native_call& call, std::size_t count);
 
+/// A copy, and the order of two texts. Nothing: stop.
+[[nodiscard]] std::optional<std::string> copy_of_text(native_call& call, std::string_view text);
+[[nodiscard]] std::optional<std::strong_ordering> compare_texts(native_call& call,
+                                                                std::string_view left,
+                                                                std::string_view right);
 /// Code points of a text, or of a string value. Nothing: stop.
 [[nodiscard]] std::optional<std::size_t> count_code_points(native_call& call,
                                                            std::string_view text);

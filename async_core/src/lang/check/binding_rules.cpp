@@ -107,7 +107,7 @@ private:
     }
 
     void tell_shadowing(const std::string& name, source_span place) {
-        context_.add(severity::warning, "shadowed-primitive", place,
+        context_.add(severity::warning, "shadowed-builtin", place,
                      "shadows the builtin '" + name + "'", "rename it, unless this is intended");
     }
 

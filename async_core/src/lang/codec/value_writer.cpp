@@ -48,9 +48,9 @@ void value_writer::note(const value& part) {
 }
 
 bool value_writer::put_again(const value& part) {
-    if (const auto found = numbers_.find(window_of(part)); found != numbers_.end()) {
+    if (const std::uint64_t* number = numbers_.find(window_of(part))) {
         put_mark(mark_again, false);
-        put_number(out_, found->second);
+        put_number(out_, *number);
         return true;
     }
     if (part.is(kind::string) ? part.length() < shortest_window : !part.is(kind::list))
@@ -124,7 +124,7 @@ result<void> value_writer::write(const value& data) {
     for (;;) {
         if (out_.size() > max_bytes_) {
             return error(errc::limit,
-                         "the value takes more than " + std::to_string(max_bytes_) + " bytes");
+                         "the value needs more than " + std::to_string(max_bytes_) + " bytes");
         }
         if (open_.empty()) return {};
         frame& inner = open_.back();
@@ -168,8 +168,8 @@ std::string value_writer::path() const {
 error value_writer::no_data(const value& part) const {
     const std::string what = print_value(part, {.max_bytes = 128});
     const std::string where = path();
-    return error(errc::type, what + (where.empty() ? "" : " at " + where) + " is no data")
-        .with_hint("only nil, booleans, numbers, strings, symbols, lists and maps can be kept");
+    return error(errc::type, what + (where.empty() ? "" : " at " + where) + " is not data")
+        .with_hint("only nil, booleans, numbers, strings, symbols, lists and maps can be stored");
 }
 
 } // namespace heddle::lang::codec

@@ -1,7 +1,7 @@
 // Values to bytes.
 #pragma once
 
-#include "lang/value/seen_lists.hpp"
+#include "lang/value/window_table.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/lang/value.hpp>

@@ -41,7 +41,7 @@ std::string_view form::name() const noexcept { return symbol_name(content); }
 
 ast::node* analyzer::make(node_kind kind, source_span span) {
     if (request_.generated && arena_.nodes.size() >= max_generated_nodes) {
-        fail(span, "the code is too large to be evaluated", "keep big data out of the code",
+        fail(span, "the code is too large to be evaluated", "keep large data out of the code",
              errc::limit);
     }
     constexpr std::size_t size = sizeof(ast::node) + 64; // and the places of its children

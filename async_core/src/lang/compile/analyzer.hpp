@@ -31,7 +31,6 @@ namespace heddle::lang {
 class analyzer {
 public:
     using node = ast::node;
-    static constexpr std::uint8_t first_policy = 2; ///< join_policy::first
 
     /// `max_depth`: how deep the native stack lets expressions nest.
     analyzer(lang::realm& realm, ast::arena& arena, compile_request& request, std::size_t max_depth)

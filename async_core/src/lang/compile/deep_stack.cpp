@@ -1,6 +1,8 @@
 #include "deep_stack.hpp"
 
+#include "lang/realm/compile_watch.hpp"
 #include "lang/threads/start_thread.hpp"
+#include "lang/value/window_table.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -8,9 +10,9 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
+#include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace heddle::lang {
@@ -38,19 +40,31 @@ bool defines_macro(const datum& form) {
 /// with a stack of its own.
 class depth_finder {
 public:
-    [[nodiscard]] std::size_t of(const value& root) {
+    /// `watch`: pays for the walk, unless it is null.
+    explicit depth_finder(compile_watch* watch) : watch_(watch) {}
+
+    /// The error that ends the compilation, or the depth.
+    [[nodiscard]] result<std::size_t> of(const value& root) {
         open(root);
         while (!path_.empty()) {
             level& top = path_.back();
             const auto items = list_items(*top.list);
-            while (top.next < items.size() && !items[top.next].is(kind::list)) ++top.next;
-            if (top.next < items.size()) open(items[top.next++]);
-            else close();
+            const std::size_t end = std::min(items.size(), top.next + items_in_a_go);
+            std::size_t at = top.next;
+            while (at < end && !items[at].is(kind::list)) ++at;
+            unpaid_ += units_of_a_list + at - std::exchange(top.next, at);
+            if (auto stop = pay()) return *std::move(stop);
+            if (at == items.size()) close();
+            else if (at < end) open(items[top.next++]);
         }
         return found_;
     }
 
 private:
+    static constexpr std::size_t items_in_a_go = 4096;
+    static constexpr std::size_t units_of_a_list = 32;
+    static constexpr std::size_t units_of_a_step = 32; ///< of what a watch counts
+
     struct level {
         const value* list;
         std::size_t next = 0;  ///< item to look at
@@ -61,8 +75,7 @@ private:
         found_ = 1;
         if (!list.is(kind::list) || list.length() == 0) return note(1);
         if (list.target()->references > 1) {
-            const auto known = known_.find(key_of(list));
-            if (known != known_.end()) return note(known->second);
+            if (const std::size_t* known = known_.find(window_of(list))) return note(*known);
         }
         path_.push_back({&list});
     }
@@ -70,28 +83,34 @@ private:
         const level done = path_.back();
         path_.pop_back();
         const std::size_t depth = done.below + 1;
-        if (done.list->target()->references > 1) known_.emplace(key_of(*done.list), depth);
+        if (done.list->target()->references > 1) known_.emplace(window_of(*done.list), depth);
         note(depth);
     }
     void note(std::size_t depth) {
         if (path_.empty()) found_ = depth;
         else path_.back().below = std::max(path_.back().below, depth);
     }
-    using window = std::tuple<const object*, std::uint32_t, std::uint32_t>;
-    [[nodiscard]] static window key_of(const value& list) {
-        return {list.target(), list.offset(), list.length()};
+    [[nodiscard]] std::optional<error> pay() {
+        if (unpaid_ < items_in_a_go) return std::nullopt;
+        const std::size_t steps = std::exchange(unpaid_, 0) / units_of_a_step;
+        return watch_ ? watch_->spend(steps) : std::nullopt;
     }
 
+    compile_watch* watch_;
     std::vector<level> path_;
-    std::map<window, std::size_t> known_;
+    window_table<std::size_t> known_;
     std::size_t found_ = 1;
+    std::size_t unpaid_ = 0;
 };
 
 /// Deepest nesting of lists.
-std::size_t nesting(std::span<const datum> forms) {
-    depth_finder depth;
+result<std::size_t> nesting(std::span<const datum> forms, compile_watch* watch) {
+    depth_finder depth(watch);
     std::size_t deepest = 0;
-    for (const datum& each : forms) deepest = std::max(deepest, depth.of(each.content));
+    for (const datum& each : forms) {
+        HEDDLE_TRY(const std::size_t own, depth.of(each.content));
+        deepest = std::max(deepest, own);
+    }
     return deepest;
 }
 
@@ -124,7 +143,7 @@ std::optional<error> nested_too_deep(const realm::compile_level& level) {
     if (level.depth() <= max_nested_compiles) return std::nullopt;
     return error(errc::limit, "code is compiled while other code is compiled, " +
                                   std::to_string(max_nested_compiles) + " levels deep")
-        .with_hint("a macro that evaluates a call of itself never ends");
+        .with_hint("a macro that evaluates a call to itself never ends");
 }
 
 result<void> on_deep_stack(realm& realm, std::span<const datum> forms,
@@ -133,7 +152,7 @@ result<void> on_deep_stack(realm& realm, std::span<const datum> forms,
     if (auto deep = nested_too_deep(level)) {
         return std::move(*deep).with_span(forms.empty() ? source_span{} : forms.front().span);
     }
-    const std::size_t depth = nesting(forms);
+    HEDDLE_TRY(const std::size_t depth, nesting(forms, realm.watch()));
     if (depth > max_depth) {
         return error(errc::limit,
                      "code nested deeper than " + std::to_string(max_depth) + " levels")

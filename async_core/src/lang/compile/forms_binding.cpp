@@ -328,7 +328,7 @@ static ast::node* form_set(analyzer& a, const form& f, analyzer::position) {
 
 ast::node* analyzer::fail_outside(std::string_view name, source_span span) {
     return fail(span, "set!: '" + std::string(name) + "' is outside of the sandbox",
-                "give the new value as the value of the sandbox", errc::permission);
+                "return the new value from the sandbox", errc::permission);
 }
 
 /// `set!` of the nearest binding of `name` from `start` outwards. `when_it_runs`: a definition that
@@ -409,10 +409,10 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(let ((name value)…) body…)\n"
               "(let loop-name ((name value)…) body…)",
-     .summary = "Names for the extent of the body, whose last value is the value. The values are "
-                "evaluated outside of the scope they make, and none may rely on another being "
-                "finished. With a name before the bindings the body can call it, to go round "
-                "again with new values.",
+     .summary = "Binds names in the body, whose last value is the value of the form. The values "
+                "are evaluated outside of the new scope, in no order that code may rely on. With "
+                "a name before the bindings, the body can call that name to repeat with new "
+                "values.",
      .example = "(let ((x 1) (y 2)) (+ x y)) => 3\n"
                 "(let next ((n 5) (product 1)) (if (= n 0) product (next (- n 1) (* n product)))) "
                 "=> 120",
@@ -422,7 +422,8 @@ constexpr special_form rows[] = {
      .encloses = true,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(let* ((name value)…) body…)",
-     .summary = "As let, one binding after the other. Each value sees the names before it.",
+     .summary = "Like let, but binds one name after the other: each value sees the names before "
+                "it.",
      .example = "(let* ((x 2) (y (* x x))) (+ x y)) => 6",
      .family = "binding"},
     {.name = "letrec",
@@ -430,7 +431,7 @@ constexpr special_form rows[] = {
      .encloses = true,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(letrec ((name value)…) body…)",
-     .summary = "As let, for functions that call each other. Every value sees all the names.",
+     .summary = "Like let, for functions that call each other: every value sees all the names.",
      .example = "(letrec ((even? (lambda (n) (if (= n 0) true (odd? (- n 1)))))\n"
                 "         (odd? (lambda (n) (if (= n 0) false (even? (- n 1))))))\n"
                 "  (even? 10)) => true",
@@ -442,8 +443,8 @@ constexpr special_form rows[] = {
      .usage = "(bind name value)\n"
               "(bind name value body…)",
      .summary =
-         "Defines a name in the current scope and returns its value. With a body the name is "
-         "known in the body alone.",
+         "Defines a name in the current scope and returns its value. With a body, the name is "
+         "bound in the body only.",
      .example = "(progn (bind x 2) (bind y (+ x 1)) (* x y)) => 6\n"
                 "(bind x 3 (* x x)) => 9",
      .family = "binding"},
@@ -462,10 +463,10 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(set! name value)",
      .summary =
-         "Sets an existing variable to a new value, which is also the value of the form. "
-         "The nearest variable of that name is meant; without one it is an UnboundSymbolError. "
-         "Branches of map, for-each and parallel that set the same variable may overwrite "
-         "what the others have set: combine their results instead.",
+         "Sets an existing variable to a new value, which is also the value of the form. It is "
+         "the innermost variable of that name; without one, an UnboundSymbolError is raised. "
+         "Branches of map, for-each and parallel that set the same variable may overwrite what "
+         "the others have set: combine their results instead.",
      .example = "(let ((n 1)) (set! n (+ n 1)) n) => 2",
      .family = "binding"},
     {.name = "lambda",
@@ -475,8 +476,8 @@ constexpr special_form rows[] = {
      .usage = "(lambda (parameter…) body…)\n"
               "(lambda (parameter… &optional parameter…) body…)\n"
               "(lambda (parameter… . rest) body…)",
-     .summary = "A function. Optional parameters that are not given are nil; a rest parameter is "
-                "the list of the arguments that are left.",
+     .summary = "A function. Omitted optional parameters are nil; a rest parameter is the list "
+                "of the remaining arguments.",
      .example = "((lambda (x) (* x x)) 4) => 16\n"
                 "((lambda (a &optional b &rest c) (list a b c)) 1) => '(1 nil ())",
      .family = "binding"},

@@ -1,6 +1,6 @@
 // Forms of concurrency (docs/spec/language.md §7): timeout, race, hedge, retry, spawn, with-permit.
 #include "analyzer_scopes.hpp"
-#include "lang/machine/join.hpp"
+#include "lang/machine/join_policy.hpp"
 #include "lang/print/form_text.hpp"
 #include "list_places.hpp"
 #include "special_form.hpp"
@@ -9,13 +9,12 @@
 #include <heddle/lang/text.hpp>
 
 #include <array>
+#include <optional>
 #include <string>
 
 namespace heddle::lang {
 
 using ast::node_kind;
-
-static_assert(analyzer::first_policy == static_cast<std::uint8_t>(join_policy::first));
 
 /// (%seconds "form" e): checked when it runs.
 static ast::node* seconds_of(analyzer& a, std::string_view who, const form& f) {
@@ -36,9 +35,9 @@ static ast::node* thunk_node(analyzer& a, const form& f) {
 }
 
 /// (form e…): each expression is a branch of a join.
-static ast::node* branches_of(analyzer& a, const form& f, std::uint8_t policy) {
+static ast::node* branches_of(analyzer& a, const form& f, join_policy policy) {
     ast::node* result = a.make(node_kind::join_scope, f.span);
-    result->flag = policy;
+    result->flag = static_cast<std::uint8_t>(policy);
     scope own;
     const analyzer::scope_guard guard(a, own);
     ast::variable* group = a.declare_hidden("parallel group");
@@ -50,8 +49,7 @@ static ast::node* branches_of(analyzer& a, const form& f, std::uint8_t policy) {
     ast::node* all = a.make(node_kind::sequence, f.span);
     for (std::size_t i = 1; i < f.size(); ++i) {
         ast::node* one = a.make(node_kind::branch, f[i].span);
-        one->flag =
-            policy == analyzer::first_policy ? 1 : 0; // all begin at once, whatever the bound
+        one->flag = policy == join_policy::first ? 1 : 0; // all begin at once, whatever the bound
         ast::node* join = a.make(node_kind::local, f.span);
         join->var = group;
         ast::node* thunk = a.make(node_kind::make_lambda, f[i].span);
@@ -86,7 +84,7 @@ static ast::node* form_timeout(analyzer& a, const form& f, analyzer::position) {
 /// (race e…)
 static ast::node* form_race(analyzer& a, const form& f, analyzer::position) {
     if (f.size() == 1) return a.fail(f.span, "race: expects at least one expression");
-    return branches_of(a, f, analyzer::first_policy);
+    return branches_of(a, f, join_policy::first);
 }
 
 /// (hedge seconds e)
@@ -236,7 +234,7 @@ static ast::node* form_try_when(analyzer& a, const form& f, analyzer::position) 
 
 static ast::node* form_parallel(analyzer& a, const form& f, analyzer::position) {
     if (f.size() == 1) return a.constant(value::empty_list(), f.span);
-    return branches_of(a, f, 0);
+    return branches_of(a, f, join_policy::all);
 }
 
 ast::lambda* analyzer::thunk_of(const form& f) {
@@ -244,14 +242,16 @@ ast::lambda* analyzer::thunk_of(const form& f) {
     return lambda_of({body, f.span}, {value::empty_list(), f.span}, 0, {});
 }
 
-/// (%join-scope name policy "label" count body…): what map and its kin are made of in the prelude.
+/// (%join-scope name policy "label" count body…): what map and similar functions of the prelude are
+/// made of. The policy is one of join_policy_names.
 static ast::node* form_join_scope(analyzer& a, const form& f, analyzer::position) {
-    if (f.size() < 6 || !f[1].is_symbol() || !f[2].content.is_integer() ||
-        !f[3].content.is(kind::string)) {
+    const std::optional<join_policy> policy =
+        f.size() >= 6 && f[2].is_symbol() ? join_policy_named(f[2].name()) : std::nullopt;
+    if (!policy || !f[1].is_symbol() || !f[3].content.is(kind::string)) {
         return a.fail(f.span, "%join-scope: expects a name, a policy, a label, a count and a body");
     }
     ast::node* result = a.make(node_kind::join_scope, f.span);
-    result->flag = static_cast<std::uint8_t>(f[2].content.as_integer());
+    result->flag = static_cast<std::uint8_t>(*policy);
     result->constant = f[3].content;
     result->children.push_back(a.expression(f[4], a.inner()));
     scope own;
@@ -301,27 +301,26 @@ constexpr special_form rows[] = {
      .analyse = &form_timeout,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(timeout seconds expression [fallback])",
-     .summary = "Cancels the expression when the time is over. Then the value is that of the "
-                "fallback, or without one a TimeoutError is raised. No catch inside takes that "
-                "error.",
+     .summary = "Cancels the expression when the time has passed. The value is then that of the "
+                "fallback; without one, a TimeoutError is raised, which no catch inside handles.",
      .example = "(timeout 5 (+ 1 2)) => 3",
      .family = "concurrency"},
     {.name = "hedge",
      .analyse = &form_hedge,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(hedge seconds expression)",
-     .summary = "Starts the expression a second time if it has not ended after so many seconds, "
-                "and returns the first success of the two. The other one is cancelled.",
+     .summary = "Starts the expression a second time if it has not ended after that many "
+                "seconds, and returns the first success of the two. The other one is cancelled.",
      .family = "concurrency"},
     {.name = "retry",
      .analyse = &form_retry,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(retry attempts expression)\n"
               "(retry ((attempts n) (backoff seconds) (on 'name…)) expression)",
-     .summary = "Evaluates the expression again after an error or a FAILED task result, up to so "
-                "many times in all. With on only errors whose kind or reason is named. Between "
-                "attempts it waits, at random up to a bound that begins with backoff (0.5 "
-                "seconds) and doubles up to a minute.",
+     .summary = "Evaluates the expression again after an error or a FAILED task result, up to "
+                "that many times in all. With on, only after errors whose kind or reason it "
+                "names. Between attempts it waits for a random time, up to a bound that begins "
+                "at backoff (0.5 seconds) and doubles up to a minute.",
      .example = "(let ((runs 0))\n"
                 "  (retry ((attempts 3) (backoff 0)) (progn (set! runs (+ runs 1))\n"
                 "                                           (if (< runs 3) (error \"no\") "
@@ -340,10 +339,11 @@ constexpr special_form rows[] = {
      .analyse = &form_with_permit,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(with-permit semaphore body…)",
-     .summary = "Waits for a permit of the semaphore, evaluates the body, and releases the permit, "
-                "however the body ends. First come, first served. Where none can come free, "
-                "because the branch and those that it is part of hold them all, it raises instead "
-                "of waiting for ever; where code that awaits it holds some, that await raises.",
+     .summary = "Waits for a permit of the semaphore, evaluates the body, and releases the "
+                "permit, however the body ends. First come, first served. If none can become "
+                "free, because the branch and those that contain it hold them all, it raises an "
+                "error instead of waiting for ever; if code that awaits it holds some, that "
+                "await raises one.",
      .example = "(let ((s (semaphore 1))) (map (lambda (x) (with-permit s (* x x))) '(1 2 3))) => "
                 "'(1 4 9)",
      .family = "concurrency"},

@@ -331,17 +331,17 @@ constexpr special_form rows[] = {
      .analyse = &form_if,
      .layout = {.form = shape::branches},
      .usage = "(if condition then else)",
-     .summary = "The value of then when the condition is true, else that of else. Exactly three "
-                "parts: when and unless do without the other branch. False are nil, false, 0, "
-                "\"\", () and the empty map.",
+     .summary = "The value of then if the condition is true, otherwise that of else. Exactly "
+                "three parts; when and unless have only one branch. nil, false, 0, \"\", () and "
+                "the empty map are false.",
      .example = "(if (> 2 1) 'more 'less) => 'more",
      .family = "control"},
     {.name = "cond",
      .analyse = &form_cond,
      .layout = {.form = shape::branches, .clauses = 1},
      .usage = "(cond (condition expression…)… (else expression…))",
-     .summary = "The value is that of the first clause whose condition is true. A clause of a "
-                "condition alone has the value of the condition; without a clause that fits the "
+     .summary = "The value is that of the first clause whose condition is true. A clause that is "
+                "only a condition has the value of the condition; if no clause matches, the "
                 "value is nil.",
      .example = "(cond ((< 5 3) 'small) ((< 5 7) 'middle) (else 'large)) => 'middle",
      .family = "control"},
@@ -349,60 +349,61 @@ constexpr special_form rows[] = {
      .analyse = &form_case,
      .layout = {.form = shape::body, .beside_head = 1, .clauses = 2},
      .usage = "(case value (key expression…)… (else expression…))",
-     .summary = "The value of the form is that of the clause whose key equals the value. A key is "
-                "data, or a list of such keys; without a clause that fits the value is nil.",
+     .summary = "The value of the form is that of the clause whose key equals the value. A key "
+                "is data, or a list of such keys; if no clause matches, the value is nil.",
      .example = "(case 'stop (go 1) ((stop halt) 2) (else 3)) => 2",
      .family = "control"},
     {.name = "when",
      .analyse = &form_when,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(when condition body…)",
-     .summary = "The body, if the condition is true; else nil.",
+     .summary = "The value of the body if the condition is true, otherwise nil.",
      .example = "(when (< 1 2) 'yes) => 'yes",
      .family = "control"},
     {.name = "unless",
      .analyse = &form_unless,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(unless condition body…)",
-     .summary = "The body, if the condition is false; else nil.",
+     .summary = "The value of the body if the condition is false, otherwise nil.",
      .example = "(unless (< 1 2) 'no) => nil",
      .family = "control"},
     {.name = "and",
      .analyse = &form_and,
      .usage = "(and expression…)",
-     .summary = "The first false value, else the last one. What comes after a false value is not "
-                "evaluated; of nothing: true.",
+     .summary = "The first false value, otherwise the last value; true without expressions. What "
+                "comes after a false value is not evaluated.",
      .example = "(and 1 2) => 2\n"
                 "(and 1 nil (error \"never\")) => nil",
      .family = "control"},
     {.name = "or",
      .analyse = &form_or,
      .usage = "(or expression…)",
-     .summary = "The first true value, else the last one. What comes after a true value is not "
-                "evaluated; of nothing: false.",
+     .summary = "The first true value, otherwise the last value; false without expressions. What "
+                "comes after a true value is not evaluated.",
      .example = "(or nil 2 (error \"never\")) => 2",
      .family = "control"},
     {.name = "progn",
      .analyse = &form_progn,
      .layout = {.form = shape::block},
      .usage = "(progn expression…)",
-     .summary = "The expressions in order; the last one's value. Of nothing: ().",
+     .summary = "Evaluates the expressions in order and returns the last value; () without "
+                "expressions.",
      .example = "(progn 1 2 3) => 3",
      .family = "control"},
     {.name = "begin",
      .analyse = &form_progn,
      .layout = {.form = shape::block},
      .usage = "(begin expression…)",
-     .summary = "Another name of progn.",
+     .summary = "Another name for progn.",
      .example = "(begin 1 2 3) => 3",
      .family = "control"},
     {.name = "do",
      .analyse = &form_do,
      .layout = {.form = shape::body, .beside_head = 2, .bindings = 1},
      .usage = "(do ((name first [next])…) (end? result…) body…)",
-     .summary = "Goes round until end? is true: its value is then the last result, nil without "
-                "one. Each turn evaluates the body, then every next, and binds the names to those "
-                "values; a name without next keeps its own.",
+     .summary = "Repeats until end? is true; the value is then the last result, nil without one. "
+                "Each iteration evaluates the body, then every next, and binds the names to "
+                "those values; a name without next keeps its value.",
      .example = "(do ((i 0 (+ i 1)) (sum 0 (+ sum i))) ((= i 4) sum)) => 6",
      .family = "control"},
     {.name = "loop",
@@ -427,10 +428,10 @@ constexpr special_form rows[] = {
               "(try body… (catch (e 'Kind) handler…)…)\n"
               "(try body… (finally expression…))",
      .summary = "The value of the body, or of the handler that catches its error. The name is "
-                "bound to a map: kind, reason, message, span, stack, data, result, and causes, a "
-                "list of such maps. A clause with a kind catches errors of that kind alone. The "
-                "body of finally runs in any case, on cancellation too. After a body that has "
-                "its value, a cancellation or a timeout that comes meanwhile ends it.",
+                "bound to a map with kind, reason, message, span, stack, data, result, and "
+                "causes, a list of such maps. A clause with a kind catches only errors of that "
+                "kind. The body of finally always runs, also on cancellation. If the body of try "
+                "has returned its value, a cancellation or timeout during finally ends it.",
      .example = "(try (/ 1 0) (catch (e) 'none)) => 'none\n"
                 "(try (error \"bad\" 7) (catch (e 'TypeError) 1) (catch (e 'UserError) (get e "
                 "'data))) => '(7)",

@@ -38,7 +38,7 @@ bool quotation::has_unquotes(const value& data) {
     };
     const auto known = [&](const value& part) -> std::optional<bool> {
         if (!part.is(kind::list) || list_items(part).empty()) return false;
-        if (auto at = unquotes_.find(window_of(part)); at != unquotes_.end()) return at->second;
+        if (const bool* at = unquotes_.find(window_of(part))) return *at;
         return std::nullopt;
     };
     std::vector<visit> open;
@@ -125,7 +125,7 @@ constexpr special_form rows[] = {
      .quotes = true,
      .usage = "'x\n"
               "(quote x)",
-     .summary = "x itself, as data: nothing in it is evaluated.",
+     .summary = "x as data: nothing in it is evaluated.",
      .example = "'(a 1) => (list (quote a) 1)",
      .family = "data"},
     {.name = "quasiquote",
@@ -134,7 +134,7 @@ constexpr special_form rows[] = {
      .quotes = true,
      .usage = "`x\n"
               "(quasiquote x)",
-     .summary = "x as data, except for its parts behind a comma. ,e puts in the value of e, and "
+     .summary = "x as data, except for its parts after a comma: ,e inserts the value of e, and "
                 ",@e the elements of the list that e returns.",
      .example = "(let ((n 2) (more '(3 4))) `(1 ,n ,@more)) => '(1 2 3 4)",
      .family = "data"},

@@ -94,6 +94,7 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
             opened.sandbox = sandbox;
         }
         for (const eval_site::name& each : level.names) {
+            spend(1, 0);
             ast::variable* result = captured(declare(each.text));
             result->definite = each.definite;
             result->conditional = !each.definite;
@@ -335,8 +336,8 @@ constexpr special_form rows[] = {
      .analyse = &form_eval,
      .usage = "(eval code)\n"
               "(eval code names)",
-     .summary = "Runs data as code in the enclosing scope. With a map of names it "
-                "runs over the primitives and the map alone.",
+     .summary = "Runs data as code in the enclosing scope. With a map of names, it sees only the "
+                "builtins and the map.",
      .example = "(let ((x 2)) (eval '(* x 21))) => 42\n"
                 "(eval '(* x x) (dict 'x 7)) => 49",
      .family = "code"},

@@ -236,7 +236,7 @@ constexpr special_form rows[] = {
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(stream (task (parameter value)…) function)",
      .summary = "Calls a task, and calls the function with each piece of its text as it arrives, "
-                "one call at a time and in order; pieces that arrive meanwhile are given "
+                "one call at a time and in order; pieces that arrive in the meantime are passed "
                 "together. The value is the result of the task. An error in the function cancels "
                 "the task and is raised.",
      .family = "tasks"},

@@ -109,9 +109,9 @@ constexpr special_form rows[] = {
               "  (evaluator f)   ; (f result plan i) => feedback\n"
               "  (controller f)) ; (f feedback plan result i) => (list 'continue input) or (list "
               "'stop value)",
-     .summary = "Plans, does and judges until the controller stops it. The clauses may stand in "
-                "any order; phases are functions, tasks or tools. When the iterations run out the "
-                "value is the last result of the executor.",
+     .summary = "Plans, executes and evaluates until the controller stops. The clauses may be in "
+                "any order; phases are functions, tasks or tools. When the iterations run out, "
+                "the value is the last result of the executor.",
      .example = "(director-evaluator-loop (max-iterations 5) (initial-director-input 1)\n"
                 "  (director (lambda (input i) (* input 2))) (executor (lambda (plan i) (+ plan "
                 "1)))\n"
@@ -130,8 +130,9 @@ constexpr special_form rows[] = {
               "  (validator f)   ; (f command i) => validation\n"
               "  (controller f)) ; (f result validation input i) => (list 'continue input) or "
               "(list 'stop value)",
-     .summary = "Does and checks until the controller stops it. The clauses may stand in any "
-                "order; when the iterations run out the value is the last result of the executor.",
+     .summary = "Executes and validates until the controller stops. The clauses may be in any "
+                "order; when the iterations run out, the value is the last result of the "
+                "executor.",
      .example = "(iterative-loop (max-iterations 3) (initial-input 1) (test-command \"check\")\n"
                 "  (executor (lambda (input i) (* input 10))) (validator (lambda (command i) (> i "
                 "1)))\n"

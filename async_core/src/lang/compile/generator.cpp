@@ -19,6 +19,24 @@ namespace {
 
 constexpr int max_registers = 60'000;
 constexpr std::size_t max_instructions = 2'000'000;
+constexpr unsigned max_unpaid = 64; ///< quick instructions between two safe points
+
+/// What an instruction takes, compared with a quick one.
+unsigned weight_of(op code) noexcept {
+    switch (code) {
+    case op::call:
+    case op::call_global:
+    case op::call_builtin:
+    case op::list:
+    case op::cons:
+    case op::closure:
+    case op::cell_make:
+    case op::settings_push:
+    case op::join_begin:
+    case op::future_make: return 4;
+    default: return 1;
+    }
+}
 
 /// What a function counts as memory.
 std::size_t size_of(const function& code) {
@@ -88,7 +106,52 @@ std::size_t generator::emit(instruction i, source_span span) {
     }
     out_->code.push_back(i);
     out_->places.push_back(span);
+    unpaid_ += weight_of(i.code);
     return out_->code.size() - 1;
+}
+
+/// A safe point in long code that has no loop: a jump to the next instruction counts as a step.
+void generator::pay(source_span span) {
+    if (unpaid_ < max_unpaid) return;
+    emit(instruction::ad(op::loop, 0, 0), span);
+    unpaid_ = 0;
+}
+
+/// A call of a function with many registers looks at each of them, however little of its code it
+/// executes: steps at the beginning pay for that. Jumps are relative, so the code may move.
+void generator::pay_for_registers() {
+    constexpr std::size_t registers_of_a_step = 128;
+    constexpr std::size_t few = 1024;
+    if (out_->registers < few) return;
+    const std::size_t steps = out_->registers / registers_of_a_step;
+    out_->code.insert(out_->code.begin(), steps, instruction::ad(op::loop, 0, 0));
+    out_->places.insert(out_->places.begin(), steps, source_.span);
+    moved_on_.insert(moved_on_.begin(), steps, false);
+    for (handler& each : out_->handlers) {
+        each.begin += static_cast<std::uint32_t>(steps);
+        each.end += static_cast<std::uint32_t>(steps);
+        each.target += static_cast<std::uint32_t>(steps);
+    }
+}
+
+/// Whether a value is computed by a few builtins. There is no safe point among them: what is read
+/// and set in one expression is not set by another branch meanwhile, and maps change in place.
+bool generator::is_short(const node& n) {
+    constexpr std::size_t max_nodes = 32;
+    std::size_t left = max_nodes;
+    const auto fits = [&left](const auto& self, const node& each) -> bool {
+        if (left-- == 0) return false;
+        switch (each.kind) {
+        case node_kind::constant:
+        case node_kind::local:
+        case node_kind::global: return true;
+        case node_kind::builtin_call: break;
+        default: left = 0; return false;
+        }
+        return std::all_of(each.children.begin(), each.children.end(),
+                           [&](const node* child) { return self(self, *child); });
+    };
+    return fits(fits, n);
 }
 
 std::size_t generator::emit_wide(instruction i, std::int32_t d, source_span span) {
@@ -166,6 +229,7 @@ result<function_ref> generator::run() {
     else tail(*source_.body);
     if (failure_) return *failure_;
     moved_on_.resize(out_->code.size());
+    pay_for_registers();
     out_->cleared = registers_to_clear(*out_, moved_on_);
     if (auto stop = move_last_uses(*out_, work_)) return *std::move(stop);
     mark_updates(*out_);
@@ -213,6 +277,7 @@ int generator::anywhere(const node& n) {
 
 void generator::to(const node& n, int dest) {
     if (failure_) return;
+    if (!is_short(n)) pay(n.span);
     switch (n.kind) {
     case node_kind::constant:
         if (dest == nowhere) return;

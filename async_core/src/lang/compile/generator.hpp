@@ -8,6 +8,7 @@
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/realm.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -89,6 +90,9 @@ private:
 
     // emission
     std::size_t emit(instruction i, source_span span);
+    void pay(source_span span);
+    void pay_for_registers();
+    [[nodiscard]] static bool is_short(const node& n);
     std::size_t emit_wide(instruction i, std::int32_t d, source_span span);
     void patch(std::size_t jump, std::size_t target);
     void patch(const std::vector<std::size_t>& jumps, std::size_t target);
@@ -113,6 +117,19 @@ private:
         int next_;
     };
 
+    /// Code that may be skipped: what comes after it has paid for no more than what came before.
+    class skippable {
+    public:
+        explicit skippable(generator& g) : g_(g), before_(g.unpaid_) {}
+        ~skippable() { g_.unpaid_ = std::max(g_.unpaid_, before_); }
+        skippable(const skippable&) = delete;
+        skippable& operator=(const skippable&) = delete;
+
+    private:
+        generator& g_;
+        unsigned before_;
+    };
+
     realm& realm_;
     const ast::lambda& source_;
     generator* parent_;
@@ -120,6 +137,7 @@ private:
     bool hidden_;
     function* out_ = nullptr;
     int next_ = 0;
+    unsigned unpaid_ = 0; ///< what was emitted since the last safe point, in quick instructions
     std::unordered_map<const ast::variable*, std::uint16_t> captured_;
     std::vector<bool> moved_on_; ///< by instruction: what it writes is moved to a called function
     std::optional<error> failure_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace heddle::lang {
 
@@ -37,7 +38,11 @@ std::pair<int, int> generator::two_operands(const node& n) {
 int generator::arguments(const node& n, std::size_t from) {
     if (n.children.size() == from) return 0;
     const int first = next_;
-    for (std::size_t i = from; i < n.children.size(); ++i) fresh(*n.children[i]);
+    const bool is_long = !is_short(n);
+    for (std::size_t i = from; i < n.children.size(); ++i) {
+        if (is_long) pay(n.span);
+        fresh(*n.children[i]);
+    }
     return first;
 }
 
@@ -86,7 +91,10 @@ void generator::call(const node& n, int dest, bool is_tail) {
     const auto count = static_cast<unsigned>(n.children.size() - 1);
     const bool global = callee.kind == node_kind::global;
     if (!global) to(callee, a);
-    for (std::size_t i = 1; i < n.children.size(); ++i) argument(*n.children[i]);
+    for (std::size_t i = 1; i < n.children.size(); ++i) {
+        pay(n.span);
+        argument(*n.children[i]);
+    }
     const auto ua = static_cast<unsigned>(a);
     if (global) {
         emit_wide(instruction::abc(is_tail ? op::tail_call_global : op::call_global, ua, count),
@@ -147,11 +155,13 @@ void generator::builtin_call(const node& n, int dest) {
     if (n.children.size() > 2 && (name == "+" || name == "*" || name == "-")) {
         // Left to right in steps of two.
         mark give_back(*this);
+        const bool is_long = !is_short(n);
         const int sum = allocate();
         node step = n;
         step.children = {n.children[0], n.children[1]};
         special_builtin(step, sum);
         for (std::size_t i = 2; i < n.children.size(); ++i) {
+            if (is_long) pay(n.span);
             mark operand(*this);
             const int next = anywhere(*n.children[i]);
             const op code = name == "+" ? op::add : name == "*" ? op::mul : op::sub;
@@ -214,6 +224,7 @@ void generator::either_call(const node& n, int dest, bool is_tail) {
                                        static_cast<unsigned>(constant_index(clauses.constant))),
                       0, n.span);
     }
+    const skippable either(*this);
     if (is_tail) {
         tail(clauses);
         patch(otherwise, here());
@@ -234,6 +245,7 @@ void generator::protect(const node& n, int dest) {
     const int pending = allocate();
     const std::size_t outer_begin = emit(instruction::abc(op::nop, 0), n.span);
     const std::size_t begin = outer_begin;
+    const skippable cut_short(*this);
     to(*n.children[0], result);
     const std::size_t end = here();
     std::vector<std::size_t> done;
@@ -268,7 +280,10 @@ void generator::protect(const node& n, int dest) {
     const std::size_t outer_end = here();
     patch(done, here());
     if (n.cleanup) {
-        to(*n.cleanup, nowhere); // the normal way out
+        // The normal way out. No safe point comes between the body and what it does.
+        const unsigned unpaid = std::exchange(unpaid_, 0);
+        to(*n.cleanup, nowhere);
+        unpaid_ += unpaid;
         const std::size_t past = emit(instruction::ad(op::jump, 0, 0), n.span);
         out_->handlers.push_back(
             {static_cast<std::uint32_t>(outer_begin), static_cast<std::uint32_t>(outer_end),
@@ -325,6 +340,7 @@ void generator::with_settings(const node& n, int dest) {
              n.span);
     }
     const std::size_t begin = emit(instruction::abc(op::nop, 0), n.span);
+    const skippable cut_short(*this);
     to(*n.children[1], result);
     emit(instruction::abc(op::settings_pop, static_cast<unsigned>(saved)), n.span);
     const std::size_t end = here(); // leaving a sandbox may fail

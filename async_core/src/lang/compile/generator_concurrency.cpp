@@ -1,5 +1,6 @@
 // Code of spawn and with-permit.
 #include "generator.hpp"
+#include "lang/machine/join_policy.hpp"
 
 #include <heddle/lang/text.hpp>
 
@@ -7,8 +8,8 @@ namespace heddle::lang {
 
 namespace {
 
-constexpr unsigned futures_policy = 3; // join_policy::futures
-constexpr unsigned spawned = 2;        // branch_call: the end goes to a future
+constexpr auto futures_policy = static_cast<unsigned>(join_policy::futures);
+constexpr unsigned spawned = 2; // branch_call: the end goes to a future
 
 } // namespace
 

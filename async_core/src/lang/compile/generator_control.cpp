@@ -11,6 +11,8 @@ using ast::node_kind;
 
 void generator::jump_when(const node& n, bool sense, std::vector<std::size_t>& jumps) {
     if (failure_) return;
+    pay(n.span);
+    const skippable skips(*this);
     if (n.kind == node_kind::constant) {
         if (n.constant.truthy() == sense)
             jumps.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
@@ -85,15 +87,19 @@ void generator::branch_if(const node& first, int dest, bool is_tail) {
     for (const node* n = &first; !failure_;) {
         std::vector<std::size_t> to_else;
         jump_when(*n->children[0], false, to_else);
-        if (is_tail) {
-            tail(*n->children[1]);
-        } else {
-            to(*n->children[1], dest);
-            ends.push_back(emit(instruction::ad(op::jump, 0, 0), n->span));
+        {
+            const skippable skips(*this);
+            if (is_tail) {
+                tail(*n->children[1]);
+            } else {
+                to(*n->children[1], dest);
+                ends.push_back(emit(instruction::ad(op::jump, 0, 0), n->span));
+            }
         }
         patch(to_else, here());
         n = n->children[2];
         if (n->kind == node_kind::branch_if) continue;
+        const skippable skips(*this);
         if (is_tail) tail(*n);
         else to(*n, dest);
         break;
@@ -102,7 +108,10 @@ void generator::branch_if(const node& first, int dest, bool is_tail) {
 }
 
 void generator::sequence(const node& n, int dest, bool is_tail) {
-    for (std::size_t i = 0; i + 1 < n.children.size(); ++i) to(*n.children[i], nowhere);
+    for (std::size_t i = 0; i + 1 < n.children.size(); ++i) {
+        pay(n.children[i]->span);
+        to(*n.children[i], nowhere);
+    }
     if (is_tail) tail(*n.children.back());
     else to(*n.children.back(), dest);
 }
@@ -112,6 +121,7 @@ void generator::short_circuit(const node& n, int dest, bool is_tail) {
     const int r = dest == nowhere ? allocate() : dest;
     const op skip = n.kind == node_kind::all_of ? op::jump_false : op::jump_true;
     std::vector<std::size_t> end;
+    const skippable skips(*this);
     for (std::size_t i = 0; i < n.children.size(); ++i) {
         const bool last = i + 1 == n.children.size();
         if (last && is_tail) {

@@ -30,6 +30,7 @@ void generator::repeat(const node& n, int dest) {
     const std::size_t end = emit_wide(
         instruction::abc(op::jump_lt, static_cast<unsigned>(i), static_cast<unsigned>(count), 0, 0),
         0, n.span);
+    const skippable body(*this);
     to(*n.children[1], last);
     emit(instruction::abc(op::add_i, static_cast<unsigned>(i), static_cast<unsigned>(i), 1),
          n.span);
@@ -53,6 +54,7 @@ void generator::while_loop(const node& n, int dest) {
     // The condition is at the end: one jump per turn.
     const std::size_t first = emit(instruction::ad(op::jump, 0, 0), n.span);
     const std::size_t start = here();
+    const skippable body(*this);
     to(*n.children[1], last);
     patch(first, here());
     std::vector<std::size_t> again;

@@ -144,6 +144,7 @@ void generator::scope(const node& outermost, int dest, bool is_tail) {
     const node* n = &outermost;
     for (;; n = n->children.back()) {
         for (std::size_t i = 0; i < n->variables.size() && !failure_; ++i) {
+            pay(n->children[i]->span);
             const int r = fresh(*n->children[i]);
             n->variables[i]->slot = r;
             if (n->variables[i]->in_cell())

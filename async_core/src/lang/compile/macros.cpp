@@ -49,8 +49,8 @@ result<value> run_apart(realm& realm, value callee, std::span<const value> argum
         default:
             // The request is never answered: the fiber ends here. A branch that was split off for
             // it has reported nothing to its join, and both go.
-            return error(errc::evaluation, who + " cannot wait for the world while it expands")
-                .with_hint("let it return code that asks for what it needs when it runs");
+            return error(errc::evaluation, who + " cannot perform an effect while it expands")
+                .with_hint("let it return code that performs the effect when it runs");
         }
     }
 }
@@ -191,9 +191,9 @@ constexpr special_form rows[] = {
      .encloses = true,
      .layout = {.form = shape::body, .beside_head = 2, .names = 2},
      .usage = "(defmacro name (parameter…) body…)",
-     .summary = "Defines a form of your own: the body computes the code that replaces a call. "
-                "It gets its arguments as data, before anything is evaluated; names that it makes "
-                "up should come from gensym.",
+     .summary = "Defines a form of your own: the body computes the code that replaces a call. It "
+                "receives its arguments as data, before anything is evaluated; it should take "
+                "new names from gensym.",
      .example = "(progn (defmacro twice (e) `(progn ,e ,e)) (let ((n 0)) (twice (set! n (+ n 1))) "
                 "n)) => 2",
      .family = "code"},

@@ -4,6 +4,7 @@
 #include <heddle/lang/compile.hpp>
 
 #include <heddle/lang/list.hpp>
+#include "lang/machine/join_policy.hpp"
 #include "lang/realm/eval_site.hpp"
 
 #include <algorithm>
@@ -155,11 +156,12 @@ private:
             need(now.x <= static_cast<std::uint8_t>(scope_kind::confined), i, "opens no scope");
             break;
         case op::join_begin:
-            need(constant(now.c).is(kind::string) && now.x <= 4, i, "is no join");
+            need(constant(now.c).is(kind::string) && now.x < join_policy_names.size(), i,
+                 "is no join");
             break;
         case op::branch_call: need(now.x <= 2, i, "is no branch"); break;
         case op::join_end: need(now.x <= 1, i, "ends no join"); break;
-        case op::loop: need(now.d < 0, i, "jumps forwards"); break;
+        case op::loop: need(now.d <= 0, i, "jumps forwards"); break; // 0: only a safe point
         case op::closure: captures(i, *code_.functions[static_cast<std::size_t>(now.d)]); break;
         default: break;
         }

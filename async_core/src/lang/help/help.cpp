@@ -3,7 +3,9 @@
 #include "lang/compile/special_form.hpp"
 #include "lang/help/wrap.hpp"
 #include "lang/print/form_text.hpp"
+#include "lang/reader/lexer.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
@@ -148,7 +150,7 @@ std::optional<help_entry> describe_given(realm& realm, std::string_view name, he
 std::string_view to_string(help_kind kind) noexcept {
     switch (kind) {
     case help_kind::special_form: return "special form";
-    case help_kind::builtin: return "primitive";
+    case help_kind::builtin: return "builtin";
     case help_kind::library_function: return "library function";
     case help_kind::function: return "function";
     case help_kind::macro: return "macro";
@@ -161,15 +163,17 @@ std::string_view to_string(help_kind kind) noexcept {
 
 result<help_entry> describe(realm& realm, std::string_view name, help_reach reach) {
     std::optional<help_entry> found;
-    const bool own = !name.empty() && name.front() == '%'; // of the language's own sources
+    // Of the language's own sources, or longer than a name can be.
+    const bool own = name.starts_with('%') || name.size() > lexer::max_atom_length;
     if (!own && reach == help_reach::everything) found = describe_own(realm, name);
     if (!own && !found) found = describe_given(realm, name, reach);
     if (found) return *std::move(found);
     std::vector<std::string> names;
     if (reach == help_reach::everything) realm.collect_names(names);
-    error failure(errc::unbound, "help: there is no entry for '" + std::string(name) + "'");
+    error failure(errc::unbound,
+                  "help: there is no entry for '" + utf8::shortened(name, 200) + "'");
     std::string hint = suggest_names(name, names);
-    if (hint.empty()) hint = "(help) lists what there is";
+    if (hint.empty()) hint = "(help) lists all names";
     return std::move(failure).with_hint(std::move(hint)).with_origin(error_origin::script);
 }
 

@@ -102,7 +102,7 @@ std::string help_overview(realm& realm, help_reach reach) {
     for (const auto rows : builtin_families()) {
         for (const builtin& row : rows) {
             if (row.name.front() == '%' || find_special_form(row.name)) continue;
-            names.add("Primitives", std::string(row.family), std::string(row.name));
+            names.add("Builtins", std::string(row.family), std::string(row.name));
         }
     }
     std::vector<std::string> of_host;
@@ -110,15 +110,15 @@ std::string help_overview(realm& realm, help_reach reach) {
     std::sort(of_host.begin(), of_host.end());
     for (const std::string& name : of_host) {
         const builtin* row = realm.host().find_effect(name);
-        if (row && name.front() != '%') names.add("Primitives", std::string(row->family), name);
+        if (row && name.front() != '%') names.add("Builtins", std::string(row->family), name);
     }
     for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
         const std::string_view name = realm.global_name(i);
         if (realm.is_library_global(i) && name.front() != '%' && !realm.global(i).is_unbound())
-            names.add("Functions of the library", "", std::string(name));
+            names.add("Functions of the prelude", "", std::string(name));
     }
     for (std::string& module : library_modules())
-        names.add("Modules, for (import name)", "", std::move(module));
+        names.add("Modules of the standard library, for (import name)", "", std::move(module));
     if (reach == help_reach::everything) add_own(realm, names);
     return names.text() + "(help 'name) describes one of them.\n";
 }

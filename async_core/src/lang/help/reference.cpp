@@ -169,7 +169,7 @@ result<std::vector<reference_page>> reference_pages(realm& realm) {
     std::vector<reference_page> pages;
     std::string index = std::string(made_by) + "# The language\n\n" +
                         wrapped(
-                            "Every form, primitive and function, as `(help 'name)` describes them "
+                            "Every form, builtin and function, as `(help 'name)` describes them "
                             "too. The examples run as tests.",
                             width) +
                         "\n\n";
@@ -178,14 +178,14 @@ result<std::vector<reference_page>> reference_pages(realm& realm) {
         add_to_index(index, file, title, chapters);
         pages.push_back({std::move(file), page_of(title, introduction, chapters)});
     };
-    page("forms.md", "Special forms",
-         "Forms decide themselves which of their parts are evaluated, and when.", forms(realm));
-    page("primitives.md", "Primitives",
-         "Functions that are built in. `x…` is any number of arguments, `[x]` one that may be "
-         "left out.",
+    page("forms.md", "Special forms", "A form decides which of its parts are evaluated, and when.",
+         forms(realm));
+    page("builtins.md", "Builtins",
+         "Functions that are built in. `x…` is any number of arguments, `[x]` an optional one.",
          builtins(realm));
-    page("functions.md", "Functions of the library",
-         "Always there, and written in the language itself: what takes functions, and so may wait.",
+    page("functions.md", "Functions of the prelude",
+         "Always available and written in the language itself: the functions that take "
+         "functions, and may therefore wait.",
          functions(realm));
     for (const library_source& module : stdlib_sources()) {
         const std::string full = "std/" + std::string(module.name);

@@ -8,6 +8,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/machine.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -22,8 +23,30 @@ constexpr std::size_t much_code = 2000;              ///< parts: about a millise
 
 } // namespace
 
+namespace {
+
+/// The names of the map, each with a cell, and a place for what the code defines. The error that
+/// stops it.
+std::optional<error> take_names(realm& realm, code_order& order, compile_watch& watch) {
+    constexpr std::size_t names_in_a_go = 64;
+    eval_site::level& level = order.site->levels.back();
+    for (const map_entry& entry : map_entries(order.names)) {
+        level.names.push_back({std::string(string_bytes(entry.key)), true, false, false, {}});
+        order.cells.push_back(make_cell(realm.memory(), entry.item));
+        if (level.names.size() % names_in_a_go != 0) continue;
+        if (auto stop = watch.spend(names_in_a_go)) return stop;
+    }
+    order.cells.push_back(make_cell(realm.memory(), value::unbound()));
+    return std::nullopt;
+}
+
+} // namespace
+
 result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
     order.request.watch = &watch;
+    if (order.names.is(kind::map)) {
+        if (auto stop = take_names(realm, order, watch)) return *std::move(stop);
+    }
     if (order.expands_only)
         return realm.stages().expand_macros(realm, order.forms.front(), order.request);
     auto code = realm.stages().compile(realm, order.forms, order.request);
@@ -38,6 +61,7 @@ result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
 }
 
 bool takes_long(realm& realm, const code_order& order) {
+    if (order.names.length() > much_code) return true;
     const bool macros = !order.request.limits.closed;
     const bool defined = realm.has_macros();
     seen_lists seen;

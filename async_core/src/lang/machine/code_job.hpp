@@ -26,6 +26,7 @@ struct code_order {
     compile_request request;
     std::vector<value> cells;        ///< of request.site
     std::unique_ptr<eval_site> site; ///< request.site, unless `site_value` holds it
+    value names;                     ///< nil, or a map that is the innermost level of `site`
     value site_value;
     scope_ref scope;           ///< of the code: holds the policy of request.limits
     bool expands_only = false; ///< for macroexpand: the form once no macro is at its head

@@ -31,7 +31,7 @@ scope_ref without_deadline(heap& memory, const scope_ref& scope) {
 
 namespace {
 
-constexpr const char* time_is_over = "the time given by 'with' or 'timeout' is over";
+constexpr const char* time_is_over = "the time limit of 'with' or 'timeout' has passed";
 
 } // namespace
 

@@ -260,26 +260,26 @@ outcome interpreter::dispatch() {
         NEXT();
     }
 
-#define SLOW_COMPARE(name, letter, right)                                      \
-    compare_##name : {                                                         \
-        const std::optional<bool> holds = slow_compare(letter, R[i.a], right); \
-        if (!holds) SLOW(raise_pending());                                     \
-        const std::int32_t distance = (pc++)->d;                               \
-        if (*holds == (i.x != 0)) {                                            \
-            pc += distance;                                                    \
-            if (distance < 0) FUEL();                                          \
-        }                                                                      \
-        NEXT();                                                                \
+#define SLOW_COMPARE(name, how, right)                                      \
+    compare_##name : {                                                      \
+        const std::optional<bool> holds = slow_compare(how, R[i.a], right); \
+        if (!holds) SLOW(raise_pending());                                  \
+        const std::int32_t distance = (pc++)->d;                            \
+        if (*holds == (i.x != 0)) {                                         \
+            pc += distance;                                                 \
+            if (distance < 0) FUEL();                                       \
+        }                                                                   \
+        NEXT();                                                             \
     }
 #define IMMEDIATE() value::integer(static_cast<std::int16_t>(i.b))
-        SLOW_COMPARE(lt, '<', R[i.b])
-        SLOW_COMPARE(le, 'l', R[i.b])
-        SLOW_COMPARE(num_eq, '=', R[i.b])
-        SLOW_COMPARE(lt_i, '<', IMMEDIATE())
-        SLOW_COMPARE(le_i, 'l', IMMEDIATE())
-        SLOW_COMPARE(gt_i, '>', IMMEDIATE())
-        SLOW_COMPARE(ge_i, 'g', IMMEDIATE())
-        SLOW_COMPARE(num_eq_i, '=', IMMEDIATE())
+        SLOW_COMPARE(lt, comparison::lt, R[i.b])
+        SLOW_COMPARE(le, comparison::le, R[i.b])
+        SLOW_COMPARE(num_eq, comparison::num_eq, R[i.b])
+        SLOW_COMPARE(lt_i, comparison::lt, IMMEDIATE())
+        SLOW_COMPARE(le_i, comparison::le, IMMEDIATE())
+        SLOW_COMPARE(gt_i, comparison::gt, IMMEDIATE())
+        SLOW_COMPARE(ge_i, comparison::ge, IMMEDIATE())
+        SLOW_COMPARE(num_eq_i, comparison::num_eq, IMMEDIATE())
 
 #define ARITHMETIC(builtin_overflow, symbol, letter, right)                             \
     do {                                                                                \

@@ -40,6 +40,7 @@ private:
         go_on, ///< reload the frame and continue
         leave, ///< `out_` is ready
     };
+    enum class comparison : std::uint8_t { lt, le, gt, ge, num_eq };
 
     outcome dispatch();
 
@@ -116,9 +117,11 @@ private:
     next equal_took_long(std::size_t base, instruction i, std::optional<bool> same);
     void jump_if_equal(const value& equal, bool jump_when, std::int32_t distance);
     void look_at_next_step();
+    void shorten_slice(std::uint32_t steps) noexcept;
 
     next request_effect(effect_request request, std::size_t dest);
     next call_clauses(std::size_t at, std::size_t count, const value& names);
+    next call_at_once(value callee, std::size_t at, std::size_t count, const value& names);
     bool reads_as_clauses(const value& callee, const value& names);
 
     // errors
@@ -217,7 +220,7 @@ private:
         return f_.realm_->is_frozen(index) && !f_.frames_.back().code->hidden;
     }
     bool slow_arithmetic(char operation, const value& left, const value& right, value& dest);
-    std::optional<bool> slow_compare(char operation, const value& left, const value& right);
+    std::optional<bool> slow_compare(comparison how, const value& left, const value& right);
 
     /// Whether a function made inside a sandbox is called inside of the same, with as many
     /// arguments as it has parameters.

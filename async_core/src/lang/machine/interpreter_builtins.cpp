@@ -228,9 +228,16 @@ interpreter::next interpreter::cons_to_copy(std::size_t base, instruction i) {
     return next::go_on;
 }
 
+/// What was done takes time of the slice, and is no work of the program.
+void interpreter::shorten_slice(std::uint32_t steps) noexcept {
+    look_at_next_step();
+    slice_ -= std::min(slice_, steps);
+}
+
 /// The first turn of what the fiber waits for. The result goes to `dest`.
 interpreter::next interpreter::start_job(pending_job order, std::size_t dest) {
-    look_at_next_step();
+    constexpr std::uint32_t steps_of_a_stack = 500;
+    shorten_slice(steps_of_a_stack);
     work_.begin(0); // what comes after it is not stopped because of it
     f_.result_slot_ = static_cast<std::uint32_t>(dest);
     f_.job_ = std::make_unique<pending_job>(std::move(order));

@@ -94,6 +94,8 @@ interpreter::next interpreter::make_code(code_order order, std::size_t at,
         job.then = then;
         return start_job(std::move(job), at);
     }
+    constexpr std::uint32_t steps_of_a_compilation = 100;
+    shorten_slice(steps_of_a_compilation);
     code_watch watch(*this);
     return code_made(carry_out(*f_.realm_, order, watch), at, then);
 }
@@ -149,12 +151,10 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
         if (!names.is(kind::map)) return raise_type("eval", 2, "a map of names to values", names);
         order.request.limits.closed = true;
         order.request.limits.sandbox = nullptr;
-        for (const map_entry& entry : map_entries(names)) {
-            level.names.push_back({std::string(string_bytes(entry.key)), true, false, false, {}});
-            order.cells.push_back(make_cell(memory_, entry.item));
-        }
+        order.names = names;
+    } else {
+        order.cells.push_back(make_cell(memory_, value::unbound()));
     }
-    order.cells.push_back(make_cell(memory_, value::unbound()));
     order.request.site = order.site.get();
     forget_arguments(at, count);
     return make_code(std::move(order), at, call_of(tail));

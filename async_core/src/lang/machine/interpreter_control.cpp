@@ -82,9 +82,11 @@ namespace {
 result<std::vector<datum>> read_argument(realm& realm, native_call& call, const value& text,
                                          bool one) {
     constexpr std::size_t piece = 256 * 1024;
+    constexpr std::uint64_t units_of_a_source = 300; // to keep it
     const std::string_view bytes = string_bytes(text);
     const error stopped = error::cancelled(cancel_reason::sibling);
-    if (!call.expect(bytes.size() / 4)) return stopped;
+    if (!call.expect(units_of_a_source + bytes.size() / 4) || !call.spend(units_of_a_source))
+        return stopped;
     std::string kept;
     kept.reserve(bytes.size());
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -132,10 +134,14 @@ interpreter::next interpreter::control_read_all(std::size_t at, std::size_t coun
                       {at, at + 1, count, builtin_place::arguments::clear});
 }
 
+constexpr std::uint64_t steps_of_an_entry = 500;
+constexpr std::uint64_t steps_of_an_overview = 2500;
+
 /// (help), (help 'name), (help "name"), (help function)
 interpreter::next interpreter::control_help(std::size_t at, std::size_t count, bool) {
     const value* about = count == 0 ? nullptr : &f_.stack_[at + 1];
     auto text = f_.realm_->stages().help(*f_.realm_, about, sandbox() != nullptr);
+    spend_steps(about ? steps_of_an_entry : steps_of_an_overview);
     if (!text) return raise(std::move(text).error());
     if (!*text) return raise_type("help", 1, "a name or a function", *about);
     return control_value(at, count, make_string(memory_, **text));
@@ -156,8 +162,7 @@ interpreter::next interpreter::control_out_of_reach(std::size_t at, std::size_t,
         return raise(
             std::move(failure).with_hint("eval with a map reaches builtins and the map alone"));
     }
-    if (assigned)
-        failure = std::move(failure).with_hint("give the new value as the value of the sandbox");
+    if (assigned) failure = std::move(failure).with_hint("return the new value from the sandbox");
     else
         failure = std::move(failure).with_hint(
             "a sandbox reaches pure builtins, what is defined "

@@ -26,6 +26,17 @@ constexpr std::size_t frames_in_a_go = 8192;   ///< that it leaves between two s
 constexpr std::size_t steps_of_a_line = 4;     ///< of a trace that is described
 constexpr unsigned max_attempts = 3;           ///< to raise an error where there is no memory
 
+/// What it takes to describe an error.
+[[nodiscard]] std::uint64_t steps_to_describe(const error& failure) noexcept {
+    constexpr std::size_t bytes_of_a_step =
+        work_meter::bytes_of_a_unit * work_meter::units_of_a_step;
+    std::uint64_t steps = 0;
+    for (const error* each = &failure; each; each = each->info().cause.get())
+        steps += steps_of_a_line * (1 + each->info().trace.size()) +
+                 each->message().size() / bytes_of_a_step;
+    return steps;
+}
+
 /// The name in a trace. Helpers of the prelude show the name of what they help, those of a library
 /// (%text/chunks) the library.
 std::string shown_name(const function& code) {
@@ -73,6 +84,10 @@ interpreter::next interpreter::raise_where_it_is(error failure) {
 
 interpreter::next interpreter::raise(error failure) {
     failure = refused_memory(std::move(failure));
+    // What has used the steps up, and failed: no catch would take its error any more.
+    if (budget_.steps == 0 && !passes_catches(failure) && !f_.cancellation_masked()) {
+        if (auto passed = limit_passed()) failure = *std::move(passed);
+    }
     if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     note_leaf_branch();
     if (is_complete(failure)) return unwind(std::move(failure));
@@ -244,12 +259,14 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
         auto* group = static_cast<join*>(host_of(ended.group));
         auto* answer = static_cast<future*>(host_of(ended.future));
         if (!cancellation) {
-            ++top().at; // past branch_done
+            ++top().at;                             // past branch_done
+            unwound_ += steps_to_describe(failure); // which map-settled does
             if (answer) answer->fail(std::move(failure));
             else group->fail(ended.slot, std::move(failure));
             // It may have ended; and who began a future that met a limit goes on into the same
             // limit.
-            if (limits() || answer || is_to_end()) look_at_next_step();
+            if (unwound_ >= unwound_in_a_go) spend_steps(std::exchange(unwound_, 0));
+            else if (limits() || answer || is_to_end()) look_at_next_step();
             return next::go_on;
         }
         if (answer) answer->drop();
@@ -280,8 +297,7 @@ interpreter::next interpreter::unwind_later(error failure, std::size_t left) noe
 
 /// What `catch` binds: a map for each line of the trace, paid for with the handlers.
 value interpreter::description_of(const error& failure) {
-    for (const error* each = &failure; each; each = each->info().cause.get())
-        unwound_ += steps_of_a_line * (1 + each->info().trace.size());
+    unwound_ += steps_to_describe(failure);
     return describe_error(*f_.realm_, failure);
 }
 

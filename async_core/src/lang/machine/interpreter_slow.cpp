@@ -16,6 +16,7 @@
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace heddle::lang {
 
@@ -108,6 +109,7 @@ interpreter::next interpreter::call_value(std::size_t at, std::size_t count, boo
     }
     case kind::host:
         if (host_of(callee)->callable()) {
+            if (host_of(callee)->at_once()) return call_at_once(callee, at, count, {});
             effect_request request;
             request.callee = callee;
             for (std::size_t k = 1; k <= count; ++k)
@@ -199,12 +201,30 @@ interpreter::next interpreter::call_clauses(std::size_t at, std::size_t count, c
                   "only a task or a tool can be called with clauses (name expression), not " +
                       shown(callee)));
     }
+    if (object->at_once()) return call_at_once(std::move(callee), at, count, names);
     effect_request request;
     request.callee = std::move(callee);
     request.names = names;
     for (std::size_t k = 1; k <= count; ++k)
         request.arguments.push_back(std::move(f_.stack_[at + k]));
     return request_effect(std::move(request), at);
+}
+
+/// The host computes it as a builtin: no effect, no wait. A sandbox refuses it as an effect.
+interpreter::next interpreter::call_at_once(value callee, std::size_t at, std::size_t count,
+                                            const value& names) {
+    if (limits()) {
+        effect_request request;
+        request.callee = callee;
+        if (auto refused = refuse_in_sandbox(request)) return raise(*std::move(refused));
+    }
+    const builtin& row = host_of(callee)->at_once()->row;
+    // Holds the callee, whose place the names take: it may take turns.
+    const native_code run = [callee](native_call& call, std::span<value> arguments) {
+        return host_of(callee)->at_once()->run(call, arguments);
+    };
+    f_.stack_[at] = names;
+    return run_native(row, run, {at, at, count + 1, builtin_place::arguments::clear});
 }
 
 bool interpreter::reads_as_clauses(const value& callee, const value& names) {
@@ -269,14 +289,14 @@ error interpreter::frozen_global(std::uint32_t index) const {
                          std::to_string(place.column) +
                          ": the file that is imported here, inside of a function, defines '" +
                          std::string(f_.realm_->global_name(index)) +
-                         "', and rows of a batch must leave nothing for one another")
+                         "', and a row or call must leave nothing for the next one")
             .with_hint("write the import at the top level of " + place.file + ", and only there");
     }
     return error(errc::evaluation,
                  "the global '" + std::string(f_.realm_->global_name(index)) +
-                     "' cannot be changed here: rows of a batch run on their own, and must leave "
-                     "nothing for one another")
-        .with_hint("define it in a 'let' inside of main, or return what is to be kept");
+                     "' cannot be changed here: each row or call begins with the program as it was "
+                     "loaded, and must leave nothing for the next one")
+        .with_hint("define it in a 'let' inside of a function, or return what is to be kept");
 }
 
 bool interpreter::slow_arithmetic(char operation, const value& left, const value& right,
@@ -292,15 +312,12 @@ bool interpreter::slow_arithmetic(char operation, const value& left, const value
     return true;
 }
 
-std::optional<bool> interpreter::slow_compare(char operation, const value& left,
+std::optional<bool> interpreter::slow_compare(comparison how, const value& left,
                                               const value& right) {
     const std::optional<int> order = compare_numbers(left, right);
     if (!order) {
-        const std::string_view name = operation == '<'   ? "<"
-                                      : operation == 'l' ? "<="
-                                      : operation == '>' ? ">"
-                                      : operation == 'g' ? ">="
-                                                         : "=";
+        static constexpr std::array<std::string_view, 5> names{"<", "<=", ">", ">=", "="};
+        const std::string_view name = names[static_cast<std::size_t>(how)];
         const auto is_number = [](const value& v) {
             return v.is_integer() || v.is_real() || v.is_boolean();
         };
@@ -311,13 +328,14 @@ std::optional<bool> interpreter::slow_compare(char operation, const value& left,
         return std::nullopt;
     }
     if (*order == 2) return false; // NaN
-    switch (operation) {
-    case '<': return *order < 0;
-    case 'l': return *order <= 0;
-    case '>': return *order > 0;
-    case 'g': return *order >= 0;
-    default: return *order == 0;
+    switch (how) {
+    case comparison::lt: return *order < 0;
+    case comparison::le: return *order <= 0;
+    case comparison::gt: return *order > 0;
+    case comparison::ge: return *order >= 0;
+    case comparison::num_eq: return *order == 0;
     }
+    return false;
 }
 
 /// op::settings_push: the scope of a form's body.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fiber_queue.hpp"
+#include "join_policy.hpp"
 
 #include <heddle/lang/branch_group.hpp>
 #include <heddle/lang/errors.hpp>
@@ -49,15 +50,6 @@ private:
     std::size_t limit_;
     std::size_t running_ = 0;
     fiber_queue queue_;
-};
-
-/// What a join makes of its branches' ends.
-enum class join_policy : std::uint8_t {
-    all = 0,     ///< list of values; the first error ends the others and is raised
-    settled = 1, ///< list of maps ok/value/error; never fails
-    first = 2,   ///< the first success; the others are ended; all failed: the last error
-    futures = 3, ///< nothing: each branch is a future; ended when their scope is left
-    hedge = 4    ///< as first, but the failure of branch 0 counts until branch 1 has really begun
 };
 
 /// The branches of one map, parallel, race …. Lives in a register of the frame that opened it.

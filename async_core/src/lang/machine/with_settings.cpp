@@ -144,7 +144,7 @@ constexpr std::array<with_setting, 12> own_rows{{
     {"on-failure", "'raise: a FAILED task result raises; 'return: it is a value", "", false,
      &failure_choice, &keep},
     {"files", "the paths that tasks called inside inherit as their context",
-     "with: a sandbox cannot give files to tasks", false, &strings, &keep},
+     "with: a sandbox cannot pass files to tasks", false, &strings, &keep},
 }};
 
 /// How the calls inside repeat one that is under way or has failed: 'hedge or 'retry. The response
@@ -157,7 +157,7 @@ std::vector<with_setting> all_rows() {
     for (const request_setting& each : request_settings()) {
         // A service may know parameters that cost money, or reach further than the request.
         const bool open = each.kind == request_setting_kind::parameters;
-        const std::string_view refusal = open ? "with: a sandbox cannot give parameters" : "";
+        const std::string_view refusal = open ? "with: a sandbox cannot pass parameters" : "";
         settings.push_back({each.name, each.documentation, refusal, false, nullptr, &keep, &each});
     }
     return settings;

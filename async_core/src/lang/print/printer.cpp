@@ -129,7 +129,7 @@ void printing::print(const value& v) {
         break;
     }
     case kind::builtin:
-        text_.tail() += "#<primitive " + std::string(v.as_builtin().name) + ">";
+        text_.tail() += "#<builtin " + std::string(v.as_builtin().name) + ">";
         break;
     case kind::host: text_.tail() += "#<" + host_of(v)->describe() + ">"; break;
     case kind::cell: text_.tail() += "#<cell>"; break;

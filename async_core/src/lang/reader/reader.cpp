@@ -22,7 +22,9 @@ enum class amount : std::uint8_t { one, any };
 
 /// The first line of a text for a message, cut to a length that fits.
 [[nodiscard]] std::string first_line(std::string_view text) {
-    return utf8::shortened(text.substr(0, text.find_first_of("\r\n")), 40);
+    constexpr std::size_t shown = 40;
+    text = utf8::prefix(text, 2 * shown);
+    return utf8::shortened(text.substr(0, text.find_first_of("\r\n")), shown);
 }
 
 [[nodiscard]] char closing_of(char open) noexcept { return open == '(' ? ')' : ']'; }

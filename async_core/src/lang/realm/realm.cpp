@@ -2,6 +2,7 @@
 
 #include "lang/realm/code_service.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 
 #include <algorithm>
@@ -137,7 +138,7 @@ void realm::collect_names(std::vector<std::string>& names) const {
 error realm::unbound_error(std::string_view name) const {
     std::vector<std::string> names;
     collect_names(names);
-    error failure(errc::unbound, "unbound symbol '" + std::string(name) + "'");
+    error failure(errc::unbound, "unbound symbol '" + utf8::shortened(name, 200) + "'");
     std::string hint = stages_->advice_for_name(name);
     if (hint.empty()) hint = suggest_names(name, names);
     if (!hint.empty()) failure = std::move(failure).with_hint(std::move(hint));

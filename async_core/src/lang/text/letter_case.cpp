@@ -1,5 +1,7 @@
-// Upper and lower case of single code points beyond ASCII (Unicode 14.0.0). Letters whose other
-// case is more than one code point, such as U+00DF, stay what they are.
+// Upper and lower case of single code points beyond ASCII. Letters whose other case is more than
+// one code point, such as U+00DF, stay what they are.
+// The tables are from Python (Unicode 14.0.0), for code points c from 0x80 on: where c.upper(), or
+// c.lower(), is one other code point.
 #include "lang/text/letter_case.hpp"
 
 #include <algorithm>

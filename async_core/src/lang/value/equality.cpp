@@ -6,12 +6,11 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/value/number_order.hpp"
-#include "lang/value/seen_lists.hpp"
+#include "lang/value/window_table.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,19 +43,19 @@ public:
 
 private:
     [[nodiscard]] std::size_t number_of(const value& v) {
-        const auto [at, added] = numbers_.emplace(window_of(v), parents_.size());
+        const auto [number, added] = numbers_.emplace(window_of(v), parents_.size());
         if (added) {
-            parents_.push_back(at->second);
+            parents_.push_back(*number);
             sizes_.push_back(1);
         }
-        return at->second;
+        return *number;
     }
     [[nodiscard]] std::size_t root(std::size_t at) noexcept {
         while (parents_[at] != at) at = parents_[at] = parents_[parents_[at]];
         return at;
     }
 
-    std::unordered_map<window, std::size_t, window_hash> numbers_;
+    window_table<std::size_t> numbers_;
     std::vector<std::size_t> parents_;
     std::vector<std::size_t> sizes_;
 };
@@ -141,6 +140,7 @@ std::optional<bool> comparison::run(const value& left, const value& right) {
             b = &list_items(*frame.right)[next];
         } else {
             const map_entry& entry = map_entries(*frame.left)[next];
+            if (!work_.spend_bytes(entry.key.length())) return std::nullopt;
             a = &entry.item;
             b = map_find(*frame.right, string_bytes(entry.key));
             if (!b) return false;

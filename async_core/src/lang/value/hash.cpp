@@ -51,8 +51,8 @@ std::uint64_t value_hasher::hash_leaf(const value& v) const noexcept {
 std::optional<std::uint64_t> value_hasher::known(const value& v) {
     if (!has_parts(v)) return hash_leaf(v);
     if (v.target()->references == 1) return std::nullopt;
-    const auto found = known_.find(window_of(v));
-    return found == known_.end() ? std::nullopt : std::optional(found->second);
+    const std::uint64_t* found = known_.find(window_of(v));
+    return found ? std::optional(*found) : std::nullopt;
 }
 
 /// A part of the innermost list or map is hashed: on to its end, if it was the last. The hash then.
@@ -79,9 +79,12 @@ std::optional<std::uint64_t> value_hasher::hash(const value& v) {
     frames_.assign(1, {&v, 0, static_cast<std::uint64_t>(v.type())});
     for (;;) {
         const frame& now = frames_.back();
-        const value& part = now.content->is(kind::list) ? list_items(*now.content)[now.next]
-                                                        : map_entries(*now.content)[now.next].item;
-        const std::size_t bytes = part.is(kind::string) ? part.length() : 0;
+        const bool list = now.content->is(kind::list);
+        const value& part =
+            list ? list_items(*now.content)[now.next] : map_entries(*now.content)[now.next].item;
+        const std::size_t bytes =
+            (part.is(kind::string) ? part.length() : 0) +
+            (list ? std::size_t{0} : map_entries(*now.content)[now.next].key.length());
         if (!work_.spend(1 + bytes / work_meter::bytes_of_a_unit)) return std::nullopt;
         if (const auto leaf = known(part)) {
             const std::uint64_t whole = take_in(*leaf);

@@ -1,7 +1,7 @@
 // A hash that agrees with values_equal.
 #pragma once
 
-#include "lang/value/seen_lists.hpp"
+#include "lang/value/window_table.hpp"
 
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/value.hpp>
@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 namespace heddle::lang {
@@ -40,7 +39,7 @@ private:
     hash_key key_;
     work_meter& work_;
     std::vector<frame> frames_;
-    std::unordered_map<window, std::uint64_t, window_hash> known_;
+    window_table<std::uint64_t> known_;
 };
 
 } // namespace heddle::lang

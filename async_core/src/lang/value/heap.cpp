@@ -358,7 +358,7 @@ std::string_view kind_name(kind k) noexcept {
     case kind::list: return "list";
     case kind::map: return "map";
     case kind::closure: return "function";
-    case kind::builtin: return "primitive";
+    case kind::builtin: return "builtin";
     case kind::host: return "host";
     case kind::cell: return "cell";
     case kind::code: return "code";

@@ -57,8 +57,6 @@ public:
         for (std::uint32_t& owner : owners_) owner = moved[owner];
     }
 
-    [[nodiscard]] std::size_t live_texts() const noexcept { return live_; }
-    [[nodiscard]] std::size_t dead_texts() const noexcept { return dead_; }
     [[nodiscard]] std::size_t terms() const noexcept { return terms_.size(); }
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 

@@ -25,7 +25,7 @@ cost_estimate cost_history::estimate(std::string_view kind, const cost_estimate&
     const double deviation = known.count < 2
                                  ? known.mean / 2
                                  : std::sqrt(known.squares / static_cast<double>(known.count - 1));
-    return {known.mean, known.mean + 2 * deviation, false, true};
+    return {known.mean, known.mean + 2 * deviation, false, true, known.count};
 }
 
 } // namespace heddle::tasks

@@ -11,10 +11,11 @@ namespace heddle::tasks {
 
 /// What a budget sets aside for a call.
 struct cost_estimate {
-    double usd = 0;       ///< what such a call costs on average
-    double ceiling = 0;   ///< what one hardly exceeds: set aside while others run beside it
-    bool guessed = false; ///< nothing bounds what the call may cost, and none like it has ended
-    bool seen = false;    ///< calls of this kind have ended: `usd` is their mean
+    double usd = 0;          ///< what such a call costs on average
+    double ceiling = 0;      ///< what one hardly exceeds: set aside while others run beside it
+    bool guessed = false;    ///< nothing bounds what the call may cost, and none like it has ended
+    bool seen = false;       ///< calls of this kind have ended: `usd` is their mean
+    std::uint64_t ended = 0; ///< how many
 
     /// What a call counts that was sent and whose cost nobody reports. Before one of its kind has
     /// ended, `usd` is the input alone: counting that, calls that all time out would be free.

@@ -3,6 +3,7 @@
 #include <heddle/base/number_text.hpp>
 
 #include <algorithm>
+#include <list>
 #include <utility>
 
 namespace heddle::tasks {
@@ -40,6 +41,20 @@ std::uint64_t spending_ledger::in_flight_of(std::string_view kind) const noexcep
     return found == kinds_.end() ? 0 : found->second.count;
 }
 
+/// Few calls of the kind have ended, and more are in flight than these vouch for, or than the first
+/// estimates let go.
+bool spending_ledger::comes_too_soon(const expected_cost& wanted,
+                                     const cost_estimate& cost) const noexcept {
+    if (!cost.seen || cost.ended >= enough_ended) return false;
+    const auto found = kinds_.find(wanted.kind);
+    if (found == kinds_.end() || found->second.count < max_guessed * (cost.ended + 1)) return false;
+    const kind_in_flight& like_it = found->second;
+    const double others = reserved() - static_cast<double>(like_it.count) * cost.ceiling;
+    const double all =
+        spent_ + std::max(0.0, others) + like_it.first_ceilings + wanted.first.ceiling;
+    return all > *bounds_.usd * rounding;
+}
+
 spending_ledger::verdict spending_ledger::ask(const expected_cost& wanted,
                                               bool has_turn) const noexcept {
     if (bounds_.calls && calls_ >= *bounds_.calls) {
@@ -55,6 +70,7 @@ spending_ledger::verdict spending_ledger::ask(const expected_cost& wanted,
         const bool alone = in_flight_ == 0;
         if (!alone && spent_ + reserved() + cost.ceiling > most) return verdict::later;
         if (cost.guessed && in_flight_of(wanted.kind) >= max_guessed) return verdict::later;
+        if (comes_too_soon(wanted, cost)) return verdict::later;
     }
     const bool others_first = turn_ || !waiting_.empty();
     return others_first && !has_turn ? verdict::later : verdict::granted;
@@ -114,10 +130,9 @@ spent_budget spending_ledger::money_refusal(const cost_estimate& wanted) const {
     return {"cost", spent_, *bounds_.usd, message + dollars(wanted.usd)};
 }
 
-spending_ledger::place::place(spending_ledger& in, const expected_cost& wanted, bool in_front)
+spending_ledger::place::place(spending_ledger& in, const expected_cost& wanted)
     : in_(in), wanted_(wanted) {
-    if (in_front) in_.waiting_.push_front(this);
-    else in_.waiting_.push_back(this);
+    in_.waiting_.push_back(this);
 }
 
 spending_ledger::place::~place() {
@@ -125,6 +140,12 @@ spending_ledger::place::~place() {
     if (in_.turn_ == this) in_.turn_ = nullptr;
     else queue.erase(std::remove(queue.begin(), queue.end(), this), queue.end());
     in_.give_turn();
+}
+
+void spending_ledger::place::wait_again() {
+    if (!has_turn()) return; // still in the queue
+    in_.waiting_.push_front(this);
+    in_.turn_ = nullptr;
 }
 
 /// Wakes the first in the queue once it need not wait any more. It keeps the turn until it has
@@ -145,30 +166,54 @@ void spending_share::each_ledger(const lang::host_ref<lang::counted_extent>& inn
     if (session) visit(*session);
 }
 
+/// The places of one call, from the inside outwards. It waits in the last one, and keeps the turn
+/// in those within: if it gave that up, calls that wait in two budgets could send each other back
+/// and forth for ever, as each would find the other budget taken by the next.
+class spending_share::places {
+public:
+    [[nodiscard]] bool has_turn(const spending_ledger& in) const noexcept {
+        const auto found = std::find_if(all_.begin(), all_.end(),
+                                        [&](const auto& each) { return each.is_in(in); });
+        return found != all_.end() && found->has_turn();
+    }
+    /// `within`: number of the places in budgets within `full`. Those in budgets around it are
+    /// left.
+    [[nodiscard]] coro::wait_point& wait_in(spending_ledger& full, const expected_cost& wanted,
+                                            std::size_t within) {
+        while (all_.size() > within + 1) all_.pop_back();
+        if (all_.size() > within && !all_.back().is_in(full)) all_.pop_back();
+        if (all_.size() > within) all_.back().wait_again();
+        else all_.emplace_back(full, wanted);
+        return all_.back().point;
+    }
+
+private:
+    std::list<spending_ledger::place> all_;
+};
+
 coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
     lang::host_ref<lang::counted_extent> innermost, spending_ledger* session, expected_cost wanted,
     coro::call_context context, task_observer* observer) {
-    std::optional<spending_ledger::place> queued; // holds the turn after it was woken
-    spending_ledger* queued_in = nullptr;
+    places queued;
     cost_estimate cost;
     for (;;) {
         cost = wanted.now();
         spending_ledger* refusing = nullptr;
-        spending_ledger* full = nullptr;
+        spending_ledger* full = nullptr; // the innermost
+        std::size_t within = 0;
         each_ledger(innermost, session, [&](spending_ledger& each) {
-            const auto verdict = each.ask(wanted, &each == queued_in);
+            const bool has_turn = queued.has_turn(each);
+            const auto verdict = each.ask(wanted, has_turn);
             // The outermost that is used up: its end is the end of all.
             if (verdict == spending_ledger::verdict::refused) refusing = &each;
-            if (verdict == spending_ledger::verdict::later) full = &each;
+            if (verdict == spending_ledger::verdict::later && !full) full = &each;
+            if (has_turn && !full) ++within;
         });
         if (refusing) co_return std::optional(refusing->refusal(cost));
         if (!full) break;
-        const bool again = full == queued_in;
-        queued.reset();
-        queued_in = full;
-        queued.emplace(*full, wanted, again);
+        coro::wait_point& turn = queued.wait_in(*full, wanted, within);
         if (observer) observer->on_budget_wait(true);
-        co_await queued->point.wait(context);
+        co_await turn.wait(context);
         if (observer) observer->on_budget_wait(false);
         if (auto stop = context.stop_error()) co_return *std::move(stop);
     }

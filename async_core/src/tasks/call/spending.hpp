@@ -32,15 +32,19 @@ struct spent_budget {
 /// Counts the calls and the money of one budget. What a call may cost is set aside before it is
 /// sent, and set aside anew whenever a call of its kind has ended and more is known; a call that
 /// does not fit beside those in flight waits for them, first come, first served. While the cost of
-/// a kind is a guess, few of its calls are in flight. Threads: the session's only.
+/// a kind is a guess, few of its calls are in flight, and more with each that has ended, as the
+/// first ones may all have been cheap. Threads: the session's only.
 class spending_ledger final : public lang::extent_ledger {
 public:
     enum class verdict : std::uint8_t { granted, later, refused };
 
     explicit spending_ledger(spending_bounds bounds) : bounds_(bounds) {}
 
-    /// Calls of one kind in flight while their cost is a guess.
+    /// Calls of one kind in flight while their cost is a guess, and as many more for each that has
+    /// ended.
     static constexpr std::uint64_t max_guessed = 4;
+    /// Number of calls of a kind whose costs show what the next one hardly exceeds.
+    static constexpr std::uint64_t enough_ended = 20;
 
     /// `has_turn`: the queue has let this call go first.
     [[nodiscard]] verdict ask(const expected_cost& wanted, bool has_turn) const noexcept;
@@ -62,13 +66,21 @@ public:
     [[nodiscard]] spent_budget money_refusal(const cost_estimate& wanted) const;
     [[nodiscard]] const spending_bounds& bounds() const noexcept { return bounds_; }
 
-    /// A place in the queue. Destroying it leaves the queue, or passes the turn to the next.
+    /// A place in the queue. Its point is notified when it has the turn: its owner then decides,
+    /// and destroys it or calls wait_again(). Destroying it leaves the queue, or passes the turn to
+    /// the next.
     class place {
     public:
-        place(spending_ledger& in, const expected_cost& wanted, bool in_front);
+        place(spending_ledger& in, const expected_cost& wanted);
         place(const place&) = delete;
         place& operator=(const place&) = delete;
         ~place();
+        [[nodiscard]] bool is_in(const spending_ledger& ledger) const noexcept {
+            return &in_ == &ledger;
+        }
+        [[nodiscard]] bool has_turn() const noexcept { return in_.turn_ == this; }
+        /// It does not fit yet: the first to be asked when another call has ended.
+        void wait_again();
         coro::wait_point point;
 
     private:
@@ -86,6 +98,8 @@ private:
     };
     void give_turn() noexcept;
     [[nodiscard]] double reserved() const noexcept;
+    [[nodiscard]] bool comes_too_soon(const expected_cost& wanted,
+                                      const cost_estimate& cost) const noexcept;
     [[nodiscard]] std::uint64_t in_flight_of(std::string_view kind) const noexcept;
 
     spending_bounds bounds_;
@@ -139,6 +153,8 @@ public:
     }
 
 private:
+    class places;
+
     template <class Visit>
     static void each_ledger(const lang::host_ref<lang::counted_extent>& innermost,
                             spending_ledger* session, Visit&& visit);

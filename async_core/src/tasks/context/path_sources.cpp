@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 namespace heddle::tasks {
 
@@ -80,13 +81,10 @@ constexpr std::string_view nobody_wrote = "Inline task definition";
 
 void make_unique(std::vector<std::string>& paths, const context_options& options) {
     std::vector<std::string> strings;
-    std::vector<std::string> seen;
+    std::unordered_set<std::string> seen;
     for (std::string& path : paths) {
         path = spelled(path, options);
-        const auto place = std::lower_bound(seen.begin(), seen.end(), path);
-        if (place != seen.end() && *place == path) continue;
-        seen.insert(place, path);
-        strings.push_back(std::move(path));
+        if (seen.insert(path).second) strings.push_back(std::move(path));
     }
     paths = std::move(strings);
 }

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace heddle::tasks {
@@ -51,8 +53,10 @@ void read(std::vector<ports::extra_parameter>& into, const json::value& given) {
         if (same != into.end()) same->value_json = json::serialize(item);
         else into.push_back({std::move(name), json::serialize(item)});
     };
-    if (const json::object* all = given.if_object()) {
-        for (const auto& [name, item] : *all) add(std::string(name), item);
+    if (const json::object* all = given.if_object()) { // which has each name once
+        into.reserve(all->size());
+        for (const auto& [name, item] : *all)
+            into.push_back({std::string(name), json::serialize(item)});
         return;
     }
     for (const json::value& pair : given.get_array()) add(text_of(pair.at(0)), pair.at(1));
@@ -142,10 +146,10 @@ void fill_absent(request_parameters& stronger, const request_parameters& weaker)
     const auto own = stronger.extra_parameters;
     for (const access& each : accesses) each.fill(stronger, weaker);
     if (!own || !weaker.extra_parameters) return;
+    std::unordered_set<std::string_view> known;
+    for (const ports::extra_parameter& each : *own) known.insert(each.name);
     for (const ports::extra_parameter& each : *weaker.extra_parameters) {
-        const bool there = std::any_of(own->begin(), own->end(),
-                                       [&](const auto& known) { return known.name == each.name; });
-        if (!there) stronger.extra_parameters->push_back(each);
+        if (!known.contains(each.name)) stronger.extra_parameters->push_back(each);
     }
 }
 

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace heddle::tasks {
@@ -129,20 +130,48 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
            std::to_string(place.column) + ")";
 }
 
-/// "'q' must be a string, not the integer 1", where a member of the outermost object has another
-/// type than the schema has. Nothing: the schema does not state it simply.
+/// The schema of a value, where the schemas around it state it simply, or null.
+[[nodiscard]] const json::value* schema_at(const json::value& schema,
+                                           const std::vector<std::string>& path) {
+    const json::value* at = &schema;
+    for (const std::string& token : path) {
+        const json::object* object = at->if_object();
+        const json::value* items = object ? object->if_contains("items") : nullptr;
+        const json::value* members = object ? object->if_contains("properties") : nullptr;
+        if (items && members) return nullptr; // which of them holds depends on the value
+        if (members) {
+            const json::object* names = members->if_object();
+            items = names ? names->if_contains(token) : nullptr;
+        }
+        if (!items) return nullptr;
+        at = items;
+    }
+    return at;
+}
+
+/// "'q' must be a string, not the integer 1": a value has another type than the schema has.
+/// Nothing: the schema does not state it simply.
 [[nodiscard]] std::optional<std::string> wrong_type(const json::value& schema,
                                                     const json::value& document,
                                                     std::string_view path) {
-    if (!path.starts_with('/') || path.find('/', 1) != path.npos) return std::nullopt;
-    const std::string_view name = path.substr(1);
-    const auto member = [](const json::value* from, std::string_view key) -> const json::value* {
-        const json::object* object = from ? from->if_object() : nullptr;
-        return object ? object->if_contains(key) : nullptr;
-    };
-    const json::value* type = member(member(member(&schema, "properties"), name), safe_type_key);
-    const json::value* given = member(&document, name);
-    if (!type || !type->is_string() || !given) return std::nullopt;
+    const std::vector<std::string> tokens = tokens_of_pointer(path);
+    const json::value* wanted_here = schema_at(schema, tokens);
+    const json::object* object = wanted_here ? wanted_here->if_object() : nullptr;
+    const json::value* type = object ? object->if_contains(safe_type_key) : nullptr;
+    if (!type || !type->is_string()) return std::nullopt;
+    const json::value* given = &document;
+    for (const std::string& token : tokens) {
+        const json::object* members = given->if_object();
+        const json::array* list = given->if_array();
+        std::size_t index = 0;
+        if (list) {
+            const auto read = std::from_chars(token.data(), token.data() + token.size(), index);
+            given = read.ec == std::errc{} ? list->if_contains(index) : nullptr;
+        } else {
+            given = members ? members->if_contains(token) : nullptr;
+        }
+        if (!given) return std::nullopt;
+    }
     if (given->is_double() && std::isnan(given->get_double())) return std::nullopt; // a wide number
     const std::string_view wanted = type->get_string();
     const bool vowel =
@@ -153,8 +182,12 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
                                 : given->is_object() ? "the object "
                                 : given->is_array()  ? "the array "
                                                      : "";
-    return "'" + one_line(name) + "' must be " + (vowel ? "an " : "a ") + std::string(wanted) +
-           ", not " + std::string(is) + utf8::shortened(json::serialize(*given), 80);
+    const bool is_member = tokens.size() == 1 && document.is_object();
+    return (tokens.empty() ? std::string("it")
+            : is_member    ? "'" + one_line(tokens.front()) + "'"
+                           : "the value at " + one_line(path)) +
+           " must be " + (vowel ? "an " : "a ") + std::string(wanted) + ", not " + std::string(is) +
+           utf8::shortened(json::serialize(*given), 80);
 }
 
 /// Explains what is wrong, as far as that does not take too long.
@@ -173,7 +206,7 @@ void explain(const valijson::Schema& schema, const json::value& written,
     for (const auto& one : results) {
         if (told == max_reported) break;
         // What contains an invalid value is invalid too, which is no news.
-        if (told != 0 && one.description.starts_with("Failed to validate against schema")) continue;
+        if (told != 0 && one.description.starts_with("Failed to validate")) continue;
         const std::string path = pointer_of(one.context);
         if (told == 0) found.path = path;
         found.message += told == 0 ? ": " : "; ";

@@ -41,7 +41,7 @@ result<void> schema_rewriter::visit_referred(json::value& schema) {
         json::value* const place = find_place(schema, target);
         if (!place || (!place->is_object() && !place->is_bool()) ||
             target.find("heddle:") != target.npos)
-            return refused(target, "is referred to and is not there");
+            return refused(target, "is referred to but does not exist");
         strict_ = false; // services look for schemas where keywords lead to
         HEDDLE_CHECK(visit(*place, target, 1));
     }
@@ -98,7 +98,7 @@ std::optional<std::string_view> schema_rewriter::find_cycle(const edges& graph) 
 /// to an end: a loop would be a recursion without end in the validator.
 result<void> schema_rewriter::check_references() const {
     for (const std::string& target : references_) {
-        if (!schemas_.contains(target)) return refused(target, "is referred to and is not there");
+        if (!schemas_.contains(target)) return refused(target, "is referred to but does not exist");
     }
     if (const auto loop = find_cycle(schemas_)) return refused(*loop, "refers to itself");
     return {};

@@ -93,7 +93,7 @@ result<void> schema_patterns::add(std::string_view pattern) {
     if (patterns_.find(pattern) != patterns_.end()) return {};
     length_ += pattern.size();
     if (pattern.size() > longest || length_ > max_total_length)
-        return wrong("patterns that are too long: 4 KiB is the most for one, 32 KiB for all");
+        return wrong("patterns that are too long: the limits are 4 KiB for one and 32 KiB for all");
     constexpr auto too_large =
         "patterns that are too large together: a repetition such as {1,1000} multiplies what it "
         "repeats, and \\p{L} is as large as a thousand characters; maxLength bounds a text, too";

@@ -5,6 +5,7 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/ports/http_port.hpp>
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/ports/step_memory.hpp>
 #include <heddle/tasks/output/task_error.hpp>
@@ -35,8 +36,18 @@ lang::value causes_of(lang::heap& memory, const error& failure) {
     return result;
 }
 
+/// The response has come, and was too long for the time of a request.
+[[nodiscard]] bool is_slow_response(const error& failure) noexcept {
+    for (const error* each = &failure; each; each = each->info().cause.get()) {
+        if (each->code() == ports::make_error_code(ports::http_errc::total_timeout)) return true;
+    }
+    return false;
+}
+
 /// Whether the service fails, whatever it is asked.
 [[nodiscard]] bool is_outage(const error& failure) noexcept {
+    if (failure.code() == ports::make_error_code(ports::llm_errc::request_timeout))
+        return !is_slow_response(failure);
     return failure_reason(failure) == task_failure_reason::connection_error ||
            failure.code() == ports::make_error_code(ports::llm_errc::overloaded) ||
            failure.code() == ports::make_error_code(ports::llm_errc::server);
@@ -188,6 +199,10 @@ result<lang::value> execution_report::fail_request(error failure, std::string_vi
     what.details =
         of_.results.make_details({{"code", lang::make_string(memory, failure.code().message())},
                                   {"hint", lang::make_string(memory, failure.info().hint)}});
+    if (const auto wait = failure.info().retry_after) {
+        what.details = lang::map_put(memory, std::move(what.details), "retry_after_ms",
+                                     lang::value::integer(wait->count()));
+    }
     if (lang::value causes = causes_of(memory, failure); !causes.is_nil()) {
         what.details = lang::map_put(memory, std::move(what.details), "causes", std::move(causes));
     }

@@ -42,7 +42,9 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
                                               const ports::tool_call* asked,
                                               host::effect_call call) {
     const coro::call_context context = call.context;
-    if (!context.step || one->declared.body) {
+    const bool is_done_again = one->declared.replays == host::replay_class::redo ||
+                               one->declared.replays == host::replay_class::derived;
+    if (!context.step || one->declared.body || is_done_again) {
         result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
         co_return ended;
     }

@@ -87,4 +87,13 @@ task<result<ports::send_terms>> model_call::before_sending(
     co_return terms;
 }
 
+void model_call::on_unpaid() noexcept {
+    if (!remembered_) return;
+    try {
+        remembered_->note_unpaid();
+    } catch (...) {
+        // No memory: the request counts as one that may have been paid for.
+    }
+}
+
 } // namespace heddle::tasks

@@ -67,6 +67,7 @@ private:
     [[nodiscard]] coro::task<result<ports::send_terms>> before_sending(
         const ports::chat_request& request, const std::vector<ports::lost_request>& lost,
         coro::call_context context) override;
+    void on_unpaid() noexcept override;
 
     task_observer* observer_; ///< null: nobody listens
     std::string_view task_;

@@ -18,7 +18,7 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
     if (!settings_.empty()) provider.append(1, '\0').append(settings_);
     asked_ = ports::digest_of(request, provider);
     model_ = request.model;
-    noted_ = false;
+    noted_ = 0;
     paid_earlier_ = false;
     while (const std::optional<ports::kept_part> part = step_.take(asked_)) {
         result<chat_response> response = ports::decode_response(part->body);
@@ -31,14 +31,26 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
 }
 
 task<result<void>> remembering_port::note_sent(ports::cost_if_lost if_lost, call_context context) {
-    if (std::exchange(noted_, true)) co_return result<void>();
+    ++noted_;
     result<void> done = co_await step_.note_sent(asked_, model_, if_lost, context);
     co_return done;
 }
 
+void remembering_port::note_unpaid() {
+    if (noted_ == 0) return;
+    --noted_;
+    step_.note_unpaid(asked_);
+}
+
 task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
                                                    call_context context) {
-    if (!ended) co_return ended;
+    if (!ended) {
+        // Cancelled before it was written, for one.
+        if (ports::is_unpaid(ended.error()) && ports::lost_with(ended.error()).empty()) {
+            while (noted_ != 0) note_unpaid();
+        }
+        co_return ended;
+    }
     // What was paid for is kept, also when the call is being ended.
     const result<void> done = co_await step_.keep(
         asked_, ended->model, ports::encode_response(*ended), costs_.spending_of(*ended), context);

@@ -4,6 +4,7 @@
 #include <heddle/ports/forwarding_llm_port.hpp>
 #include <heddle/ports/step_memory.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,10 +24,13 @@ public:
                      const task_costs& costs)
         : forwarding_llm_port(inner), settings_(settings), step_(step), costs_(costs) {}
 
-    /// Notes that the request of the call is about to be sent; only its first attempt needs it.
-    /// `if_lost`: its cost if the response is lost. Errors: io_error when it cannot be stored.
+    /// Notes that the request of the call is about to be sent, for each of its attempts: each may
+    /// be charged for. `if_lost`: its cost if the response is lost. Errors: io_error when it cannot
+    /// be stored.
     [[nodiscard]] coro::task<result<void>> note_sent(ports::cost_if_lost if_lost,
                                                      coro::call_context context);
+    /// An attempt has ended free of charge.
+    void note_unpaid();
     /// The response was kept by an earlier execution, and the run has counted what it cost.
     [[nodiscard]] bool was_paid_earlier() const noexcept { return paid_earlier_; }
     /// Errors: as of the inner port; io_error when a response cannot be kept.
@@ -48,7 +52,7 @@ private:
     const task_costs& costs_;
     ports::digest128 asked_; ///< of the request under way
     std::string model_;
-    bool noted_ = false;
+    std::uint32_t noted_ = 0; ///< attempts that the journal has as sent, and not as unpaid
     bool paid_earlier_ = false;
 };
 

@@ -16,6 +16,12 @@ shared_room::place::~place() {
     in_->give_turn();
 }
 
+bool shared_room::place::is_around(const shared_room& room) const noexcept {
+    const shared_room* each = room.outer_.get();
+    while (each && !is_in(*each)) each = each->outer_.get();
+    return each != nullptr;
+}
+
 void shared_room::place::wait_again() {
     if (in_->turn_ != this) return; // still in the queue
     in_->waiting_.push_front(this);

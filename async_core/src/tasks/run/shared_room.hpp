@@ -39,6 +39,8 @@ public:
         [[nodiscard]] bool is_in(const shared_room& room) const noexcept {
             return in_.get() == &room;
         }
+        /// Whether its room is one of those around `room`.
+        [[nodiscard]] bool is_around(const shared_room& room) const noexcept;
         /// The room is still too full: the first to be asked when another request has ended.
         void wait_again();
         coro::wait_point point;

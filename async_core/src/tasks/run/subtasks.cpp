@@ -64,10 +64,9 @@ namespace {
     bound.max_depth = wanted.max_depth;
     if (!wanted.subtype.empty()) bound.subtype = wanted.subtype;
     if (chain && chain->has(bound)) {
-        return task_failed(task_failure_reason::execution_halted,
-                           "the subtask '" + name +
-                               "' with the same inputs waits in the chain "
-                               "already");
+        return task_failed(
+            task_failure_reason::execution_halted,
+            "the subtask '" + name + "' with the same inputs is already in the chain");
     }
     return bound;
 }

@@ -260,7 +260,9 @@ void task_costs::request_ended(const result<ports::chat_response>& ended) {
 void task_costs::settle(const ports::chat_response& response, std::uint32_t attempts) {
     if (!share_.held()) return;
     const double spent = paid_for(response, attempts).cost.value_or(share_.expected());
-    if (has_dollars_ && attempts != 0) from_.history->add(kind_, spent);
+    // The response of a hedge may be out of a cache, though another request was sent.
+    const bool of_cache = attempts == 0 || (response.usage && response.usage->of_cache);
+    if (has_dollars_ && !of_cache) from_.history->add(kind_, spent);
     settle(spent + lost_cost(response.lost), attempts != 0);
 }
 

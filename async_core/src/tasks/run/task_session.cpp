@@ -116,7 +116,7 @@ void task_session::allowance::bound(std::int64_t left, resource what,
 /// Whether the request has to wait for others below this session. It is given no less than it would
 /// get alone: a response that is cut short was paid for in vain.
 bool task_session::waits_here(const wanted_request& wanted, bool fits) const noexcept {
-    return room_->others_first(wanted.by.place_.get()) || (room_->busy() && !fits);
+    return room_->others_first(wanted.by.place_in(*room_)) || (room_->busy() && !fits);
 }
 
 /// Limits of the whole chain: of this task and of those that wait for it.
@@ -129,7 +129,7 @@ std::optional<exhausted_resource> task_session::check_total(wanted_request& want
         warn(resource::tokens, used, limit);
         const std::int64_t rest = *most - next - room_->held().tokens;
         if (waits_here(wanted, rest >= wanted.max_output())) {
-            wanted.full = room_;
+            wanted.note_full(room_);
         } else {
             wanted.left.bound(rest, resource::tokens, *this);
             wanted.bound_each((rest - (wanted.at_once - 1) * wanted.input) / wanted.at_once);
@@ -172,7 +172,7 @@ std::optional<exhausted_resource> task_session::check_cost(double limit, wanted_
     const double rest = limit - used - room_->held().usd;
     const double most = static_cast<double>(wanted.max_output()) * per_token;
     if (waits_here(wanted, rest >= most)) {
-        wanted.full = room_;
+        wanted.note_full(room_);
         return std::nullopt;
     }
     if (wanted.at_once > 1) {
@@ -190,11 +190,19 @@ std::optional<exhausted_resource> task_session::check_cost(double limit, wanted_
     return std::nullopt;
 }
 
-/// A place is kept where it is in the right room: the request does not lose its turn.
+const shared_room::place* task_session::place_in(const shared_room& room) const noexcept {
+    for (const auto& each : places_) {
+        if (each->is_in(room)) return each.get();
+    }
+    return nullptr;
+}
+
+/// Keeps its turns in the rooms within `full`: requests that gave them up could send each other
+/// back and forth between two rooms for ever.
 void task_session::wait_in(std::shared_ptr<shared_room> full) {
-    if (place_ && place_->is_in(*full)) return place_->wait_again();
-    place_.reset();
-    place_ = std::make_unique<shared_room::place>(std::move(full));
+    while (!places_.empty() && places_.back()->is_around(*full)) places_.pop_back();
+    if (!places_.empty() && places_.back()->is_in(*full)) return places_.back()->wait_again();
+    places_.push_back(std::make_unique<shared_room::place>(std::move(full)));
 }
 
 void task_session::set_aside(std::int64_t input, std::int64_t output, std::int64_t at_once) {
@@ -248,7 +256,7 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
         left.bound(*most - usage_.output, resource::output, *this);
     }
     if (auto over = check_total(wanted)) {
-        place_.reset();
+        places_.clear();
         return over;
     }
     if (wanted.full) {
@@ -271,7 +279,7 @@ std::optional<exhausted_resource> task_session::check(ports::chat_request& reque
     asked_output_ = request.max_output_tokens.value_or(wanted.output);
     at_once_ = wanted.at_once;
     set_aside(next, asked_output_, at_once_);
-    place_.reset(); // whoever is next sees what is set aside
+    places_.clear(); // whoever is next sees what is set aside
     return std::nullopt;
 }
 
@@ -328,7 +336,7 @@ exhausted_resource task_session::time_over(coro::clock::duration used,
                                            coro::clock::duration limit) {
     const std::chrono::duration<double> spent = used;
     const std::chrono::duration<double> most = limit;
-    return {"time", spent.count(), most.count(), "the time given to the task is over"};
+    return {"time", spent.count(), most.count(), "the time limit of the task has passed"};
 }
 
 counted_use task_session::use_of(const ports::chat_response& response) const noexcept {
@@ -382,15 +390,24 @@ void task_session::add(const counted_use& use, std::optional<double> cost) {
         each->total_ += use.usage.input + use.usage.output;
         if (cost) each->total_cost_ += *cost;
         const resource_limits& limits = each->limits_;
-        if (limits.max_tokens_total && each->total_ > *limits.max_tokens_total) {
-            each->warnings_.push_back(
-                "more tokens than max_tokens_total allows: " + std::to_string(each->total_) +
-                " of " + std::to_string(*limits.max_tokens_total));
+        if (const auto& most = limits.max_tokens_total) {
+            if (each->total_ > *most) {
+                each->warnings_.push_back(
+                    "more tokens than max_tokens_total allows: " + std::to_string(each->total_) +
+                    " of " + std::to_string(*most));
+            } else {
+                each->warn(resource::tokens, static_cast<double>(each->total_),
+                           static_cast<double>(*most));
+            }
         }
-        if (limits.max_cost_usd && each->total_cost_ > *limits.max_cost_usd) {
-            each->warnings_.push_back(
-                "more than max_cost_usd allows: " + rounded_text(each->total_cost_, 6) + " of " +
-                rounded_text(*limits.max_cost_usd, 6) + " USD");
+        if (const auto& most = limits.max_cost_usd) {
+            if (each->total_cost_ > *most) {
+                each->warnings_.push_back(
+                    "more than max_cost_usd allows: " + rounded_text(each->total_cost_, 6) +
+                    " of " + rounded_text(*most, 6) + " USD");
+            } else {
+                each->warn(resource::cost, each->total_cost_, *most);
+            }
         }
     }
 }

@@ -95,10 +95,10 @@ public:
     [[nodiscard]] std::optional<exhausted_resource> check_again(
         const counted_loss& lost, std::optional<std::int64_t>& allowed) const;
     /// Nothing is set aside: check() is to be called again after room_freed().
-    [[nodiscard]] bool must_wait() const noexcept { return place_ != nullptr; }
+    [[nodiscard]] bool must_wait() const noexcept { return !places_.empty(); }
     /// Only while it must_wait(). Cancellation: returns.
     [[nodiscard]] coro::task<coro::wake> room_freed(coro::call_context context) {
-        return place_->point.wait(context);
+        return places_.back()->point.wait(context);
     }
     /// What a response used: the service's figures, and for those that it did not report, or that
     /// cannot be, an estimate from the texts. Nothing for one out of a cache.
@@ -165,7 +165,7 @@ private:
         std::int64_t at_once = 1;                    ///< requests that the provider may send for it
         std::int64_t each_of_them = INT64_MAX;       ///< output that the limits leave each of these
         bool shares = false;                         ///< a limit of another task bounds it
-        std::shared_ptr<shared_room> full = nullptr; ///< where it has to wait; null: nowhere
+        std::shared_ptr<shared_room> full = nullptr; ///< innermost that has no room; null: none
 
         [[nodiscard]] std::int64_t max_output() const noexcept {
             return left.tokens < output ? left.tokens : output;
@@ -173,11 +173,15 @@ private:
         void bound_each(std::int64_t tokens) noexcept {
             if (tokens < each_of_them) each_of_them = tokens;
         }
+        void note_full(const std::shared_ptr<shared_room>& room) {
+            if (!full) full = room;
+        }
     };
     [[nodiscard]] std::optional<exhausted_resource> check_total(wanted_request& wanted);
     [[nodiscard]] std::optional<exhausted_resource> check_cost(double limit,
                                                                wanted_request& wanted);
     [[nodiscard]] bool waits_here(const wanted_request& wanted, bool fits) const noexcept;
+    [[nodiscard]] const shared_room::place* place_in(const shared_room& room) const noexcept;
     void wait_in(std::shared_ptr<shared_room> full);
     void set_aside(std::int64_t input, std::int64_t output, std::int64_t at_once);
     void release() noexcept;
@@ -193,7 +197,8 @@ private:
     task_session* outer_ = nullptr;
     /// Of this or of the next task above that has limits on totals; null: none has.
     std::shared_ptr<shared_room> room_;
-    std::unique_ptr<shared_room::place> place_;
+    /// Of a request that must wait, from the inside outwards: it has the turn in all but the last.
+    std::vector<std::unique_ptr<shared_room::place>> places_;
     std::int64_t at_once_ = 1;               ///< requests that it may be at the same time
     std::int64_t asked_output_ = 0;          ///< as much as the request that was checked may use
     std::optional<request_share> set_aside_; ///< for the requests in flight

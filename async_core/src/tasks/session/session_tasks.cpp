@@ -183,6 +183,11 @@ std::optional<lang::operator_doc> session_tasks::document_tool(std::string_view 
     return doc;
 }
 
+host::replay_class session_tasks::replays(const lang::host_object& callable) const {
+    const auto* one = dynamic_cast<const tool_callable*>(&callable);
+    return one ? one->get()->declared.replays : host::replay_class::answer;
+}
+
 bool session_tasks::is_reserved_key(std::string_view name) const {
     return is_reserved_call_key(name);
 }

@@ -131,6 +131,22 @@ namespace json = boost::json;
     return {};
 }
 
+/// A call of a tool that computes its result (lang::immediate_call). `one` outlives it.
+[[nodiscard]] lang::value compute(const registered_tool& one, lang::native_call& call,
+                                  std::span<lang::value> arguments) {
+    lang::effect_request request;
+    request.names = arguments[0];
+    request.arguments.assign(arguments.begin() + 1, arguments.end());
+    auto inputs = bind_clauses(one, call.memory(), std::move(request));
+    if (!inputs) return call.fail(std::move(inputs).error());
+    const auto fits = check_values(one, call.memory(), *inputs, {}, call.work());
+    if (call.work().stopped()) return {};
+    if (!fits) return call.fail(fits.error());
+    auto computed = one.declared.compute(call.memory(), *inputs);
+    if (!computed) return call.fail(std::move(computed).error());
+    return *std::move(computed);
+}
+
 /// (with ((on-failure 'raise)) …) around the call.
 [[nodiscard]] bool raises_failures(const lang::scope_ref& scope) {
     return read_call_settings(*scope).raise_failures;
@@ -155,6 +171,14 @@ result<void> tool_registry::add(lang::heap& memory, tool declared) {
     auto object = std::make_shared<registered_tool>();
     object->declared = std::move(declared);
     HEDDLE_CHECK(read_clauses(*object));
+    if (object->declared.compute) {
+        lang::immediate_call& code = object->at_once.emplace();
+        code.row.name = object->declared.name;
+        code.row.max_arguments = lang::builtin::any_number;
+        code.run = [one = object.get()](lang::native_call& call, std::span<lang::value> arguments) {
+            return compute(*one, call, arguments);
+        };
+    }
     const lang::value callable =
         lang::make_host(memory, std::make_unique<tool_callable>(memory, object));
     if (by_name_.use_count() != 1) by_name_ = std::make_shared<name_map>(*by_name_);

@@ -48,7 +48,9 @@ coro::task<result<value>> ask_user(const user_port* ask, tool_call call) {
     user_question asked = question_of(call.inputs);
     if (asked.fallback && !is_choice(asked, *asked.fallback)) {
         co_return error(lang::errc::evaluation, "system:ask_user: the default \"" +
-                                                    *asked.fallback + "\" is none of the choices");
+                                                    *asked.fallback +
+                                                    "\" is not one of the "
+                                                    "choices");
     }
     if (!*ask) {
         co_return error(lang::errc::permission, "system:ask_user: nobody can answer here")
@@ -60,7 +62,7 @@ coro::task<result<value>> ask_user(const user_port* ask, tool_call call) {
     if (answer->empty() && asked.fallback) *answer = *asked.fallback;
     if (!is_choice(asked, *answer)) {
         co_return error(lang::errc::evaluation,
-                        "system:ask_user: \"" + *answer + "\" is none of the choices");
+                        "system:ask_user: \"" + *answer + "\" is not one of the choices");
     }
     co_return lang::make_string(call.owner.memory(), *answer);
 }

@@ -1,10 +1,9 @@
 // The journal of a row, for the thread that executes it.
 #pragma once
 
-#include "batch/row_log.hpp"
-
 #include <heddle/coro/loop_address.hpp>
 #include <heddle/host/step_log.hpp>
+#include <heddle/setup/journal/row_log.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +17,7 @@ namespace heddle::cli {
 /// session.
 class row_log_link final : public host::step_log {
 public:
-    row_log_link(coro::loop_address home, std::shared_ptr<row_log> log)
+    row_log_link(coro::loop_address home, std::shared_ptr<setup::row_log> log)
         : home_(std::move(home)), log_(std::move(log)), earlier_(log_->take_earlier()),
           row_(log_->row()), seed_(log_->seed()) {}
 
@@ -39,7 +38,7 @@ public:
 
 private:
     coro::loop_address home_;
-    std::shared_ptr<row_log> log_; ///< of the thread of `home_`
+    std::shared_ptr<setup::row_log> log_; ///< of the thread of `home_`
     std::vector<ports::step_record> earlier_;
     std::uint64_t row_;
     std::uint64_t seed_;

@@ -72,7 +72,8 @@ coro::task<result<void>> row_worker::load(coro::call_context context) {
                         [this](coro::call_context there) { return load_here(there); });
 }
 
-coro::task<result<row_outcome>> row_worker::attempt(rows::row row, std::shared_ptr<row_log> steps,
+coro::task<result<row_outcome>> row_worker::attempt(rows::row row, std::uint64_t seed,
+                                                    std::shared_ptr<setup::row_log> steps,
                                                     coro::deadline until,
                                                     coro::call_context context) {
     class counted_row {
@@ -87,11 +88,12 @@ coro::task<result<row_outcome>> row_worker::attempt(rows::row row, std::shared_p
     } const counted(rows_);
     std::shared_ptr<row_log_link> link;
     if (steps) link = std::make_shared<row_log_link>(home_, std::move(steps));
-    coro::task<result<row_outcome>> work = coro::run_on(
-        loop_.address(), context,
-        [this, row = std::move(row), link = std::move(link), until](coro::call_context there) {
-            return attempt_here(&row, link.get(), until, there);
-        });
+    coro::task<result<row_outcome>> work =
+        coro::run_on(loop_.address(), context,
+                     [this, row = std::move(row), seed, link = std::move(link),
+                      until](coro::call_context there) {
+                         return attempt_here(&row, seed, link.get(), until, there);
+                     });
     result<row_outcome> outcome = co_await std::move(work);
     co_return outcome;
 }
@@ -104,12 +106,16 @@ coro::task<result<void>> row_worker::close() {
 
 coro::task<result<void>> row_worker::load_here(coro::call_context context) {
     result<std::unique_ptr<row_session>> first = co_await sessions_->open(context);
-    if (!first) co_return detached_error(first.error());
+    if (!first) {
+        if (!first.error().is_cancelled()) load_failure_ = sessions_->last_failure();
+        co_return detached_error(first.error());
+    }
+    sessions_->end_loading();
     co_return result<void>();
 }
 
-coro::task<result<row_outcome>> row_worker::attempt_here(const rows::row* row, row_log_link* steps,
-                                                         coro::deadline until,
+coro::task<result<row_outcome>> row_worker::attempt_here(const rows::row* row, std::uint64_t seed,
+                                                         row_log_link* steps, coro::deadline until,
                                                          coro::call_context context) {
     row_outcome outcome;
     result<std::unique_ptr<row_session>> taken = co_await sessions_->open(context);
@@ -121,6 +127,7 @@ coro::task<result<row_outcome>> row_worker::attempt_here(const rows::row* row, r
     host::run_options bounds = services_->bounds();
     bounds.cancel = context.cancel;
     bounds.until = until;
+    bounds.random_seed = seed;
     bounds.steps = steps;
     outcome = co_await attempt_row(taken->get(), &of_.binding, row, bounds);
     taken = std::unique_ptr<row_session>();

@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,10 +45,13 @@ public:
 
     /// Loads the program. Errors: those of the program.
     [[nodiscard]] coro::task<result<void>> load(coro::call_context context);
-    /// One attempt at a row. `steps`: its journal; null: nothing is kept. `until`: the deadline of
-    /// the row. Errors: of the program, where a session cannot be made.
-    [[nodiscard]] coro::task<result<row_outcome>> attempt(rows::row row,
-                                                          std::shared_ptr<row_log> steps,
+    /// The error of the program that load() returned, with its place, as people read it.
+    [[nodiscard]] const std::string& load_failure() const noexcept { return load_failure_; }
+    /// One attempt at a row. `seed`: of its random numbers. `steps`: its journal; null: nothing is
+    /// kept. `until`: the deadline of the row. Errors: of the program, where a session cannot be
+    /// made.
+    [[nodiscard]] coro::task<result<row_outcome>> attempt(rows::row row, std::uint64_t seed,
+                                                          std::shared_ptr<setup::row_log> steps,
                                                           coro::deadline until,
                                                           coro::call_context context);
     /// Closes files and connections. No row is in progress.
@@ -62,6 +66,7 @@ private:
     // Threads: its own.
     [[nodiscard]] coro::task<result<void>> load_here(coro::call_context context);
     [[nodiscard]] coro::task<result<row_outcome>> attempt_here(const rows::row* row,
+                                                               std::uint64_t seed,
                                                                row_log_link* steps,
                                                                coro::deadline until,
                                                                coro::call_context context);
@@ -77,6 +82,7 @@ private:
     import_link imports_;
     std::unique_ptr<host::engine> engine_;
     std::optional<row_sessions> sessions_;
+    std::string load_failure_;
     std::optional<boost::asio::executor_work_guard<coro::executor>> busy_;
     std::thread thread_;
 };

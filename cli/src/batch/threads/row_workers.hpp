@@ -5,7 +5,9 @@
 #include "batch/threads/shared_counts.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace heddle::cli {
@@ -24,13 +26,14 @@ public:
         const row_binding& binding;
         const row_sessions& loaded;
     };
-    /// Starts `count` threads, each with the program loaded. Errors: as row_worker::start and load.
+    /// Starts `count` threads, which load the program side by side. `rendered`: takes the error of
+    /// a program as people read it; outlives the call. Errors: as row_worker::start and load.
     [[nodiscard]] static coro::task<result<std::unique_ptr<row_workers>>> start(
-        parts of, std::size_t count, coro::call_context context);
+        parts of, std::size_t count, coro::call_context context, std::string* rendered);
 
     /// As row_worker::attempt.
-    [[nodiscard]] coro::task<result<row_outcome>> attempt(rows::row row,
-                                                          std::shared_ptr<row_log> steps,
+    [[nodiscard]] coro::task<result<row_outcome>> attempt(rows::row row, std::uint64_t seed,
+                                                          std::shared_ptr<setup::row_log> steps,
                                                           coro::deadline until,
                                                           coro::call_context context);
     /// Of the calls of all threads.
@@ -40,6 +43,7 @@ public:
 
 private:
     row_workers() = default;
+    [[nodiscard]] coro::task<result<void>> load(coro::call_context context);
 
     shared_counts counts_;
     std::vector<std::unique_ptr<row_worker>> workers_;

@@ -51,7 +51,8 @@ public:
     void continue_sent() noexcept { waiting_over_ = true; }
     /// Whether the header of this request is complete, so that its body is awaited.
     [[nodiscard]] bool has_header() const noexcept;
-    /// Once has_header(): the request without its body, with views as those of request().
+    /// The request without its body, with views as those of request(): whole once has_header(), and
+    /// before as far as it was read.
     [[nodiscard]] const server_request& begun_request();
     /// Bytes of this request that are still to come, as far as is known.
     [[nodiscard]] std::size_t missing(std::size_t have) const noexcept;

@@ -3,8 +3,10 @@
 
 #include <heddle/http/server.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heddle::http {
@@ -15,6 +17,13 @@ namespace heddle::http {
 /// Lifetime: outlives the requests. Threads: immutable once requests arrive.
 class router {
 public:
+    /// As server_options::refusal_body, for 404 and 405.
+    using refusal_body =
+        std::function<std::string(std::string_view path, int status, std::string_view message)>;
+
+    router() = default;
+    explicit router(refusal_body body_of) : body_of_(std::move(body_of)) {}
+
     /// `path` is compared as it is in the target, without the query; one that ends in "*" matches
     /// all that begin like it. The first that was added counts.
     void add(std::string method, std::string path, request_handler handler);
@@ -31,10 +40,13 @@ private:
     };
     [[nodiscard]] const route* find(const server_request& request) const noexcept;
     [[nodiscard]] std::string allowed(std::string_view path) const;
-    [[nodiscard]] static coro::task<void> refuse(std::string allowed, bool is_options,
+    [[nodiscard]] static coro::task<void> refuse(response_head head, std::string body,
                                                  response_writer& response);
+    [[nodiscard]] std::string body_for(std::string_view path, int status,
+                                       std::string_view message) const;
 
     std::vector<route> routes_;
+    refusal_body body_of_; ///< empty: error_body()
 };
 
 } // namespace heddle::http

@@ -38,6 +38,7 @@ struct server_tls {
 struct early_refusal {
     int status = 0; ///< 0: it is not
     std::string reason;
+    std::optional<std::chrono::seconds> retry_after{}; ///< for Retry-After
 };
 
 struct server_options {
@@ -62,8 +63,10 @@ struct server_options {
     /// connection is closed. Empty: all bodies are received. Must not throw.
     std::function<early_refusal(const server_request&)> before_body{};
     /// The body, in JSON, of what the server itself responds, for an API with a format of its own.
-    /// Empty: error_body(). Must not throw.
-    std::function<std::string(int status, std::string_view message)> refusal_body{};
+    /// `path`: of the request, without its query; empty where its target has not been read. Empty:
+    /// error_body(). Must not throw.
+    std::function<std::string(std::string_view path, int status, std::string_view message)>
+        refusal_body{};
 
     std::chrono::milliseconds header_time{10'000}; ///< from the first byte; also for TLS to begin
     std::chrono::milliseconds body_time{60'000};   ///< from the end of the header

@@ -18,7 +18,7 @@ namespace heddle::store {
 /// When a record counts as kept.
 enum class run_durability : std::uint8_t {
     fsync, ///< on the disk; whatever waits is written at once
-    group, ///< on the disk; what comes within some milliseconds is written together
+    group, ///< on the disk; what comes while a commit would last is written together
     off    ///< with the journal's thread: survives a crash of the machine and of this process in
            ///< part only
 };
@@ -34,8 +34,10 @@ struct run_store_options {
     std::string folder; ///< made when absent, for its owner only; the one above must be there
     run_opening opening = run_opening::create_or_resume;
     run_durability durability = run_durability::group;
-    std::size_t group_records = 256;           ///< a group is written when it has so many
-    std::chrono::milliseconds group_time{5};   ///< or when its first has waited so long
+    std::size_t group_records = 256; ///< a group is written when it has so many
+    /// Or when its first has waited for as long as a commit has lasted lately, but no longer than
+    /// this. `off`: for this.
+    std::chrono::milliseconds group_time{5};
     std::size_t max_queued = 64 * 1024 * 1024; ///< bytes, above which `off` waits for the disk
     std::uint64_t max_pages = 0; ///< of the file, 4 KiB each; 0: as SQLite has it. For tests.
 };
@@ -86,6 +88,17 @@ public:
     virtual result<void> set_manifest(std::vector<manifest_entry> entries) = 0;
     [[nodiscard]] virtual coro::task<result<std::vector<manifest_entry>>> manifest(
         coro::call_context context) = 0;
+
+    /// Notes when a row was worked on last, in milliseconds since 1970; returns before that is
+    /// durable.
+    virtual result<void> set_time(std::uint64_t row, std::int64_t at) = 0;
+    /// Rows that were worked on last before `at`, the oldest first, at most `count`. Those without
+    /// a time are not among them.
+    [[nodiscard]] virtual coro::task<result<std::vector<ports::known_row>>> rows_before(
+        std::int64_t at, std::size_t count, coro::call_context context) = 0;
+    /// Deletes rows with all that belongs to them; returns before that is durable. What they have
+    /// spent stays in the totals.
+    virtual result<void> forget_rows(std::vector<std::uint64_t> rows) = 0;
 
     /// Changes what is parked; returns before it is durable.
     virtual result<void> change_parking(parking_change change) = 0;

@@ -140,7 +140,7 @@ struct engine::state {
         result.code = "no_matching_rule";
         std::string shown;
         append_json_string(shown, presentable(user, shown_prompt, nullptr));
-        result.message = "no rule of " + file + " takes the prompt that begins " + shown;
+        result.message = "no rule of " + file + " matches the prompt that begins " + shown;
         return result;
     }
 

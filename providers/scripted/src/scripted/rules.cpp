@@ -67,7 +67,7 @@ public:
         if (const json::value* last = file->if_contains("default")) {
             set.rules.push_back(read_rule(*last, "default", false, set));
         }
-        if (!rules && !file->contains("default")) mistake("", "holds neither rules nor a default");
+        if (!rules && !file->contains("default")) mistake("", "has neither rules nor a default");
         return set;
     }
 
@@ -98,7 +98,7 @@ private:
                                 std::string_view name) {
         const json::value* found = object.if_contains(name);
         if (!found) return nullptr;
-        if (!found->is_string()) mistake(below(path, name), "must be a text");
+        if (!found->is_string()) mistake(below(path, name), "must be a string");
         return found->if_string();
     }
 
@@ -196,7 +196,7 @@ private:
                 if (slot == scope.slots.end() || slot->second >= first_group)
                     continue; // reported by only()
                 const json::string* text = member.value().if_string();
-                if (!text) mistake(below(here, name), "must be an expression in a text");
+                if (!text) mistake(below(here, name), "must be an expression in a string");
                 else
                     add_pattern(view(*text), below(here, name),
                                 static_cast<text_slot>(slot->second), result, scope);

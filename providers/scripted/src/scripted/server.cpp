@@ -20,7 +20,9 @@ http::server_options http_options(const server_options& wanted) {
     options.max_body_bytes = wanted.max_body_bytes;
     options.max_connections = wanted.max_connections;
     options.max_connections_per_client = wanted.max_connections; // a batch is one client
-    options.refusal_body = malformed_request_body;
+    options.refusal_body = [](std::string_view, int status, std::string_view message) {
+        return malformed_request_body(status, message);
+    };
     options.header_time = options.body_time = options.write_time = wanted.receive;
     options.idle = wanted.idle;
     options.drain = wanted.drain;

@@ -104,6 +104,7 @@ private:
     std::string default_model_;
     std::string asked_settings_;
     std::size_t usable_ = 0;
+    bool has_warned_of_park_ = false; ///< a task wants its requests parked, and they are not
 };
 
 /// A service named on the command line must be usable (a missing key is an error); any other

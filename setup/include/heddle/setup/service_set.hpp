@@ -119,6 +119,11 @@ public:
     [[nodiscard]] host::engine_parts engine_parts() const;
     /// Bounds of an evaluation.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return bounds_; }
+    /// Branches at once, where nothing is configured, from the next evaluation on.
+    void use_usual_concurrency(std::size_t branches) noexcept {
+        options_.usual_concurrency = branches;
+        set_bounds();
+    }
 
     [[nodiscard]] coro::event_loop& loop() const noexcept { return loop_; }
     [[nodiscard]] const configuration& settings() const noexcept { return settings_; }
@@ -156,7 +161,7 @@ private:
     [[nodiscard]] result<void> open_models();
     [[nodiscard]] result<void> load_prices();
     [[nodiscard]] result<void> load_tasks();
-    void set_bounds();
+    void set_bounds() noexcept;
     void name_prices();
     void set_up_contexts();
     void set_up_aider();

@@ -270,5 +270,28 @@ TEST(schedule_seed, invariants_hold_over_200_seeds) {
     }
 }
 
+TEST(random_seed, of_a_run_decides_what_branches_draw_in_any_order) {
+    const std::string program =
+        "(list (uuid) (map (lambda (i) (sleep 0) (list (random 1000000) (uuid) "
+        "(map (lambda (j) (sleep 0) (random)) (range 3)))) (range 4)) (random 1000000))";
+    run_options options;
+    options.random_seed = 5;
+    quick_harness first;
+    const std::string drawn = first.run(program, options);
+    EXPECT_EQ(first.run(program, options), drawn) << "what ran before has no effect";
+    for (std::uint64_t order = 1; order <= 20; ++order) {
+        quick_harness harness;
+        options.schedule_seed = order;
+        options.slice = 3;
+        EXPECT_EQ(harness.run(program, options), drawn) << order;
+    }
+    options.random_seed = 6;
+    EXPECT_NE(first.run(program, options), drawn);
+    options.random_seed = 0;
+    EXPECT_EQ(first.run(program, options), first.run(program, options));
+    const std::string one = first.run("(list (random 1000000) (random 1000000))", options);
+    EXPECT_NE(one.substr(1, one.find(' ') - 1), one.substr(one.find(' ') + 1, one.find(')') - 1));
+}
+
 } // namespace
 } // namespace heddle::host

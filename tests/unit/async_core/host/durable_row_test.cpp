@@ -395,7 +395,7 @@ TEST(durable_rows, of_another_program_are_refused_by_name) {
         << ended;
     EXPECT_EQ(other.calls(), 0);
     row_process shorter(1, first.log->all);
-    EXPECT_NE(shorter.run("(+ 1 (fetch 1))").find("does not come to 'sleep' any more"),
+    EXPECT_NE(shorter.run("(+ 1 (fetch 1))").find("does not reach 'sleep' any more"),
               std::string::npos);
 }
 

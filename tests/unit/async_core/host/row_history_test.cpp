@@ -29,7 +29,8 @@ step_record record(step_kind kind, std::uint64_t step, std::string body = "value
     written.path = {step, 1};
     written.at = static_cast<double>(step);
     written.body = std::move(body);
-    const bool is_request = kind == step_kind::sent || kind == step_kind::request;
+    const bool is_request = kind == step_kind::sent || kind == step_kind::request ||
+                            kind == step_kind::unpaid || kind == step_kind::lost;
     if (is_request) written.content = {7, std::hash<std::string>()(written.body)};
     if (kind == step_kind::answer || kind == step_kind::sent) written.spent.requests = 1;
     if (kind == step_kind::answer || kind == step_kind::sent) written.spent.cost_usd = 0.25;
@@ -101,6 +102,54 @@ TEST(row_history, finds_requests_that_have_no_response) {
     EXPECT_EQ(history.spent.requests, 2U);
 }
 
+// Its service had refused it, and the process was killed before it was sent again.
+TEST(row_history, finds_no_requests_that_have_cost_nothing) {
+    std::vector<step_record> all;
+    all.push_back(record(step_kind::sent, 1, "q1"));
+    all.push_back(record(step_kind::unpaid, 1, "q1"));
+    EXPECT_THAT(read_history(all, failure_of).newly_lost, IsEmpty());
+    all.push_back(record(step_kind::sent, 1, "q1"));
+    EXPECT_EQ(read_history(all, failure_of).newly_lost.size(), 1U) << "sent again";
+    all.push_back(record(step_kind::unpaid, 1, "q1"));
+    all.push_back(record(step_kind::sent, 1, "q2"));
+    all.push_back(record(step_kind::unpaid, 1, "other"));
+    ASSERT_EQ(read_history(all, failure_of).newly_lost.size(), 1U) << "only of the second one";
+    all.push_back(record(step_kind::request, 1, "q2"));
+    all.push_back(record(step_kind::request, 1, "q1"));
+    EXPECT_THAT(read_history(all, failure_of).newly_lost, IsEmpty());
+}
+
+// An attempt had broken off, and the kill came during the next one: only one of them counted.
+TEST(row_history, finds_each_attempt_that_may_be_charged_for) {
+    std::vector<step_record> all;
+    for (int attempt = 0; attempt < 3; ++attempt) all.push_back(record(step_kind::sent, 1, "q"));
+    EXPECT_EQ(read_history(all, failure_of).newly_lost.size(), 3U);
+    all.push_back(record(step_kind::unpaid, 1, "q"));
+    EXPECT_EQ(read_history(all, failure_of).newly_lost.size(), 2U);
+    std::vector<step_record> answered = all;
+    answered.push_back(record(step_kind::request, 1, "q"));
+    answered.back().spent.requests = 3;
+    EXPECT_THAT(read_history(answered, failure_of).newly_lost, IsEmpty())
+        << "the response has counted them";
+    all.push_back(record(step_kind::lost, 1, "q"));
+    EXPECT_EQ(read_history(all, failure_of).newly_lost.size(), 1U);
+}
+
+// The responses before it are not what failed.
+TEST(row_history, of_a_step_whose_last_request_was_refused_keeps_its_responses) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    all.push_back(record(step_kind::sent, 2, "q2"));
+    all.push_back(record(step_kind::request, 2, "q2"));
+    all.push_back(record(step_kind::sent, 2, "q2 again"));
+    all.push_back(record(step_kind::unpaid, 2, "q2 again"));
+    all.push_back(record(step_kind::answer, 2, "failed: no"));
+    all.push_back(attempt_failed("no"));
+    const row_history history = read_history(all, failure_of);
+    EXPECT_THAT(shown(history), ElementsAre("request 1", "answer 1", "request 2!"));
+    EXPECT_THAT(history.discarded, IsEmpty());
+}
+
 TEST(row_history, of_a_failed_step_repeats_that_one) {
     std::vector<step_record> all;
     ask(all, 1);
@@ -115,6 +164,56 @@ TEST(row_history, of_a_failed_step_repeats_that_one) {
                                             "request 3", "answer 3", "request 5!"));
     EXPECT_LE(history.replayed.back().at, 3) << "time after the failure has not passed";
     EXPECT_EQ(history.spent.requests, 5U) << "the failure counts";
+}
+
+// The first of them has ended the attempt; a retry would meet it again.
+TEST(row_history, repeats_the_branches_that_failed_beside_the_step_that_ended_the_attempt) {
+    std::vector<step_record> all;
+    ask(all, 1, "failed: no"); // and the row went on
+    for (const std::uint64_t step : {2, 3, 4, 5}) {
+        all.push_back(record(step_kind::sent, step, "q" + std::to_string(step)));
+        all.push_back(record(step_kind::unpaid, step, "q" + std::to_string(step)));
+    }
+    all.push_back(record(step_kind::answer, 2, "failed: no"));
+    all.push_back(record(step_kind::request, 3, "q3"));
+    all.push_back(record(step_kind::answer, 3));
+    all.push_back(record(step_kind::answer, 4, "failed: otherwise"));
+    all.push_back(record(step_kind::answer, 5, "failed: no"));
+    all.push_back(record(step_kind::answer, 6, "failed: no")); // refused by a budget: never sent
+    ask(all, 7);                                               // of a cleanup
+    all.push_back(attempt_failed("no"));
+    EXPECT_THAT(shown(read_history(all, failure_of)),
+                ElementsAre("request 1", "answer 1", "request 3!", "request 7!"));
+}
+
+// The second attempt began no step that asks a service: all that had failed alike was repeated.
+TEST(row_history, keeps_a_failure_that_an_earlier_attempt_went_on_from) {
+    std::vector<step_record> all;
+    ask(all, 1, "failed: no"); // and the row went on
+    ask(all, 2);
+    all.push_back(record(step_kind::answer, 3, "failed: no")); // of an effect
+    all.push_back(attempt_failed("no"));
+    const auto kept = ElementsAre("request 1", "answer 1", "request 2", "answer 2");
+    EXPECT_THAT(shown(read_history(all, failure_of)), kept);
+    all.push_back(record(step_kind::answer, 3, "failed: no"));
+    all.push_back(attempt_failed("no"));
+    EXPECT_THAT(shown(read_history(all, failure_of)), kept);
+    // It is what the next attempt ends with after all.
+    all.push_back(record(step_kind::answer, 3));
+    all.push_back(attempt_failed("no"));
+    EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 2!"));
+}
+
+TEST(row_history, keeps_a_failure_that_a_row_went_on_from_before_it_ran_out_of_time) {
+    std::vector<step_record> all;
+    ask(all, 1, "failed: no"); // and the row went on
+    ask(all, 2);
+    all.push_back(attempt_failed("the time limit of this run has passed"));
+    all.back().name = without_failed_step;
+    all.push_back(record(step_kind::answer, 3, "failed: no")); // of an effect
+    all.push_back(attempt_failed("no"));
+    EXPECT_THAT(shown(read_history(all, failure_of)),
+                ElementsAre("request 1", "answer 1", "request 2", "answer 2"));
 }
 
 TEST(row_history, keeps_the_responses_of_a_step_whose_last_request_failed) {
@@ -175,7 +274,7 @@ TEST(row_history, of_an_attempt_that_was_cut_off_keeps_all) {
     all.push_back(record(step_kind::sent, 2, "q2"));
     all.push_back(record(step_kind::lost, 2, "q2"));
     all.back().content = all[all.size() - 2].content;
-    all.push_back(attempt_failed("the time for this run is over"));
+    all.push_back(attempt_failed("the time limit of this run has passed"));
     const row_history history = read_history(all, failure_of);
     EXPECT_THAT(shown(history), ElementsAre("request 1", "answer 1"));
     EXPECT_EQ(history.lost, 1U);
@@ -241,6 +340,27 @@ TEST(row_history, goes_on_where_a_limit_has_ended_an_attempt) {
     limit.body = "caught";
     all.back() = limit;
     EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 1", "answer 1"));
+}
+
+TEST(row_history, repeats_the_last_step_where_a_limit_has_ended_two_attempts_alike) {
+    std::vector<step_record> all;
+    ask(all, 1);
+    ask(all, 2);
+    step_record limit = attempt_failed("json-parse: deeper than 512 levels");
+    limit.name = ended_by_a_limit;
+    all.push_back(limit);
+    all.push_back(limit);
+    EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("request 1", "answer 1"));
+    // Elsewhere, or by another limit, it goes on.
+    all.back().body = "too many steps";
+    EXPECT_THAT(shown(read_history(all, failure_of)),
+                ElementsAre("request 1", "answer 1", "request 2", "answer 2"));
+    all.pop_back();
+    ask(all, 3);
+    all.push_back(limit);
+    EXPECT_THAT(
+        shown(read_history(all, failure_of)),
+        ElementsAre("request 1", "answer 1", "request 2", "answer 2", "request 3", "answer 3"));
 }
 
 TEST(row_history, drops_what_tools_returned_in_a_step_that_is_repeated) {

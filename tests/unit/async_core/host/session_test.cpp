@@ -150,7 +150,8 @@ TEST_F(session_test, the_deadline_of_a_run_is_a_timeout) {
           "(map (lambda (i) (sleep 100)) (range 100))"}) {
         run_options options;
         options.until = coro::deadline(loop_.now() + std::chrono::milliseconds(10));
-        EXPECT_EQ(run(program, options), "TimeoutError: the time for this run is over") << program;
+        EXPECT_EQ(run(program, options), "TimeoutError: the time limit of this run has passed")
+            << program;
     }
 }
 
@@ -174,7 +175,7 @@ TEST_F(session_test, a_second_evaluation_at_the_same_time_is_refused) {
     coro::spawn(loop_, evaluate(session_.get(), "2", {}, &second), done);
     context_.run();
     EXPECT_EQ(shown(first), "1");
-    EXPECT_EQ(shown(second), "InvalidArgumentError: this session is evaluating already");
+    EXPECT_EQ(shown(second), "InvalidArgumentError: this session is already evaluating a program");
 }
 
 TEST_F(session_test, sessions_run_side_by_side_on_one_loop) {
@@ -246,7 +247,7 @@ TEST_F(session_test, a_run_is_ended_while_it_is_compiled) {
     for (const std::string& text : {endless_macro, multiplying_macros()}) {
         run_options options;
         options.until = coro::deadline(loop_.now());
-        EXPECT_EQ(run(text, options), "TimeoutError: the time for this run is over");
+        EXPECT_EQ(run(text, options), "TimeoutError: the time limit of this run has passed");
         // Once it has begun: the loop must have its turn beside it.
         options = {};
         coro::cancel_source stop;

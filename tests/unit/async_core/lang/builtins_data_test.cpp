@@ -38,7 +38,7 @@ TEST_F(builtins_data, every_row_is_documented_and_found) {
     EXPECT_EQ(find_builtin(""), nullptr);
 }
 
-TEST_F(builtins_data, every_primitive_of_the_language_is_there) {
+TEST_F(builtins_data, every_builtin_of_the_language_is_there) {
     constexpr std::string_view expected =
         "+ - * / quotient remainder modulo abs min max floor ceiling round truncate sqrt expt < <= "
         "> >= = number? integer? string=? string<? string-append string-length substring "

@@ -209,11 +209,11 @@ TEST_F(check, finds_bindings_that_nothing_reads) {
 
 TEST_F(check, finds_hidden_builtins) {
     EXPECT_EQ(problems("(let ((list 1)) list)"),
-              (lines{"shadowed-primitive 1:8 shadows the builtin 'list'"}));
+              (lines{"shadowed-builtin 1:8 shadows the builtin 'list'"}));
     EXPECT_EQ(problems("(define (filter x) x)"),
-              (lines{"shadowed-primitive 1:10 shadows the builtin 'filter'"}));
+              (lines{"shadowed-builtin 1:10 shadows the builtin 'filter'"}));
     EXPECT_EQ(problems("(lambda (list) (list 1))"),
-              (lines{"shadowed-primitive 1:10 shadows the builtin 'list'"}));
+              (lines{"shadowed-builtin 1:10 shadows the builtin 'list'"}));
 }
 
 TEST_F(check, finds_calls_of_forms_that_are_named_like_a_variable) {

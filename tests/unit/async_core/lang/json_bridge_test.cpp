@@ -123,7 +123,7 @@ TEST_F(json_bridge, refuses_what_json_cannot_write) {
               "InvalidArgumentError: JSON cannot write the float +inf.0 at [1][\"a\"][1]");
     EXPECT_EQ(written("+nan.0"), "InvalidArgumentError: JSON cannot write the float +nan.0");
     const value builtin = value::of_builtin(*find_builtin("+"));
-    EXPECT_EQ(value_to_json(builtin).error().message(), "JSON cannot write a primitive");
+    EXPECT_EQ(value_to_json(builtin).error().message(), "JSON cannot write a builtin");
     value deep = value::integer(1);
     for (int i = 0; i < 100; ++i) deep = make_list(memory(), std::span(&deep, 1));
     EXPECT_FALSE(value_to_json(deep, {.max_depth = 50}).has_value());

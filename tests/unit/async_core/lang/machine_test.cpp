@@ -236,6 +236,25 @@ TEST(machine, finally_runs_on_cancellation_and_may_wait) {
     EXPECT_EQ(harness.notes, std::vector<std::string>{"cleaned"});
 }
 
+// A safe point of long code came between the body and its cleanup.
+TEST(machine, finally_runs_wherever_long_code_before_it_is_cancelled) {
+    for (std::size_t calls = 4; calls < 20; ++calls) {
+        std::string program = "(try (progn (set! n 1)";
+        for (std::size_t i = 0; i < calls; ++i) program += " (f 1)";
+        program += ") (finally (set! n 2)))";
+        lang_harness harness;
+        schedule how;
+        how.slice = 1;
+        bool completed = false;
+        for (how.cancel_at = 0; !completed; ++how.cancel_at) {
+            harness.run("(define n 0) (define (f x) x)");
+            harness.run(program, how);
+            completed = harness.runs <= how.cancel_at;
+            EXPECT_NE(harness.shown("n"), "1") << calls << " calls, at " << how.cancel_at;
+        }
+    }
+}
+
 TEST(machine, first_error_cancels_the_siblings_and_runs_their_finally) {
     lang_harness harness;
     EXPECT_EQ(harness.shown("(map (lambda (x) (if (= x 2) (fail-after 1 \"two\") (try (pause 100) "

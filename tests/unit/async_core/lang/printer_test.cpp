@@ -65,7 +65,7 @@ TEST_F(printer, writes_floats_shortest_and_as_floats) {
 TEST_F(printer, writes_maps_and_what_has_no_written_form) {
     EXPECT_EQ(print_value(data("(dict \"a\" (1 (dict)) \"b c\" 'x)")),
               "(dict \"a\" (1 (dict)) \"b c\" 'x)");
-    EXPECT_EQ(print_value(value::of_builtin(*find_builtin("+"))), "#<primitive +>");
+    EXPECT_EQ(print_value(value::of_builtin(*find_builtin("+"))), "#<builtin +>");
     EXPECT_EQ(print_value(make_host(memory(), std::make_unique<thing>())), "#<task user:plan>");
 }
 

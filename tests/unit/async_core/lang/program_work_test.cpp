@@ -26,6 +26,18 @@ const timed programs[] = {
     {"(let ((x (range 100000))) (loop 30 (cons 1 (rest x))) 1)"},
     {"(let ((x (range 100000))) (loop 30 (reduce (lambda (a f) (f 1 a)) (rest x) (list cons))) 1)"},
     {"(let ((s (string-join (range 20000) \"\u00e4\"))) (loop 300 (string-length s)) 1)"},
+    {"(let* ((s (string-join (range 20000))) (m (dict s 1))) (loop 300 (get m s)) 1)"},
+    {"(let ((s (string-join (range 20000)))) (loop 100 (try (error s) (catch (e) 1))) 1)"},
+    {"(let ((s (string-join (range 20000)))) (loop 300 (gensym s)) 1)"},
+    {"(let ((s (string-join (range 6000)))) (loop 300 (string-append s \"x\")) 1)"},
+    {"(let ((f (eval (append '(lambda (a)) (map (lambda (i) '(list a a a)) (range 3000)))))) "
+     "(loop 100 (f 1)) 1)"},
+    {"(let ((f (eval (append '(lambda (a)) (map (lambda (i) '(if (list a a) (list a a a) (list 1 "
+     "(list 2) (list 3)))) (range 3000)))))) (loop 100 (f 1)) 1)"},
+    {"(let ((f (eval (list 'lambda '(a) (list 'if 'a 1 (list 'let (map (lambda (i) (list "
+     "(string->symbol (format \"x{}\" i)) '(list 1))) (range 5000)) 2)))))) (loop 2000 (f 1)) 1)"},
+    {"(loop 60 (help)) 1"},
+    {"(let n ((i 0)) (if (< i 2000) (progn (regex-match (format \"ab+c*{}\" i) \"\") (n (+ i 1))) 1))"},
 };
 
 TEST(work, of_a_program_is_done_in_turns_and_counts_as_steps) {

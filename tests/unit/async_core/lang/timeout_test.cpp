@@ -13,12 +13,12 @@ TEST(timeout, value_in_time_passes) {
 
 TEST(timeout, too_late_raises_or_returns_the_fallback) {
     expect_everywhere("(timeout 1 (pause 2))",
-                      "TimeoutError: the time given by 'with' or 'timeout' is over (1.0 s)");
+                      "TimeoutError: the time limit of 'with' or 'timeout' has passed (1.0 s)");
     expect_everywhere("(timeout 1 (pause 2) 'late)", "late");
     expect_everywhere("(timeout 1 (pause 2) (pause 3))", "3");
     expect_everywhere("(try (timeout 1 (pause 2)) (catch (e 'TimeoutError) 'caught))", "caught");
     expect_everywhere("(with ((timeout 1)) (pause 2))",
-                      "TimeoutError: the time given by 'with' or 'timeout' is over (1.0 s)");
+                      "TimeoutError: the time limit of 'with' or 'timeout' has passed (1.0 s)");
     expect_everywhere("(timeout 0 (let loop () (loop)) 'late)", "late");
 }
 
@@ -154,11 +154,9 @@ TEST(timeout, traces_name_the_place) {
     ASSERT_TRUE(ended.failure);
     EXPECT_EQ(render_diagnostic(error_kind_name(*ended.failure), *ended.failure,
                                 harness.harness.sources()),
-              "TimeoutError: the time given by 'with' or 'timeout' is over (1.0 s)\n"
-              "   --> test:1:21\n"
-              " 1 | (define (work) (+ 1 (pause 2)))\n"
-              "   |                     ^^^^^^^^^\n"
-              "  in 'work' (test:2:12)\n");
+              "TimeoutError: the time limit of 'with' or 'timeout' has passed (1.0 s)\n   --> "
+              "test:1:21\n 1 | (define (work) (+ 1 (pause 2)))\n   |                     "
+              "^^^^^^^^^\n  in 'work' (test:2:12)\n");
 }
 
 TEST(timeout, cancellation_at_every_step_leaves_nothing) {

@@ -173,10 +173,10 @@ TEST_F(memory_look_up, the_index_is_kept_between_runs) {
     open(options);
     EXPECT_THAT(names("treadle"), SizeIs(3));
     EXPECT_EQ(log.count("warn: "), 1);
-    EXPECT_EQ(log.count("it is made anew"), 1);
+    EXPECT_EQ(log.count("a new one is created"), 1);
     open(options);
     EXPECT_THAT(names("treadle"), SizeIs(3));
-    EXPECT_EQ(log.count("it is made anew"), 1);
+    EXPECT_EQ(log.count("a new one is created"), 1);
     // No temporary file is left behind.
     std::size_t entries = 0;
     for (const auto& entry : stdfs::directory_iterator(base)) entries += !entry.path().empty();

@@ -35,6 +35,13 @@ task_template bounded(task_template declared) {
     return declared;
 }
 
+/// More branches at once than the usual 64.
+host::run_options many_at_once() {
+    host::run_options options;
+    options.concurrency = 1000;
+    return options;
+}
+
 /// Maps a task over 1 ... n, and shows the states.
 std::string states(int n, const std::string& call = "(t i)") {
     return "(map (lambda (i) (get " + call + " 'status)) (range " + std::to_string(n) + "))";
@@ -45,6 +52,15 @@ testing::scripted_llm::reply silent(std::size_t bytes) {
     return [=](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;
         response.text.assign(bytes, 'x');
+        return response;
+    };
+}
+
+testing::scripted_llm::reply reporting(std::size_t bytes, ports::token_usage usage) {
+    return [=](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response response;
+        response.text.assign(bytes, 'x');
+        response.usage = usage;
         return response;
     };
 }
@@ -113,11 +129,27 @@ TEST(budgets, are_held_and_used_up) {
 TEST(budgets, do_not_slow_calls_down_once_their_cost_is_known) {
     harness w({plain()}, with_prices());
     w.llm.say("x");
-    w.llm.delay = std::chrono::milliseconds(2);
+    w.llm.delay = std::chrono::milliseconds(50);
     // The first estimate of a call is some four dollars: nothing runs beside it.
-    EXPECT_EQ(w.json("(with ((budget-usd 4.2)) (t) (length " + states(60) + "))"), "60");
-    EXPECT_GE(w.llm.max_at_once, 50);
+    EXPECT_EQ(w.json("(with ((budget-usd 4.2)) (t) (length " + states(200) + "))", many_at_once()),
+              "200");
+    EXPECT_GE(w.llm.max_at_once, 100);
     EXPECT_THAT(w.observer.outcomes, Each(task_outcome::complete));
+}
+
+TEST(budgets, hold_when_the_first_calls_are_cheap) {
+    task_template t = plain();
+    t.max_tokens = 2000;
+    harness w({t}, with_prices());
+    // Two in three cost a thousandth of what the others do.
+    for (int i = 0; i < 400; ++i) w.llm.replies.push_back(reporting(4, {1, i % 3 == 2 ? 2000 : 1}));
+    w.llm.delay = std::chrono::milliseconds(2);
+    w.json("(with ((budget-usd 40)) (t) " + states(300) + ")", many_at_once());
+    double spent = 0;
+    for (const auto& cost : w.observer.costs) spent += cost.value_or(0);
+    EXPECT_LT(spent, 60) << "and not 200";
+    EXPECT_GT(spent, 36);
+    EXPECT_GE(w.llm.max_at_once, 15) << "forty dollars hold twenty of the dear ones";
 }
 
 TEST(budgets, hold_when_a_service_reports_no_usage) {
@@ -132,15 +164,6 @@ TEST(budgets, hold_when_a_service_reports_no_usage) {
     w.llm.replies.clear();
     w.llm.say("x");
     EXPECT_THAT(w.json("(get-in (t) '(notes usage))"), ::testing::Not(HasSubstr("estimated")));
-}
-
-testing::scripted_llm::reply reporting(std::size_t bytes, ports::token_usage usage) {
-    return [=](const ports::chat_request&) -> result<ports::chat_response> {
-        ports::chat_response response;
-        response.text.assign(bytes, 'x');
-        response.usage = usage;
-        return response;
-    };
 }
 
 TEST(budgets, hold_when_a_service_reports_what_cannot_be) {
@@ -310,6 +333,22 @@ TEST(budgets, do_not_count_responses_of_a_cache) {
               R"(["COMPLETE","COMPLETE","COMPLETE"])");
 }
 
+TEST(budgets, learn_nothing_from_a_cached_response_that_overtook_a_request) {
+    harness w({plain()}, with_prices());
+    w.llm.say("x"); // 0.015
+    w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response response;
+        response.text = "x";
+        response.usage = ports::token_usage{};
+        response.usage->of_cache = true;
+        response.attempts = 1; // of the other lane of a hedge
+        return response;
+    });
+    EXPECT_THAT(w.json("(with ((budget-usd 1)) (t) (t) (t) (t)) "
+                       "(with ((budget-usd 0.01)) (get-in (t) '(notes error message)))"),
+                HasSubstr("this call costs about $0.015"));
+}
+
 TEST(budgets, keep_the_last_response_of_a_task_that_may_not_ask_again) {
     task_template t = plain();
     t.output = {true, "number"};
@@ -365,6 +404,20 @@ TEST(budgets, of_the_session_holds_over_all_that_it_runs) {
                 HasSubstr("$0.045 of $0.05 are spent"));
 }
 
+TEST(budgets, nested_ones_do_not_send_calls_back_and_forth) {
+    harness w({plain()}, with_prices());
+    // Dear and cheap in turns: what is set aside is more than the mean, so that now the inner one
+    // is full and now the outer one.
+    for (int i = 0; i < 400; ++i) w.llm.replies.push_back(reporting(4, {10, i % 2 == 0 ? 25 : 5}));
+    w.llm.delay = std::chrono::milliseconds(1);
+    EXPECT_THAT(w.json("(with ((budget-usd 3.02)) (with ((budget-usd 3) (concurrency 16)) " +
+                       states(300) + "))"),
+                AllOf(HasSubstr("COMPLETE"), HasSubstr("FAILED")));
+    EXPECT_NEAR(static_cast<double>(w.llm.asked.size()), 120, 4) << "0.025 dollars each";
+    EXPECT_LT(w.observer.waits_begun, 1000);
+    EXPECT_EQ(w.observer.waits_begun, w.observer.waits_ended);
+}
+
 TEST(budgets, wrong_values_are_refused) {
     harness w({plain()});
     EXPECT_THAT(w.json("(with ((max-calls -1)) 1)"), HasSubstr("a non-negative integer"));
@@ -416,7 +469,7 @@ TEST(spending_ledger, lets_nobody_overtake) {
     EXPECT_EQ(ledger.ask(dear, false), verdict::later);
     EXPECT_EQ(ledger.ask(cheap, false), verdict::granted);
     {
-        spending_ledger::place first(ledger, dear, false);
+        spending_ledger::place first(ledger, dear);
         EXPECT_EQ(ledger.ask(cheap, false), verdict::later) << "somebody waits";
         ledger.settle(running, 1, true);
         EXPECT_EQ(ledger.ask(cheap, false), verdict::later) << "it is the turn of the first";

@@ -148,9 +148,9 @@ TEST(sandbox, chooses_no_files_for_a_model) {
     EXPECT_EQ(inside("(ask (q 1) (context (quote ((fresh_context enabled)))))"),
               "PermissionError: task ask: a call in a sandbox cannot look files up");
     EXPECT_EQ(inside("(with ((files (list 1))) (ask (q 1)))"),
-              "PermissionError: with: a sandbox cannot give files to tasks");
+              "PermissionError: with: a sandbox cannot pass files to tasks");
     EXPECT_EQ(w.json("(sandbox ((allow (ask))) (with ((files '(\"a.txt\"))) 1))"),
-              "PermissionError: with: a sandbox cannot give files to tasks");
+              "PermissionError: with: a sandbox cannot pass files to tasks");
     EXPECT_TRUE(w.llm.asked.empty());
     EXPECT_EQ(w.json("(with ((files '(\"a.txt\"))) (sandbox ((allow (ask))) (ok? (ask (q 1)))))"),
               "true");

@@ -37,7 +37,7 @@ struct reason {
 constexpr reason reasons[] = {
     {"uses patternProperties", "the work of a pattern for each member cannot be bounded"},
     {"$ref that does not begin with \"#/\"", "other documents are not fetched, $id is no address"},
-    {"is referred to and is not there", "a place that no keyword leads to holds no schema"},
+    {"is referred to but does not exist", "a place that no keyword leads to holds no schema"},
     {"unknown schema", "true and false alone describe no answer"},
 };
 

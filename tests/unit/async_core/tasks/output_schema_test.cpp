@@ -134,6 +134,24 @@ TEST(output_schema, reports_the_place_as_a_json_pointer) {
     EXPECT_THAT(check(schema, R"({"":["x"]})"), StartsWith("//0|"));
 }
 
+TEST(output_schema, wrong_types_are_shown_with_the_value) {
+    constexpr auto list = R"({"type":"array","items":{"type":"integer"}})";
+    EXPECT_EQ(
+        check(list, R"(["2"])"),
+        "/0|the response does not match the schema: the value at /0 must be an integer, not the string \"2\"");
+    EXPECT_EQ(
+        check(list, R"({"a":1})"),
+        "|the response does not match the schema: it must be an array, not the object {\"a\":1}");
+    constexpr auto map =
+        R"({"properties":{"a/b":{"type":"string"},"c":{"items":{"type":"object"}}}})";
+    EXPECT_EQ(
+        check(map, R"({"a/b":1})"),
+        "/a~1b|the response does not match the schema: 'a/b' must be a string, not the integer 1");
+    EXPECT_EQ(
+        check(map, R"({"c":[{},[]]})"),
+        "/c/1|the response does not match the schema: the value at /c/1 must be an object, not the array []");
+}
+
 TEST(output_schema, combines_and_refers) {
     EXPECT_EQ(check(R"({"anyOf":[{"type":"string"},{"type":"number"}]})", "2"), "");
     EXPECT_NE(check(R"({"oneOf":[{"type":"string"},{"type":"number"}]})", "null"), "");

@@ -273,7 +273,7 @@ TEST(what_was_said, stays_when_a_stream_is_cut_by_the_time) {
     w.llm.delay = std::chrono::milliseconds(30);
     EXPECT_EQ(w.json("(defatom late (params) (instructions \"slow\") (timeout 0.01))" +
                      content_and_error("(late)")),
-              R"(["FAILED","the time given to the task is over","RESOURCE_EXHAUSTION"])")
+              R"(["FAILED","the time limit of the task has passed","RESOURCE_EXHAUSTION"])")
         << "it was cut before anything came";
     w.llm.delay = std::chrono::milliseconds(0);
     w.llm.replies.clear();

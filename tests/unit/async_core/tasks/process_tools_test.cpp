@@ -190,7 +190,7 @@ TEST(file_tools, read_write_and_list) {
     EXPECT_EQ(w.json("(system:list_directory (path \"sub\"))"), R"(["b.txt"])");
 }
 
-TEST(file_tools, primitives_of_the_same_names_stay) {
+TEST(file_tools, builtins_of_the_same_names_stay) {
     tool_harness w;
     w.put("a.txt", "alpha");
     EXPECT_EQ(w.json("(read-file \"a.txt\")"), R"("alpha")");

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 constexpr const char* all_clauses = R"(
     (max-tokens 100) (temperature 0.25) (top-p 0.5) (seed -7) (stop ("END" "STOP"))
     (tool-choice required) (parallel-tool-calls false) (reasoning-effort "low")
-    (reasoning-tokens 2000) (prompt_cache false)
+    (reasoning-tokens 2000) (prompt_cache false) (park true)
     (extra-parameters ((top_k 40) (user "me") (nested ((a (1 2)))))))";
 
 void expect_all(const ports::chat_request& request) {
@@ -30,6 +30,7 @@ void expect_all(const ports::chat_request& request) {
     EXPECT_EQ(request.reasoning_effort, "low");
     EXPECT_EQ(request.reasoning_tokens, 2000);
     EXPECT_EQ(request.cache_prompt, false);
+    EXPECT_EQ(request.scheduling.park, true);
     ASSERT_EQ(request.extra.size(), 3U);
     EXPECT_EQ(request.extra[0].name, "top_k");
     EXPECT_EQ(request.extra[0].value_json, "40");
@@ -54,7 +55,7 @@ TEST(request_parameters, every_one_is_a_setting_of_with_and_goes_before_the_task
     const std::string settings = R"(
         (max-tokens 100) (temperature 0.25) (top-p 0.5) (seed -7) (stop '("END" "STOP"))
         (tool-choice "required") (parallel-tool-calls false) (reasoning-effort "low")
-        (reasoning-tokens 2000) (prompt-cache false)
+        (reasoning-tokens 2000) (prompt-cache false) (park true)
         (extra-parameters (dict "top_k" 40 "user" "me" "nested" (dict "a" (list 1 2)))))";
     EXPECT_EQ(w.json(with_tool +
                      "(defatom t (params) (instructions \"q\") (tools (look)) (top-p 0.9) (seed 1) "
@@ -73,7 +74,7 @@ TEST(request_parameters, every_one_is_an_element_of_a_template) {
         <stop>["END", "STOP"]</stop><tool_choice>required</tool_choice>
         <parallel_tool_calls>false</parallel_tool_calls>
         <reasoning_effort>low</reasoning_effort><reasoning_tokens>2000</reasoning_tokens>
-        <prompt_cache>false</prompt_cache><extra_parameters>
+        <prompt_cache>false</prompt_cache><park>true</park><extra_parameters>
             {"top_k": 40, "user": "me", "nested": {"a": [1, 2]}}</extra_parameters>
         </task>)");
     const auto loaded = std::move(loader).finish();
@@ -87,7 +88,7 @@ TEST(request_parameters, every_one_is_an_element_of_a_template) {
     EXPECT_EQ(parameters_json(declared.parameters),
               R"({"top_p":5E-1,"seed":-7,"stop":["END","STOP"],"tool_choice":"required",)"
               R"("parallel_tool_calls":false,"reasoning_effort":"low","reasoning_tokens":2000,)"
-              R"("prompt_cache":false,"extra_parameters":{"top_k":40,"user":"me",)"
+              R"("prompt_cache":false,"park":true,"extra_parameters":{"top_k":40,"user":"me",)"
               R"("nested":{"a":[1,2]}}})");
 }
 

@@ -61,7 +61,7 @@ TEST(schema_dialects, references_lead_into_tuples) {
     EXPECT_NE(check(inner, R"({"items":"2"})"), "");
     EXPECT_NE(check(inner, R"({"x":1})"), "");
     EXPECT_THAT(check(R"({"prefixItems":[{"$ref":"#/prefixItems/1"}]})", "[]"),
-                HasSubstr("the schema at \"/prefixItems/1\" is referred to and is not there"));
+                HasSubstr("the schema at \"/prefixItems/1\" is referred to but does not exist"));
     EXPECT_THAT(check(R"({"prefixItems":[{"minimum":"a"}]})", "[]"),
                 HasSubstr("the schema at \"/prefixItems/0\" has a minimum"));
 }
@@ -101,7 +101,7 @@ TEST(schema_dialects, references_lead_to_any_place_of_the_document) {
         const std::string schema = R"({"x":{"list":[{},{}],"text":"t"},"enum":[{"type":"null"}],
             "const":{"type":"null"},"items":{"$ref":")" +
                                    std::string(nowhere) + "\"}}";
-        EXPECT_THAT(check(schema, "[1]"), HasSubstr("is not there")) << nowhere;
+        EXPECT_THAT(check(schema, "[1]"), HasSubstr("does not exist")) << nowhere;
     }
 }
 

@@ -1,6 +1,8 @@
 // Limits of tasks, budgets of `with`, calls inside prompts.
+#include "tasks/run/task_session.hpp"
 #include "tasks_testing.hpp"
 
+#include <heddle/coro/nursery.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <gmock/gmock.h>
@@ -165,6 +167,20 @@ TEST(task_limits, a_response_beyond_a_total_is_a_warning_and_the_last) {
     EXPECT_EQ(w.json("(get (t) \"content\")"), "\"no number\"") << "what was paid for is kept";
 }
 
+TEST(task_limits, four_fifths_of_a_total_are_a_warning_after_the_last_response_too) {
+    task_template t = plain();
+    t.limits.max_tokens_total = 100;
+    t.limits.max_cost_usd = 0.1;
+    harness w({t}, with_prices());
+    w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
+        ports::chat_response response;
+        response.text = "done";
+        response.usage = ports::token_usage{40, 50, 0, 0};
+        return response;
+    });
+    EXPECT_EQ(w.json(warnings_of("(t)")), R"(["tokens: 90 of 100 used","cost: 0.09 of 0.1 used"])");
+}
+
 TEST(task_limits, a_total_that_cuts_a_response_has_ended_the_task) {
     task_template t = plain();
     t.limits.max_tokens_total = 15;
@@ -326,6 +342,74 @@ TEST(task_limits, subtasks_that_wait_for_a_limit_end_with_the_time_of_the_task) 
                 StartsWith(R"(["RESOURCE_EXHAUSTION","time",)"));
     EXPECT_LE(asked.w.llm.asked.size(), 2U) << "the first subtask holds all that is left";
     EXPECT_EQ(asked.w.observer.waits_begun, asked.w.observer.waits_ended);
+}
+
+ports::chat_request request_of(std::int64_t output) {
+    ports::chat_request request;
+    request.max_output_tokens = output;
+    request.messages.emplace_back().text = "about ten tokens";
+    return request;
+}
+
+void end_request(task_session& of) {
+    ports::chat_response response;
+    response.usage = ports::token_usage{10, 5};
+    of.count(response, of.use_of(response), std::nullopt);
+}
+
+/// One request of a subtask below `outer`; counts how often it had to wait.
+coro::task<result<void>> ask_once(task_session* outer, int* waits, coro::call_context context) {
+    task_session session;
+    session.begin({}, 0, std::nullopt, {}, outer);
+    ports::chat_request request = request_of(90);
+    for (;;) {
+        if (session.check(request)) co_return error(errc::internal, "a limit is reached");
+        if (!session.must_wait()) break;
+        // If they go in circles, they do it for ever.
+        if (++*waits > 1000) co_return error(errc::internal, "they wait in circles");
+        co_await session.room_freed(context);
+    }
+    end_request(session);
+    co_return result<void>();
+}
+
+/// Two that wait while the inner limit is full, two more that wait while both are, and then room in
+/// both.
+coro::task<result<void>> ask_while_full(task_session* outer, task_session* inner, int* waits,
+                                        coro::call_context context) {
+    task_session within;
+    within.begin({}, 0, std::nullopt, {}, inner);
+    task_session beside;
+    beside.begin({}, 0, std::nullopt, {}, outer);
+    coro::nursery all(context);
+    ports::chat_request fills_inner = request_of(405);
+    EXPECT_FALSE(within.check(fills_inner) || within.must_wait());
+    for (int i = 0; i < 2; ++i) all.start([&] { return ask_once(inner, waits, all.context()); });
+    (void)co_await coro::sleep_until(context, context.loop->now() + std::chrono::milliseconds(1));
+    ports::chat_request fills_outer = request_of(500);
+    EXPECT_FALSE(beside.check(fills_outer) || beside.must_wait());
+    for (int i = 0; i < 2; ++i) all.start([&] { return ask_once(inner, waits, all.context()); });
+    (void)co_await coro::sleep_until(context, context.loop->now() + std::chrono::milliseconds(1));
+    EXPECT_EQ(*waits, 4);
+    end_request(within);
+    end_request(beside);
+    result<void> ended = co_await all.join();
+    co_return ended;
+}
+
+TEST(task_limits, nested_ones_do_not_send_requests_back_and_forth) {
+    loopback::runner on;
+    resource_limits limits;
+    task_session outer;
+    limits.max_tokens_total = 1000;
+    outer.begin(limits, 0, std::nullopt, {}, nullptr);
+    task_session inner;
+    limits.max_tokens_total = 500;
+    inner.begin(limits, 0, std::nullopt, {}, &outer);
+    int waits = 0;
+    const result<void> ended = on.run(ask_while_full(&outer, &inner, &waits, on.context()));
+    EXPECT_TRUE(ended) << ended.error().message();
+    EXPECT_LT(waits, 20);
 }
 
 TEST(task_limits, a_limit_on_cost_without_a_price_is_a_warning) {

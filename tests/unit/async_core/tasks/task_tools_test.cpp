@@ -354,7 +354,7 @@ TEST(subtasks, the_same_again_in_one_chain_is_a_cycle) {
         continuation(R"({"type":"atomic","description":"d","inputs":{"n":1},"name":"again"})"));
     EXPECT_THAT(w.json("(defatom again (params n) (instructions \"{{n}}\") (output_format ((type "
                        "\"json\")))) (get-in (again 1) '(\"notes\" \"error\" \"message\"))"),
-                HasSubstr("waits in the chain already"));
+                HasSubstr("is already in the chain"));
     EXPECT_EQ(w.llm.asked.size(), 1U);
 }
 

@@ -52,9 +52,9 @@ TEST(ask_user, reports_what_is_wrong) {
     person somebody;
     harness w({}, somebody.parts());
     EXPECT_THAT(w.json("(ask-user (question \"Q\") (choices '(\"a\")))"),
-                HasSubstr("\"blue\" is none of the choices"));
+                HasSubstr("\"blue\" is not one of the choices"));
     EXPECT_THAT(w.json("(ask-user (question \"Q\") (choices '(\"a\")) (default \"b\"))"),
-                HasSubstr("the default \"b\" is none of the choices"));
+                HasSubstr("the default \"b\" is not one of the choices"));
     EXPECT_THAT(w.json("(ask-user (question 7))"), HasSubstr("question"));
     somebody.answer = error(heddle::errc::io_error, "gone");
     EXPECT_THAT(w.json("(ask-user (question \"Q\"))"), HasSubstr("gone"));

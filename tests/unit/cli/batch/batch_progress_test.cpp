@@ -28,6 +28,12 @@ TEST(progress_of_batches, names_the_calls_on_the_wire_and_what_others_wait_for) 
     EXPECT_THAT(line, HasSubstr("1,500 from the cache"));
 }
 
+TEST(progress_of_batches, writes_costs_as_people_do) {
+    batch_counts counts = under_way();
+    for (int i = 0; i < 20; ++i) counts.spent.cost_usd += 0.0012;
+    EXPECT_THAT(progress_json(counts, 10, 25, "end"), HasSubstr("\"cost_usd\":0.024}"));
+}
+
 TEST(progress_of_batches, as_json_has_them_as_members) {
     const auto members =
         boost::json::parse(progress_json(under_way(), 10, 25, "progress")).as_object();

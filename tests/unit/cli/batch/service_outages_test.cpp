@@ -82,6 +82,15 @@ TEST(outages_of_services, last_until_the_service_has_answered) {
     EXPECT_FALSE(answered.last_longer_than(1h, 60s, begin + 61s));
 }
 
+// Rows of several steps had been answered, and the batch gave up after a minute all the same.
+TEST(outages_of_services, are_waited_for_if_the_first_steps_of_rows_were_answered) {
+    service_outages services;
+    const contacts second_step_down{{"a", false, true}};
+    ASSERT_EQ(fail(services, second_step_down, outage_breaker::failures_to_open), change::paused);
+    EXPECT_FALSE(services.last_longer_than(1h, 60s, begin + 61s));
+    EXPECT_TRUE(services.last_longer_than(1h, 60s, begin + 61min));
+}
+
 TEST(outages_of_services, let_rows_of_other_services_start) {
     service_outages services;
     ASSERT_EQ(fail(services, a_down, outage_breaker::failures_to_open), change::paused);

@@ -72,9 +72,9 @@ TEST_F(inputs, twice_or_malformed_are_refused) {
     EXPECT_EQ(bound("(lambda (a) 1)", {"a=1", "a=2"}), "--input a: is given twice");
     EXPECT_EQ(bound("(lambda (a) 1)", {"a"}), "--input a: is not NAME=TEXT or NAME:=JSON");
     EXPECT_EQ(bound("(lambda (a) 1)", {":=1"}), "--input :=1: is not NAME=TEXT or NAME:=JSON");
-    EXPECT_EQ(bound("(lambda (a) 1)", {}, "[1]"), "--input-json: must hold a JSON object");
+    EXPECT_EQ(bound("(lambda (a) 1)", {}, "[1]"), "--input-json: must contain a JSON object");
     EXPECT_EQ(bound("(lambda (a) 1)", {}, "\n{\"a\": 1}\n{\"a\": 2}\n"),
-              "--input-json: holds several JSON documents, one a line");
+              "--input-json: contains several JSON documents, one per line");
     EXPECT_NE(bound("(lambda (a) 1)", {}, "{\"a\": 1\n}}").find("--input-json: line 2"),
               std::string::npos);
     EXPECT_NE(bound("(lambda (a) 1)", {"a:={"}).find("--input a:={: "), std::string::npos);

@@ -180,7 +180,7 @@ TEST(options, a_seed_is_a_whole_number_that_fits) {
 
 TEST(options, a_value_of_the_wrong_kind_is_named_with_what_the_option_is) {
     const std::string seconds = ended({"run", "a.heddle", "--timeout", "abc"}).text;
-    EXPECT_NE(seconds.find("--timeout does not take 'abc'; it is: "), std::string::npos) << seconds;
+    EXPECT_NE(seconds.find("invalid value 'abc' for --timeout ("), std::string::npos) << seconds;
 }
 
 TEST(options, serve_needs_rules_and_a_port_that_exists) {

@@ -219,6 +219,13 @@ TEST(counts, report_what_was_spent_and_what_is_not_known) {
     EXPECT_EQ(add(std::nullopt), ", $1234.60 and 2 calls of unknown cost");
 }
 
+TEST(counts, json_has_costs_as_people_write_them) {
+    call_counts counts;
+    for (int i = 0; i < 60; ++i) counts.cost_usd += 0.0012;
+    EXPECT_NE(render_counts_json(counts, exit_code::done).find("\"cost_usd\":0.072,"),
+              std::string::npos);
+}
+
 TEST(counts, json_has_null_for_a_cost_that_is_not_known) {
     call_counts counts;
     counts.unpriced = 2;

@@ -39,6 +39,28 @@ TEST(api_tokens, have_owners) {
     EXPECT_TRUE(api_tokens::parse("# nobody\n")->empty());
 }
 
+TEST(api_tokens, without_a_name_get_one_that_nobody_has) {
+    const auto read = api_tokens::parse(
+        "client-2 0123456789abcdef-a\n0123456789abcdef-b\n0123456789abcdef-c\n"
+        "client-3 0123456789abcdef-d\nclient-3 0123456789abcdef-e\n");
+    ASSERT_TRUE(read);
+    const auto owner = [&](const std::string& end) {
+        return *read->owner_of("Bearer 0123456789abcdef-" + end);
+    };
+    EXPECT_EQ(owner("a"), "client-2");
+    EXPECT_EQ(owner("b"), "client-4");
+    EXPECT_EQ(owner("c"), "client-5");
+    EXPECT_EQ(owner("d"), "client-3");
+    EXPECT_EQ(owner("e"), "client-3"); // to replace one token by another
+}
+
+TEST(api_tokens, of_two_lines_differ) {
+    const auto read = api_tokens::parse(
+        "# all\nada s3cret-0123456789-a\nbob s3cret-0123456789-b\n\ns3cret-0123456789-a\n");
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().message(), "lines 2 and 5 of the tokens have the same token");
+}
+
 TEST(api_tokens, a_malformed_line_is_not_shown) {
     for (const char* text :
          {"fine-0123456789ab\ntwo words s3cret-0123456789\n",

@@ -16,11 +16,10 @@ bool has_line(const std::string& text, const std::string& line) {
 
 TEST(serve_metrics, are_in_the_format_of_prometheus) {
     serve_metrics metrics;
-    metrics.began();
     metrics.ended("greet", 200, 30ms);
-    metrics.began();
     metrics.ended("greet", 504, 400s);
-    metrics.began();
+    const serve_metrics::request_in_progress third(metrics);
+    { const serve_metrics::request_in_progress fourth(metrics); }
     metrics.refused(429);
     metrics.called_by("a\"b\\c\nd");
     metrics.model_failed("llm_error");

@@ -252,7 +252,7 @@ TEST_F(client_faults, of_the_handshake) {
 TEST_F(client_faults, of_a_proxy) {
     const auto no = http_errc::proxy_refused;
     const std::vector<fault> rows{
-        sends("wants a user", "HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\n\r\n", {no}),
+        sends("requires a user", "HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\n\r\n", {no}),
         sends("forbids the tunnel", "HTTP/1.1 403 x\r\n\r\n", {no}),
         {"cannot reach the server", {no}, says(with_length("HTTP/1.1 502 x\r\n", "sorry"))},
         sends("redirects the tunnel", "HTTP/1.1 302 x\r\nLocation: /\r\n\r\n", {no}),

@@ -28,6 +28,7 @@ TEST_F(http_server, refuses_what_is_malformed_or_too_large) {
     expect(413, post("/echo", std::string(101, 'x')));
     expect(413, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nx");
     expect(414, get("/" + std::string(300, 'x')));
+    expect(414, get("/" + std::string(200, 'x')));
     expect(431, get("/", "A: " + std::string(2000, 'x') + "\r\n"));
     std::string many;
     for (int i = 0; i < 11; ++i) many += "A: b\r\n";
@@ -35,8 +36,9 @@ TEST_F(http_server, refuses_what_is_malformed_or_too_large) {
     expect(417, get("/", "Expect: a miracle\r\n"));
     expect(501, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n");
     expect(505, "GET / HTTP/2.0\r\nHost: x\r\n\r\n");
-    EXPECT_EQ(counters().refused, 13U);
+    EXPECT_EQ(counters().refused, 14U);
     EXPECT_EQ(counters().requests, 0U);
+    EXPECT_EQ(status_of(exchange(get("/" + std::string(199, 'x'), "Connection: close\r\n"))), 404);
 }
 
 TEST_F(http_server, a_client_that_still_sends_sees_why_it_was_refused) {

@@ -310,6 +310,25 @@ TEST_F(result_writing, a_table_belongs_to_a_run) {
     EXPECT_FALSE(result_writer::open(output)) << "it was replaced";
 }
 
+// Errors stayed in the table when a later command of the run left them out.
+TEST_F(result_writing, a_table_is_emptied_for_results_that_are_all_written_again) {
+    result_output output;
+    output.target.file = path("a.sqlite");
+    output.target.run = "one";
+    ASSERT_TRUE(write(*result_writer::open(output).value(), done(1, "1")));
+    output.target.start = output_start::at_size;
+    result_output other = output;
+    other.target.run = "two";
+    EXPECT_FALSE(result_writer::open(other));
+    output.target.size = 1;
+    EXPECT_EQ(result_writer::open(output).value()->size(), 1U);
+    output.target.size = 0;
+    const auto to = result_writer::open(output).value();
+    EXPECT_EQ(to->size(), 0U);
+    ASSERT_TRUE(write(*to, done(2, "2")));
+    EXPECT_EQ(to->size(), 1U);
+}
+
 TEST_F(result_writing, a_row_without_a_value_replaces_none_that_has_one) {
     auto to = open("a.sqlite").value();
     row_result rejected = done(1, "");

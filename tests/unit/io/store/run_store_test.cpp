@@ -384,6 +384,15 @@ TEST_F(run_store_test, keeps_what_off_did_not_wait_for) {
     EXPECT_EQ(all, 501U);
 }
 
+TEST_F(run_store_test, gathers_no_longer_than_a_commit_takes) {
+    run_store_options patient = options();
+    patient.group_time = std::chrono::minutes(5); // the test would run into the time limit of all
+    const auto store = try_open(patient).value();
+    ASSERT_TRUE(store->begin_row(row_of(1), "a", "{}"));
+    for (std::uint64_t step = 0; step < 20; ++step) ASSERT_TRUE(append(*store, 1, record_of(step)));
+    EXPECT_EQ(records(*store, 1).size(), 20U);
+}
+
 TEST_F(run_store_test, keeps_a_record_whose_wait_was_cancelled) {
     const auto store = open();
     coro::cancel_source cancel;
@@ -391,6 +400,44 @@ TEST_F(run_store_test, keeps_a_record_whose_wait_was_cancelled) {
     const auto outcome = loop.run(store->append(1, record_of(1), loop.context(&cancel)));
     EXPECT_TRUE(outcome || outcome.error().is_cancelled());
     ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    EXPECT_EQ(records(*store, 1).size(), 1U);
+}
+
+TEST_F(run_store_test, forgets_rows_by_their_age) {
+    {
+        const auto store = open();
+        for (std::uint64_t row = 1; row <= 4; ++row) {
+            ASSERT_TRUE(store->begin_row(row_of(row), "id", "{}"));
+            ASSERT_TRUE(append(*store, row, record_of(1)));
+            if (row == 4) continue; // has no time
+            ASSERT_TRUE(store->set_time(row, static_cast<std::int64_t>(100 * row)));
+        }
+        ASSERT_TRUE(end(*store, 1));
+        ASSERT_TRUE(store->set_time(1, 250)); // the last one counts
+    }
+    const auto store = open();
+    const auto before = [&](std::int64_t at, std::size_t count) {
+        std::vector<std::uint64_t> rows;
+        const auto found = loop.run(store->rows_before(at, count, loop.context())).value();
+        for (const auto& each : found) rows.push_back(each.row);
+        return rows;
+    };
+    EXPECT_EQ(before(200, 9), std::vector<std::uint64_t>());
+    EXPECT_EQ(before(300, 9), (std::vector<std::uint64_t>{2, 1}));
+    EXPECT_EQ(before(1000, 2), (std::vector<std::uint64_t>{2, 1}));
+    ASSERT_TRUE(store->forget_rows({1, 2, 77}));
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    EXPECT_EQ(before(1000, 9), (std::vector<std::uint64_t>{3}));
+    EXPECT_TRUE(records(*store, 1).empty());
+    EXPECT_EQ(records(*store, 3).size(), 1U);
+    EXPECT_FALSE(loop.run(store->row(2, loop.context())).value());
+    const ports::run_totals totals = store->totals();
+    EXPECT_EQ(totals.begun, 2U);
+    EXPECT_EQ(totals.done, 0U);
+    EXPECT_EQ(totals.spent.requests, 4U); // what was paid for stays
+    // A number may be used again.
+    ASSERT_TRUE(store->begin_row(row_of(1), "id", "{}"));
+    ASSERT_TRUE(append(*store, 1, record_of(9)));
     EXPECT_EQ(records(*store, 1).size(), 1U);
 }
 

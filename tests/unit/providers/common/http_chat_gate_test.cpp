@@ -105,7 +105,7 @@ TEST(http_chat_provider_gate, chooses_when_a_429_is_tried_again) {
     ASSERT_TRUE(answer) << answer.error().message();
     EXPECT_LT(coro::clock::now() - begin, 10s);
     EXPECT_EQ(answer->attempts, 2U);
-    EXPECT_NE(with.log.text.find("; attempt 2 when the limiter lets it go"), std::string::npos);
+    EXPECT_NE(with.log.text.find("; attempt 2 when the limiter allows it"), std::string::npos);
 }
 
 TEST(http_chat_provider_gate, that_is_left_between_attempts_has_lost_those_before) {

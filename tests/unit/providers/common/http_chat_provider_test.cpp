@@ -1,6 +1,8 @@
 // The provider over any codec: what is tried again, and what that costs.
 #include "http_chat_testing.hpp"
 
+#include <heddle/ports/send_gate.hpp>
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -69,6 +71,58 @@ TEST(http_chat_provider, what_the_connection_does_is_tried_again) {
     }
 }
 
+/// Counts what is sent, and what of it was free of charge.
+class counted_sends final : public ports::send_gate {
+public:
+    coro::task<result<ports::send_terms>> before_sending(const ports::chat_request&,
+                                                         const std::vector<ports::lost_request>&,
+                                                         coro::call_context) override {
+        ++admitted;
+        co_return ports::send_terms{};
+    }
+    void on_unpaid() noexcept override { ++unpaid; }
+    int admitted = 0;
+    int unpaid = 0;
+};
+
+TEST(http_chat_provider, requests_that_cost_nothing_are_reported) {
+    struct expectation {
+        int status;
+        int admitted;
+        int unpaid;
+    };
+    for (const auto& [status, admitted, unpaid] :
+         {expectation{429, 3, 3}, {503, 3, 3}, {400, 1, 1}, {500, 3, 0}}) {
+        SCOPED_TRACE(status);
+        for (const bool streamed : {false, true}) {
+            fixture with;
+            counted_sends sends;
+            with.request.sends = &sends;
+            for (int i = 0; i < 3; ++i)
+                with.http.reply(status, R"({"error":{"message":"m","code":"c"}})");
+            const auto answer = streamed ? with.stream() : with.complete();
+            ASSERT_FALSE(answer);
+            EXPECT_EQ(sends.admitted, admitted);
+            EXPECT_EQ(sends.unpaid, unpaid);
+        }
+    }
+}
+
+// The connection broke after the request was written, and could not be made again.
+TEST(http_chat_provider, a_request_that_was_sent_again_in_vain_may_be_charged_for) {
+    fixture with;
+    counted_sends sends;
+    with.request.sends = &sends;
+    for (int i = 0; i < 3; ++i) with.breaks(http_errc::connect_failed);
+    with.http.answers.front().resent = 1;
+    const auto answer = with.complete();
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(sends.admitted, 3);
+    EXPECT_EQ(sends.unpaid, 2);
+    EXPECT_EQ(ports::lost_with(answer.error()).size(), 1U);
+    EXPECT_EQ(ports::attempts_of(answer.error()), 4U);
+}
+
 TEST(http_chat_provider, what_the_client_sent_again_counts_among_the_attempts) {
     for (const bool streamed : {false, true}) {
         fixture with;
@@ -120,7 +174,7 @@ TEST(http_chat_provider, no_try_begins_after_the_time_for_all_tries) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::overloaded));
     EXPECT_LE(with.http.requests.size(), 2U);
-    EXPECT_NE(with.log.text.find("after the time for all tries"), std::string::npos)
+    EXPECT_NE(with.log.text.find("after the time for all attempts"), std::string::npos)
         << with.log.text;
 }
 

@@ -30,6 +30,21 @@ TEST(json_reader, what_is_nested_too_deeply_is_an_error) {
     EXPECT_NE(deep.error().message().find("nested too deeply"), std::string::npos);
 }
 
+TEST(json_reader, far_more_memory_than_the_text_has_bytes_is_an_error) {
+    providers::json_reader reader({"test", nullptr});
+    std::string zeros = "[";
+    for (int i = 0; i < 10'000'000; ++i) zeros += "0,";
+    zeros += "0]";
+    const auto tree = reader.parse(zeros);
+    ASSERT_FALSE(tree) << "a quarter of a gigabyte for 20 MB";
+    EXPECT_EQ(tree.error().code(), ports::llm_errc::protocol);
+    EXPECT_NE(tree.error().message().find("holds too many values"), std::string::npos);
+    // A long text is none of these, and the reader goes on.
+    const auto text = reader.parse("\"" + std::string(40'000'000, 'x') + "\"");
+    ASSERT_TRUE(text);
+    EXPECT_EQ(text->get_string().size(), 40'000'000U);
+}
+
 TEST(json_reader, halves_of_characters_are_distinguished_from_the_rest) {
     providers::json_reader reader({"test", nullptr});
     const auto tree = reader.parse(

@@ -288,7 +288,13 @@ public:
         if (refusal) co_return *refusal;
         co_return ports::send_terms{42};
     }
+    void on_unpaid() noexcept override {
+        ++unpaid;
+        unpaid_thread = std::this_thread::get_id();
+    }
     std::optional<error> refusal;
+    int unpaid = 0;
+    std::thread::id unpaid_thread;
     std::thread::id thread;
     std::string model;
     std::size_t lost_count = 0;
@@ -325,6 +331,24 @@ TEST_F(remote_test, requests_are_admitted_here) {
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.error().message(), "the budget is used up");
     EXPECT_EQ(failed.error().info().payload, payload);
+}
+
+TEST_F(remote_test, requests_that_cost_nothing_are_reported_here) {
+    service.play = [&](const chat_request& asked, ports::chat_delta_sink,
+                       coro::call_context context) -> coro::task<result<chat_response>> {
+        asked.sends->on_unpaid();
+        const std::vector<ports::lost_request> none;
+        result<ports::send_terms> terms =
+            co_await asked.sends->before_sending(asked, none, context);
+        EXPECT_TRUE(terms);
+        asked.sends->on_unpaid();
+        co_return chat_response{};
+    };
+    noted_admission admission;
+    request.sends = &admission;
+    EXPECT_TRUE(here.run(port.complete(request, here.context())));
+    EXPECT_EQ(admission.unpaid, 2);
+    EXPECT_EQ(admission.unpaid_thread, std::this_thread::get_id());
 }
 
 TEST_F(remote_test, cancellation_ends_the_service_first) {

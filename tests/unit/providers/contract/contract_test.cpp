@@ -176,7 +176,7 @@ TEST_P(contract, errors_have_their_kind_and_whether_they_pass) {
     const auto unmatched = complete(user_request("something else"));
     ASSERT_FALSE(unmatched);
     EXPECT_NE(unmatched.error().message().find(
-                  "no rule of rules.json takes the prompt that begins \"something"),
+                  "no rule of rules.json matches the prompt that begins \"something"),
               std::string::npos)
         << unmatched.error().message();
 }

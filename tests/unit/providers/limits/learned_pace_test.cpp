@@ -61,6 +61,18 @@ TEST(learned_pace, refusals_in_between_do_not_count_as_let_in) {
     EXPECT_NEAR(at.pace.per_second(), 200.0 / 39, 0.1);
 }
 
+TEST(learned_pace, comes_back_soon_after_everything_was_refused) {
+    sender at;
+    for (int i = 0; i < 60; ++i) at.refuse(1s); // from the beginning
+    const auto opened = at.now;
+    for (int i = 0; i < 100; ++i) {
+        at.now = std::max(at.now, at.pace.fits_at(at.now));
+        at.pace.refill(at.now);
+        at.pace.take(at.now, true);
+    }
+    EXPECT_LT(at.now - opened, 45s) << "not three times the minute that it has waited";
+}
+
 TEST(learned_pace, a_few_calls_cannot_ruin_it) {
     sender at;
     at.send(600, 10ms);

@@ -236,6 +236,22 @@ TEST(prefix_gate, many_prefixes_are_forgotten) {
     EXPECT_EQ(at.behind->out, 0);
 }
 
+TEST(prefix_gate, a_call_costs_the_same_among_many_warm_prefixes) {
+    fan_out at;
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 40'000; ++i) {
+        const ports::chat_request request = user_request(std::to_string(i) + long_text());
+        call_demand demand;
+        demand.request = &request;
+        call_permit permit = at.gate.try_acquire(demand);
+        ASSERT_TRUE(permit);
+        call_outcome answered;
+        answered.status = 200;
+        permit.settle(answered);
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 8s) << "a look at all of them each time";
+}
+
 TEST(prefix_hash, is_of_the_beginning_only) {
     const std::size_t bytes = 4'096;
     const std::string same(5'000, 'a');

@@ -19,7 +19,7 @@ TEST(fallback_route, the_first_that_answers_is_named) {
     EXPECT_EQ(answer->model, "m-b");
     EXPECT_EQ(answer->attempts, 2U);
     EXPECT_EQ(route.counters().fallbacks, 1U);
-    EXPECT_NE(at.log.text.find("smart: a failed; going on with b:m-b"), std::string::npos);
+    EXPECT_NE(at.log.text.find("smart: a failed; continuing with b:m-b"), std::string::npos);
 }
 
 TEST(fallback_route, what_one_service_has_signed_goes_to_no_other) {

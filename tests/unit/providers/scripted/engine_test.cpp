@@ -99,7 +99,7 @@ TEST(scripted_engine, unmatched_prompt_names_the_file_and_shows_its_beginning) {
     EXPECT_EQ(failed.status, 400);
     EXPECT_EQ(failed.code, "no_matching_rule");
     EXPECT_TRUE(failed.message.starts_with(
-        R"(no rule of test.json takes the prompt that begins "Tell me a \"story\" xxx)"));
+        R"(no rule of test.json matches the prompt that begins "Tell me a \"story\" xxx)"));
     EXPECT_LT(failed.message.size(), 200U);
 }
 
@@ -241,7 +241,7 @@ TEST(scripted_engine, all_mistakes_are_reported_with_their_place) {
                                              "rules[5].template: unknown name",
                                              "rules[6].template: \"{{count}}\" lacks",
                                              "rules[7].json.k[0]: the expression",
-                                             "rules[8].text: must be a text",
+                                             "rules[8].text: must be a string",
                                              "rules[8]: has no response",
                                              "rules[9].delay_ms: begins",
                                              "rules[10].error: lacks its status",
@@ -263,7 +263,7 @@ TEST(scripted_engine, all_mistakes_are_reported_with_their_place) {
     EXPECT_EQ(mistakes.size(), begins.size());
     const auto failed = engine::parse("{}", "empty.json");
     ASSERT_FALSE(failed);
-    EXPECT_EQ(failed.error().message(), "empty.json: holds neither rules nor a default");
+    EXPECT_EQ(failed.error().message(), "empty.json: has neither rules nor a default");
 }
 
 TEST(scripted_engine, hostile_files_end_in_an_error) {

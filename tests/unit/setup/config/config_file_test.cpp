@@ -221,12 +221,13 @@ parallel_tool_calls = false
 reasoning_effort = "low"
 reasoning_tokens = 0
 prompt_cache = false
+park = true
 extra_parameters = { top_k = 40, nested = { a = [1, "b"] } }
 )");
     EXPECT_EQ(tasks::parameters_json(result.providers.at(0).request),
               R"({"temperature":5E-1,"max_tokens":100,"top_p":1E0,"seed":-3,)"
               R"("stop":["END","STOP"],"tool_choice":"auto","parallel_tool_calls":false,)"
-              R"("reasoning_effort":"low","reasoning_tokens":0,"prompt_cache":false,)"
+              R"("reasoning_effort":"low","reasoning_tokens":0,"prompt_cache":false,"park":true,)"
               R"("extra_parameters":{"nested":{"a":[1,"b"]},"top_k":40}})");
     EXPECT_THAT(mistakes("[providers.a.request]\ntemperature = nan\ntop_p = -inf\n"),
                 ElementsAre(HasSubstr("not NaN"), HasSubstr("not infinity")));

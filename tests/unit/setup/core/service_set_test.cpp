@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -157,6 +158,56 @@ TEST_F(service_set_test, a_recording_plays_without_the_rules) {
     EXPECT_THAT(evaluate(shout), HasSubstr("error: "));
     options.services.replay = (folder / "calls.jsonl").string();
     EXPECT_EQ(evaluate(shout), "hey!");
+}
+
+TEST_F(service_set_test, many_services_are_made_in_the_time_of_their_number) {
+    constexpr int many = 100'000;
+    for (int i = 0; i < many; ++i)
+        *options.config_text += "[providers.p" + std::to_string(i) + "]\n";
+    *options.config_text += "[providers.openai.request.extra_parameters]\n";
+    for (int i = 0; i < many; ++i) *options.config_text += "p" + std::to_string(i) + " = 1\n";
+    const std::clock_t began = std::clock();
+    const auto set = service_set::create(loop, null_log(), options);
+    EXPECT_TRUE(set) << set.error().message();
+    // Generous: with squares of the number it was half a minute.
+    EXPECT_LT((std::clock() - began) / CLOCKS_PER_SEC, 10);
+}
+
+TEST_F(service_set_test, a_project_does_not_make_a_service_of_the_users_free) {
+    options.config_text.reset();
+    options.variables.config_home = (folder / "home").string();
+    std::filesystem::create_directories(folder / "home" / "heddle");
+    write("home/heddle/heddle.toml",
+          "[providers.office]\ntype = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n");
+    ports::token_usage million;
+    million.input = 1'000'000;
+    for (const char* project : {"", "[providers.office]\ntype = \"vllm\"\n"}) {
+        write("heddle.toml", project);
+        const auto set = service_set::create(loop, null_log(), options);
+        ASSERT_TRUE(set) << set.error().message();
+        EXPECT_GT((*set)->prices().cost_usd("office", "gpt-4o", million).value_or(0), 0) << project;
+        EXPECT_FALSE((*set)->prices().cost_usd("office", "unheard-of", million)) << project;
+    }
+}
+
+TEST_F(service_set_test, a_project_does_not_make_a_paid_service_free_by_a_name) {
+    options.config_text.reset();
+    options.variables.config_home = (folder / "home").string();
+    std::filesystem::create_directories(folder / "home" / "heddle");
+    write("home/heddle/heddle.toml",
+          "[providers.local]\ntype = \"ollama\"\n[providers.vllm]\ntype = \"llama.cpp\"\n");
+    // No permission is needed for the usual address of a type.
+    write("heddle.toml",
+          "[providers.local]\ntype = \"openai\"\n[providers.ollama]\ntype = \"openai\"\n");
+    ports::token_usage million;
+    million.input = 1'000'000;
+    const auto set = service_set::create(loop, null_log(), options);
+    ASSERT_TRUE(set) << set.error().message();
+    for (const char* name : {"local", "ollama"}) {
+        EXPECT_GT((*set)->prices().cost_usd(name, "gpt-4o", million).value_or(0), 0) << name;
+        EXPECT_FALSE((*set)->prices().cost_usd(name, "unheard-of", million)) << name;
+    }
+    EXPECT_EQ((*set)->prices().cost_usd("vllm", "any", million), 0.0);
 }
 
 TEST_F(service_set_test, a_workspace_must_exist) {

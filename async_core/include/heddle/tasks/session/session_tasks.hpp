@@ -49,6 +49,7 @@ public:
     [[nodiscard]] std::optional<lang::operator_info> describe(
         const lang::host_object& callable) const override;
     [[nodiscard]] std::optional<lang::operator_doc> document(std::string_view name) const override;
+    [[nodiscard]] host::replay_class replays(const lang::host_object& callable) const override;
     [[nodiscard]] bool is_reserved_key(std::string_view name) const override;
     void collect_names(std::vector<std::string>& names) const override;
     /// Errors: TaskError input_validation_failure and configuration_error, SexpEvaluationError for

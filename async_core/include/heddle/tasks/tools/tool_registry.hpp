@@ -2,12 +2,14 @@
 #pragma once
 
 #include <heddle/host/effect.hpp>
+#include <heddle/lang/builtin.hpp>
 #include <heddle/lang/value.hpp>
 #include <heddle/tasks/output/output_schema.hpp>
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,11 @@ struct tool {
     /// The function of a tool that is written in the language, which `run` shares; null for others.
     /// It belongs to one registration only.
     std::shared_ptr<const lang::value> body{};
+    /// What becomes of its calls when a durable row is executed again; `derived` with `compute`.
+    host::replay_class replays = host::replay_class::answer;
+    /// For a tool that depends on nothing but its inputs: computes what `run` would. Workflows call
+    /// it as a builtin, without an effect; models by `run`. May be null.
+    std::function<result<lang::value>(lang::heap&, const lang::value& inputs)> compute{};
 };
 
 /// A tool that was checked when it was registered. Immutable.
@@ -51,6 +58,7 @@ struct registered_tool {
     std::vector<std::string> required;
     bool open = false; ///< takes clauses that the schema does not name
     output_schema schema;
+    std::optional<lang::immediate_call> at_once; ///< with declared.compute
 };
 
 /// Approximate size of a tool in bytes: its definition and its compiled schema.
@@ -67,6 +75,9 @@ public:
     [[nodiscard]] std::string_view type_name() const noexcept override { return "tool"; }
     [[nodiscard]] std::string describe() const override { return "tool " + tool_->declared.name; }
     [[nodiscard]] bool callable() const noexcept override { return true; }
+    [[nodiscard]] const lang::immediate_call* at_once() const noexcept override {
+        return tool_->at_once ? &*tool_->at_once : nullptr;
+    }
     /// Unless a function is hidden from visit_values().
     [[nodiscard]] bool is_immutable() const noexcept override {
         return !tool_->declared.body || tool_.use_count() == 1;

@@ -49,6 +49,10 @@ public:
     /// Sets the prices of a provider of another name, or of a route, to those of `like`, unless it
     /// has its own.
     void price_as(std::string name, std::string_view like);
+    /// The same in place of its own; if `like` is unknown, so are the prices of `name`.
+    void replace(std::string name, std::string_view like);
+    /// Whether the models of a provider that have no price cost nothing.
+    [[nodiscard]] bool is_free(std::string_view provider) const noexcept;
 
     [[nodiscard]] const model_price* find(std::string_view provider, std::string_view model) const;
     [[nodiscard]] std::optional<double> cost_usd(std::string_view provider, std::string_view model,

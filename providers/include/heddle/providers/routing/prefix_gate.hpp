@@ -69,6 +69,7 @@ private:
     prefix_gate_options options_;
     bool enabled_ = true;
     std::unordered_map<std::uint64_t, std::unique_ptr<prefix>> prefixes_;
+    std::size_t forget_at_; ///< number of prefixes at which old ones are looked for
     std::size_t waiting_ = 0;
 };
 

@@ -38,6 +38,8 @@ struct service_request {
     bool without_keys = false;         ///< nothing is sent, so no key is needed
     bool from_records = false; ///< responses are in a journal: files of rules may be missing
     batch_parking park;        ///< for services that take batches; empty: nothing is parked
+    /// Why not, for the warning where a task asks for it; empty: there is no run with a journal.
+    std::string why_not_parked{};
 };
 
 } // namespace heddle::setup

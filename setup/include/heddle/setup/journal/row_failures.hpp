@@ -1,6 +1,7 @@
 // What has failed in a row.
 #pragma once
 
+#include <heddle/base/error.hpp>
 #include <heddle/host/row_history.hpp>
 #include <heddle/lang/heap.hpp>
 #include <heddle/ports/run_journal.hpp>
@@ -9,12 +10,16 @@
 #include <string>
 #include <vector>
 
-namespace heddle::cli {
+namespace heddle::setup {
 
 /// The message with which a recorded step failed: of an error, or of a task's FAILED result.
 /// Nothing for a step that has not failed or was cancelled (host::failure_reader).
 [[nodiscard]] std::optional<std::string> failure_of_step(lang::heap& memory,
                                                          const ports::step_record& step);
+
+/// The message of the step that made an evaluation fail with this error, to be found by
+/// failure_of_step: of the FAILED result that was read, or of the error itself.
+[[nodiscard]] std::string message_of_step(const error& failure);
 
 /// Reads the records of a row that runs again under another program. `has_failed`: it ended with a
 /// failure. `asks_anew`: what made it fail is discarded.
@@ -25,4 +30,4 @@ namespace heddle::cli {
 /// As if an attempt that has failed followed the records.
 void end_attempt(std::vector<ports::step_record>& records);
 
-} // namespace heddle::cli
+} // namespace heddle::setup

@@ -1,12 +1,13 @@
-#include "batch/row_failures.hpp"
 
+#include <heddle/lang/errors.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
+#include <heddle/setup/journal/row_failures.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <utility>
 
-namespace heddle::cli {
+namespace heddle::setup {
 
 std::optional<std::string> failure_of_step(lang::heap& memory, const ports::step_record& step) {
     if (step.body.empty()) return std::nullopt; // it is made again in any case
@@ -17,6 +18,13 @@ std::optional<std::string> failure_of_step(lang::heap& memory, const ports::step
     }
     if (!tasks::is_failed_result(*ended)) return std::nullopt;
     return tasks::task_error_of(*ended).message();
+}
+
+std::string message_of_step(const error& failure) {
+    const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
+    if (script && tasks::is_failed_result(script->result))
+        return tasks::task_error_of(script->result).message();
+    return failure.message();
 }
 
 void end_attempt(std::vector<ports::step_record>& records) {
@@ -36,4 +44,4 @@ host::row_history read_earlier_version(lang::heap& memory, std::vector<ports::st
     });
 }
 
-} // namespace heddle::cli
+} // namespace heddle::setup

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::cli {
+namespace heddle::setup {
 
 /// Appends the steps of one row to the journal. Threads: the loop's.
 class row_log final : public host::step_log {
@@ -40,6 +40,7 @@ public:
         return journal_.append(row_, std::move(record), context);
     }
     void note(ports::step_record record) override {
+        if (record.kind == ports::step_kind::unpaid) note_request(record);
         ++appended_;
         journal_.note(row_, std::move(record));
     }
@@ -94,15 +95,20 @@ private:
         co_return error::cancelled(cancel_reason::budget).with_attempts(0);
     }
     void note_request(const ports::step_record& record) {
-        if (record.kind == ports::step_kind::sent) under_way_.push_back(record);
-        const bool is_response = record.kind == ports::step_kind::request;
+        using ports::step_kind;
+        if (record.kind == step_kind::sent) under_way_.push_back(record);
         const bool ends_step =
-            record.kind == ports::step_kind::answer || record.kind == ports::step_kind::composed;
+            record.kind == step_kind::answer || record.kind == step_kind::composed;
+        // A response has counted the attempts before it.
+        std::uint32_t attempts = 0;
+        if (record.kind == step_kind::unpaid) attempts = 1;
+        if (record.kind == step_kind::request)
+            attempts = std::max<std::uint32_t>(1, record.spent.requests);
         for (auto each = under_way_.begin(); each != under_way_.end();) {
-            const bool settled = each->path == record.path &&
-                                 (ends_step || (is_response && each->content == record.content));
+            const bool is_attempt = attempts != 0 && each->content == record.content;
+            const bool settled = each->path == record.path && (ends_step || is_attempt);
             each = settled ? under_way_.erase(each) : std::next(each);
-            if (settled && is_response) break;
+            if (settled && is_attempt && --attempts == 0) break;
         }
     }
 
@@ -121,4 +127,4 @@ private:
     std::vector<ports::step_record> earlier_;
 };
 
-} // namespace heddle::cli
+} // namespace heddle::setup

@@ -1,0 +1,45 @@
+// What others ask of a batch, from the beginning of its process on.
+#pragma once
+
+#include "batch/batch_counts.hpp"
+#include "batch/batch_run.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace heddle::cli {
+
+/// Steers a batch. What is asked while its program is being loaded takes effect when its rows
+/// begin; only cancel() does at once. Threads: the loop's.
+class batch_steering {
+public:
+    /// `program`: the file that is loaded, for people. `on_cancel`: of the loading.
+    batch_steering(std::string program, std::function<void()> on_cancel)
+        : program_(std::move(program)), on_cancel_(std::move(on_cancel)) {}
+
+    /// The rows begin. `batch` outlives the use of this, or detach() comes before its end.
+    void attach(batch_run& batch);
+    void detach() noexcept { batch_ = nullptr; }
+
+    void pause(bool paused);
+    void cancel();
+    void set_concurrency(std::size_t rows);
+    void set_budget(double dollars);
+    [[nodiscard]] batch_counts counts() const;
+    /// cancel() was called before the rows began.
+    [[nodiscard]] bool was_cancelled() const noexcept { return cancelled_; }
+
+private:
+    std::string program_;
+    std::function<void()> on_cancel_;
+    batch_run* batch_ = nullptr; ///< null: the program is being loaded
+    bool paused_ = false;
+    bool cancelled_ = false;
+    std::optional<std::size_t> concurrency_;
+    std::optional<double> budget_;
+};
+
+} // namespace heddle::cli
