@@ -210,16 +210,16 @@ coro::task<result<void>> run_files::restore_output(std::vector<ports::known_row>
                        writes_output_again(opened(), outputs_.result_file(), known);
     if (!again && !outputs_.has_lost_letters(known)) co_return result<void>();
     const bool keeps_results = !again && !of_.asked.errors_in_output;
-    const std::uint64_t size = journal_->emitted_size();
-    result<void> forgotten = co_await journal_->forget_output(context);
-    if (!forgotten) co_return forgotten;
     std::vector<std::uint64_t> kept;
     for (ports::known_row& each : known) {
         each.emitted = keeps_results && each.emitted && each.status == ports::row_status::done;
         if (each.emitted) kept.push_back(each.row);
     }
-    if (keeps_results) forgotten = journal_->note_emitted(std::move(kept), size);
-    co_return forgotten;
+    // At once: a kill in between would have all results written again, twice to a pipe.
+    result<void> noted;
+    if (keeps_results) noted = co_await journal_->keep_output_of(std::move(kept), context);
+    else noted = co_await journal_->forget_output(context);
+    co_return noted;
 }
 
 coro::task<result<void>> run_files::finish(ending how, coro::call_context context) {

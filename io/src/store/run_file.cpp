@@ -42,7 +42,8 @@ constexpr const char* layout = R"(
         unpriced INTEGER NOT NULL,
         estimated INTEGER NOT NULL,
         value BLOB NOT NULL,
-        error BLOB NOT NULL);
+        error BLOB NOT NULL,
+        ended INTEGER); -- ascending in the order of the ends
     CREATE TABLE records (
         row INTEGER NOT NULL,
         seq INTEGER NOT NULL,
@@ -64,11 +65,16 @@ constexpr const char* layout = R"(
         ('cost', 0.0), ('unpriced', 0), ('estimated', 0), ('emitted_size', 0);
 )";
 
-/// When rows were worked on last, where somebody notes it. Versions that do not know the table
-/// leave it alone.
-constexpr const char* times_layout = R"(
+/// When rows were worked on last, where somebody notes it; what rows have taken before their last
+/// end; the order of the ends. Versions that do not know them leave them alone.
+constexpr const char* additions = R"(
     CREATE TABLE IF NOT EXISTS times (row INTEGER PRIMARY KEY, at INTEGER NOT NULL);
     CREATE INDEX IF NOT EXISTS times_by_age ON times (at);
+    CREATE TABLE IF NOT EXISTS work (
+        row INTEGER PRIMARY KEY,
+        attempts INTEGER NOT NULL,
+        duration INTEGER NOT NULL);
+    CREATE INDEX IF NOT EXISTS ends_in_order ON ends (ended);
 )";
 
 result<std::int64_t> number_of(sqlite_database& database, std::string_view question) {
@@ -101,10 +107,10 @@ result<bool> is_empty(sqlite_database& database) {
 
 result<void> make_tables(sqlite_database& database) {
     // One transaction: whoever is killed here leaves an empty file.
-    const std::string all =
-        std::string("BEGIN IMMEDIATE;") + layout + parking_layout + times_layout +
-        "PRAGMA application_id = " + std::to_string(our_application) +
-        "; PRAGMA user_version = " + std::to_string(layout_version) + "; COMMIT";
+    const std::string all = std::string("BEGIN IMMEDIATE;") + layout + parking_layout + additions +
+                            "PRAGMA application_id = " + std::to_string(our_application) +
+                            "; PRAGMA user_version = " + std::to_string(layout_version) +
+                            "; COMMIT";
     auto outcome = database.run(all.c_str());
     if (!outcome) (void)database.run("ROLLBACK");
     return outcome;
@@ -151,9 +157,11 @@ result<sqlite_database> opened_to_write(const run_store_options& options) {
     if (empty) {
         HEDDLE_CHECK(make_tables(database));
     } else {
+        HEDDLE_TRY(const bool is_numbered, has_numbered_ends(database));
+        if (!is_numbered) HEDDLE_CHECK(database.run("ALTER TABLE ends ADD COLUMN ended INTEGER"));
         const std::string version =
             parking_layout +
-            (times_layout + ("PRAGMA user_version = " + std::to_string(layout_version)));
+            (additions + ("PRAGMA user_version = " + std::to_string(layout_version)));
         HEDDLE_CHECK(database.run(version.c_str()));
     }
     return database;
@@ -170,6 +178,13 @@ result<sqlite_database> opened_to_read(const std::string& file) {
 }
 
 } // namespace
+
+result<bool> has_numbered_ends(sqlite_database& database) {
+    HEDDLE_TRY(
+        const std::int64_t columns,
+        number_of(database, "SELECT count(*) FROM pragma_table_info('ends') WHERE name = 'ended'"));
+    return columns != 0;
+}
 
 std::string file_of_run(const std::string& folder) { return folder + "/run.db"; }
 
@@ -215,6 +230,7 @@ result<run_sums> load_sums(sqlite_database& database) {
         else if (name == "unpriced") totals.spent.unpriced = static_cast<std::uint32_t>(number);
         else if (name == "estimated") totals.spent.estimated = number != 0;
         else if (name == "emitted_size") sums.emitted_size = number;
+        else if (name == "ended") sums.ended = number;
         else if (name == "output_phase") sums.phase = static_cast<output_phase>(number);
     }
 }

@@ -28,8 +28,13 @@ struct run_sums {
     ports::run_totals totals;
     std::uint64_t emitted_size = 0;
     output_phase phase = output_phase::in_place;
+    std::uint64_t ended = 0; ///< number of the last end of a row
 };
 [[nodiscard]] result<run_sums> load_sums(sqlite_database& database);
+
+/// Whether the ends of rows have numbers: not in journals of older versions that nobody has opened
+/// for writing since.
+[[nodiscard]] result<bool> has_numbered_ends(sqlite_database& database);
 
 void bind_digest(sqlite_statement& statement, const ports::digest128& digest, std::string& buffer);
 [[nodiscard]] ports::digest128 digest_in(std::string_view bytes) noexcept;

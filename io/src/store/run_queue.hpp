@@ -63,6 +63,10 @@ struct step_appended {
     std::uint64_t row = 0;
     ports::step_record record;
 };
+struct work_noted {
+    std::uint64_t row = 0;
+    ports::row_work sum;
+};
 struct rows_emitted {
     std::vector<std::uint64_t> rows;
     std::uint64_t size = 0;
@@ -77,7 +81,8 @@ struct nothing_written {}; ///< for who waits for all that comes before
 using write_change =
     std::variant<nothing_written, row_begun, row_restarted, row_retried, step_appended,
                  ports::row_end, rows_emitted, manifest_set, contents_indexed, row_revised,
-                 rows_outdated, row_timed, rows_forgotten, spare_used, phase_set, parking_change>;
+                 rows_outdated, row_timed, rows_forgotten, spare_used, phase_set, parking_change,
+                 work_noted>;
 
 struct queued_write {
     write_change change;

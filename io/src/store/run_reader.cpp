@@ -3,6 +3,7 @@
 #include "store/packed_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace heddle::store {
 
@@ -29,7 +30,7 @@ result<ports::step_record> record_in(const sqlite_statement& asked, int first) {
     record.at = asked.real(first + 3);
     record.name = asked.bytes(first + 4);
     record.spent = spending_in(asked, first + 5);
-    HEDDLE_TRY(record.body, unpack_text(asked.bytes(first + 11)));
+    HEDDLE_TRY(record.body, unpack_text(asked.bytes(first + 11))); // of NULL: no bytes
     record.number = static_cast<std::uint64_t>(asked.number(first + 12));
     return record;
 }
@@ -59,6 +60,11 @@ ports::known_row known_in(const sqlite_statement& asked) {
     known.id = digest_in(asked.bytes(3));
     known.content = digest_in(asked.bytes(4));
     return known;
+}
+
+result<end_place> place_in(const sqlite_statement& asked) {
+    return end_place{static_cast<std::uint64_t>(asked.number(0)),
+                     static_cast<std::uint64_t>(asked.number(1))};
 }
 
 /// The answers of a statement, each made by `make`.
@@ -125,6 +131,110 @@ result<std::vector<ports::step_record>> run_reader::records_of(std::uint64_t row
                                     "ORDER BY seq"));
         asked.begin().bind(static_cast<std::int64_t>(row));
         return all_of<ports::step_record>(asked, [&] { return record_in(asked, 0); });
+    });
+}
+
+result<ports::row_work> run_reader::work_of(std::uint64_t row) {
+    return ask<ports::row_work>([row](sqlite_database& database) -> result<ports::row_work> {
+        ports::row_work work;
+        HEDDLE_TRY(
+            sqlite_statement noted,
+            database.prepare("SELECT attempts, duration, 1 AS place FROM ends WHERE row = ?1 "
+                             "UNION ALL SELECT attempts, duration, 2 FROM work "
+                             "WHERE row = ?1 ORDER BY place LIMIT 1"));
+        // The end is there as long as it is not written that the row goes on.
+        noted.begin().bind(static_cast<std::int64_t>(row));
+        HEDDLE_TRY(const bool there, noted.step());
+        if (there) {
+            work.attempts = static_cast<std::uint32_t>(noted.number(0));
+            work.duration_ms = noted.number(1);
+        }
+        HEDDLE_TRY(sqlite_statement clock,
+                   database.prepare("SELECT max(at) FROM records WHERE row = ?"));
+        clock.begin().bind(static_cast<std::int64_t>(row));
+        HEDDLE_TRY(const bool any, clock.step());
+        if (any) {
+            // A process that was killed has noted nothing but its records.
+            const auto recorded = static_cast<std::int64_t>(std::ceil(clock.real(0) * 1000));
+            work.duration_ms = std::max(work.duration_ms, recorded);
+        }
+        return work;
+    });
+}
+
+result<std::vector<end_place>> run_reader::last_ends(std::size_t count) {
+    using places = std::vector<end_place>;
+    return ask<places>([count](sqlite_database& database) -> result<places> {
+        HEDDLE_TRY(const bool is_numbered, has_numbered_ends(database));
+        HEDDLE_TRY(
+            sqlite_statement asked,
+            database.prepare(
+                is_numbered ? "SELECT row, ended FROM ends ORDER BY ended DESC, row DESC LIMIT ?"
+                            : "SELECT row, 0 FROM ends ORDER BY row DESC LIMIT ?"));
+        asked.begin().bind(limited(count));
+        HEDDLE_TRY(places all, all_of<end_place>(asked, [&] { return place_in(asked); }));
+        std::reverse(all.begin(), all.end());
+        return all;
+    });
+}
+
+result<std::vector<end_place>> run_reader::ends_after(std::uint64_t number, std::size_t count) {
+    using places = std::vector<end_place>;
+    return ask<places>([=](sqlite_database& database) -> result<places> {
+        HEDDLE_TRY(const bool is_numbered, has_numbered_ends(database));
+        if (!is_numbered) return places();
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT row, ended FROM ends WHERE ended > ? "
+                                    "ORDER BY ended LIMIT ?"));
+        asked.begin().bind(limited(number)).bind(limited(count));
+        return all_of<end_place>(asked, [&] { return place_in(asked); });
+    });
+}
+
+result<std::vector<row_records>> run_reader::rows_with_open_requests(std::uint64_t first,
+                                                                     std::size_t count) {
+    using found = std::vector<row_records>;
+    return ask<found>([=](sqlite_database& database) -> result<found> {
+        // A million rows may have begun and wait for batches: most have nothing that is open.
+        HEDDLE_TRY(
+            sqlite_statement asked,
+            database.prepare(
+                "WITH open AS (SELECT row FROM rows WHERE row >= ? AND status = 1 AND EXISTS "
+                "(SELECT 1 FROM records AS sent WHERE sent.row = rows.row AND sent.kind = 7 "
+                "AND NOT EXISTS (SELECT 1 FROM records AS step WHERE step.row = sent.row AND "
+                "step.seq > sent.seq AND step.kind IN (1, 6) AND step.path = sent.path)) "
+                "ORDER BY row LIMIT ?) "
+                "SELECT records.row, kind, path, content, at, name, requests, input_tokens, "
+                "output_tokens, cost, unpriced, estimated, "
+                "CASE kind WHEN 7 THEN body END, seq "
+                "FROM open CROSS JOIN records ON records.row = open.row "
+                "ORDER BY records.row, seq"));
+        asked.begin().bind(limited(first)).bind(limited(count));
+        found all;
+        for (;;) {
+            HEDDLE_TRY(const bool there, asked.step());
+            if (!there) return all;
+            const auto row = static_cast<std::uint64_t>(asked.number(0));
+            if (all.empty() || all.back().row != row) all.push_back({row, {}});
+            HEDDLE_TRY(ports::step_record record, record_in(asked, 1));
+            all.back().records.push_back(std::move(record));
+        }
+    });
+}
+
+result<std::vector<std::uint64_t>> run_reader::begun_rows_with(const std::string& name,
+                                                               std::uint64_t first,
+                                                               std::size_t count) {
+    using numbers = std::vector<std::uint64_t>;
+    return ask<numbers>([&](sqlite_database& database) -> result<numbers> {
+        HEDDLE_TRY(sqlite_statement asked,
+                   database.prepare("SELECT row FROM rows WHERE row >= ? AND status = 1 AND EXISTS "
+                                    "(SELECT 1 FROM records WHERE records.row = rows.row AND "
+                                    "kind IN (2, 12) AND name = ?) ORDER BY row LIMIT ?"));
+        asked.begin().bind(limited(first)).bind_text(name).bind(limited(count));
+        return all_of<std::uint64_t>(asked, [&]() -> result<std::uint64_t> {
+            return static_cast<std::uint64_t>(asked.number(0));
+        });
     });
 }
 

@@ -23,6 +23,15 @@ public:
     [[nodiscard]] result<std::vector<ports::known_row>> rows_before(std::int64_t at,
                                                                     std::size_t count);
     [[nodiscard]] result<std::vector<ports::step_record>> records_of(std::uint64_t row);
+    [[nodiscard]] result<ports::row_work> work_of(std::uint64_t row);
+    [[nodiscard]] result<std::vector<end_place>> last_ends(std::size_t count);
+    [[nodiscard]] result<std::vector<end_place>> ends_after(std::uint64_t number,
+                                                            std::size_t count);
+    [[nodiscard]] result<std::vector<row_records>> rows_with_open_requests(std::uint64_t first,
+                                                                           std::size_t count);
+    [[nodiscard]] result<std::vector<std::uint64_t>> begun_rows_with(const std::string& name,
+                                                                     std::uint64_t first,
+                                                                     std::size_t count);
     [[nodiscard]] result<std::vector<ports::row_end>> ends_to_emit(std::uint64_t first,
                                                                    std::size_t count);
     [[nodiscard]] result<std::vector<manifest_entry>> manifest();

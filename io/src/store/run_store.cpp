@@ -64,6 +64,14 @@ public:
                                     coro::call_context context) override {
         return write(step_appended{row, std::move(record)}, context, need::kept);
     }
+    void note_work(std::uint64_t row, const ports::row_work& sum) override {
+        (void)queue(work_noted{row, sum});
+    }
+    coro::task<result<ports::row_work>> work_of(std::uint64_t row,
+                                                coro::call_context context) override {
+        return read<ports::row_work>([row](run_reader& reader) { return reader.work_of(row); },
+                                     context);
+    }
     coro::task<result<void>> end_row(ports::row_end end, coro::call_context context) override {
         return write(std::move(end), context, need::kept);
     }
@@ -74,6 +82,10 @@ public:
     coro::task<result<void>> forget_output(coro::call_context context) override {
         emitted_size_ = 0;
         return write(rows_emitted{{}, 0, true}, context, need::all_kept);
+    }
+    coro::task<result<void>> keep_output_of(std::vector<std::uint64_t> rows,
+                                            coro::call_context context) override {
+        return write(rows_emitted{std::move(rows), emitted_size_, true}, context, need::all_kept);
     }
     std::uint64_t emitted_size() const noexcept override { return emitted_size_; }
     ports::run_totals totals() const noexcept override {
@@ -128,6 +140,34 @@ public:
                 HEDDLE_TRY(auto found, reader.rows(number, 1, std::nullopt, true));
                 if (found.empty() || found.front().known.row != number) return one();
                 return one(std::move(found.front()));
+            },
+            context);
+    }
+    coro::task<result<std::vector<end_place>>> last_ends(std::size_t count,
+                                                         coro::call_context context) override {
+        return read<std::vector<end_place>>(
+            [count](run_reader& reader) { return reader.last_ends(count); }, context);
+    }
+    coro::task<result<std::vector<end_place>>> ends_after(std::uint64_t number, std::size_t count,
+                                                          coro::call_context context) override {
+        return read<std::vector<end_place>>(
+            [number, count](run_reader& reader) { return reader.ends_after(number, count); },
+            context);
+    }
+    coro::task<result<std::vector<row_records>>> rows_with_open_requests(
+        std::uint64_t first, std::size_t count, coro::call_context context) override {
+        return read<std::vector<row_records>>(
+            [first, count](run_reader& reader) {
+                return reader.rows_with_open_requests(first, count);
+            },
+            context);
+    }
+    coro::task<result<std::vector<std::uint64_t>>> begun_rows_with(
+        std::string name, std::uint64_t first, std::size_t count,
+        coro::call_context context) override {
+        return read<std::vector<std::uint64_t>>(
+            [name = std::move(name), first, count](run_reader& reader) {
+                return reader.begun_rows_with(name, first, count);
             },
             context);
     }

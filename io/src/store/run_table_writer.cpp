@@ -53,8 +53,12 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
             {&on.end_row, "UPDATE rows SET status = ?, emitted = 0 WHERE row = ?"},
             {&on.end,
              "INSERT OR REPLACE INTO ends (row, attempts, duration, maybe_paid, requests, "
-             "input_tokens, output_tokens, cost, unpriced, estimated, value, error) "
-             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+             "input_tokens, output_tokens, cost, unpriced, estimated, value, error, ended) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+            {&on.work, "INSERT OR REPLACE INTO work (row, attempts, duration) VALUES (?, ?, ?)"},
+            {&on.keep_work,
+             "INSERT OR REPLACE INTO work (row, attempts, duration) "
+             "SELECT row, attempts, duration FROM ends WHERE row = ?"},
             {&on.time, "INSERT OR REPLACE INTO times (row, at) VALUES (?, ?)"},
             {&on.emit, "UPDATE rows SET emitted = 1 WHERE row = ?"},
             {&on.sum, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"},
@@ -135,16 +139,21 @@ result<void> run_table_writer::apply(const row_begun& change) {
                     .bind(packer_.pack(change.text)));
 }
 
+result<void> run_table_writer::drop_end(std::uint64_t row) {
+    HEDDLE_CHECK(done(on_.keep_work.begin().bind(key_of(row))));
+    return done(on_.restart.begin().bind(key_of(row)));
+}
+
 result<void> run_table_writer::apply(const row_restarted& change) {
     const std::int64_t row = key_of(change.row);
     next_.erase(change.row);
     HEDDLE_CHECK(done(on_.drop.begin().bind(row)));
-    HEDDLE_CHECK(done(on_.restart.begin().bind(row)));
+    HEDDLE_CHECK(drop_end(change.row));
     return set_status(change.row, ports::row_status::begun, {});
 }
 
 result<void> run_table_writer::apply(const row_retried& change) {
-    HEDDLE_CHECK(done(on_.restart.begin().bind(key_of(change.row))));
+    HEDDLE_CHECK(drop_end(change.row));
     return set_status(change.row, ports::row_status::begun, {});
 }
 
@@ -183,7 +192,7 @@ result<void> run_table_writer::apply(const rows_forgotten& change) {
         }
         on_.status.begin();
         next_.erase(row);
-        for (const char* table : {"rows", "texts", "ends", "records", "times"}) {
+        for (const char* table : {"rows", "texts", "ends", "records", "times", "work"}) {
             const std::string drop =
                 "DELETE FROM " + std::string(table) + " WHERE row = " + std::to_string(key_of(row));
             HEDDLE_CHECK(database_.run(drop.c_str()));
@@ -251,7 +260,15 @@ result<void> run_table_writer::apply(const ports::row_end& change) {
     bind_spending(on_.end, change.spent);
     const std::string value(packer_.pack(change.value_json));
     on_.end.bind(std::string_view(value)).bind(packer_.pack(change.error_json));
+    on_.end.bind(static_cast<std::int64_t>(++sums_.ended));
     return done(on_.end);
+}
+
+result<void> run_table_writer::apply(const work_noted& change) {
+    return done(on_.work.begin()
+                    .bind(key_of(change.row))
+                    .bind(std::int64_t{change.sum.attempts})
+                    .bind(change.sum.duration_ms));
 }
 
 result<void> run_table_writer::apply(const rows_emitted& change) {
@@ -296,6 +313,7 @@ result<void> run_table_writer::write_sums() {
         {"unpriced", totals.spent.unpriced},
         {"estimated", totals.spent.estimated},
         {"emitted_size", static_cast<std::int64_t>(sums_.emitted_size)},
+        {"ended", static_cast<std::int64_t>(sums_.ended)},
         {"output_phase", static_cast<std::int64_t>(sums_.phase)},
     };
     for (const auto& [name, number] : all) HEDDLE_CHECK(set_sum(name, number));

@@ -28,7 +28,7 @@ public:
 private:
     struct statements {
         sqlite_statement status, begin_row, text, restart, drop, next, append, end_row, end, emit,
-            sum, source, discard, to_due, to_spares, to_past, use, time;
+            sum, source, discard, to_due, to_spares, to_past, use, time, work, keep_work;
     };
     run_table_writer(std::string folder, sqlite_database database, statements prepared,
                      run_sums sums)
@@ -51,11 +51,14 @@ private:
     [[nodiscard]] result<void> apply(const spare_used& change);
     [[nodiscard]] result<void> apply(const phase_set& change);
     [[nodiscard]] result<void> apply(const parking_change& change);
+    [[nodiscard]] result<void> apply(const work_noted& change);
 
     /// Sets the status of a row, and counts it. Its digests become those of `known`, unless it is a
     /// row already and these are zero.
     [[nodiscard]] result<void> set_status(std::uint64_t row, ports::row_status status,
                                           const ports::known_row& known);
+    /// A row that has ended goes on: drops its end, and keeps what the row has taken.
+    [[nodiscard]] result<void> drop_end(std::uint64_t row);
     [[nodiscard]] std::uint64_t* count_of(ports::row_status status) noexcept;
     [[nodiscard]] result<std::int64_t> next_of(std::uint64_t row);
     [[nodiscard]] result<void> write_sums();

@@ -100,14 +100,23 @@ enum class row_status : std::uint8_t {
     rejected = 4 ///< the row could not be read; never run
 };
 
+/// What executions of a row took. An execution that goes on in another process, after a kill or
+/// Ctrl-C, or because it has waited for an answer, is one attempt.
+struct row_work {
+    std::uint32_t attempts = 0; ///< that have ended, other than by the outage of a service
+    /// In which an execution was under way, calls and waits for limits included; not while the row
+    /// waits for its next attempt, a person or a batch, nor after the last record before a kill.
+    std::int64_t duration_ms = 0;
+};
+
 /// How a row ended.
 struct row_end {
     std::uint64_t row = 0; ///< its number in the run
     row_status status = row_status::done;
-    std::string value_json; ///< of `done`
-    std::string error_json; ///< of `failed` and `rejected`
-    std::uint32_t attempts = 1;
-    std::int64_t duration_ms = 0; ///< over all processes that worked on it
+    std::string value_json;       ///< of `done`
+    std::string error_json;       ///< of `failed` and `rejected`
+    std::uint32_t attempts = 1;   ///< of all processes that worked on it, see row_work
+    std::int64_t duration_ms = 0; ///< of all attempts, see row_work
     step_spending spent;          ///< over all attempts
     bool maybe_paid = false;      ///< a request may have been paid for whose response was lost
 };
@@ -186,6 +195,14 @@ public:
     /// The records of a row, in order.
     [[nodiscard]] virtual coro::task<result<std::vector<step_record>>> records_of(
         std::uint64_t row, coro::call_context context) = 0;
+
+    /// Notes what a row has taken in all processes so far, where it does not end yet. Returns
+    /// before it is durable; a failure shows in the next call that waits.
+    virtual void note_work(std::uint64_t row, const row_work& sum) = 0;
+    /// What a row has taken so far: as noted, or as its last end said if it was reopened or begins
+    /// anew; of a process that was killed, until its last record at least.
+    [[nodiscard]] virtual coro::task<result<row_work>> work_of(std::uint64_t row,
+                                                               coro::call_context context) = 0;
 
     /// Notes how a row ended; returns once that is durable.
     [[nodiscard]] virtual coro::task<result<void>> end_row(row_end end,

@@ -57,6 +57,18 @@ struct run_row {
     std::optional<ports::row_end> ended; ///< without value and error where they were not asked for
 };
 
+/// The end of a row among those of a run.
+struct end_place {
+    std::uint64_t row = 0;
+    std::uint64_t number = 0; ///< ascending in the order of the ends; 0: of an older journal
+};
+
+/// Records of one row.
+struct row_records {
+    std::uint64_t row = 0;
+    std::vector<ports::step_record> records;
+};
+
 /// A recorded answer by its content.
 struct content_answer {
     std::uint64_t row = 0;
@@ -111,6 +123,11 @@ public:
     /// once that is durable.
     [[nodiscard]] virtual coro::task<result<void>> forget_output(coro::call_context context) = 0;
 
+    /// Notes that it holds the results of these rows and no others, and has the same size: a crash
+    /// leaves the one or the other. Returns once that is durable.
+    [[nodiscard]] virtual coro::task<result<void>> keep_output_of(std::vector<std::uint64_t> rows,
+                                                                  coro::call_context context) = 0;
+
     /// Rows by number from `first` on, at most `count`, of one status or all.
     [[nodiscard]] virtual coro::task<result<std::vector<run_row>>> rows(
         std::uint64_t first, std::size_t count, std::optional<ports::row_status> status,
@@ -118,6 +135,24 @@ public:
     /// One row; nothing when the run does not know it.
     [[nodiscard]] virtual coro::task<result<std::optional<run_row>>> row(
         std::uint64_t number, coro::call_context context) = 0;
+
+    /// The last rows that have ended, at most `count`, in the order in which they did.
+    [[nodiscard]] virtual coro::task<result<std::vector<end_place>>> last_ends(
+        std::size_t count, coro::call_context context) = 0;
+    /// Rows that have ended after the end of that number, in their order, at most `count`. A row
+    /// that has ended several times is there with its last end.
+    [[nodiscard]] virtual coro::task<result<std::vector<end_place>>> ends_after(
+        std::uint64_t number, std::size_t count, coro::call_context context) = 0;
+    /// Rows by number from `first` on, at most `count`, that have begun and not ended, and in which
+    /// a request was sent whose step has not ended; with their records, which have bodies only
+    /// where they are of requests that were sent.
+    [[nodiscard]] virtual coro::task<result<std::vector<row_records>>> rows_with_open_requests(
+        std::uint64_t first, std::size_t count, coro::call_context context) = 0;
+
+    /// Rows by number from `first` on, at most `count`, that have begun and not ended, and have the
+    /// record of a request (step_kind::request or reused) of that name.
+    [[nodiscard]] virtual coro::task<result<std::vector<std::uint64_t>>> begun_rows_with(
+        std::string name, std::uint64_t first, std::size_t count, coro::call_context context) = 0;
 
     /// Of up to a thousand rows that are done; where there are none, of those that failed.
     [[nodiscard]] virtual coro::task<result<row_sample>> sample_rows(
