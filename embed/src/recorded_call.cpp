@@ -111,7 +111,6 @@ result<void> recorded_call::compare(const store::run_row& earlier) {
     is_outdated_ = text_in(about, "program") != wanted_.program;
     has_records_ = true;
     has_failed_ = earlier.known.status == ports::row_status::failed;
-    if (earlier.ended) attempts_ = earlier.ended->attempts + 1;
     if (earlier.known.status != ports::row_status::done || is_outdated_ || !earlier.ended)
         return {};
     HEDDLE_TRY(json value, json::parse(earlier.ended->value_json));
@@ -129,6 +128,11 @@ coro::task<result<void>> recorded_call::begin(
     lang::heap& memory, coro::call_context context) {
     context = {context.loop, nullptr, {}}; // short, and to be complete
     store::run_store& store = claim_.store();
+    if (has_records_ && !has_counted_) {
+        result<ports::row_work> work = co_await store.work_of(claim_.row().row, context);
+        if (!work) co_return claim_.noted(work.error());
+        before_ = *work;
+    }
     if (is_outdated_ || is_misfit_) {
         result<void> revised = co_await revise(memory, context);
         if (!revised) co_return claim_.noted(revised.error());
@@ -232,13 +236,18 @@ coro::task<result<void>> recorded_call::end(
     const std::uint64_t row = claim_.row().row;
     (void)log_->note_lost();
     note_time(context);
-    if (from_outside) co_return result<void>();
-    ports::row_end ended;
-    ended.row = row;
-    ended.attempts = attempts_;
-    ended.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+    ports::row_work work = before_;
+    work.duration_ms += std::chrono::duration_cast<std::chrono::milliseconds>(
                             std::chrono::steady_clock::now() - began_)
                             .count();
+    if (from_outside) { // a later call goes on with the attempt
+        store.note_work(row, work);
+        co_return result<void>();
+    }
+    ports::row_end ended;
+    ended.row = row;
+    ended.attempts = work.attempts + 1;
+    ended.duration_ms = work.duration_ms;
     usage used = used_before_;
     if (how) used += how->used();
     else if (const failure_details* details = details_of(how.error())) used += details->used;

@@ -76,7 +76,7 @@ private:
     ports::digest128 content_;
     tag_claim claim_;
     std::uint64_t seed_ = 0;
-    std::uint32_t attempts_ = 1;
+    ports::row_work before_;   ///< in earlier calls
     bool has_records_ = false; ///< of earlier evaluations
     bool has_failed_ = false;  ///< the last of them
     bool is_outdated_ = false; ///< they are of another version of the program

@@ -152,6 +152,50 @@ TEST_F(stopped_batches, try_failed_rows_again) {
         EXPECT_EQ(line.at("attempts").to_number<int>(), line.at("id").as_string() == "r1" ? 3 : 1);
 }
 
+TEST_F(stopped_batches, count_the_attempts_of_all_processes) {
+    rows_file(2);
+    model_thread model(R"({"rules": [{"match": "t1", "text": "x",
+        "error": {"status": 400, "message": "no", "times": 3}}, {"match": ".*", "text": "x"}]})");
+    EXPECT_EQ(run_heddle(asking(model.url(), {"--retry-rows", "1"})).code, 3);
+    const auto attempts = [&](const std::string& status) {
+        const auto all = run_heddle({"runs", "export", path("out.jsonl"), "--status", status});
+        return boost::json::parse(all.out.substr(all.out.find("\"r1\"") == std::string::npos
+                                                     ? 0
+                                                     : all.out.rfind("{\"id\":\"r1\"")))
+            .at("attempts")
+            .to_number<int>();
+    };
+    EXPECT_EQ(attempts("failed"), 2);
+    EXPECT_EQ(run_heddle(asking(model.url(), {"--retry-failed"})).code, 3);
+    EXPECT_EQ(attempts("failed"), 3);
+    EXPECT_EQ(run_heddle(asking(model.url(), {"--retry-failed"})).code, 0);
+    EXPECT_EQ(attempts("done"), 4);
+    for (const auto& line : lines_of("out.jsonl"))
+        EXPECT_EQ(line.at("attempts").to_number<int>(), line.at("id").as_string() == "r1" ? 4 : 1);
+}
+
+// It was that of the last process.
+TEST_F(stopped_batches, add_up_the_time_of_all_processes) {
+    rows_file(1);
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text) (ask text) (ask (string-append text \" hang\")))");
+    {
+        model_thread model(R"({"rules": [{"match": "hang", "text": "x", "delay_ms": 60000},
+            {"match": ".*", "text": "x", "delay_ms": 400}]})");
+        child_process child(heddle_command(batch_fixture::asking(model.url())));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 2; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    model_thread model(always_answering("x"));
+    EXPECT_EQ(run_heddle(batch_fixture::asking(model.url())).code, 0);
+    const auto lines = lines_of("out.jsonl");
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_GE(lines[0].at("duration_ms").to_number<int>(), 400);
+    EXPECT_EQ(lines[0].at("attempts").to_number<int>(), 1) << "the attempt has gone on";
+}
+
 TEST_F(stopped_batches, at_their_deadline_start_nothing_more) {
     rows_file(100);
     scratch.file("w.heddle", "(define (main text) (sleep 0.1) text)");

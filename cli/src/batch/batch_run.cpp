@@ -188,11 +188,13 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
     } else if (outcome->what == row_outcome::kind::waiting) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
         note_waiting(own.position);
+        if (!outcome->held) note_work(own, true);
         if (!of_.parking || !of_.parking->take_parked(own.number)) ++counted_.asking;
     } else if (outcome->outage && !probe && began < back_at_ && retry_after_outage(job)) {
         // It has asked before the service was back.
     } else {
         if (probe && outcome->outage) ++own.failed_probes;
+        note_work(own, true);
         const auto change =
             services_.row_ended(outcome->contacts, outcome->outage, probe, of_.tools.loop().now());
         if (change == service_outages::change::paused) {
@@ -254,14 +256,24 @@ void batch_run::retry_later(std::unique_ptr<row_job> job) {
     ++counted_.retried;
     retries_.push_back(std::move(job));
 }
+/// For a later process: this one may end first.
+void batch_run::note_work(const row_job& job, bool goes_on) {
+    if (!of_.journal) return;
+    ports::row_work sum = work_of(job);
+    if (goes_on) --sum.attempts;
+    of_.journal->note_work(job.number, sum);
+}
 
+
+    note_work(*job, false);
 coro::task<result<void>> batch_run::end(std::unique_ptr<row_job> job, row_outcome outcome) {
     ended_row row;
     row.result.id = job->row.id;
     ports::row_end& end = row.result.end;
     end.row = job->number;
-    end.attempts = job->attempts;
-    end.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(job->worked).count();
+    const ports::row_work work = work_of(*job);
+    end.attempts = work.attempts;
+    end.duration_ms = work.duration_ms;
     end.spent = job->spent;
     end.maybe_paid = job->lost != 0;
     end.value_json = std::move(outcome.value_json);

@@ -153,6 +153,8 @@ private:
     void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
     /// The outage in which the row has failed is over. False: it has failed in too many, or another
     /// one has begun; `job` is left.
+    /// `goes_on`: a later process continues the attempt.
+    void note_work(const row_job& job, bool goes_on);
     [[nodiscard]] bool retry_after_outage(std::unique_ptr<row_job>& job);
     /// Counts the outage for the row. False: they are too many.
     [[nodiscard]] bool note_outage_of(row_job& row) noexcept;

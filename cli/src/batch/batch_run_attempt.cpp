@@ -96,6 +96,11 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         if (!opened) co_return std::move(opened).error();
         session = *std::move(opened);
     }
+    if (!job.has_run && (job.is_revised || job.has_records)) {
+        result<ports::row_work> before = co_await of_.journal->work_of(job.number, context());
+        if (!before) co_return std::move(before).error();
+        job.before = *before;
+    }
     std::vector<ports::step_record> earlier;
     if (std::exchange(job.is_revised, false)) {
         result<std::vector<ports::step_record>> left =

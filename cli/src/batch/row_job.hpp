@@ -7,6 +7,7 @@
 #include <heddle/ports/run_journal.hpp>
 #include <heddle/rows/row.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,15 +30,24 @@ struct row_job {
     bool waits_for_service = false; ///< one that is down has failed it
     bool sends_nothing = false;     ///< a bound is used up: it runs if its responses are known
     bool is_continued = false;      ///< it began in an earlier process, and not in this one yet
-    std::uint32_t attempts = 0;
-    std::uint64_t outages = 0;     ///< in how many separate outages it has failed
-    unsigned failed_probes = 0;    ///< how often it was the probe while a service was down
-    std::uint64_t last_outage = 0; ///< number of the outage in which it failed last
+    std::uint32_t attempts = 0;     ///< of this process, without those that an outage has ended
+    std::uint64_t outages = 0;      ///< in how many separate outages it has failed
+    unsigned failed_probes = 0;     ///< how often it was the probe while a service was down
+    std::uint64_t last_outage = 0;  ///< number of the outage in which it failed last
     coro::clock::time_point not_before{};
-    coro::clock::duration worked{0};
-    std::uint32_t lost = 0;     ///< requests that may have been paid for without a response
-    ports::step_spending spent; ///< over all attempts and processes
+    ports::row_work before;          ///< in earlier processes
+    coro::clock::duration worked{0}; ///< in this process
+    std::uint32_t lost = 0;          ///< requests that may have been paid for without a response
+    ports::step_spending spent;      ///< over all attempts and processes
 };
+
+/// What the row has taken in all processes.
+[[nodiscard]] inline ports::row_work work_of(const row_job& job) noexcept {
+    ports::row_work sum = job.before;
+    sum.attempts += job.attempts;
+    sum.duration_ms += std::chrono::duration_cast<std::chrono::milliseconds>(job.worked).count();
+    return sum;
+}
 
 /// How one attempt at a row ended.
 struct row_outcome {

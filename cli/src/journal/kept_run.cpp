@@ -176,6 +176,9 @@ coro::task<result<void>> kept_run::begin(const run_sources* now) {
     if (asked_.use == run_use::work) {
         const bool has_ended = *row && (*row)->known.status != ports::row_status::begun;
         const bool failed = has_ended && (*row)->known.status == ports::row_status::failed;
+        result<ports::row_work> work = co_await journal_->work_of(row_number, context());
+        if (!work) co_return std::move(work).error();
+        before_ = *work;
         if (!changed->empty() && *row) {
             result<void> revised = co_await revise();
             if (!revised) co_return revised;
@@ -285,6 +288,13 @@ void kept_run::note_imports(const import_notes& found) {
     if (!entries.empty()) (void)journal_->set_manifest(std::move(entries));
 }
 
+ports::row_work kept_run::work_so_far() const {
+    ports::row_work sum = before_;
+    sum.duration_ms +=
+        std::chrono::duration_cast<std::chrono::milliseconds>(loop_->now() - began_).count();
+    return sum;
+}
+
 coro::task<result<void>> kept_run::end(run_end how) {
     if (asked_.use != run_use::work || !journal_) co_return result<void>();
     for (phase* each : {&top_, &main_}) {
@@ -305,10 +315,13 @@ coro::task<result<void>> kept_run::end(run_end how) {
         ended.error_json = std::move(how.error_json).value_or("");
         ended.spent = journal_->totals().spent;
         ended.maybe_paid = journal_->totals().maybe_paid != 0;
-        ended.duration_ms =
-            std::chrono::duration_cast<std::chrono::milliseconds>(loop_->now() - began_).count();
+        const ports::row_work work = work_so_far();
+        ended.attempts = work.attempts + 1;
+        ended.duration_ms = work.duration_ms;
         result<void> kept = co_await journal_->end_row(std::move(ended), context());
         if (!kept) co_return kept;
+    } else {
+        journal_->note_work(row_number, work_so_far());
     }
     result<void> flushed = co_await journal_->flush(context());
     co_return flushed;

@@ -123,6 +123,8 @@ private:
                      std::vector<ports::step_record> records);
     /// A request that was under way when an earlier process ended.
     void note_lost(ports::step_record record);
+    /// What the run has taken in all processes, without the attempt that is under way.
+    [[nodiscard]] ports::row_work work_so_far() const;
     [[nodiscard]] coro::call_context context() const noexcept { return {loop_, nullptr, {}}; }
 
     kept_run_request asked_;
@@ -139,6 +141,7 @@ private:
     phase top_;
     phase main_;
     coro::clock::time_point began_;
+    ports::row_work before_; ///< in earlier processes
 };
 
 } // namespace heddle::cli
