@@ -160,7 +160,13 @@ ports::step_spending batch_run::spent_now() const {
     return now;
 }
 
-coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
+void batch_run::break_off() noexcept {
+    broken_ = true;
+    rows_.request(cancel_reason::shutdown);
+    changed_.notify();
+}
+
+coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job, end_guard in_progress) {
     row_job& own = *job;
     const auto began = of_.tools.loop().now();
     const bool was_revised = own.is_revised; // an attempt makes it a row of this program
@@ -208,12 +214,10 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job) {
         }
         settled = co_await settle(std::move(job), *std::move(outcome));
     }
+    in_progress.ended();
     if (own_waits || shows_nothing) gate_.row_left(spent);
     else gate_.row_ended(spent, whole);
-    if (!settled) {
-        broken_ = true;
-        rows_.request(cancel_reason::shutdown);
-    }
+    if (!settled) break_off();
     changed_.notify();
     co_return settled;
 }

@@ -3,6 +3,7 @@
 
 #include "batch/batch_counts.hpp"
 #include "batch/batch_parts.hpp"
+#include "batch/end_guard.hpp"
 #include "batch/failure_table.hpp"
 #include "batch/known_table.hpp"
 #include "batch/program_edition.hpp"
@@ -111,7 +112,8 @@ private:
                                       std::uint64_t position, row_outcome outcome,
                                       coro::nursery& rows);
     /// Keeps the end of a rejected row, together with those of others.
-    [[nodiscard]] coro::task<result<void>> end_rejected(ended_row row, std::uint64_t position);
+    [[nodiscard]] coro::task<result<void>> end_rejected(ended_row row, std::uint64_t position,
+                                                        end_guard waiting);
     /// Whether a further row may be rejected: not too many wait for the journal.
     [[nodiscard]] bool may_reject() const noexcept;
     [[nodiscard]] result<void> prepare(row_job& job, const ports::known_row* known);
@@ -120,7 +122,10 @@ private:
     /// A bound is used up: a row whose responses may all be known. Others are left.
     [[nodiscard]] std::unique_ptr<row_job> next_to_reuse();
     void start(coro::nursery& rows, std::unique_ptr<row_job> job);
-    [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job);
+    [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job,
+                                                end_guard in_progress);
+    /// The batch ends, since something else than a row has failed.
+    void break_off() noexcept;
     [[nodiscard]] coro::task<result<row_outcome>> attempt(row_job& job);
     /// Calls main with the row, in that session or else on another thread. `log`: may be null.
     [[nodiscard]] coro::task<result<row_outcome>> execute(row_job& job,

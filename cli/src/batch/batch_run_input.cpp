@@ -259,22 +259,27 @@ result<void> batch_run::reject(rows::row_item item, std::uint64_t number, std::u
                                  false};
     HEDDLE_CHECK(of_.journal->begin_row(begun, origin.id, row.letter->row_json));
     ++rejected_.rows;
-    rejected_.bytes += bytes_of(row);
-    rows.start(end_rejected(std::move(row), position));
+    const std::size_t bytes = bytes_of(row);
+    rejected_.bytes += bytes;
+    end_guard waiting([this, bytes] {
+        --rejected_.rows;
+        rejected_.bytes -= bytes;
+        break_off();
+    });
+    rows.start(end_rejected(std::move(row), position, std::move(waiting)));
     return {};
 }
 
-coro::task<result<void>> batch_run::end_rejected(ended_row row, std::uint64_t position) {
+coro::task<result<void>> batch_run::end_rejected(ended_row row, std::uint64_t position,
+                                                 end_guard waiting) {
     result<void> kept = co_await of_.journal->end_row(row.result.end, context());
     --rejected_.rows;
-    rejected_.bytes -= bytes_of(row);
-    if (kept) {
-        ++counted_.rejected;
-        of_.emitter.put(position, std::move(row));
-    } else {
-        broken_ = true;
-        rows_.request(cancel_reason::shutdown);
-    }
+    if (!kept) co_return kept;
+    const std::size_t bytes = bytes_of(row);
+    of_.emitter.put(position, std::move(row));
+    waiting.ended();
+    rejected_.bytes -= bytes;
+    ++counted_.rejected;
     changed_.notify();
     co_return kept;
 }

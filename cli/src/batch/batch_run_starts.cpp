@@ -79,7 +79,11 @@ void batch_run::start(coro::nursery& rows, std::unique_ptr<row_job> job) {
     gate_.row_started();
     has_started_ = true;
     if (std::exchange(job->is_continued, false)) ++counted_.continued;
-    rows.start(work(std::move(job)));
+    end_guard in_progress([this] {
+        gate_.row_left({});
+        break_off();
+    });
+    rows.start(work(std::move(job), std::move(in_progress)));
 }
 
 } // namespace heddle::cli

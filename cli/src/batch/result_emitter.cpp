@@ -1,6 +1,9 @@
 #include "batch/result_emitter.hpp"
 
+#include "batch/end_guard.hpp"
 #include "batch/output_mark.hpp"
+
+#include <heddle/base/exceptions.hpp>
 
 #include <chrono>
 #include <utility>
@@ -107,6 +110,10 @@ result<void> result_emitter::write(std::vector<ended_row> batch) {
 }
 
 coro::task<result<void>> result_emitter::run(coro::call_context context) {
+    end_guard writing([this] { // rows would wait for room for ever
+        if (!failure_) failure_ = out_of_memory();
+        of_.on_change();
+    });
     while (!failure_) {
         if (ready_.empty()) {
             if (closed_ && !of_.journal && !later_.empty()) {
@@ -147,6 +154,7 @@ coro::task<result<void>> result_emitter::run(coro::call_context context) {
         else failure_ = std::move(wrote).error();
         of_.on_change();
     }
+    writing.ended();
     if (failure_) co_return *failure_;
     co_return result<void>();
 }
