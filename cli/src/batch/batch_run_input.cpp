@@ -181,6 +181,7 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
         job.has_records = true;
         job.has_ended = true;
         job.has_begun = true;
+        job.asks_anew = true; // also if its records do not fit and it starts over
         return {};
     }
     // Another program or text: what it asks as before is answered as before.
@@ -258,8 +259,8 @@ result<void> batch_run::reject(rows::row_item item, std::uint64_t number, std::u
     const ports::known_row begun{number, origin.id_digest, origin.content, ports::row_status::begun,
                                  false};
     HEDDLE_CHECK(of_.journal->begin_row(begun, origin.id, row.letter->row_json));
-    ++rejected_.rows;
     const std::size_t bytes = bytes_of(row);
+    ++rejected_.rows;
     rejected_.bytes += bytes;
     end_guard waiting([this, bytes] {
         --rejected_.rows;
@@ -273,11 +274,11 @@ result<void> batch_run::reject(rows::row_item item, std::uint64_t number, std::u
 coro::task<result<void>> batch_run::end_rejected(ended_row row, std::uint64_t position,
                                                  end_guard waiting) {
     result<void> kept = co_await of_.journal->end_row(row.result.end, context());
-    --rejected_.rows;
     if (!kept) co_return kept;
     const std::size_t bytes = bytes_of(row);
     of_.emitter.put(position, std::move(row));
     waiting.ended();
+    --rejected_.rows;
     rejected_.bytes -= bytes;
     ++counted_.rejected;
     changed_.notify();
