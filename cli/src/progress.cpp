@@ -87,9 +87,16 @@ void progress::stop() {
     if (std::exchange(stopped_, true)) return;
     unschedule();
     if (redraws_ && shown_) console_.clear_status();
-    if (style_ != progress_style::json) return;
+    const call_counts counts = source_.counts->since(before_);
     const double seconds = pace_.seconds(loop_.now());
-    console_.err(render_progress_json(source_.counts->since(before_), nullptr, seconds, 0, "end"));
+    if (style_ == progress_style::json) {
+        console_.err(render_progress_json(counts, nullptr, seconds, 0, "end"));
+        return;
+    }
+    // Whoever has read a line knows from the last one how it ended.
+    if (redraws_ || (style_ != progress_style::lines && !shown_)) return;
+    if (!counts.any() && !shown_) return;
+    console_.err("end: " + run_progress_line({}, counts, seconds, 0, 0) + "\n");
 }
 
 void progress::on_timer() noexcept {
@@ -104,6 +111,7 @@ void progress::on_timer() noexcept {
             console_.show_status(run_progress_line(at, counts, seconds, rate, console_.columns()));
         shown_ = shown_ || any;
     } else if (pace_.takes_line(now) && any) {
+        shown_ = true;
         console_.err_log(style_ == progress_style::json
                              ? render_progress_json(counts, &at, seconds, rate, "progress")
                              : run_progress_line(at, counts, seconds, rate, 0) + "\n");

@@ -36,7 +36,8 @@ public:
              progress_style style = progress_style::automatic);
     ~progress() { stop(); }
 
-    /// Removes the line, and shows no more; as JSON, writes the last object.
+    /// Removes the line, and shows no more. As JSON, writes the last object; as lines, the last
+    /// line, unless there were none and nobody has asked for them.
     void stop();
 
 private:

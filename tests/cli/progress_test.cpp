@@ -144,9 +144,17 @@ TEST_F(progress, is_written_in_lines_where_there_is_no_terminal) {
     EXPECT_EQ(ended.out, "20\n");
     EXPECT_THAT(ended.err,
                 ContainsRegex("^\\[=====>    \\] 10/20 50% \\| [0-9.]+/s \\| [0-9.]+ s left "
-                              "\\| 10 calls done, 5 running[^\n]*\n$"));
+                              "\\| 10 calls done, 5 running[^\n]*\n"
+                              "end: 20 calls done, [^\n]*\n$"));
     asked.emplace_back("-q");
     EXPECT_EQ(run_heddle(asked).err, "");
+}
+
+TEST_F(progress, in_lines_ends_with_one) {
+    const auto ended = run_heddle(command({"--progress", "lines"}));
+    EXPECT_EQ(ended.out, "20\n");
+    EXPECT_THAT(ended.err, ContainsRegex("^end: 20 calls done, [^\n]*\n$"));
+    EXPECT_EQ(run_heddle(command()).err, "") << "without a line there is none at the end";
 }
 
 TEST_F(progress, as_json_is_one_object_per_line) {
