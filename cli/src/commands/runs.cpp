@@ -382,7 +382,8 @@ Examples:
      .make = &make_command<replay_work>},
     {.name = "runs diff",
      .summary = "Compare the results of two runs of the same rows",
-     .details = "Rows are matched by their ids.\n\n"
+     .details = "Rows are matched by their ids. Of a row that differs, the steps are listed whose\n"
+                "arguments, request to a model or response differ.\n\n"
                 "Exit codes: 0 the results are the same, 1 they differ, 2 a run cannot be read.",
      .group = command_group::run,
      .make = &make_command<diff_work>},

@@ -4,6 +4,7 @@
 #include "batch/opened_run.hpp"
 #include "batch/run_store_access.hpp"
 #include "commands/evaluation.hpp"
+#include "journal/step_diff.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
@@ -183,17 +184,29 @@ private:
         else ++different_;
         if (in_a && in_b && has_failed(in_a->status) != has_failed(in_b->status))
             ++(has_failed(in_a->status) ? failed_in_a_ : failed_in_b_);
-        show(*a, *b);
+        if (++shown_ > asked_.most) co_return result<void>();
+        std::vector<step_difference> steps;
+        if (in_a && in_b) {
+            result<std::vector<ports::step_record>> of_a =
+                co_await a_.store->records_of(in_a->row, a_.context());
+            if (!of_a) co_return std::move(of_a).error();
+            result<std::vector<ports::step_record>> of_b =
+                co_await b_.store->records_of(in_b->row, b_.context());
+            if (!of_b) co_return std::move(of_b).error();
+            steps = compare_steps(*std::move(of_a), *std::move(of_b));
+        }
+        show(*a, *b, steps);
         co_return result<void>();
     }
 
-    void show(const std::optional<store::run_row>& a, const std::optional<store::run_row>& b) {
-        if (++shown_ > asked_.most) return;
+    void show(const std::optional<store::run_row>& a, const std::optional<store::run_row>& b,
+              const std::vector<step_difference>& steps) {
         const std::string& id = a ? a->id : b->id;
         if (asked_.json) {
             json::object line{{"id", id}, {"a", nullptr}, {"b", nullptr}};
             if (a) line["a"] = json_of(*a);
             if (b) line["b"] = json_of(*b);
+            if (a && b) line["steps"] = json_of(steps);
             output_.out_data(setup::json_line(line));
             return;
         }
@@ -205,7 +218,7 @@ private:
             const std::string line = sign + (*row ? text_of(**row) : std::string("(no result)"));
             text += (columns == 0 ? line : setup::cut_to_width(line, columns)) + "\n";
         }
-        output_.out(text);
+        output_.out(text + text_of(steps));
     }
 
     void tell() {

@@ -2,16 +2,11 @@
 
 #include "batch/batch_counts.hpp"
 #include "batch/run_identity.hpp"
+#include "journal/shown_answer.hpp"
 
 #include <heddle/base/utf8.hpp>
-#include <heddle/lang/errors.hpp>
-#include <heddle/lang/map.hpp>
-#include <heddle/lang/printer.hpp>
-#include <heddle/lang/value_codec.hpp>
-#include <heddle/ports/error_categories.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>
-#include <heddle/tasks/output/task_result.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -27,34 +22,6 @@ namespace {
 constexpr std::size_t shown_bytes = 200;     // of an answer, in a line for people
 constexpr std::size_t exported_bytes = 2000; // in JSON
 constexpr std::size_t path_digits = 12;      // enough to tell the steps of a row apart
-
-/// What a record holds.
-struct shown_answer {
-    std::string kind; ///< "answer", "error", "deadline", "function"
-    std::string text;
-};
-
-shown_answer answer_of(lang::heap& memory, const ports::step_record& record, std::size_t most) {
-    if (record.kind == ports::step_kind::cut) return {"deadline", ""};
-    if (record.kind == ports::step_kind::nested) return {"function", ""};
-    if (record.body.empty()) return {"done again", ""};
-    if (record.body == "deadline") return {"deadline", ""};
-    const auto answer = lang::decode_answer(memory, record.body, ports::find_category);
-    if (!answer) {
-        return {answer.error().is_cancelled() ? "cancelled" : "error",
-                utf8::shortened(answer.error().message(), most)};
-    }
-    shown_answer shown{"answer", ""};
-    lang::print_options options;
-    options.max_bytes = most;
-    const lang::value* content = &*answer;
-    if (tasks::is_task_result(*answer)) {
-        if (tasks::is_failed_result(*answer)) shown.kind = "FAILED";
-        if (const lang::value* found = lang::map_find(*answer, "content")) content = found;
-    }
-    shown.text = lang::print_value(*content, options);
-    return shown;
-}
 
 std::string usage_of(const ports::step_spending& spent) {
     std::string text;
