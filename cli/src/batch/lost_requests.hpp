@@ -20,12 +20,11 @@ struct lost_request_record {
 /// Finds them in the rows that have begun and do not go on yet. No process is at work on the run.
 /// What each has cost is estimated by host::count_lost(). Errors: of the journal.
 [[nodiscard]] coro::task<result<std::vector<lost_request_record>>> find_lost_requests(
-    ports::run_journal& journal, const std::vector<ports::known_row>& known,
-    const store::row_sample& sample, coro::call_context context);
+    store::run_store& journal, const store::row_sample& sample, coro::call_context context);
 
 /// Notes them in the journal, whose totals count them from then on. Errors: of the journal.
-[[nodiscard]] coro::task<result<void>> note_lost_requests(
-    ports::run_journal& journal, const std::vector<ports::known_row>& known,
-    const store::row_sample& sample, coro::call_context context);
+[[nodiscard]] coro::task<result<void>> note_lost_requests(store::run_store& journal,
+                                                          const store::row_sample& sample,
+                                                          coro::call_context context);
 
 } // namespace heddle::cli

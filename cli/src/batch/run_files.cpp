@@ -85,7 +85,7 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open_journal_rows(
     if (!matched) co_return std::move(matched).error();
     result<store::row_sample> sample = co_await journal_->sample_rows(context);
     if (!sample) co_return std::move(sample).error();
-    result<void> found = co_await note_lost_requests(*journal_, *known, *sample, context);
+    result<void> found = co_await note_lost_requests(*journal_, *sample, context);
     if (!found) co_return std::move(found).error();
     earlier_ = earlier_rows(journal_->totals(), *sample);
     result<void> noted = co_await note_program(*known, context);

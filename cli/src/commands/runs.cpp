@@ -1,8 +1,11 @@
 // `heddle runs`: look at runs of `heddle batch`, and steer those that are going.
+#include "batch/reports/run_export.hpp"
+#include "batch/reports/run_list.hpp"
+#include "batch/reports/run_show.hpp"
+#include "batch/reports/run_tail.hpp"
 #include "batch/run_command.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_manifest.hpp"
-#include "batch/run_reports.hpp"
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"

@@ -22,7 +22,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view question_name = "question";
+constexpr std::string_view question_name = record_of_question;
 constexpr std::string_view answer_name = "answer to a question";
 
 ports::digest128 key_of(std::string_view name, const std::string& text) {

@@ -6,9 +6,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
+
+/// The name of the record of a question, whose kind is step_kind::request.
+inline constexpr std::string_view record_of_question = "question";
 
 /// Performs system:ask_user in a durable row: the question is kept in the journal, and the row is
 /// parked until another process finds the answer there. Errors: PermissionError in a row without a

@@ -1,0 +1,81 @@
+#include "batch/reports/run_list.hpp"
+
+#include "batch/opened_run.hpp"
+#include "batch/reports/run_rows.hpp"
+#include "batch/run_manifest.hpp"
+#include "commands/evaluation.hpp"
+#include "table.hpp"
+
+#include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
+
+#include <boost/json/array.hpp>
+
+#include <utility>
+
+namespace heddle::cli {
+
+namespace json = boost::json;
+
+namespace {
+
+/// What is listed of a run.
+struct listed_run {
+    ports::run_totals totals;
+    std::string program;
+    std::string started;
+    bool going = false;
+};
+
+coro::task<result<void>> list(opened_run* run, listed_run* into) {
+    into->totals = run->store->totals();
+    into->program = run->about.program;
+    into->started = run->about.started;
+    into->going = run->is_going();
+    co_return result<void>();
+}
+
+} // namespace
+
+exit_code list_runs(const std::vector<std::string>& folders, bool as_json, console& output) {
+    std::vector<std::string> found;
+    for (const std::string& folder : folders.empty() ? std::vector<std::string>{"."} : folders) {
+        auto below = runs_below(folder);
+        if (!below) return tell_usage_error(below.error(), as_json, output);
+        found.insert(found.end(), below->begin(), below->end());
+    }
+    table lines;
+    for (const char* heading :
+         {"run", "program", "state", "done", "failed", "rejected", "begun", "cost", "started"})
+        lines.column(heading);
+    json::array all;
+    for (const std::string& folder : found) {
+        listed_run one;
+        const auto listed = with_run(folder, [&](opened_run& run) { return list(&run, &one); });
+        if (listed && as_json) {
+            all.push_back(json::object{{"run", folder},
+                                       {"program", one.program},
+                                       {"going", one.going},
+                                       {"started", one.started},
+                                       {"rows", totals_json(one.totals)}});
+        } else if (listed) {
+            lines.add({folder, one.program, one.going ? "going" : "",
+                       grouped_count(one.totals.done), grouped_count(one.totals.failed),
+                       grouped_count(one.totals.rejected), grouped_count(one.totals.begun),
+                       setup::dollars(one.totals.spent.cost_usd), one.started});
+        }
+        if (!listed) {
+            if (as_json) {
+                all.push_back(json::object{{"run", folder}, {"error", listed.error().message()}});
+            } else {
+                lines.add({folder, listed.error().message()});
+            }
+        }
+    }
+    if (as_json) output.out_data(setup::json_line(json::value(std::move(all))));
+    else if (found.empty()) output.out("no runs here\n");
+    else output.out(lines.text(output.traits().out_is_terminal ? output.columns() : 0));
+    return exit_code::done;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,94 @@
+#include "batch/reports/run_rows.hpp"
+
+#include "commands/evaluation.hpp"
+
+#include <heddle/setup/display_text.hpp>
+
+#include <boost/json/parse.hpp>
+
+namespace heddle::cli {
+
+namespace json = boost::json;
+
+namespace {
+
+/// The row with its value and error.
+coro::task<result<store::run_row>> whole_row(opened_run* run, store::run_row row) {
+    const bool whole =
+        !row.ended || !row.ended->value_json.empty() || !row.ended->error_json.empty();
+    if (whole) co_return row;
+    result<std::optional<store::run_row>> found =
+        co_await run->store->row(row.known.row, run->context());
+    if (!found) co_return std::move(found).error();
+    if (*found) co_return **std::move(found);
+    co_return row;
+}
+
+} // namespace
+
+std::string_view name_of(ports::row_status status) noexcept {
+    using ports::row_status;
+    switch (status) {
+    case row_status::begun: return "begun";
+    case row_status::done: return "done";
+    case row_status::failed: return "failed";
+    case row_status::rejected: return "rejected";
+    }
+    return "begun";
+}
+
+std::string grouped_count(std::uint64_t count) {
+    return setup::grouped(static_cast<long long>(count));
+}
+
+std::pair<std::string, std::string> reason_of(const std::string& error_json) {
+    boost::system::error_code wrong;
+    const json::value parsed = json::parse(error_json, wrong);
+    if (wrong || !parsed.is_object()) return {"unknown", ""};
+    const auto text = [&](std::string_view name) {
+        const json::value* found = parsed.get_object().if_contains(name);
+        return found && found->is_string() ? std::string(found->get_string()) : std::string();
+    };
+    std::string reason = text("kind");
+    if (const std::string more = text("reason"); !more.empty()) reason += " " + more;
+    return {std::move(reason), text("message")};
+}
+
+json::object totals_json(const ports::run_totals& totals) {
+    return {{"begun", totals.begun},
+            {"done", totals.done},
+            {"failed", totals.failed},
+            {"rejected", totals.rejected},
+            {"maybe_paid", totals.maybe_paid},
+            {"requests", totals.spent.requests},
+            {"input_tokens", totals.spent.input_tokens},
+            {"output_tokens", totals.spent.output_tokens},
+            {"cost_usd", setup::rounded_usd(totals.spent.cost_usd)}};
+}
+
+coro::task<result<void>> for_each_row(opened_run* run, std::optional<ports::row_status> status,
+                                      std::function<result<void>(store::run_row)> see,
+                                      std::uint64_t most) {
+    std::uint64_t first = 0;
+    for (std::uint64_t seen = 0; seen < most;) {
+        result<std::vector<store::run_row>> rows =
+            co_await run->store->rows(first, rows_at_once, status, run->context());
+        if (!rows) co_return std::move(rows).error();
+        if (rows->empty()) break;
+        first = rows->back().known.row + 1;
+        for (store::run_row& each : *rows) {
+            if (++seen > most) break;
+            result<store::run_row> whole = co_await whole_row(run, std::move(each));
+            if (!whole) co_return std::move(whole).error();
+            if (auto ok = see(*std::move(whole)); !ok) co_return ok;
+        }
+    }
+    co_return result<void>();
+}
+
+exit_code tell_report(const result<void>& ended, bool as_json, console& output) {
+    if (ended) return exit_code::done;
+    return tell_error(ended.error(), exit_code::usage, as_json, output);
+}
+
+} // namespace heddle::cli
