@@ -164,6 +164,21 @@ TEST_F(threaded_batches, load_the_program_on_all_threads_at_the_same_time) {
     EXPECT_EQ(child.wait().code, 0);
 }
 
+// The option alone, with a service that takes no batches, kept a run to one thread for ever.
+TEST_F(threaded_batches, continue_runs_that_were_to_park_and_have_not) {
+    scratch.file("w.heddle", asking_workflow);
+    rows_file(10);
+    const std::string rules = scratch.file("rules.json", R"({"rules": [
+        {"match": ".*", "text": "x"}]})");
+    const auto first =
+        run_heddle(command({"--model", "scripted:" + rules, "--park", "--max-calls", "4"}));
+    EXPECT_EQ(first.code, 4) << first.err;
+    EXPECT_THAT(first.err, ::testing::HasSubstr("no configured service takes batches"));
+    const auto more = run_heddle(command(on_threads(2, {"--model", "scripted:" + rules})));
+    EXPECT_EQ(more.code, 0) << more.err;
+    expect_each_row_once(10);
+}
+
 TEST_F(threaded_batches, share_limits_and_budgets) {
     scratch.file("w.heddle", asking_workflow);
     rows_file(60);

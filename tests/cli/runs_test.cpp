@@ -110,6 +110,64 @@ TEST_F(runs, that_are_over_cannot_be_steered) {
     EXPECT_THAT(ended.err, HasSubstr("is not going"));
 }
 
+TEST_F(runs, that_are_over_go_on_with_limits_that_were_set) {
+    rows_file(20);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto with = [&](const std::string& calls) {
+        return asking(model.url(), {"--max-calls", calls});
+    };
+    ASSERT_EQ(run_heddle(with("3")).code, 4);
+    const auto set = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=8", "stop-after=5"});
+    EXPECT_EQ(set.code, 0) << set.err;
+    EXPECT_THAT(set.out, HasSubstr("will continue it with max-calls=8, stop-after=5"));
+    const auto more = run_heddle(with("3"));
+    EXPECT_EQ(more.code, 4) << more.err;
+    EXPECT_THAT(more.err, HasSubstr("'heddle runs set' has set max-calls=8, stop-after=5"));
+    EXPECT_EQ(model.counters().requests, 8U);
+    EXPECT_EQ(run_heddle(with("10")).code, 4) << "who names another limit has that";
+    EXPECT_EQ(model.counters().requests, 10U);
+    const auto refused = run_heddle({"runs", "set", path("out.jsonl"), "deadline=5"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--deadline"));
+    EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "calls=5"}).code, 2);
+    EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=5.5"}).code, 2);
+}
+
+// A run may come from somebody else.
+TEST_F(runs, of_others_set_no_limits) {
+    rows_file(10);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto asked = asking(model.url(), {"--max-calls", "3"});
+    ASSERT_EQ(run_heddle(asked).code, 4);
+    ASSERT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=8"}).code, 0);
+    child_options elsewhere;
+    elsewhere.variables["HOME"] = path("another_home");
+    EXPECT_EQ(run_heddle(asked, elsewhere).code, 4);
+    EXPECT_EQ(model.counters().requests, 3U);
+}
+
+TEST_F(runs, that_are_going_get_other_limits) {
+    rows_file(300);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 50}]})");
+    child_process child(heddle_command(asking(model.url(), {"-c", "2"})), at_home());
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 4; }));
+    EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=20"}).code, 0);
+    EXPECT_EQ(child.wait(milliseconds(20'000)).code, 4);
+    EXPECT_EQ(model.counters().requests, 20U);
+    EXPECT_EQ(run_heddle(asking(model.url(), {"-c", "2"})).code, 4) << "it is kept";
+    EXPECT_EQ(model.counters().requests, 20U);
+    child_process timed(heddle_command(asking(model.url(), {"-c", "2", "--max-calls", "200"})),
+                        at_home());
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 24; }));
+    EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "deadline=0.1"}).code, 0);
+    const auto ended = timed.wait(milliseconds(20'000));
+    EXPECT_EQ(ended.code, 4);
+    EXPECT_THAT(ended.err, HasSubstr("--deadline"));
+}
+
 TEST_F(runs, that_are_going_are_steered) {
     rows_file(300);
     scratch.file("w.heddle", asking_workflow);

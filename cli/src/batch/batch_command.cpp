@@ -47,14 +47,17 @@ public:
         binding_.strict = asked_.strict;
         binding_.id_column = asked_.rows.id_field;
         raise_open_file_limit();
-        const bool has_before = has_parked(asked_.run_folder());
-        if (has_before && asked_.threads > 1) {
-            return tell_usage_error(error(errc::invalid_argument,
-                                          asked_.run_folder() + ": requests of the run are parked")
-                                        .with_hint("continue it without --threads"),
-                                    asked_.options.json, output_);
+        const run_manifest before = manifest_before();
+        if (before.has_parked && asked_.threads > 1) {
+            return tell_usage_error(
+                error(errc::invalid_argument,
+                      asked_.run_folder() + ": requests of the run were sent in batches")
+                    .with_hint("their responses are taken by one thread: continue it without "
+                               "--threads"),
+                asked_.options.json, output_);
         }
-        allow_parking(has_before);
+        // On several threads, nothing is parked, and nothing was.
+        allow_parking(before.parks && asked_.threads == 1);
         auto tools = application::create(asked_.file, asked_.options, variables, output_);
         if (!tools) return tell_usage_error(tools.error(), asked_.options.json, output_);
         tools_ = *std::move(tools);
@@ -81,10 +84,12 @@ private:
         else if (is_recorded) options.why_not_parked = no_parking_of_recordings;
     }
 
-    [[nodiscard]] static bool has_parked(const std::string& folder) {
-        if (folder.empty()) return false;
-        const auto about = read_manifest(folder);
-        return about && about->parks;
+    /// Of the run that is there; an empty one if there is none.
+    [[nodiscard]] run_manifest manifest_before() const {
+        const std::string folder = asked_.run_folder();
+        if (folder.empty()) return {};
+        auto about = read_manifest(folder);
+        return about ? *std::move(about) : run_manifest();
     }
 
     /// That of the run that is there, so that chance is the same in each of its processes.
@@ -166,6 +171,12 @@ private:
         else loading_.request(cancel_reason::user);
     }
 
+    /// Of 'heddle runs set': for the summary, and for later processes.
+    void keep_limits(const run_limits& limits) {
+        adopt_limits(asked_, limits);
+        if (auto noted = files_->note_limits(limits); !noted) say()(noted.error().message());
+    }
+
     /// Nothing is run for its result, or written.
     [[nodiscard]] bool only_looks() const noexcept { return asked_.dry_run || asked_.plan; }
 
@@ -210,9 +221,9 @@ private:
         result<std::vector<ports::known_row>> known = co_await files_->open(context());
         if (!known) co_return std::move(known).error();
         if (files_->journal() && asked_.options.parks) {
-            parking_.emplace(parked_run::parts{*tools_, asked_.parking(files_->manifest().parks),
-                                               *files_->journal(), *store_workers_, say(),
-                                               [this] { return files_->note_parking(); }});
+            parking_.emplace(parked_run::parts{
+                *tools_, asked_.parking(files_->manifest().has_parked), *files_->journal(),
+                *store_workers_, say(), [this] { return files_->note_parking(); }});
             result<void> parked = co_await parking_->begin(context().with_cancel(loading_));
             if (!parked) co_return parked;
         }
@@ -464,7 +475,8 @@ private:
     std::unique_ptr<row_workers> threads_; ///< null: rows are executed on the loop of the run
     std::optional<result_emitter> emitter_;
     std::optional<batch_run> batch_;
-    batch_steering steering_{asked_.file, [this] { cancel_loading(); }};
+    batch_steering steering_{asked_.file, [this] { cancel_loading(); },
+                             [this](const run_limits& limits) { keep_limits(limits); }};
     std::optional<batch_progress> progress_;
     std::unique_ptr<run_control> control_;
     coro::clock::time_point began_;

@@ -188,19 +188,19 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job, end_guard
         settled = std::move(outcome).error();
     } else if (outcome->what == row_outcome::kind::cancelled) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
+        if (!outcome->held) note_work(own, true);
         ++unfinished_;
         // In order, the rows behind it could not be written.
         if (outcome->held && of_.asked.ordered) gate_.stop(used_up_);
     } else if (outcome->what == row_outcome::kind::waiting) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
+        note_work(own, true);
         note_waiting(own.position);
-        if (!outcome->held) note_work(own, true);
         if (!of_.parking || !of_.parking->take_parked(own.number)) ++counted_.asking;
     } else if (outcome->outage && !probe && began < back_at_ && retry_after_outage(job)) {
         // It has asked before the service was back.
     } else {
         if (probe && outcome->outage) ++own.failed_probes;
-        note_work(own, true);
         const auto change =
             services_.row_ended(outcome->contacts, outcome->outage, probe, of_.tools.loop().now());
         if (change == service_outages::change::paused) {
@@ -256,10 +256,6 @@ void batch_run::note_waiting(std::uint64_t position) {
     of_.emitter.pass(position);
 }
 
-void batch_run::retry_later(std::unique_ptr<row_job> job) {
-    ++counted_.retried;
-    retries_.push_back(std::move(job));
-}
 /// For a later process: this one may end first.
 void batch_run::note_work(const row_job& job, bool goes_on) {
     if (!of_.journal) return;
@@ -268,8 +264,12 @@ void batch_run::note_work(const row_job& job, bool goes_on) {
     of_.journal->note_work(job.number, sum);
 }
 
-
+void batch_run::retry_later(std::unique_ptr<row_job> job) {
     note_work(*job, false);
+    ++counted_.retried;
+    retries_.push_back(std::move(job));
+}
+
 coro::task<result<void>> batch_run::end(std::unique_ptr<row_job> job, row_outcome outcome) {
     ended_row row;
     row.result.id = job->row.id;
@@ -345,14 +345,20 @@ void batch_run::pause(bool paused) {
     changed_.notify();
 }
 
-void batch_run::set_concurrency(std::size_t rows) {
-    gate_.bounds().concurrency = std::max<std::size_t>(1, rows);
-    changed_.notify();
-}
-
-void batch_run::set_budget(double amount) {
+void batch_run::set_limits(const run_limits& limits) {
+    batch_bounds& bounds = gate_.bounds();
+    for (const auto& [name, value] : limits) {
+        if (name == "concurrency") bounds.concurrency = static_cast<std::size_t>(value);
+        else if (name == "budget-usd") bounds.budget_usd = value;
+        else if (name == "max-calls") bounds.max_calls = static_cast<std::uint64_t>(value);
+        else if (name == "stop-after") bounds.max_failed = static_cast<std::uint64_t>(value);
+        else if (name == deadline_limit)
+            bounds.until =
+                coro::deadline(of_.tools.loop().now() + std::chrono::ceil<coro::clock::duration>(
+                                                            std::chrono::duration<double>(value)));
+    }
     used_up_ = stop_cause::none;
-    gate_.bounds().budget_usd = amount;
+    gate_.look_at_failures();
     changed_.notify();
 }
 

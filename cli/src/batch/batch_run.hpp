@@ -10,6 +10,7 @@
 #include "batch/result_emitter.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/row_job.hpp"
+#include "batch/run_limits.hpp"
 #include "batch/service_outages.hpp"
 #include "batch/start_gate.hpp"
 #include "batch/threads/row_workers.hpp"
@@ -58,8 +59,7 @@ public:
     /// Ends what is in flight.
     void cancel_rows() noexcept;
     void pause(bool paused);
-    void set_concurrency(std::size_t rows);
-    void set_budget(double dollars);
+    void set_limits(const run_limits& limits);
     /// Looks again at whether a row may start.
     void wake() noexcept { changed_.notify(); }
 
@@ -153,13 +153,13 @@ private:
     enum class held_rows : std::uint8_t { all, answered };
     /// Rows that a service has failed end so: all, or those whose services have answered since.
     [[nodiscard]] coro::task<result<void>> settle_held(held_rows which);
+    /// `goes_on`: a later process continues the attempt.
+    void note_work(const row_job& job, bool goes_on);
     void retry_later(std::unique_ptr<row_job> job);
     void note_waiting(std::uint64_t position);
     void note_outage(std::unique_ptr<row_job> job, row_outcome outcome);
     /// The outage in which the row has failed is over. False: it has failed in too many, or another
     /// one has begun; `job` is left.
-    /// `goes_on`: a later process continues the attempt.
-    void note_work(const row_job& job, bool goes_on);
     [[nodiscard]] bool retry_after_outage(std::unique_ptr<row_job>& job);
     /// Counts the outage for the row. False: they are too many.
     [[nodiscard]] bool note_outage_of(row_job& row) noexcept;

@@ -12,8 +12,7 @@ constexpr std::chrono::seconds grace(30); ///< of rows in progress
 
 void batch_steering::attach(batch_run& batch) {
     batch_ = &batch;
-    if (concurrency_) batch.set_concurrency(*concurrency_);
-    if (budget_) batch.set_budget(*budget_);
+    batch.set_limits(limits_);
     if (paused_) batch.pause(true);
     if (cancelled_) batch.drain(stop_cause::cancelled, grace);
 }
@@ -29,14 +28,10 @@ void batch_steering::cancel() {
     on_cancel_();
 }
 
-void batch_steering::set_concurrency(std::size_t rows) {
-    concurrency_ = rows;
-    if (batch_) batch_->set_concurrency(rows);
-}
-
-void batch_steering::set_budget(double dollars) {
-    budget_ = dollars;
-    if (batch_) batch_->set_budget(dollars);
+void batch_steering::set(const run_limits& limits) {
+    on_set_(limits);
+    if (batch_) return batch_->set_limits(limits);
+    for (const auto& [name, value] : limits) limits_.insert_or_assign(name, value);
 }
 
 batch_counts batch_steering::counts() const {

@@ -3,10 +3,9 @@
 
 #include "batch/batch_counts.hpp"
 #include "batch/batch_run.hpp"
+#include "batch/run_limits.hpp"
 
-#include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,9 +15,12 @@ namespace heddle::cli {
 /// begin; only cancel() does at once. Threads: the loop's.
 class batch_steering {
 public:
-    /// `program`: the file that is loaded, for people. `on_cancel`: of the loading.
-    batch_steering(std::string program, std::function<void()> on_cancel)
-        : program_(std::move(program)), on_cancel_(std::move(on_cancel)) {}
+    /// `program`: the file that is loaded, for people. `on_cancel`: of the loading. `on_set`: keeps
+    /// limits for later processes.
+    batch_steering(std::string program, std::function<void()> on_cancel,
+                   std::function<void(const run_limits&)> on_set)
+        : program_(std::move(program)), on_cancel_(std::move(on_cancel)),
+          on_set_(std::move(on_set)) {}
 
     /// The rows begin. `batch` outlives the use of this, or detach() comes before its end.
     void attach(batch_run& batch);
@@ -26,8 +28,8 @@ public:
 
     void pause(bool paused);
     void cancel();
-    void set_concurrency(std::size_t rows);
-    void set_budget(double dollars);
+    /// They are valid (check_limit).
+    void set(const run_limits& limits);
     [[nodiscard]] batch_counts counts() const;
     /// cancel() was called before the rows began.
     [[nodiscard]] bool was_cancelled() const noexcept { return cancelled_; }
@@ -38,8 +40,8 @@ private:
     batch_run* batch_ = nullptr; ///< null: the program is being loaded
     bool paused_ = false;
     bool cancelled_ = false;
-    std::optional<std::size_t> concurrency_;
-    std::optional<double> budget_;
+    std::function<void(const run_limits&)> on_set_;
+    run_limits limits_; ///< that were set while the program was being loaded
 };
 
 } // namespace heddle::cli

@@ -138,6 +138,14 @@ void note_command(run_manifest& manifest, given_command given,
     (void)setup::write_private_file(note, note_of(manifest));
 }
 
+bool is_run_of_user(const run_manifest& manifest, const std::string& folder,
+                    const setup::environment& variables) {
+    const std::string file = note_file(manifest, variables);
+    if (file.empty() || !is_same_path(manifest.folder, folder)) return false;
+    const auto note = setup::read_own_file(file, max_noted_bytes);
+    return note && *note == note_of(manifest);
+}
+
 result<std::vector<std::string>> command_of_run(const run_manifest& manifest,
                                                 const std::string& folder,
                                                 const command_request& asked,

@@ -25,6 +25,11 @@ struct given_command {
 /// (HOME) only the manifest has it. Errors: none; for what cannot be written there, the retry asks.
 void note_command(run_manifest& manifest, given_command given, const setup::environment& variables);
 
+/// Whether the user has started this run where it is now. A run may come from a stranger, and then
+/// it does not decide what a command of the user may spend.
+[[nodiscard]] bool is_run_of_user(const run_manifest& manifest, const std::string& folder,
+                                  const setup::environment& variables);
+
 /// What `heddle runs retry` or `replay` was asked for.
 struct command_request {
     bool allow = false;              ///< also a command that the user has not given

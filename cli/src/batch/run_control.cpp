@@ -14,8 +14,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
+#include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <list>
 
@@ -90,19 +90,18 @@ json::object perform(const std::string& line, batch_steering& batch) {
     } else if (action == "cancel") {
         batch.cancel();
     } else if (action == "set") {
-        const json::value* rows = request.if_contains("concurrency");
-        const json::value* budget = request.if_contains("budget_usd");
-        if (!rows && !budget) return refusal("set needs concurrency or budget-usd");
-        boost::system::error_code no_count;
-        boost::system::error_code no_amount;
-        const auto count = rows ? rows->to_number<std::int64_t>(no_count) : std::int64_t{1};
-        const auto amount = budget ? budget->to_number<double>(no_amount) : 0.0;
-        if (no_count || count < 1 || count > 1'000'000)
-            return refusal("concurrency must be a whole number from 1 to 1,000,000");
-        if (no_amount || !(amount >= 0) || !std::isfinite(amount))
-            return refusal("budget-usd must be a number of dollars from 0");
-        if (rows) batch.set_concurrency(static_cast<std::size_t>(count));
-        if (budget) batch.set_budget(amount);
+        run_limits limits;
+        for (const auto& each : request) {
+            if (each.key() == "do") continue;
+            std::string name(each.key());
+            std::replace(name.begin(), name.end(), '_', '-');
+            if (!each.value().is_number()) return refusal(name + " must be a number");
+            const double value = each.value().to_number<double>();
+            if (auto fits = check_limit(name, value); !fits) return refusal(fits.error().message());
+            limits.emplace(std::move(name), value);
+        }
+        if (limits.empty()) return refusal(std::string("set needs one of ") + known_limits);
+        batch.set(limits);
     } else if (action != "status") {
         return refusal("there is no request '" + action + "'");
     }

@@ -95,8 +95,26 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open_journal_rows(
 }
 
 result<void> run_files::note_parking() {
-    if (std::exchange(manifest_.parks, true)) return {};
+    if (std::exchange(manifest_.has_parked, true)) return {};
+    manifest_.parks = true;
     return write_manifest(of_.asked.run_folder(), manifest_);
+}
+
+void run_files::take_limits() {
+    set_limits& limits = manifest_.limits;
+    if (!is_run_of_user(manifest_, of_.asked.run_folder(), of_.variables)) limits.set.clear();
+    const run_limits set = limits.take(limits_of(of_.asked));
+    adopt_limits(of_.asked, set);
+    if (set.empty() || of_.asked.options.verbosity < 0 || of_.asked.options.json) return;
+    of_.output.err("heddle: 'heddle runs set' has set " + text_of(set) + "\n");
+}
+
+result<void> run_files::note_limits(const run_limits& limits) {
+    for (const auto& [name, value] : limits) {
+        if (name != deadline_limit) manifest_.limits.set.insert_or_assign(name, value);
+    }
+    // Until it is open, the manifest is yet to be written.
+    return is_open_ ? write_manifest(of_.asked.run_folder(), manifest_) : result<void>();
 }
 
 opened_files run_files::opened() noexcept { return {*journal_, manifest_, of_.asked, continues_}; }
@@ -118,9 +136,11 @@ result<void> run_files::open_run() {
                          "the run in " + folder + " is one of 'heddle run', not a batch")
                 .with_hint("name another directory with --run");
         }
+        take_limits();
         follow_move(manifest_, of_.asked, folder);
         return {};
     }
+    manifest_.limits.of_command = limits_of(of_.asked);
     manifest_.program = of_.asked.file;
     manifest_.output = absolute_path(of_.asked.out.target.file);
     manifest_.dead_letters = absolute_path(of_.asked.dead_letter_file());

@@ -67,6 +67,22 @@ std::vector<std::string> texts_in(const json::object& members, std::string_view 
     return texts;
 }
 
+json::object object_of(const run_limits& limits) {
+    json::object members;
+    for (const auto& [name, value] : limits) members[name] = value;
+    return members;
+}
+
+run_limits limits_in(const json::object& members, std::string_view name) {
+    run_limits limits;
+    const json::value* found = members.if_contains(name);
+    if (!found || !found->is_object()) return limits;
+    for (const auto& each : found->get_object()) {
+        if (each.value().is_number()) limits.emplace(each.key(), each.value().to_number<double>());
+    }
+    return limits;
+}
+
 /// Whether the file is the lock of a run: the number of a process, or nothing yet.
 bool is_lock(const paths::path& file) {
     constexpr std::uint64_t longest_number = 21;
@@ -112,7 +128,10 @@ std::string run_manifest::to_json() const {
                                          {"withheld", array_of(withheld)},
                                          {"started", started},
                                          {"heddle", heddle_version},
-                                         {"parks", parks}});
+                                         {"limits_set", object_of(limits.set)},
+                                         {"limits", object_of(limits.of_command)},
+                                         {"parks", parks},
+                                         {"parked", has_parked}});
 }
 
 result<run_manifest> run_manifest::from_json(const std::string& text, const std::string& file) {
@@ -149,8 +168,12 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     content.folder = text_in(members, "folder");
     content.arguments = texts_in(members, "arguments");
     content.withheld = texts_in(members, "withheld");
+    content.limits.set = limits_in(members, "limits_set");
+    content.limits.of_command = limits_in(members, "limits");
     const json::value* parks = members.if_contains("parks");
     content.parks = parks && parks->is_bool() && parks->get_bool();
+    const json::value* parked = members.if_contains("parked");
+    content.has_parked = parked && parked->is_bool() ? parked->get_bool() : content.parks;
     return content;
 }
 

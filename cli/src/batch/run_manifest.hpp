@@ -1,6 +1,8 @@
 // What a run is, kept in its folder for later processes.
 #pragma once
 
+#include "batch/run_limits.hpp"
+
 #include <heddle/base/error.hpp>
 
 #include <cstdint>
@@ -32,7 +34,9 @@ struct run_manifest {
     std::vector<std::string> withheld;
     std::string started; ///< UTC, of the first process
     std::string heddle_version;
-    bool parks = false; ///< requests of it were, or are, sent in batches
+    set_limits limits;       ///< of `heddle runs set`, for the next command
+    bool parks = false;      ///< requests were to wait for batches (--park), or have
+    bool has_parked = false; ///< requests have waited, or wait, for batches
 
     /// Of `heddle run --run`, and not of a batch.
     [[nodiscard]] bool is_single() const noexcept {

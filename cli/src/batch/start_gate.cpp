@@ -117,6 +117,10 @@ void start_gate::row_left(const ports::step_spending& spent) noexcept {
 
 void start_gate::row_failed() noexcept {
     ++rows_failed_;
+    look_at_failures();
+}
+
+void start_gate::look_at_failures() noexcept {
     if (bounds_.max_failed && rows_failed_ >= *bounds_.max_failed) stop(stop_cause::failures);
 }
 

@@ -89,6 +89,8 @@ public:
     /// asked was known from an earlier version of the program.
     void row_left(const ports::step_spending& spent) noexcept;
     void row_failed() noexcept;
+    /// Stops where as many rows have failed as may; the bound may have changed.
+    void look_at_failures() noexcept;
     /// What earlier processes have spent besides, as is found later.
     void add_earlier(const ports::step_spending& spent) noexcept { before_ += spent; }
     /// Sum of this process, rows in progress included. `parked`: what requests cost that wait for

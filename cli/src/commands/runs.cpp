@@ -5,6 +5,7 @@
 #include "batch/reports/run_tail.hpp"
 #include "batch/run_command.hpp"
 #include "batch/run_control.hpp"
+#include "batch/run_limits.hpp"
 #include "batch/run_manifest.hpp"
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
@@ -16,12 +17,12 @@
 #include "journal/step_trace.hpp"
 
 #include <heddle/setup/json_line.hpp>
+#include <heddle/store/run_store.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
-#include <charconv>
-#include <cmath>
+#include <algorithm>
 
 #include <unistd.h>
 
@@ -287,7 +288,7 @@ public:
     exit_code run(command_context context) override {
         const auto folder = find_run(run_);
         const auto about = folder ? read_manifest(*folder) : result<run_manifest>(folder.error());
-        if (about && about->parks) {
+        if (about && about->has_parked) {
             const auto answer = ask_run(*folder, R"({"do":"status"})");
             if (!answer && answer.error().code() == errc::not_found) {
                 const exit_code code =
@@ -307,35 +308,51 @@ class set_work final : public command {
 public:
     void add_options(option_list& to) override {
         to.argument("RUN", run_, about_run).required();
-        to.argument("SETTING", settings_, "concurrency=N, budget-usd=X").required();
+        to.argument("SETTING", settings_, known_limits).required();
     }
     std::optional<std::string> mistake() override {
         for (const std::string& each : settings_) {
-            const std::size_t equals = each.find('=');
-            const std::string name = each.substr(0, equals);
-            const std::string text = equals == std::string::npos ? "" : each.substr(equals + 1);
-            double number = 0;
-            const auto [end, failed] =
-                std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool whole = failed == std::errc() && end == text.data() + text.size();
-            const bool is_count =
-                whole && number >= 1 && number <= 1e6 && std::trunc(number) == number;
-            if (name == "concurrency" && is_count)
-                request_["concurrency"] = static_cast<std::int64_t>(number);
-            else if (name == "budget-usd" && whole && number >= 0) request_["budget_usd"] = number;
-            else return "a setting is concurrency=N or budget-usd=X, not '" + each + "'";
+            auto limit = parse_limit(each);
+            if (!limit) return limit.error().message();
+            limits_.insert_or_assign(std::move(limit->first), limit->second);
         }
         return std::nullopt;
     }
     exit_code run(command_context context) override {
-        request_["do"] = "set";
-        return steer(run_, request_, context.output);
+        const auto folder = find_run(run_);
+        const auto about = folder ? read_manifest(*folder) : result<run_manifest>(folder.error());
+        if (about && !about->is_single() && !store::is_run_open(*folder))
+            return set_of_later_command(*folder, *about, context.output);
+        json::object request{{"do", "set"}};
+        for (const auto& [name, value] : limits_) {
+            std::string member = name;
+            std::replace(member.begin(), member.end(), '-', '_');
+            request[member] = value;
+        }
+        return steer(run_, request, context.output);
     }
 
 private:
+    /// No process works on the run.
+    exit_code set_of_later_command(const std::string& folder, run_manifest about,
+                                   console& output) const {
+        if (limits_.contains(deadline_limit)) {
+            return tell_usage_error(
+                error(errc::invalid_argument, "deadline: the run in " + folder + " is not going")
+                    .with_hint("its command takes the option --deadline"),
+                false, output);
+        }
+        for (const auto& [name, value] : limits_) about.limits.set.insert_or_assign(name, value);
+        if (auto wrote = write_manifest(folder, about); !wrote)
+            return tell_error(wrote.error(), exit_code::failed, false, output);
+        output.out("the run is not going; its command will continue it with " + text_of(limits_) +
+                   "\n");
+        return exit_code::done;
+    }
+
     std::string run_;
     std::vector<std::string> settings_;
-    json::object request_;
+    run_limits limits_;
 };
 
 constexpr command_row rows[] = {
@@ -419,8 +436,12 @@ Example:
      .group = command_group::run,
      .make = &make_command<cancel_work>},
     {.name = "runs set",
-     .summary = "Change the limits of a run that is in progress",
-     .details = "Example:\n  heddle runs set results.jsonl concurrency=200 budget-usd=5",
+     .summary = "Change the limits of a run",
+     .details =
+         "concurrency, budget-usd and max-calls are those of 'heddle batch'; stop-after is that of\n"
+         "--on-error; deadline counts from now on. They hold for the process that works on the run,\n"
+         "and, except deadline, for later commands, until one has another value for the option.\n\n"
+         "Example:\n  heddle runs set results.jsonl concurrency=200 budget-usd=5",
      .group = command_group::run,
      .make = &make_command<set_work>},
 };

@@ -328,7 +328,8 @@ coro::task<result<void>> kept_run::end(run_end how) {
 }
 
 result<void> kept_run::note_parking() {
-    if (std::exchange(manifest_.parks, true)) return {};
+    if (std::exchange(manifest_.has_parked, true)) return {};
+    manifest_.parks = true;
     return write_manifest(asked_.folder, manifest_);
 }
 

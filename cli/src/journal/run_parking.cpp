@@ -27,7 +27,7 @@ coro::task<result<void>> run_parking::begin(
     // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
     parking_request how;
     how.folder = run_->folder();
-    how.has_parked = run_->manifest().parks;
+    how.has_parked = run_->manifest().has_parked;
     how.submits_again = true;
     batches_.emplace(parked_run::parts{*tools_, std::move(how), journal, workers, say_,
                                        [run = run_] { return run->note_parking(); }});
