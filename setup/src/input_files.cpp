@@ -1,5 +1,7 @@
 #include <heddle/setup/input_files.hpp>
 
+#include <heddle/fs/sync_file.hpp>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -156,7 +158,7 @@ result<void> write_and_move(const std::string& path, const std::string& text,
     if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return give_up();
     if (::fchmod(created, mode ? *mode : mode_of_new_files()) != 0) return give_up();
     // Otherwise a crash of the machine may leave the name with an empty file behind it.
-    if (std::fflush(file.get()) != 0 || ::fsync(created) != 0) return give_up();
+    if (std::fflush(file.get()) != 0 || !fs::sync_file(created)) return give_up();
     if (std::fclose(file.release()) != 0) return give_up();
     if (std::rename(unfinished.c_str(), path.c_str()) != 0) return give_up();
     return {};

@@ -1,5 +1,6 @@
 #include "batch/dead_letter_file.hpp"
 
+#include <heddle/fs/sync_file.hpp>
 #include <heddle/rows/result_replacement.hpp>
 
 #include <boost/json/parse.hpp>
@@ -98,7 +99,7 @@ public:
     }
     [[nodiscard]] result<void> take_place() {
         write();
-        if (!whole_ || ::fsync(number_) != 0) return failed(fresh_);
+        if (!whole_ || !fs::sync_file(number_)) return failed(fresh_);
         if (std::rename(fresh_.c_str(), file_.c_str()) != 0) return failed(file_);
         ::close(std::exchange(number_, -1));
         return {};

@@ -1,6 +1,7 @@
 #include "file_work.hpp"
 
 #include <heddle/base/utf8.hpp>
+#include <heddle/fs/sync_file.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -139,7 +140,7 @@ result<void> write_file(const workspace_root& root, const std::string& path,
         if (count > 0) done += static_cast<std::size_t>(count);
     }
     // Without this a crash of the machine could leave the new name with no content.
-    if (::fdatasync(fresh.get()) != 0) return file_error(errno, "write", path);
+    if (!sync_data(fresh.get())) return file_error(errno, "write", path);
     if (abandoned.load(std::memory_order_relaxed)) return abandoned_error();
     if (!fresh.rename_to(place.name)) return file_error(errno, "write", path);
     return {};

@@ -1,4 +1,5 @@
 #include <heddle/fs/local_tree.hpp>
+#include <heddle/fs/sync_file.hpp>
 
 #include "confined_path.hpp"
 #include "descriptor.hpp"
@@ -38,7 +39,7 @@ constexpr std::size_t piece_size = 1024 * 1024;
         if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
     }
     // Without this a crash of the machine could leave the new name with no content.
-    if (::fdatasync(file) != 0) return file_error(errno, "write", path);
+    if (!sync_data(file)) return file_error(errno, "write", path);
     return {};
 }
 

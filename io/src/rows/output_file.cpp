@@ -1,5 +1,7 @@
 #include "rows/output_file.hpp"
 
+#include <heddle/fs/sync_file.hpp>
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
@@ -229,8 +231,7 @@ result<void> output_file::flush() {
         failure_ = kept.error();
         return *failure_;
     }
-    while (::fdatasync(number_) != 0) {
-        if (errno == EINTR) continue;
+    if (!fs::sync_data(number_)) {
         failure_ = failed(errno); // what the system had to write is lost, and not tried again
         return *failure_;
     }

@@ -1,0 +1,13 @@
+// Waiting until a file is on the disk.
+#pragma once
+
+namespace heddle::fs {
+
+/// As fsync(), with its `errno`; an interrupted one is repeated. True as well where the kind of
+/// file or the file system knows no synchronization, as some of FUSE, 9p and network file systems:
+/// nothing was lost there, and there is nothing to wait for.
+[[nodiscard]] bool sync_file(int file) noexcept;
+/// The same without what only describes the file, as fdatasync().
+[[nodiscard]] bool sync_data(int file) noexcept;
+
+} // namespace heddle::fs
