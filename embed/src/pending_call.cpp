@@ -53,4 +53,8 @@ bool pending_call::fail(std::exception_ptr thrown) {
     }
 }
 
+error unusable_result(const error& failure) {
+    return error(errc::internal, failure.message()).with_hint(failure.info().hint);
+}
+
 } // namespace heddle::detail

@@ -43,10 +43,17 @@ private:
     std::unique_ptr<parts> parts_;
 };
 
+/// The error of a result that JSON cannot express: the mistake is the function's, and none in what
+/// its caller gave it.
+[[nodiscard]] error unusable_result(const error& failure);
+
 /// The result as JSON; the path of an error begins with "result".
+/// Errors: internal, with the message of try_to_json.
 template <class T>
 [[nodiscard]] result<json> result_as_json(const T& value) {
-    return try_to_json<T>(value, "result");
+    result<json> written = try_to_json<T>(value, "result");
+    if (!written) return unusable_result(written.error());
+    return written;
 }
 
 } // namespace detail

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <limits>
 #include <mutex>
 
 namespace heddle {
@@ -134,6 +135,29 @@ TEST(embed_function, that_drops_its_completion_fails) {
     const auto ended = called(flow, "f");
     ASSERT_FALSE(ended);
     EXPECT_THAT(ended.error().message(), HasSubstr("never completed"));
+}
+
+TEST(embed_function, whose_result_json_cannot_express_is_not_the_fault_of_the_caller) {
+    runtime rt(with_model());
+    static constexpr double infinite = std::numeric_limits<double>::infinity();
+    rt.function("plain", "", {"x"}, [](std::int64_t) { return infinite; });
+    rt.function("pure", "", {"x"}, [](std::int64_t) { return infinite; }, {.pure = true});
+    rt.function("bytes", "", {"x"},
+                [](std::int64_t) -> result<std::string> { return std::string("\xff"); });
+    rt.function("awaited", "", {"x"},
+                [](std::int64_t) -> asio::awaitable<double> { co_return infinite; });
+    rt.function("later", "", {"x"},
+                [](std::int64_t, const completion<double>& done) { done(infinite); });
+    const program flow = loaded(rt,
+                                "(define (one) (plain 1)) (define (two) (pure 1)) "
+                                "(define (three) (bytes 1)) (define (four) (awaited 1)) "
+                                "(define (five) (later 1))");
+    for (const char* each : {"one", "two", "three", "four", "five"}) {
+        const auto ended = called(flow, each);
+        ASSERT_FALSE(ended) << each << ended->text();
+        EXPECT_EQ(http_status(ended.error()), 500) << to_text(ended.error());
+        EXPECT_THAT(ended.error().message(), HasSubstr("result")) << each;
+    }
 }
 
 TEST(embed_function, that_reports_a_cancellation_of_its_own_fails) {
