@@ -5,6 +5,8 @@
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/coro/nursery.hpp>
+#include <heddle/coro/run_on.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/lang/errors.hpp>
 
@@ -29,19 +31,46 @@ error took_too_long(const program_version& version, std::chrono::nanoseconds tim
                            .with_hint("load_options::reload_timeout is the bound"));
 }
 
-/// Checks and loads a program in the first shard, whose thread this is.
+/// Loads a program in a shard, whose thread this is.
 coro::task<result<void>> load_in(shard* home, std::shared_ptr<const program_version> version,
                                  coro::call_context context) {
     const std::shared_ptr<shard_program> program = home->program(version);
-    result<void> ended = program->check(*version);
-    if (ended) ended = co_await program->load(version, context);
+    result<void> ended = co_await program->load(version, context);
     co_return ended;
 }
 
-coro::task<void> load_once(shard* home, std::shared_ptr<const program_version> version,
+/// As load_in, in any shard.
+coro::task<result<void>> load_there(shard* there, std::shared_ptr<const program_version> version,
+                                    coro::call_context context) {
+    auto work = [there, version = std::move(version)](coro::call_context inside) {
+        return load_in(there, version, inside);
+    };
+    result<void> ended = co_await coro::run_on(there->loop().address(), context, std::move(work));
+    co_return ended;
+}
+
+/// Checks and loads a program in the first shard, whose thread this is, and then in all others at
+/// the same time: they find what it has imported. No call has to wait for that.
+coro::task<result<void>> load_everywhere(std::shared_ptr<runtime_core> core,
+                                         std::shared_ptr<const program_version> version,
+                                         coro::call_context context) {
+    result<void> ended = core->first().program(version)->check(*version);
+    if (ended) ended = co_await load_in(&core->first(), version, context);
+    if (!ended) co_return ended;
+    coro::nursery others(context);
+    for (const auto& each : core->shards()) {
+        if (each.get() == &core->first()) continue;
+        others.start([&] { return load_there(each.get(), version, others.context()); });
+    }
+    ended = co_await others.join();
+    co_return ended;
+}
+
+coro::task<void> load_once(std::shared_ptr<runtime_core> core,
+                           std::shared_ptr<const program_version> version,
                            std::function<void(result<void>)> ended) {
-    const coro::call_context context{&home->loop(), &home->loads(), {}};
-    result<void> loaded = co_await load_in(home, std::move(version), context);
+    const coro::call_context context{&core->first().loop(), &core->first().loads(), {}};
+    result<void> loaded = co_await load_everywhere(std::move(core), std::move(version), context);
     ended(std::move(loaded));
 }
 
@@ -51,7 +80,6 @@ void start_load(const std::shared_ptr<runtime_core>& core,
                 std::function<void(result<void>)> ended) {
     if (!core->begin_load()) return ended(stopped());
     core->first().post([core, version = std::move(version), ended = std::move(ended)] {
-        shard& home = core->first();
         auto done = [core, ended](std::exception_ptr thrown) {
             try {
                 if (thrown) std::rethrow_exception(thrown);
@@ -60,8 +88,20 @@ void start_load(const std::shared_ptr<runtime_core>& core,
             }
             core->forget();
         };
-        coro::spawn(home.loop(), load_once(&home, version, ended), std::move(done));
+        coro::spawn(core->first().loop(), load_once(core, version, ended), std::move(done));
     });
+}
+
+/// Checks it now, and loads it when the threads come to it: who asks must not wait for them.
+result<void> load_later(const std::shared_ptr<runtime_core>& core, shard& here,
+                        const std::shared_ptr<const program_version>& version) {
+    HEDDLE_CHECK(here.program(version)->check(*version));
+    start_load(core, version, [core](const result<void>& how) {
+        if (how || core->is_stopped()) return;
+        core->log().write(log_level::error, "load",
+                          "a program cannot be loaded: " + to_text(how.error()));
+    });
+    return {};
 }
 
 } // namespace
@@ -82,10 +122,12 @@ result<void> try_program(const std::shared_ptr<runtime_core>& core,
                          std::shared_ptr<const program_version> version) {
     if (core->is_stopped()) return stopped();
     shard& home = core->first();
-    if (home.is_on_host() || home.is_here()) {
-        // Nobody runs the loop meanwhile: the first call loads it.
-        if (home.is_on_host()) home.check_thread();
-        return home.program(version)->check(*version);
+    if (home.is_on_host()) {
+        home.check_thread();
+        return load_later(core, home, version);
+    }
+    for (const auto& each : core->shards()) { // by a handler or a function of the host
+        if (each->is_here()) return load_later(core, *each, version);
     }
     // Shared: the shard may still be in set_value() when this thread goes on.
     auto ended = std::make_shared<std::promise<result<void>>>();
@@ -164,7 +206,7 @@ coro::task<void> program_handle::reload(std::shared_ptr<program_handle> self,
     program_reload::source stop(*begun, home.loads());
     const coro::deadline until = deadline_after(home.loop().now(), self->options_.reload_timeout);
     const coro::call_context context{&home.loop(), &stop.get(), until};
-    const result<void> loaded = co_await load_in(&home, *read, context);
+    const result<void> loaded = co_await load_everywhere(self->core_, *read, context);
     if (!loaded && !begun->is_superseded()) {
         // A deadline that passes while nothing is evaluated, as during a read, cancels.
         const bool is_ended = loaded.error().code() == make_error_code(lang::errc::timeout) ||

@@ -60,7 +60,8 @@ private:
 /// not UTF-8.
 [[nodiscard]] result<std::string> read_program(const std::string& file);
 
-/// Checks a version, and loads it once where threads of the runtime can do that. Waits for it.
+/// Checks a version, and loads it in all threads of the runtime. Waits for that, except where a
+/// thread that runs workflows would wait for itself: there it is loaded next.
 /// Errors: those of the program.
 [[nodiscard]] result<void> try_program(const std::shared_ptr<runtime_core>& core,
                                        std::shared_ptr<const program_version> version);

@@ -37,6 +37,9 @@ public:
     /// Null: calls are not recorded.
     [[nodiscard]] call_journal* journal() noexcept { return journal_.get(); }
     [[nodiscard]] shard& first() noexcept { return *shards_.front(); }
+    [[nodiscard]] const std::vector<std::unique_ptr<shard>>& shards() const noexcept {
+        return shards_;
+    }
 
     [[nodiscard]] result<void> add_function(function_definition definition);
     [[nodiscard]] std::shared_ptr<const std::vector<function_definition>> functions() const;

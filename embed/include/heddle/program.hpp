@@ -48,10 +48,10 @@ public:
     /// The name or path with which it was loaded; empty without a program.
     [[nodiscard]] std::string name() const;
     /// The functions that can be called, sorted by name: its own and imported ones. With
-    /// host_threads::one, empty until the first call.
+    /// host_threads::one, empty until the context has loaded it.
     [[nodiscard]] std::vector<function_signature> functions() const;
     /// The names of the tasks that the program can call, sorted: its own, configured and imported
-    /// ones. With host_threads::one, empty until the first call.
+    /// ones. With host_threads::one, empty until the context has loaded it.
     [[nodiscard]] std::vector<std::string> tasks() const;
     [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 

@@ -46,7 +46,7 @@ enum class host_threads : std::uint8_t {
 /// The destructor cancels all calls, waits until they have ended, and joins the threads. shutdown()
 /// does the same asynchronously, after a grace period.
 /// Threads: any, except that a runtime on an io_context of the host (host_threads::one) belongs to
-/// its thread; builds without NDEBUG check that.
+/// its thread, except for stats() and forget(); builds without NDEBUG check that.
 class runtime {
 public:
     /// Creates its own threads. Throws error_exception with the errors of create(). Blocks while it
@@ -89,11 +89,13 @@ public:
             make_function(std::move(name), std::move(documentation), std::move(callable), options));
     }
 
-    /// Reads, checks and compiles a file. Imports are relative to its folder. Blocks until that is
-    /// done: call it at the start of the program, or on a thread that may block.
+    /// Reads, checks and compiles a file, and loads it on all threads. Imports are relative to its
+    /// folder. Blocks until that is done: call it at the start of the program, or on a thread that
+    /// may block. With host_threads::one, and in functions of the host, it blocks until the program
+    /// is checked; the threads load it next, and log a mistake of its top level.
     /// Errors: not_found; the first mistake of the program, with failure_details.
     [[nodiscard]] heddle::result<program> load(std::string file, load_options options = {});
-    /// Checks and compiles a text; `name` is shown in errors.
+    /// The same for a text; `name` is shown in errors.
     [[nodiscard]] heddle::result<program> load_text(std::string name, std::string text);
 
     /// Deletes the records of the call with that tag: the next one with it begins anew. Result:

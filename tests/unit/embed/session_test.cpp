@@ -12,6 +12,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace heddle {
@@ -185,7 +186,7 @@ TEST(embed_session, frees_the_memory_of_a_call_at_its_end) {
 #endif
 
 TEST(embed_session, ends_in_the_middle_of_a_load) {
-    asio::io_context context; // the first call loads the program
+    asio::io_context context;
     runtime rt(context, host_threads::one, with_model());
     const program flow =
         loaded(rt, "(define (f) 1) (let loop ((i 0)) (if (< i 100000000) (loop (+ i 1)) nil))");
@@ -203,7 +204,7 @@ TEST(embed_session, ends_in_the_middle_of_a_load) {
     EXPECT_EQ(rt.stats().all.running, 0U);
 }
 
-TEST(embed_session, loads_again_what_a_cancelled_call_has_begun_to_load) {
+TEST(embed_session, is_loaded_once_also_if_the_first_call_does_not_wait_for_it) {
     asio::io_context context;
     runtime rt(context, host_threads::one, with_model());
     const program flow =
@@ -215,8 +216,60 @@ TEST(embed_session, loads_again_what_a_cancelled_call_has_begun_to_load) {
     EXPECT_FALSE(testing::wait_for(std::move(late)));
     EXPECT_TRUE(testing::wait_for(std::move(patient)));
     EXPECT_TRUE(testing::wait_for(std::move(third)));
-    EXPECT_EQ(rt.stats().all.loads, 2U);
+    EXPECT_EQ(rt.stats().all.loads, 1U);
     EXPECT_FALSE(flow.functions().empty());
+}
+
+TEST(embed_session, finds_the_program_loaded_in_all_threads) {
+    runtime rt(with_model({.threads = 4}));
+    const program flow = loaded(rt);
+    EXPECT_EQ(rt.stats().all.loads, 4U);
+    for (const call_stats& each : rt.stats().threads) EXPECT_EQ(each.loads, 1U);
+    // So that a load is not within the deadline of a call.
+    const program slow =
+        loaded(rt, "(define (f) 1) (let loop ((i 0)) (if (< i 3000000) (loop (+ i 1)) nil))");
+    for (int i = 0; i < 8; ++i) {
+        const auto ended = called(slow, "f", {}, {.timeout = 5s});
+        EXPECT_TRUE(ended) << to_text(ended.error());
+    }
+    EXPECT_EQ(rt.stats().all.loads, 8U);
+}
+
+TEST(embed_session, is_loaded_by_a_thread_that_runs_workflows) {
+    runtime rt(with_model({.threads = 2}));
+    std::optional<program> inner;
+    rt.function("load-it", "", {"x"}, [&](std::int64_t) {
+        inner = loaded(rt, "(define (f) 7)");
+        return inner->functions().empty();
+    });
+    const program flow = loaded(rt, "(define (f) (load-it 1))");
+    const auto before = rt.stats().all.loads;
+    for (int i = 0; i < 2; ++i) { // on each thread once
+        ASSERT_TRUE(called(flow, "f"));
+        EXPECT_EQ(called(*inner, "f").value().value(), json(7));
+    }
+    EXPECT_TRUE(testing::comes_true([&] { return rt.stats().all.loads == before + 4; }));
+}
+
+TEST(embed_session, is_loaded_without_a_call_on_a_context_of_the_host) {
+    asio::io_context context;
+    runtime rt(context, host_threads::one, with_model());
+    const program flow = loaded(rt);
+    EXPECT_TRUE(flow.functions().empty());
+    context.run();
+    EXPECT_FALSE(flow.functions().empty());
+    EXPECT_EQ(rt.stats().all.loads, 1U);
+}
+
+TEST(embed_session, reports_a_top_level_that_fails_when_the_context_runs) {
+    std::string logged;
+    asio::io_context context;
+    runtime_options options = with_model();
+    options.log = [&](log_level, std::string_view, std::string_view line) { logged += line; };
+    runtime rt(context, host_threads::one, options);
+    const program flow = loaded(rt, "(define (f) 1) (error \"no order\")");
+    context.run();
+    EXPECT_THAT(logged, HasSubstr("no order"));
 }
 
 TEST(embed_session, is_gone_after_a_cancellation_in_the_middle) {
