@@ -83,6 +83,10 @@ void tag_claim::release() noexcept {
 
 result<std::unique_ptr<call_journal>> call_journal::open(
     const journal_options& options, const std::vector<coro::event_loop*>& loops) {
+    if (options.store && !options.directory.empty()) {
+        return error(errc::invalid_argument,
+                     "runtime_options::journal has both a directory and a store");
+    }
     std::unique_ptr<call_journal> opened(new call_journal(options, loops));
     HEDDLE_TRY(contents found, opened->open_store());
     opened->take(std::move(found));
@@ -91,6 +95,11 @@ result<std::unique_ptr<call_journal>> call_journal::open(
 
 result<call_journal::contents> call_journal::open_store() {
     contents found;
+    if (options_.store) {
+        found.host = std::make_shared<host_run_store>(options_.store, *workers_);
+        found.store = found.host;
+        return found;
+    }
     store::run_store_options wanted;
     wanted.folder = options_.directory;
     wanted.durability = durability_of(options_.durability);
@@ -148,6 +157,7 @@ coro::task<result<void>> call_journal::read(contents* into, coro::call_context c
 void call_journal::take(contents opened) {
     const std::lock_guard held(mutex_);
     store_ = std::move(opened.store);
+    host_ = std::move(opened.host);
     calls_ = std::move(opened.calls);
     next_row_ = opened.next_row;
     failure_.reset();
@@ -155,6 +165,7 @@ void call_journal::take(contents opened) {
 
 void call_journal::note_failed(const error& failure) {
     const std::lock_guard held(mutex_);
+    if (host_ && !host_->has_failed()) return; // of the records of one call
     if (!failure_) failure_ = failure;
 }
 
@@ -164,9 +175,10 @@ coro::task<void> call_journal::recover(coro::call_context context) {
     const auto failed = std::make_shared<std::shared_ptr<store::run_store>>();
     {
         const std::lock_guard held(mutex_);
-        const bool is_free = store_ == nullptr || store_.use_count() == 1;
+        const bool is_free = store_ == nullptr || store_.use_count() == (host_ ? 2 : 1);
         if (is_closed_ || !failure_ || !is_free || now < next_opening_) co_return;
         next_opening_ = now + pause_between_openings; // nobody else meanwhile
+        host_ = nullptr;
         *failed = std::exchange(store_, nullptr);
     }
     const auto opened = std::make_shared<result<contents>>(contents());
@@ -194,6 +206,10 @@ result<tag_claim> call_journal::claim(const std::string& tag) {
     known_call& known = found->second;
     if (known.is_claimed) return in_use(tag);
     if (is_new) known.row = next_row_++;
+    if (host_) { // what it has is found out when it is read
+        host_->name_row(known.row, tag);
+        known.is_stored = true;
+    }
     known.is_claimed = true;
     ports::known_row row;
     row.row = known.row;
@@ -215,10 +231,18 @@ void call_journal::release(const ports::digest128& tag, bool is_stored) noexcept
     const auto found = calls_.find(tag);
     if (found == calls_.end()) return;
     found->second.is_claimed = false;
-    if (!is_stored) calls_.erase(found);
+    if (host_) host_->let_go(found->second.row);
+    if (!is_stored || host_) calls_.erase(found);
+}
+
+/// The tag is claimed meanwhile, since the host may take its time.
+result<bool> call_journal::forget_in_host(const std::string& tag) {
+    HEDDLE_TRY(const tag_claim claimed, claim(tag));
+    return static_cast<host_run_store&>(claimed.store()).forget(tag);
 }
 
 result<bool> call_journal::forget(const std::string& tag) {
+    if (options_.store) return forget_in_host(tag);
     const std::lock_guard held(mutex_);
     if (is_closed_) return closed();
     if (failure_) return *failure_;
@@ -231,7 +255,7 @@ result<bool> call_journal::forget(const std::string& tag) {
 }
 
 bool call_journal::begin_sweep() {
-    if (options_.keep == std::chrono::nanoseconds::max()) return false;
+    if (options_.store || options_.keep == std::chrono::nanoseconds::max()) return false;
     const auto now = std::chrono::steady_clock::now();
     const std::lock_guard held(mutex_);
     if (!store_ || now < next_sweep_) return false;
@@ -276,6 +300,7 @@ coro::task<void> call_journal::close(coro::call_context context) {
     {
         const std::lock_guard held(mutex_);
         is_closed_ = true;
+        host_ = nullptr;
         last = std::exchange(store_, nullptr);
     }
     if (!last) co_return;

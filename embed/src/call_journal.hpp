@@ -1,6 +1,7 @@
 // The recorded calls of a runtime.
 #pragma once
 
+#include "host_run_store.hpp"
 #include "loop_workers.hpp"
 
 #include <heddle/base/error.hpp>
@@ -94,11 +95,13 @@ private:
         std::shared_ptr<store::run_store> store;
         std::map<ports::digest128, known_call> calls;
         std::uint64_t next_row = 0;
+        std::shared_ptr<host_run_store> host; ///< the store, if it is that of a host
     };
 
     call_journal(const journal_options& options, const std::vector<coro::event_loop*>& loops)
         : options_(options), workers_(std::make_unique<loop_workers>(loops)) {}
     [[nodiscard]] result<contents> open_store();
+    [[nodiscard]] result<bool> forget_in_host(const std::string& tag);
     [[nodiscard]] coro::task<result<void>> read(contents* into, coro::call_context context);
     void take(contents opened);
     void note_failed(const error& failure);
@@ -111,6 +114,8 @@ private:
     std::unique_ptr<loop_workers> workers_;
     std::mutex mutex_;
     std::shared_ptr<store::run_store> store_; ///< null: closed, or being opened again
+    /// The same, if it is that of a host, which knows more calls than `calls_`; else null.
+    std::shared_ptr<host_run_store> host_;
     bool is_closed_ = false;
     std::optional<error> failure_; ///< of the store
     std::map<ports::digest128, known_call> calls_;

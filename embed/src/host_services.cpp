@@ -40,7 +40,7 @@ public:
         if (options_.files) files_ = make_file_adapter(options_.files);
         if (options_.memory)
             memory_ = make_memory_adapter(options_.memory, {log_, options_.function_grace});
-        if (!options_.journal.directory.empty()) settings_digest_ = digest_of_settings();
+        if (options_.journal.is_set()) settings_digest_ = digest_of_settings();
         return {};
     }
 

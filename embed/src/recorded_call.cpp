@@ -93,7 +93,7 @@ coro::task<result<void>> recorded_call::open(coro::call_context context) {
 /// Whether the earlier call is this one, and how it has ended.
 result<void> recorded_call::compare(const store::run_row& earlier) {
     HEDDLE_TRY(const json about, json::parse(earlier.text));
-    if (claim_.row().content != content_) {
+    if (earlier.known.content != content_) {
         const std::string function = text_in(about, "function");
         const json* input = about.find("input");
         const std::string what = function != wanted_.function

@@ -51,7 +51,7 @@ result<void> runtime_core::open(boost::asio::io_context* host) {
         shards_.push_back(std::make_unique<shard>(options_, *log_, host));
         HEDDLE_CHECK(shards_.back()->open(services, first));
     }
-    if (!options_.journal.directory.empty()) {
+    if (options_.journal.is_set()) {
         std::vector<coro::event_loop*> loops;
         for (const auto& each : shards_) loops.push_back(&each->loop());
         HEDDLE_TRY(journal_, call_journal::open(options_.journal, loops));

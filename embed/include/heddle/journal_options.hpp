@@ -2,9 +2,11 @@
 #pragma once
 
 #include <heddle/base/visibility.hpp>
+#include <heddle/journal_store.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace HEDDLE_PUBLIC heddle {
@@ -25,6 +27,11 @@ struct journal_options {
     /// How long the records of a call are kept after it last began or ended. nanoseconds::max():
     /// until runtime::forget().
     std::chrono::nanoseconds keep = std::chrono::hours(7 * 24);
+    /// Stores the records in place of a directory. `durability` and `keep` are then its own matter.
+    std::shared_ptr<journal_store> store{};
+
+    /// Whether calls that have a tag are recorded.
+    [[nodiscard]] bool is_set() const noexcept { return store || !directory.empty(); }
 };
 
 } // namespace heddle
