@@ -63,15 +63,17 @@ result<runtime> runtime::create(runtime_options options) {
 }
 
 heddle::result<void> runtime::function(function_definition definition) {
+    core_->first().check_entry("runtime::function");
     return core_->add_function(std::move(definition));
 }
 
 void runtime::add_function(function_definition definition) {
-    core_->add_function(std::move(definition)).value();
+    function(std::move(definition)).value();
 }
 
 heddle::result<program> runtime::load(std::string file, load_options options) {
-    // First: what is written while the program is read and loaded has another time.
+    core_->first().check_entry("runtime::load");
+    // Before the text: what is written while the program is read and loaded has another time.
     const auto noted = embed::imported_files::time_to_note(file);
     HEDDLE_TRY(std::string text, embed::read_program(file));
     auto version = std::make_shared<const embed::program_version>(file, file, std::move(text),
@@ -82,6 +84,7 @@ heddle::result<program> runtime::load(std::string file, load_options options) {
 }
 
 heddle::result<program> runtime::load_text(std::string name, std::string text) {
+    core_->first().check_entry("runtime::load_text");
     auto version = std::make_shared<const embed::program_version>(
         std::move(name), std::string(), std::move(text), core_->functions());
     HEDDLE_CHECK(embed::try_program(core_, version));
@@ -100,6 +103,7 @@ heddle::result<bool> runtime::forget(std::string_view tag) {
 
 void runtime::start_shutdown(std::shared_ptr<embed::runtime_core> core,
                              std::chrono::nanoseconds grace, detail::posted_handler<> handler) {
+    core->first().check_entry("runtime::shutdown");
     // The threads of the runtime end meanwhile.
     core->shut_down(grace, {std::move(handler), embed::posting(boost::asio::system_executor())});
 }

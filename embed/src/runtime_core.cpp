@@ -291,6 +291,7 @@ void runtime_core::end() {
     const bool inside = std::any_of(shards_.begin(), shards_.end(),
                                     [](const auto& each) { return each->is_here(); });
     if (first().is_on_host()) {
+        first().check_entry("the destructor of a runtime");
         // What still runs holds the core, and ends as the context runs on.
         auto done = std::make_shared<bool>(state_ == state::closed);
         const bool is_idle = first().was_here() || first().is_stopped();

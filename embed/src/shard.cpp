@@ -2,13 +2,12 @@
 
 #include "host_call.hpp"
 #include "running_call.hpp"
+#include "thread_check.hpp"
 
 #include <heddle/base/exceptions.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 
 namespace heddle::embed {
 
@@ -72,18 +71,25 @@ bool shard::was_here() const noexcept {
 void shard::check_thread() {
     const std::thread::id here = std::this_thread::get_id();
     const std::thread::id before = last_thread_.exchange(here);
-#ifndef NDEBUG
+    if (!checks_threads) return;
     // A loop without calls may move to another thread.
-    if (before != std::thread::id() && before != here && !calls_.empty()) {
-        std::fputs(
-            "heddle: several threads run an io_context that a runtime was given as "
-            "host_threads::one; construct it with host_threads::several\n",
-            stderr);
-        std::abort();
+    if (before != std::thread::id() && before != here && has_calls_) {
+        end_for_mistake("a call",
+                        "several threads run an io_context that a runtime was given as "
+                        "host_threads::one; construct it with host_threads::several");
     }
-#else
-    (void)before;
-#endif
+}
+
+void shard::check_entry(const char* function) const {
+    if (!checks_threads || !is_on_host()) return;
+    const std::thread::id last = last_thread_;
+    const bool is_elsewhere = last != std::thread::id() && last != std::this_thread::get_id();
+    // One that is stopped may be used by another thread.
+    if (!is_elsewhere || !has_calls_ || context_.stopped()) return;
+    end_for_mistake(function,
+                    "called on another thread than the one that runs the io_context, while calls "
+                    "are in progress; a runtime of host_threads::one belongs to that thread. Post "
+                    "to the context, or construct the runtime with host_threads::several");
 }
 
 std::shared_ptr<shard_program> shard::program(

@@ -75,10 +75,19 @@ public:
     [[nodiscard]] log_port& log() const noexcept { return log_; }
     /// Ends the program, with the reason, if another thread ran the loop before.
     void check_thread();
+    /// From any thread: ends the program, with the reason, if `function` of the host's API must not
+    /// be called on this thread.
+    void check_entry(const char* function) const;
     [[nodiscard]] std::shared_ptr<shard_program> program(
         const std::shared_ptr<const program_version>& version);
-    void begin(running_call& call) { calls_.insert(&call); }
-    void end(running_call& call) noexcept { calls_.erase(&call); }
+    void begin(running_call& call) {
+        calls_.insert(&call);
+        has_calls_ = true;
+    }
+    void end(running_call& call) noexcept {
+        calls_.erase(&call);
+        has_calls_ = !calls_.empty();
+    }
     /// Cancels programs that are being loaded for nobody in particular.
     [[nodiscard]] coro::cancel_source& loads() noexcept { return loads_; }
     void cancel_all(cancel_reason reason) noexcept;
@@ -108,6 +117,7 @@ private:
     };
     std::map<const program_version*, known_program> programs_;
     std::unordered_set<running_call*> calls_;
+    std::atomic<bool> has_calls_{false}; ///< for other threads
     coro::cancel_source loads_;
     std::atomic<std::thread::id> last_thread_{};
     std::thread thread_;

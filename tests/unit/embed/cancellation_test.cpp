@@ -15,6 +15,9 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -279,6 +282,59 @@ TEST(embed_host_context_death, names_the_mistake_of_several_threads) {
         is_over = true;
     };
     EXPECT_DEATH(mistaken(), "host_threads::several");
+}
+
+/// Does something on this thread while another one runs the context, with a call in progress.
+template <class Mistake>
+void on_another_thread(Mistake mistake) {
+    asio::io_context context;
+    auto guard = asio::make_work_guard(context);
+    auto rt = std::make_unique<runtime>(context, host_threads::one, with_model());
+    const program flow = loaded(*rt);
+    std::promise<void> begun;
+    std::thread runs([&] {
+        asio::post(context, [&] { flow.call("hang", {}, [](const result<answer>&) {}); });
+        asio::steady_timer later(context, 50ms);
+        later.async_wait([&](auto) { begun.set_value(); });
+        context.run_for(20s);
+    });
+    begun.get_future().get();
+    mistake(rt);
+    context.stop();
+    runs.join();
+}
+
+TEST(embed_host_context_death, names_entries_that_another_thread_calls) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    using runtimes = std::unique_ptr<runtime>;
+    const char* const belongs = ".*another thread than the one that runs the io_context";
+    EXPECT_DEATH(on_another_thread([](runtimes& rt) { (void)rt->load_text("a", "(define a 1)"); }),
+                 std::string("runtime::load_text: ") + belongs);
+    EXPECT_DEATH(on_another_thread([](runtimes& rt) { (void)rt->load("a.heddle"); }),
+                 std::string("runtime::load: ") + belongs);
+    EXPECT_DEATH(on_another_thread([](runtimes& rt) {
+                     rt->function("f", "", {"x"}, [](std::int64_t x) { return x; });
+                 }),
+                 std::string("runtime::function: ") + belongs);
+    EXPECT_DEATH(on_another_thread([](runtimes& rt) { rt->shutdown(0s, asio::detached); }),
+                 std::string("runtime::shutdown: ") + belongs);
+    EXPECT_DEATH(on_another_thread([](runtimes& rt) { rt.reset(); }),
+                 std::string("the destructor of a runtime: ") + belongs);
+}
+
+TEST(embed_host_context, may_be_asked_by_other_threads) {
+    on_another_thread([](std::unique_ptr<runtime>& rt) { EXPECT_EQ(rt->stats().all.running, 1U); });
+}
+
+TEST(embed_call_death, names_a_slot_that_two_threads_use) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto mistaken = [] {
+        asio::io_context context;
+        const call about({.executor = context.get_executor()});
+        (void)about.slot();
+        std::thread([&] { (void)about.slot(); }).join();
+    };
+    EXPECT_DEATH(mistaken(), "call::slot: used by several threads");
 }
 #endif
 
