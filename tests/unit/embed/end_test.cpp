@@ -1,5 +1,7 @@
 // A runtime ends soon, whatever its calls have used.
 #include "embed_harness.hpp"
+#include "journal_harness.hpp"
+#include "scratch_folder.hpp"
 
 #include "loopback_server.hpp"
 
@@ -9,14 +11,18 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -250,6 +256,147 @@ TEST(embed_end, ends_a_load_in_progress) {
     rt->shutdown(0s, asio::use_future).get();
     loads.join();
     EXPECT_LT(clock::now() - begun, soon);
+}
+
+/// Of everything that a runtime does, something is under way when it ends.
+class everything_under_way {
+public:
+    everything_under_way() {
+        options_.providers = {model_};
+        options_.model = "house:small";
+        options_.journal.directory = (folder_.path / "calls").string();
+        options_.function_grace = 20s;
+        options_.max_running = 30;
+    }
+    /// Adds functions that end when they are cancelled: a coroutine, one on threads of the host,
+    /// one that completes on another thread.
+    void add_functions(runtime& rt) {
+        rt.function("sleep", "Waits.", {"x"}, [](std::int64_t) -> asio::awaitable<void> {
+            const asio::any_io_executor here = co_await asio::this_coro::executor;
+            asio::steady_timer timer(here, 1min);
+            co_await timer.async_wait(asio::use_awaitable);
+        });
+        rt.function("block", "Waits on a thread.", {"x"},
+                    [](const call& by, std::int64_t) {
+                        while (!by.cancelled()) std::this_thread::sleep_for(1ms);
+                    },
+                    {.executor = threads_.get_executor()});
+        rt.function("keep", "Completes elsewhere.", {"x"},
+                    [this](const call& by, std::int64_t, const completion<std::int64_t>& done) {
+                        asio::post(threads_, [by, done] {
+                            while (!by.cancelled()) std::this_thread::sleep_for(1ms);
+                            done(1);
+                        });
+                    });
+    }
+    /// A handler that is to be called once, with an error.
+    [[nodiscard]] auto counted() {
+        return asio::bind_executor(threads_, [this](const result<answer>& ended) {
+            EXPECT_FALSE(ended);
+            ++handled_;
+        });
+    }
+    /// Calls, jobs, recorded calls and calls in the queue.
+    void start(const program& flow) {
+        static const std::vector<std::string> tags = [] {
+            std::vector<std::string> all;
+            for (int i = 0; i < 10; ++i) all.push_back("order " + std::to_string(i));
+            return all;
+        }();
+        for (int i = 0; i < 10; ++i) {
+            for (const char* function : {"ask-it", "sleeps", "blocks", "keeps"})
+                flow.call(function, {}, counted());
+            flow.call("ask-it", {}, {.tag = tags[static_cast<std::size_t>(i)]}, counted());
+            jobs_.push_back(flow.start("ask-it", {}));
+            jobs_.back().next(asio::bind_executor(threads_, [this](const auto& piece) {
+                EXPECT_FALSE(piece);
+                ++handled_;
+            }));
+            jobs_.back().result(counted());
+            started_ += 7;
+            (void)flow.start("sleeps", {}); // nobody waits for it
+        }
+    }
+    [[nodiscard]] const runtime_options& options() const noexcept { return options_; }
+    [[nodiscard]] int waits() const noexcept { return model_->waits(); }
+    /// All handlers have been called, once.
+    [[nodiscard]] bool is_over() {
+        return comes_true([&] { return handled_ == started_; }, 10s);
+    }
+
+    static constexpr const char* text =
+        "(defatom t (params q) (instructions \"{{q}}\")) "
+        "(define (ask-it) (map (lambda (each) (content (t each))) (list \"wait 1\" \"wait 2\"))) "
+        "(define (sleeps) (map sleep (list 1 2))) (define (blocks) (block 1)) "
+        "(define (keeps) (keep 1))";
+
+private:
+    testing::scratch_folder folder_;
+    const std::shared_ptr<testing::counting_model> model_ =
+        std::make_shared<testing::counting_model>();
+    runtime_options options_;
+    asio::thread_pool threads_{2};
+    std::vector<job> jobs_;
+    std::atomic<int> handled_{0};
+    int started_ = 0;
+};
+
+TEST(embed_end, ends_everything_that_is_under_way) {
+    everything_under_way all;
+    runtime_options options = all.options();
+    options.threads = 3;
+    auto rt = std::make_unique<runtime>(options);
+    all.add_functions(*rt);
+    const program flow = loaded(*rt, everything_under_way::text);
+    all.start(flow);
+    std::thread loads(
+        [&] { EXPECT_FALSE(rt->load_text("spins.heddle", "(let loop ((i 0)) (loop (+ i 1)))")); });
+    EXPECT_TRUE(comes_true([&] { return all.waits() > 0; }));
+    std::this_thread::sleep_for(20ms);
+    rt->shutdown(0s, asio::use_future).get();
+    loads.join();
+    rt.reset();
+    EXPECT_TRUE(all.is_over());
+}
+
+TEST(embed_end, destroys_everything_that_is_under_way) {
+    everything_under_way all;
+    {
+        runtime_options options = all.options();
+        options.threads = 3;
+        runtime rt(options);
+        all.add_functions(rt);
+        all.start(loaded(rt, everything_under_way::text));
+        EXPECT_TRUE(comes_true([&] { return all.waits() > 0; }));
+    }
+    EXPECT_TRUE(all.is_over());
+}
+
+TEST(embed_end, destroys_everything_on_a_context_of_the_host) {
+    everything_under_way all;
+    asio::io_context context;
+    {
+        runtime rt(context, host_threads::one, all.options());
+        all.add_functions(rt);
+        all.start(loaded(rt, everything_under_way::text));
+        EXPECT_TRUE(comes_true([&] {
+            context.run_for(5ms);
+            return all.waits() > 0;
+        }));
+    }
+    EXPECT_TRUE(all.is_over());
+}
+
+TEST(embed_end, destroys_everything_before_it_has_begun) {
+    everything_under_way all;
+    for (int i = 0; i < 3; ++i) {
+        runtime_options options = all.options();
+        options.threads = 2;
+        runtime rt(options);
+        all.add_functions(rt);
+        all.start(loaded(rt, everything_under_way::text));
+    }
+    EXPECT_TRUE(all.is_over());
 }
 
 /// So many descriptors that a runtime with few threads can be made, and none with many.
