@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <malloc.h>
+#include <time.h>
 
 #include <chrono>
 #include <cstdio>
@@ -98,6 +99,80 @@ void measure_sessions() {
     report("its memory", static_cast<double>(bytes_in_use() - before) / few, "bytes");
 }
 
+/// A program with so many tasks, and as many functions that call them.
+std::string program_with_tasks(int count) {
+    std::string program;
+    for (int i = 0; i < count; ++i) {
+        const std::string number = std::to_string(i);
+        program += "(defatom ask-" + number +
+                   " (params topic words) (description \"Explains a topic.\") "
+                   "(instructions \"Explain {{topic}} in {{words}} words. Begin with the most "
+                   "important thing.\") (retries 2) (temperature 0.2))\n"
+                   "(define (explain-" +
+                   number +
+                   " topics) (filter (lambda (each) (not (equal? each \"\"))) "
+                   "(map (lambda (topic) (if (string? topic) (content (ask-" +
+                   number + " topic 50)) \"\")) topics)))\n";
+    }
+    return program;
+}
+
+double cpu_micros() {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
+}
+
+/// What each thread pays for a program before it can make sessions, in CPU time.
+void measure_loads() {
+    const std::string program = program_with_tasks(50);
+    constexpr int rounds = 20;
+    double prelude = 0;
+    double evaluated = 0;
+    std::size_t bytes = 0;
+    for (int i = 0; i < rounds; ++i) {
+        asio::io_context context;
+        heddle::coro::event_loop loop(context);
+        heddle::host::engine_parts parts;
+        parts.operators = heddle::tasks::operators({});
+        heddle::host::engine engine(loop, std::move(parts));
+        const std::size_t before = bytes_in_use();
+        const double begun = cpu_micros();
+        (void)engine.new_session().value(); // makes the image of the prelude
+        prelude += cpu_micros() - begun;
+        std::shared_ptr<heddle::host::session_image> image;
+        auto load = [&]() -> heddle::coro::task<void> {
+            image = (co_await heddle::host::session_image::load(engine, "bench.heddle", program))
+                        .value();
+        };
+        const double second = cpu_micros();
+        heddle::coro::spawn(loop, load(), [](std::exception_ptr) {});
+        loop.run();
+        evaluated += cpu_micros() - second;
+        bytes = bytes_in_use() - before;
+    }
+    std::printf("a thread loads a program with 50 tasks and 50 functions (%zu bytes):\n",
+                program.size());
+    report("  the prelude and the built-in tools", prelude / rounds, "us");
+    report("  the program", evaluated / rounds, "us");
+    report("  memory of both", static_cast<double>(bytes), "bytes");
+    for (const unsigned threads : {1U, 4U}) {
+        double spent = 0;
+        double waited = 0;
+        for (int i = 0; i < rounds; ++i) {
+            heddle::runtime rt({.threads = threads});
+            const double begun = cpu_micros();
+            const auto at = clock_type::now();
+            (void)rt.load_text("bench.heddle", program).value();
+            waited += micros(clock_type::now() - at).count();
+            spent += cpu_micros() - begun;
+        }
+        std::printf("  runtime::load with %u thread%s:\n", threads, threads == 1 ? "" : "s");
+        report("    check and loads, CPU time", spent / rounds, "us");
+        report("    the same, as it is waited for", waited / rounds, "us");
+    }
+}
+
 void measure_thread_of_runtime() {
     asio::io_context context;
     heddle::runtime rt({.threads = 1});
@@ -139,6 +214,7 @@ void measure_thread_of_host() {
 
 int main() {
     measure_sessions();
+    measure_loads();
     measure_thread_of_runtime();
     measure_thread_of_host();
 }
