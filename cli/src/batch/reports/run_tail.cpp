@@ -6,6 +6,7 @@
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/wait_point.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -44,6 +45,9 @@ coro::task<result<void>> tail(opened_run* run, std::uint64_t count, bool follow,
         co_await run->store->last_ends(count, run->context());
     if (!ends) co_return std::move(ends).error();
     std::uint64_t last = ends->empty() ? 0 : ends->back().number;
+    // Rows that have ended side by side did so in an order that nobody looks for.
+    std::sort(ends->begin(), ends->end(),
+              [](const auto& one, const auto& other) { return one.row < other.row; });
     result<void> printed = co_await print_rows(run, *std::move(ends), output);
     if (!printed) co_return printed;
     for (bool going = follow; going;) {

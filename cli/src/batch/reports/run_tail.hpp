@@ -9,7 +9,7 @@
 
 namespace heddle::cli {
 
-/// The last `count` rows that ended, in that order; `follow`: and each end of a row from now on,
+/// The last `count` rows that ended, by number; `follow`: and each end of a row from now on,
 /// until the run is over.
 [[nodiscard]] exit_code tail_run(const std::string& run, std::uint64_t count, bool follow,
                                  console& output);
