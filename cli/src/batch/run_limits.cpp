@@ -31,7 +31,7 @@ std::string text_of(double number) {
 
 error no_such_limit(const std::string& text) {
     return error(errc::invalid_argument,
-                 std::string("a setting is one of ") + known_limits + ", not '" + text + "'");
+                 "there is no limit '" + text + "'; limits are " + known_limits);
 }
 
 } // namespace
@@ -56,7 +56,8 @@ result<std::pair<std::string, double>> parse_limit(const std::string& text) {
     const auto [end, failed] =
         std::from_chars(number.data(), number.data() + number.size(), limit.second);
     if (failed != std::errc() || end != number.data() + number.size()) return no_such_limit(text);
-    HEDDLE_CHECK(check_limit(limit.first, limit.second));
+    if (auto fits = check_limit(limit.first, limit.second); !fits)
+        return error(errc::invalid_argument, fits.error().message() + ", not '" + text + "'");
     return limit;
 }
 
