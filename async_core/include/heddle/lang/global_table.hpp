@@ -6,6 +6,7 @@
 #include <heddle/lang/value.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 
 namespace heddle::lang {
 
+template <class Entry>
+class chained_buckets;
+
 /// The globals of a realm, in two layers of names: those of the library (the prelude), and those of
 /// the program. A name may be in both, with a slot in each. A table may begin with the slots of
 /// another one: it shares their names, and their values until one of them changes.
@@ -23,10 +27,10 @@ class global_table {
 public:
     enum class layer : std::uint8_t { program, library };
 
-    global_table() : values_(std::make_shared<std::vector<value>>()) {}
+    global_table();
     /// Begins as a copy of `base`, which outlives it and does not change any more. Constant time.
-    explicit global_table(const global_table* base)
-        : base_(base), base_size_(base->size()), values_(base->values_), data_(base->data_) {}
+    explicit global_table(const global_table* base);
+    ~global_table();
     global_table(const global_table&) = delete;
     global_table& operator=(const global_table&) = delete;
 
@@ -62,25 +66,27 @@ private:
     struct slot {
         std::string name;
         layer of;
+        std::uint32_t index;
+        std::uint32_t hash; ///< of the name
+        slot* chain = nullptr;
         source_span definition{};
     };
-    using index_map = std::unordered_map<std::string, std::uint32_t>;
 
     [[nodiscard]] const slot& slot_of(std::uint32_t index) const noexcept {
         return index < base_size_ ? base_->slot_of(index)
                                   : slots_[index - static_cast<std::uint32_t>(base_size_)];
     }
-    [[nodiscard]] std::optional<std::uint32_t> find(layer where, std::string_view name) const;
+    [[nodiscard]] std::optional<std::uint32_t> find(layer where, std::string_view name,
+                                                    std::uint32_t hash) const;
     [[nodiscard]] bool is_shared() const noexcept { return values_.use_count() != 1; }
     void copy_values();
 
     const global_table* base_ = nullptr;
     std::size_t base_size_ = 0;
-    std::shared_ptr<std::vector<value>> values_; ///< of all slots
-    const value* data_ = nullptr;                ///< theirs
-    std::vector<slot> slots_;                    ///< except the base's
-    index_map program_;
-    index_map library_;
+    std::shared_ptr<std::vector<value>> values_;               ///< of all slots
+    const value* data_ = nullptr;                              ///< theirs
+    std::deque<slot> slots_;                                   ///< except the base's
+    std::unique_ptr<chained_buckets<slot>> named_;             ///< those, by name; null: none yet
     std::unordered_map<std::uint32_t, source_span> redefined_; ///< slots of the base
     heap_charge charge_;
 };

@@ -8,15 +8,17 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace heddle::lang {
 
+template <class Entry>
+class chained_buckets;
 class cycle_search;
 class object_table;
 struct cell_object;
+struct symbol_object;
 
 /// Where the objects of a session live. Small objects come from free lists of 16-byte steps (3 to 5
 /// ns where malloc takes 20); large ones are blocks of their own; every byte is counted, so that a
@@ -143,7 +145,8 @@ private:
         free_node* next;
     };
     void refill(std::size_t size_class);
-    [[nodiscard]] object* find_symbol(std::string_view name) const noexcept;
+    [[nodiscard]] symbol_object* find_symbol(std::string_view name,
+                                             std::uint32_t hash) const noexcept;
     void destroy(object* target) noexcept;
     void drain(std::size_t& budget) noexcept;
     [[nodiscard]] bool finalize(object* target, std::size_t& budget) noexcept;
@@ -196,7 +199,7 @@ private:
     std::size_t closers_noted_ = 0; ///< of closers_made_, at the same time
     static constexpr std::size_t min_added = 10'000; ///< closers, before another search
     const hash_key hash_seed_;
-    std::unordered_map<std::string_view, object*, keyed_hash> symbols_;
+    std::unique_ptr<chained_buckets<symbol_object>> symbols_; ///< by name; null: none yet
     std::uint64_t fresh_;
 };
 

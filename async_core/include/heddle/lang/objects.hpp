@@ -25,6 +25,8 @@ struct string_object : object {
 struct symbol_object : object {
     std::uint32_t length;
     bool interned;
+    std::uint32_t hash;   ///< of an interned one: of its name
+    symbol_object* chain; ///< of an interned one: for heap::symbols_
     [[nodiscard]] std::string_view name() const noexcept {
         return {reinterpret_cast<const char*>(this + 1), length};
     }

@@ -1,40 +1,60 @@
 #include <heddle/lang/global_table.hpp>
 
+#include "lang/value/chained_buckets.hpp"
+
+#include <functional>
 #include <utility>
 
 namespace heddle::lang {
+
+namespace {
+
+[[nodiscard]] std::uint32_t hash_of(std::string_view name) noexcept {
+    return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
+}
+
+} // namespace
+
+global_table::global_table() : values_(std::make_shared<std::vector<value>>()) {}
+global_table::global_table(const global_table* base)
+    : base_(base), base_size_(base->size()), values_(base->values_), data_(base->data_) {}
+global_table::~global_table() = default;
 
 void global_table::copy_values() {
     values_ = std::make_shared<std::vector<value>>(*values_);
     data_ = values_->data();
 }
 
-std::optional<std::uint32_t> global_table::find(layer where, std::string_view name) const {
-    const std::string key(name);
+std::optional<std::uint32_t> global_table::find(layer where, std::string_view name,
+                                                std::uint32_t hash) const {
     for (const global_table* at = this; at; at = at->base_) {
-        const index_map& names = where == layer::library ? at->library_ : at->program_;
-        if (const auto known = names.find(key); known != names.end()) return known->second;
+        if (!at->named_) continue;
+        const slot* const known = at->named_->find(
+            hash, [&](const slot& each) { return each.of == where && each.name == name; });
+        if (known) return known->index;
     }
     return std::nullopt;
 }
 
 std::uint32_t global_table::index(layer where, std::string_view name, heap& memory) {
-    if (const auto known = find(where, name)) return *known;
+    const std::uint32_t hash = hash_of(name);
+    if (const auto known = find(where, name, hash)) return *known;
     const auto index = static_cast<std::uint32_t>(size());
     if (is_shared()) copy_values();
+    if (!named_) named_ = std::make_unique<chained_buckets<slot>>();
     // Where a later step fails, there is a value without a slot, or a slot that nothing names:
     // neither does harm.
     values_->resize(index + std::size_t{1}, value::unbound());
     data_ = values_->data();
-    slots_.push_back({std::string(name), where, {}});
-    (where == layer::library ? library_ : program_).emplace(std::string(name), index);
-    constexpr std::size_t row = sizeof(slot) + sizeof(value) + sizeof(index_map::value_type) + 32;
-    charge_.set(memory, charge_.bytes() + row + 2 * name.size());
+    slots_.push_back({std::string(name), where, index, hash});
+    named_->insert(slots_.back());
+    constexpr std::size_t row = sizeof(slot) + sizeof(value) + 2 * sizeof(slot*);
+    charge_.set(memory, charge_.bytes() + row + name.size());
     return index;
 }
 
 std::optional<std::uint32_t> global_table::find_bound(layer where, std::string_view name) const {
-    const auto known = find(where, name);
+    const auto known = find(where, name, hash_of(name));
     return known && !data_[*known].is_unbound() ? known : std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 #include <heddle/lang/heap.hpp>
 
+#include "chained_buckets.hpp"
 #include "cycle_search.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -31,8 +32,7 @@ heap* heap::create_over(heap& base) {
 // A heap over another one is often small: its memory and its tables begin with nothing.
 heap::heap(heap* base)
     : next_block_(base ? 1024 : 4096), base_(base),
-      hash_seed_(base ? base->hash_seed_ : random_hash_key()),
-      symbols_(base ? 0 : 16, keyed_hash{hash_seed_}), fresh_(base ? base->fresh_ : 0) {}
+      hash_seed_(base ? base->hash_seed_ : random_hash_key()), fresh_(base ? base->fresh_ : 0) {}
 heap::~heap() = default;
 
 void destroy_object(object* target) noexcept { target->owner->destroy(target); }
@@ -142,7 +142,7 @@ void heap::destroy(object* target) noexcept {
     }
     if (target->type == kind::symbol) { // at once: its name must not be found any more
         auto* symbol = static_cast<symbol_object*>(target);
-        if (symbol->interned) symbols_.erase(symbol->name());
+        if (symbol->interned) symbols_->remove(*symbol);
         deallocate(target);
         if (!owned_) maybe_delete();
         return;
@@ -251,27 +251,34 @@ bool heap::finalize(object* target, std::size_t& budget) noexcept {
     return true;
 }
 
-object* heap::find_symbol(std::string_view name) const noexcept {
+symbol_object* heap::find_symbol(std::string_view name, std::uint32_t hash) const noexcept {
     for (const heap* at = this; at; at = at->base_) {
-        if (const auto found = at->symbols_.find(name); found != at->symbols_.end())
-            return found->second;
+        if (!at->symbols_) continue;
+        symbol_object* const found = at->symbols_->find(
+            hash, [name](const symbol_object& each) { return each.name() == name; });
+        if (found) return found;
     }
     return nullptr;
 }
 
 value heap::symbol(std::string_view name) {
-    if (object* found = find_symbol(name)) {
+    // Heaps over another one have its key.
+    const auto hash = static_cast<std::uint32_t>(hash_text(hash_seed_, name));
+    if (symbol_object* found = find_symbol(name, hash)) {
         ++found->references;
         return value::adopt(kind::symbol, found);
     }
     if (!utf8::is_valid(name)) return symbol(utf8::replace_invalid(std::string(name)));
+    if (!symbols_) symbols_ = std::make_unique<chained_buckets<symbol_object>>();
     auto* result =
         static_cast<symbol_object*>(allocate(kind::symbol, sizeof(symbol_object) + name.size()));
     result->length = static_cast<std::uint32_t>(name.size());
-    result->interned = true;
+    result->interned = false; // until it can be found
+    result->hash = hash;
     if (!name.empty()) std::memcpy(reinterpret_cast<char*>(result + 1), name.data(), name.size());
     value symbol = value::adopt(kind::symbol, result);
-    symbols_.emplace(result->name(), result);
+    symbols_->insert(*result);
+    result->interned = true;
     return symbol;
 }
 

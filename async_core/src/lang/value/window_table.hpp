@@ -1,8 +1,11 @@
 // A hash table of windows on storage.
 #pragma once
 
+#include "lang/value/chained_buckets.hpp"
+
 #include <heddle/lang/objects.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,87 +33,54 @@ struct window_hash {
     }
 };
 
-/// What is known of each window. No operation takes long, however many there are: a large table
-/// consists of parts that grow one by one, and goes without a look at each entry.
+/// What is known of each window. No operation takes long, however many there are.
 /// Threads: one at a time.
 template <class Known>
 class window_table {
 public:
-    /// Null when nothing is known. Valid until the next emplace().
+    /// Null when nothing is known. Valid as long as the table.
     [[nodiscard]] const Known* find(const window& key) const noexcept {
-        const std::size_t hash = window_hash()(key);
-        const part& in = parts_.empty() ? first_ : parts_[part_of(hash)];
-        if (in.used == 0) return nullptr;
-        const entry& found = in.place_of(key, hash);
-        return found.is_free() ? nullptr : &found.known;
+        const entry* found = find(key, window_hash()(key));
+        return found ? &found->known : nullptr;
     }
     /// What is known of the window, and whether that is `known`: as for find().
     /// Exceptions: bad_alloc, and the table is as before.
     std::pair<const Known*, bool> emplace(const window& key, const Known& known) {
-        if (parts_.empty() && first_.used == max_undivided) divide();
         const std::size_t hash = window_hash()(key);
-        part& in = parts_.empty() ? first_ : parts_[part_of(hash)];
-        if (in.used * 2 >= in.capacity) in.grow();
-        entry& found = in.place_of(key, hash);
-        const bool added = found.is_free();
-        if (added) {
-            found = {key, known};
-            ++in.used;
-        }
-        return {&found.known, added};
+        if (const entry* found = find(key, hash)) return {&found->known, false};
+        if (free_ == 0) make_room();
+        entry& added = *next_;
+        added = {key, known, nullptr, static_cast<std::uint32_t>(hash)};
+        buckets_.insert(added);
+        ++next_;
+        --free_;
+        return {&added.known, true};
     }
 
 private:
-    static constexpr std::uint32_t no_offset = UINT32_MAX; // windows have offsets of 28 bits
-    static constexpr unsigned part_bits = 10;
-    static constexpr std::size_t max_undivided = 1024;
-
     struct entry {
-        window key{nullptr, no_offset, 0};
-        Known known{};
-        [[nodiscard]] bool is_free() const noexcept { return key.offset == no_offset; }
+        window key;
+        [[no_unique_address]] Known known;
+        entry* chain;
+        std::uint32_t hash;
     };
 
-    struct part {
-        std::unique_ptr<entry[]> entries;
-        std::size_t capacity = 0; ///< 0, or a power of two
-        std::size_t used = 0;
-
-        /// Where the window is, or may be put.
-        [[nodiscard]] entry& place_of(const window& key, std::size_t hash) const noexcept {
-            std::size_t at = hash & (capacity - 1);
-            while (!entries[at].is_free() && entries[at].key != key) at = (at + 1) & (capacity - 1);
-            return entries[at];
-        }
-        void grow() {
-            part larger;
-            larger.capacity = capacity == 0 ? 8 : capacity * 2;
-            larger.entries = std::make_unique<entry[]>(larger.capacity);
-            for (std::size_t i = 0; i < capacity; ++i) {
-                entry& moved = entries[i];
-                if (moved.is_free()) continue;
-                larger.place_of(moved.key, window_hash()(moved.key)) = moved;
-            }
-            larger.used = used;
-            *this = std::move(larger);
-        }
-    };
-
-    [[nodiscard]] static std::size_t part_of(std::size_t hash) noexcept {
-        return hash >> (sizeof(hash) * 8 - part_bits);
+    [[nodiscard]] const entry* find(const window& key, std::size_t hash) const noexcept {
+        return buckets_.find(hash, [&key](const entry& each) { return each.key == key; });
     }
-    void divide() {
-        window_table divided;
-        divided.parts_.resize(std::size_t{1} << part_bits);
-        for (std::size_t i = 0; i < first_.capacity; ++i) {
-            const entry& moved = first_.entries[i];
-            if (!moved.is_free()) divided.emplace(moved.key, moved.known);
-        }
-        *this = std::move(divided);
+    void make_room() {
+        constexpr std::size_t few = 8;
+        constexpr std::size_t many = 256;
+        const std::size_t count = std::clamp(buckets_.size(), few, many);
+        chunks_.push_back(std::make_unique_for_overwrite<entry[]>(count));
+        next_ = chunks_.back().get();
+        free_ = count;
     }
 
-    part first_;              ///< all, as long as they are few
-    std::vector<part> parts_; ///< empty, or 2 to the power of part_bits
+    std::vector<std::unique_ptr<entry[]>> chunks_;
+    entry* next_ = nullptr; ///< the next that is free
+    std::size_t free_ = 0;  ///< in its chunk
+    chained_buckets<entry> buckets_;
 };
 
 } // namespace heddle::lang
