@@ -2,12 +2,12 @@
 #pragma once
 
 #include "lang/check/program_facts.hpp"
+#include "lang/compile/name_set.hpp"
 
 #include <heddle/lang/check.hpp>
 
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace heddle::lang {
@@ -17,7 +17,7 @@ struct rule_context {
     const program_facts& facts;
     const check_options& options;
     /// Names that forms define which are wrong themselves; empty when all forms are right.
-    const std::unordered_set<std::string>* lost_names;
+    const name_set* lost_names;
     std::vector<problem>& problems;
 
     void add(severity level, std::string_view code, source_span span, std::string message,

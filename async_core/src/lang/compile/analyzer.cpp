@@ -57,6 +57,30 @@ void analyzer::spend(std::uint64_t work, std::size_t bytes) {
     if (auto stop = work_.add(work); stop && !failure_) failure_ = std::move(stop);
 }
 
+void analyzer::end() {
+    constexpr std::size_t portion = 256; // some 50 us
+    const auto drop = [this](auto drop_one) {
+        for (std::size_t i = 1; drop_one(); ++i) {
+            // Who waits for it no more hears of it at the next work.
+            if (i % portion == 0) (void)work_.add(portion / 4);
+        }
+    };
+    const auto drop_all = [&drop](auto& parts) {
+        drop([&parts] {
+            if (parts.empty()) return false;
+            parts.pop_back();
+            return true;
+        });
+    };
+    drop_all(arena_.nodes);
+    drop_all(arena_.variables);
+    drop_all(arena_.lambdas);
+    drop_all(arena_.labels);
+    drop([this] { return names_.drop_one(); });
+    drop([this] { return defined_.drop_one(); });
+    (void)work_.pay();
+}
+
 ast::node* analyzer::constant(value v, source_span span) {
     node* result = make(node_kind::constant, span);
     result->constant = std::move(v);

@@ -5,6 +5,7 @@
 #include "form.hpp"
 #include "lang/realm/compile_request.hpp"
 #include "lang/value/seen_lists.hpp"
+#include "name_set.hpp"
 #include "name_table.hpp"
 
 #include <heddle/base/error.hpp>
@@ -19,7 +20,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -42,12 +42,12 @@ public:
     /// Go on after an error and put all of them into `into`, some perhaps twice.
     void collect_errors(std::vector<error>& into) noexcept { collected_ = &into; }
     /// Names that the program defines at its top level, or somewhere inside.
-    [[nodiscard]] const std::unordered_set<std::string>& defined() const noexcept {
-        return defined_;
-    }
+    [[nodiscard]] const name_set& defined() const noexcept { return defined_; }
     /// The form once no macro is at its head.
     [[nodiscard]] result<value> expanded(const datum& form);
     [[nodiscard]] compile_work& work() noexcept { return work_; }
+    /// Frees the tree and the names in turns. Nothing else may follow.
+    void end();
 
     /// The position of an expression.
     struct position {
@@ -230,10 +230,10 @@ private:
     std::uint32_t conditional_ = 0; ///< inside a part that may not run
     std::uint32_t tentative_loops_ = 0;
     std::uint32_t either_depth_ = 0;
-    bool named_let_next_ = false;             ///< the next lambda is the function of a named let
-    std::unordered_set<std::string> defined_; ///< top-level names of this program
+    bool named_let_next_ = false; ///< the next lambda is the function of a named let
+    name_set defined_;            ///< top-level names of this program
     std::unordered_map<std::string, defined_task> defined_tasks_; ///< tools too
-    std::unordered_set<std::string> inner_tasks_; ///< that it defines anywhere; tools too
+    name_set inner_tasks_; ///< that it defines anywhere; tools too
     std::optional<error> failure_;
     std::vector<error>* collected_ = nullptr;
 };

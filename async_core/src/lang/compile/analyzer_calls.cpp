@@ -124,7 +124,7 @@ ast::node* analyzer::call_named(const form& f, position where) {
         if (const host_object* object = host_of(known))
             info = realm_.host().describe_callable(*object);
         if (!info) return positional(f, callee);
-    } else if (defined_.contains(std::string(name)) && !inner_tasks_.contains(std::string(name))) {
+    } else if (defined_.contains(name) && !inner_tasks_.contains(name)) {
         return positional(f, callee);
     } else {
         info = realm_.host().find_operator(realm_.memory(), name);
@@ -182,7 +182,7 @@ ast::node* analyzer::call_label(const form& f, ast::loop_label& label, position 
 bool analyzer::is_known_function(std::string_view name) const {
     const auto global = realm_.find_global(name);
     const bool bound = global && !realm_.global(*global).is_unbound();
-    return is_local(name) || defined_.contains(std::string(name)) || bound || find_builtin(name) ||
+    return is_local(name) || defined_.contains(name) || bound || find_builtin(name) ||
            find_special_form(name) || realm_.host().find_effect(name) || realm_.find_macro(name) ||
            realm_.host().find_operator(realm_.memory(), name);
 }

@@ -65,6 +65,7 @@ result<function_ref> compile_within(realm& realm, std::span<const datum> forms,
         ast::arena arena;
         analyzer analysis(realm, arena, request, max_depth);
         outcome = compile_analysed(realm, analysis, forms);
+        analysis.end();
     }));
     return outcome;
 }

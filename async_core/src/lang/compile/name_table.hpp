@@ -2,12 +2,14 @@
 #pragma once
 
 #include "ast.hpp"
+#include "lang/value/chained_buckets.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace heddle::lang {
@@ -48,22 +50,37 @@ class name_table {
 public:
     /// `name` outlives the table.
     void add(std::string_view name, const name_binding& binding) {
-        // Neither without the other, if there is no memory.
-        if (order_.size() == order_.capacity()) order_.reserve(2 * order_.size() + 16);
-        by_name_[name].push_back(binding);
-        order_.push_back(name);
+        const std::size_t hash = hash_of(name);
+        meanings* known = find(name, hash);
+        if (!known) {
+            known = &names_.emplace_back(meanings{name, {}, hash, nullptr});
+            buckets_.insert(*known);
+        }
+        order_.push_back(known);
+        try {
+            known->bindings.push_back(binding);
+        } catch (...) { // neither without the other
+            order_.pop_back();
+            throw;
+        }
     }
     [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
     /// Takes back what was added after there were `size`.
     void shrink(std::size_t size) {
-        for (; order_.size() > size; order_.pop_back()) by_name_[order_.back()].pop_back();
+        for (; order_.size() > size; order_.pop_back()) order_.back()->bindings.pop_back();
+    }
+    /// Forgets a name; false: there was none. Nothing else may follow.
+    bool drop_one() {
+        if (names_.empty()) return false;
+        names_.pop_back();
+        return true;
     }
     /// The innermost binding in `start` or a scope around it; null: there is none.
     [[nodiscard]] const name_binding* find(std::string_view name, const scope* start) const {
         if (!start) return nullptr;
-        const auto found = by_name_.find(name);
-        if (found == by_name_.end()) return nullptr;
-        const auto& bindings = found->second;
+        const meanings* found = find(name, hash_of(name));
+        if (!found) return nullptr;
+        const auto& bindings = found->bindings;
         for (auto each = bindings.rbegin(); each != bindings.rend(); ++each) {
             if (each->in->depth <= start->depth) return &*each;
         }
@@ -71,8 +88,23 @@ public:
     }
 
 private:
-    std::unordered_map<std::string_view, std::vector<name_binding>> by_name_;
-    std::vector<std::string_view> order_;
+    struct meanings {
+        std::string_view name;
+        std::vector<name_binding> bindings; ///< innermost last
+        std::size_t hash;
+        meanings* chain;
+    };
+
+    [[nodiscard]] static std::size_t hash_of(std::string_view name) noexcept {
+        return std::hash<std::string_view>()(name);
+    }
+    [[nodiscard]] meanings* find(std::string_view name, std::size_t hash) const {
+        return buckets_.find(hash, [name](const meanings& each) { return each.name == name; });
+    }
+
+    std::deque<meanings> names_;
+    chained_buckets<meanings> buckets_;
+    std::deque<meanings*> order_;
 };
 
 } // namespace heddle::lang

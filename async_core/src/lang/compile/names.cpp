@@ -113,7 +113,8 @@ void analyzer::declare_binds(const form& f, std::size_t from) {
 }
 
 void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
-    if (!f.is_list() || f.size() == 0) return;
+    if (!f.is_list() || f.size() == 0 || failed()) return;
+    spend(1 + f.size() / 16, 0);
     const special_form& row = row_of(f);
     if (row.encloses || row.quotes) return;
     if (row.name == "eval" && !is_local(row.name)) extras_here();
@@ -143,17 +144,18 @@ void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
 
 /// Names that the program defines at its top level, wherever it does so.
 void analyzer::collect_toplevel(const form& f, seen_lists& seen) {
-    if (!f.is_list() || f.size() == 0) return;
+    if (!f.is_list() || f.size() == 0 || failed()) return;
+    spend(1 + f.size() / 16, 0);
     const special_form& row = row_of(f);
     if (row.quotes) return;
     if (row.binds == binding::macro) {
         has_macros_ = true;
     } else if (row.binds != binding::nothing && f.size() >= 2) {
         if (f[1].is_symbol()) {
-            defined_.emplace(f[1].name());
-            if (row.binds != binding::name) inner_tasks_.emplace(f[1].name());
+            defined_.insert(f[1].name());
+            if (row.binds != binding::name) inner_tasks_.insert(f[1].name());
         } else if (f[1].is_list() && f[1].size() != 0 && f[1][0].is_symbol()) {
-            defined_.emplace(f[1][0].name());
+            defined_.insert(f[1][0].name());
         }
     }
     const auto items = list_items(f.content);
@@ -207,8 +209,7 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
         return result;
     }
     if (request_.limits.closed) return closed_reference(name, span);
-    const bool defined =
-        defined_.contains(std::string(name)) || realm_.find_program_global(name).has_value();
+    const bool defined = defined_.contains(name) || realm_.find_program_global(name).has_value();
     if (!defined) {
         const builtin* row = find_builtin(name);
         if (!row) row = realm_.host().find_effect(name);

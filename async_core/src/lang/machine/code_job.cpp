@@ -30,6 +30,8 @@ namespace {
 std::optional<error> take_names(realm& realm, code_order& order, compile_watch& watch) {
     constexpr std::size_t names_in_a_go = 64;
     eval_site::level& level = order.site->levels.back();
+    level.names.reserve(order.names.length());
+    order.cells.reserve(order.cells.size() + order.names.length() + 1);
     for (const map_entry& entry : map_entries(order.names)) {
         level.names.push_back({std::string(string_bytes(entry.key)), true, false, false, {}});
         order.cells.push_back(make_cell(realm.memory(), entry.item));
@@ -38,6 +40,21 @@ std::optional<error> take_names(realm& realm, code_order& order, compile_watch& 
     }
     order.cells.push_back(make_cell(realm.memory(), value::unbound()));
     return std::nullopt;
+}
+
+/// What a long list of names has left goes in turns.
+void forget_names(code_order& order, compile_watch& watch) {
+    constexpr std::size_t portion = 256;
+    constexpr std::uint64_t steps = 64;
+    const auto drop = [&watch](auto& parts) {
+        while (!parts.empty()) {
+            parts.pop_back();
+            if (parts.size() % portion == portion - 1) (void)watch.spend(steps);
+        }
+    };
+    drop(order.cells);
+    if (!order.site || !order.names.is(kind::map)) return;
+    for (eval_site::level& each : order.site->levels) drop(each.names);
 }
 
 } // namespace
@@ -50,13 +67,17 @@ result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
     if (order.expands_only)
         return realm.stages().expand_macros(realm, order.forms.front(), order.request);
     auto code = realm.stages().compile(realm, order.forms, order.request);
-    if (!code) return std::move(code).error();
+    if (!code) {
+        forget_names(order, watch);
+        return std::move(code).error();
+    }
     const auto& captures = (*code)->captures;
     value created =
         make_closure(realm.memory(), **code, static_cast<std::uint32_t>(captures.size()),
                      order.scope->sandbox.as_value());
     for (std::size_t i = 0; i < captures.size(); ++i)
         closure_of(created)->captured()[i] = order.cells[captures[i].index];
+    forget_names(order, watch);
     return created;
 }
 
