@@ -48,9 +48,15 @@ private:
     next call_value(std::size_t at, std::size_t count, bool tail);
     static void note_tail_call(frame& self, const function& callee) noexcept;
     next enter_closure(std::size_t at, std::size_t count, bool tail);
+    next start_frame(std::size_t at, bool tail);
+    next raise_arity(const builtin& row, std::size_t given);
+    next raise_arity(const closure_object& callee, std::size_t given);
     next call_control(const builtin& row, std::size_t at, std::size_t count, bool tail);
     struct control_row;
     next control_apply(std::size_t at, std::size_t count, bool tail);
+    next apply_to_lists(std::size_t at, bool tail);
+    next apply_to_list(std::size_t at, bool tail);
+    next apply_pure(const builtin& row, const value& list, std::size_t at);
     next control_help(std::size_t at, std::size_t count, bool tail);
     next control_eval(std::size_t at, std::size_t count, bool tail);
     next control_parse(std::size_t at, std::size_t count, bool tail);
@@ -94,6 +100,7 @@ private:
     [[nodiscard]] scope_ref scope_of(const host_ref<sandbox_policy>& policy);
     [[nodiscard]] bool is_at_home(const closure_object& callee) const noexcept;
     next call_confined(std::size_t at, std::size_t count, bool tail);
+    next call_confined(std::size_t at, value arguments, bool tail);
     [[nodiscard]] value new_closure(const function& code);
     void settle_steps() noexcept;
     [[nodiscard]] static bool enters_sandbox(instruction i) noexcept;

@@ -104,7 +104,12 @@ interpreter::next interpreter::code_made(result<value> outcome, std::size_t at,
                                          pending_job::next_step then) {
     if (!outcome) return raise_where_it_is(std::move(outcome).error());
     f_.stack_[at] = *std::move(outcome);
-    if (then == pending_job::next_step::keep) return next::go_on;
+    switch (then) {
+    case pending_job::next_step::keep: return next::go_on;
+    case pending_job::next_step::apply: return apply_to_list(at - 1, false);
+    case pending_job::next_step::tail_apply: return apply_to_list(at - 1, true);
+    default: break;
+    }
     return call_value(at, 0, then == pending_job::next_step::tail_call);
 }
 

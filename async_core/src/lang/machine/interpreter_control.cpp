@@ -54,26 +54,6 @@ interpreter::next interpreter::control_value(std::size_t at, std::size_t count, 
     return next::go_on;
 }
 
-/// (apply f x… list)
-interpreter::next interpreter::control_apply(std::size_t at, std::size_t count, bool tail) {
-    const value list = f_.stack_[at + count];
-    if (!list.is(kind::list)) return raise_type("apply", count, "a list", list);
-    const std::size_t spread = list.length();
-    if (!memory_.can_allocate(spread * sizeof(value))) {
-        return raise(error(errc::limit, "apply: " + std::to_string(spread) +
-                                            " arguments do not fit in the memory limit"));
-    }
-    if (spread > 1024) spend_steps(spread / work_meter::units_of_a_step);
-    f_.reserve(at + count + spread + 1);
-    value* R = f_.stack_ + at;
-    for (std::size_t k = 0; k < count; ++k)
-        R[k] = std::move(R[k + 1]); // callee and leading arguments move down
-    R[count] = value();
-    const std::span<const value> items = list_items(list);
-    for (std::size_t k = 0; k < spread; ++k) R[count - 1 + k] = items[k];
-    return call_value(at, count - 2 + spread, tail);
-}
-
 // ---------------------------------------------------------------- reading
 
 namespace {

@@ -144,12 +144,17 @@ bool interpreter::is_at_home(const closure_object& callee) const noexcept {
 
 /// A function that a sandbox made is called from outside of it: the prelude calls it inside.
 interpreter::next interpreter::call_confined(std::size_t at, std::size_t count, bool tail) {
+    value arguments = make_list(memory_, std::span<const value>(f_.stack_ + at + 1, count));
+    for (std::size_t k = 1; k <= count; ++k) f_.stack_[at + k].set_nil();
+    return call_confined(at, std::move(arguments), tail);
+}
+
+/// The same with a list of the arguments.
+interpreter::next interpreter::call_confined(std::size_t at, value arguments, bool tail) {
     const auto index = f_.realm_->find_library_global("%in-its-sandbox");
     if (!index) return raise(error(heddle::errc::internal, "the prelude is not loaded"));
-    value arguments = make_list(memory_, std::span<const value>(f_.stack_ + at + 1, count));
     f_.reserve(at + 3);
     value* R = f_.stack_ + at;
-    for (std::size_t k = 3; k <= count; ++k) R[k].set_nil();
     R[2] = std::move(arguments);
     R[1] = std::move(R[0]);
     R[0] = f_.realm_->global(*index);

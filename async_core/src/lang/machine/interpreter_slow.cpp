@@ -92,11 +92,8 @@ interpreter::next interpreter::call_value(std::size_t at, std::size_t count, boo
     case kind::builtin: {
         const builtin& row = callee.as_builtin();
         if (count < row.min_arguments ||
-            (row.max_arguments != builtin::any_number && count > row.max_arguments)) {
-            return raise(arity_error(
-                std::string(row.name), row.min_arguments,
-                row.max_arguments == builtin::any_number ? SIZE_MAX : row.max_arguments, count));
-        }
+            (row.max_arguments != builtin::any_number && count > row.max_arguments))
+            return raise_arity(row, count);
         if (row.how == builtin_kind::control) return call_control(row, at, count, tail);
         if (row.how == builtin_kind::pure) {
             return run_pure(row, {at, at + 1, count, builtin_place::arguments::clear});
@@ -127,18 +124,29 @@ interpreter::next interpreter::call_value(std::size_t at, std::size_t count, boo
     }
 }
 
+interpreter::next interpreter::raise_arity(const builtin& row, std::size_t given) {
+    const bool any = row.max_arguments == builtin::any_number;
+    return raise(arity_error(std::string(row.name), row.min_arguments,
+                             any ? SIZE_MAX : row.max_arguments, given));
+}
+
+interpreter::next interpreter::raise_arity(const closure_object& callee, std::size_t given) {
+    const function& code = *callee.code;
+    const std::size_t positional = code.required + std::size_t{code.optional};
+    error wrong =
+        arity_error(name_of(code), code.required, code.has_rest ? SIZE_MAX : positional, given);
+    if (!code.hidden) wrong = std::move(wrong).with_trace("the function", code.span);
+    return raise(std::move(wrong));
+}
+
 /// Any number of arguments: optional ones are filled with nil, surplus ones gathered in the rest.
 interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, bool tail) {
     const closure_object& callee = *closure_of(f_.stack_[at]);
     if (callee.confined() && !is_at_home(callee)) return call_confined(at, count, tail);
     const function* code = callee.code;
     const std::size_t positional = code->required + code->optional;
-    if (count < code->required || (count > positional && !code->has_rest)) {
-        error wrong = arity_error(name_of(*code), code->required,
-                                  code->has_rest ? SIZE_MAX : positional, count);
-        if (!code->hidden) wrong = std::move(wrong).with_trace("the function", code->span);
-        return raise(std::move(wrong));
-    }
+    if (count < code->required || (count > positional && !code->has_rest))
+        return raise_arity(callee, count);
     const std::size_t base = at + 1;
     f_.reserve(base + std::max<std::size_t>({code->registers, count, positional + 1}));
     value* R = f_.stack_ + base;
@@ -151,6 +159,14 @@ interpreter::next interpreter::enter_closure(std::size_t at, std::size_t count, 
         R[positional] = std::move(rest);
     }
     for (std::size_t k = count; k < positional; ++k) R[k].set_nil();
+    return start_frame(at, tail);
+}
+
+/// Begins the function at `at`, whose parameters are in their places above it.
+interpreter::next interpreter::start_frame(std::size_t at, bool tail) {
+    const function* code = closure_of(f_.stack_[at])->code;
+    const std::size_t positional = code->required + code->optional;
+    const std::size_t base = at + 1;
     if (tail && !f_.frames_.empty()) {
         frame& self = top();
         value* own = f_.stack_ + self.base;

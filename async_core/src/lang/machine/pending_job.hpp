@@ -33,7 +33,9 @@ struct pending_job {
         call,      ///< it is called
         tail_call, ///< it is called in place of the frame
         begin,     ///< it is the program of the fiber, which has no frames yet: it is called
-        jump       ///< or, in place of that, it decides a jump
+        jump,      ///< or, in place of that, it decides a jump
+        apply,     ///< what is below it is called with its elements
+        tail_apply ///< the same in place of the frame
     };
 
     std::unique_ptr<turn_job> job;

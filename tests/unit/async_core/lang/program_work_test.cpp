@@ -37,6 +37,10 @@ const timed programs[] = {
     {"(let ((f (eval (list 'lambda '(a) (list 'if 'a 1 (list 'let (map (lambda (i) (list "
      "(string->symbol (format \"x{}\" i)) '(list 1))) (range 5000)) 2)))))) (loop 2000 (f 1)) 1)"},
     {"(loop 60 (help)) 1"},
+    {"(apply + (range 600000))"},
+    {"(length (apply list 1 2 (range 600000)))"},
+    {"(apply (lambda (a &rest more) (length more)) 0 1 (range 600000))"},
+    {"(length (flatten (map (lambda (i) (list i)) (range 100000))))"},
     {"(let n ((i 0)) (if (< i 2000) (progn (regex-match (format \"ab+c*{}\" i) \"\") (n (+ i 1))) 1))"},
 };
 
@@ -92,6 +96,59 @@ TEST(work, has_the_same_value_whatever_the_schedule) {
                 << one.program;
         }
     }
+}
+
+TEST(work, of_apply_is_done_in_turns_whatever_it_calls) {
+    struct row {
+        const char* program;
+        const char* shown;
+    };
+    constexpr row rows[] = {
+        {"(apply + 1 2 (range 100000))", "4999950003"},
+        {"(apply max (range 100000))", "99999"},
+        {"(length (apply append (chunk (range 100000) 2)))", "100000"},
+        {"(apply (lambda (a b &rest more) (list a b (length more) (first more))) (range 100000))",
+         "(0 1 99998 2)"},
+        {"(apply (lambda (a &optional b &rest more) (list a b (length more) (first more))) 'x "
+         "(range 100000))",
+         "(x 0 99999 1)"},
+        {"(apply (lambda (&rest more) (length more)) 1 2 3 (range 100000))", "100003"},
+        {"(let ((f (lambda (&rest more) (apply + more)))) (f 1 2))", "3"},
+        {"(apply (lambda (f &rest more) (apply f more)) + (range 100000))", "4999950000"},
+        {"(apply apply + (list 1 2 (range 100000)))", "4999950003"},
+        {"(apply apply apply (list (list + (list 1 2))))", "3"},
+        {"(length (apply list (map (lambda (i) (list i)) (range 100000))))", "100000"},
+        {"(apply (lambda (a) a) (range 100000))",
+         "ArityError: a function expects 1 argument, got 100000"},
+        {"(apply first (range 100000))", "ArityError: first expects 1 argument, got 100000"},
+        {"(apply 5 (range 100000))",
+         "SexpEvaluationError: cannot call 5: it is an integer, not a "
+         "function"},
+        {"(apply + (append (range 100000) '(x)))", "TypeError"},
+        {"(apply apply + (append (range 100000) (list '(1))))", "LimitError"},
+    };
+    for (const row& one : rows) {
+        for (const std::uint32_t slice : {50U, 2000U}) {
+            lang_harness harness;
+            schedule how;
+            how.slice = slice;
+            how.moved = slice == 50;
+            const std::string shown = harness.shown(one.program, how);
+            EXPECT_TRUE(shown.starts_with(one.shown)) << one.program << ": " << shown;
+        }
+    }
+}
+
+TEST(work, of_apply_of_itself_needs_no_native_stack) {
+    lang_harness harness;
+    EXPECT_TRUE(
+        harness
+            .shown("(apply apply (append (map (lambda (i) apply) (range 1000000)) (list + '(1))))")
+            .starts_with("LimitError"));
+    EXPECT_EQ(harness.shown("(apply apply (append (map (lambda (i) apply) (range 1000)) "
+                            "(list + (let n ((i 0) (x '(1 2))) (if (< i 1000) (n (+ i 1) (list x)) "
+                            "x)))))"),
+              "3");
 }
 
 TEST(work, of_more_builtins_than_have_a_stack_is_done_all_the_same) {
