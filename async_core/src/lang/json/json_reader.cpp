@@ -7,6 +7,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
+#include "lang/json/value_stack.hpp"
 #include "lang/text/number_text.hpp"
 #include "lang/text/text_builder.hpp"
 
@@ -40,7 +41,7 @@ class json_reading {
 public:
     json_reading(heap& memory, std::string_view text, const json_read_options& options)
         : memory_(memory), text_(text), options_(options),
-          work_(options.work ? *options.work : free_) {}
+          work_(options.work ? *options.work : free_), items_(memory) {}
 
     [[nodiscard]] result<value> run();
 
@@ -57,12 +58,14 @@ private:
     [[nodiscard]] bool keep(std::size_t begin, std::size_t end);
     [[nodiscard]] failure read_number();
     [[nodiscard]] failure read_word(std::string_view word, value meaning);
+    [[nodiscard]] std::optional<std::size_t> find_invalid();
     [[nodiscard]] failure check_memory() const;
     [[nodiscard]] failure close();
     [[nodiscard]] value key_of(std::string_view text);
 
     [[nodiscard]] char peek() const noexcept { return at_ < text_.size() ? text_[at_] : '\0'; }
     void skip_blanks();
+    [[nodiscard]] text_place place_of(std::size_t at) const;
     [[nodiscard]] error problem(std::size_t at, const std::string& what) const;
     [[nodiscard]] error expected(const std::string& what) const;
 
@@ -73,7 +76,7 @@ private:
     work_meter& work_;
     std::size_t at_ = 0;
     std::vector<json_frame> frames_;
-    std::vector<value> items_;
+    value_stack items_;
     std::string scratch_;
     std::string_view content_; ///< of the string read last: in the text, or in scratch_
     std::size_t count_ = 0;
@@ -82,8 +85,27 @@ private:
     std::array<value, 64> keys_;
 };
 
+/// As place_of_byte, in turns.
+text_place json_reading::place_of(std::size_t at) const {
+    constexpr std::size_t piece = 256 * 1024;
+    text_place place{1, 1};
+    std::size_t line_begin = text_.starts_with(utf8::byte_order_mark) // no column
+                                 ? std::min(at, utf8::byte_order_mark.size())
+                                 : 0;
+    for (std::size_t from = 0; from < at && work_.spend(piece / 64); from += piece) {
+        const std::string_view now = text_.substr(from, std::min(piece, at - from));
+        place.line += static_cast<std::uint32_t>(std::count(now.begin(), now.end(), '\n'));
+        const std::size_t last = now.rfind('\n');
+        if (last != std::string_view::npos) line_begin = from + last + 1;
+    }
+    for (std::size_t from = line_begin; from < at && work_.spend(piece / 64); from += piece)
+        place.column +=
+            static_cast<std::uint32_t>(utf8::count(text_.substr(from, std::min(piece, at - from))));
+    return place;
+}
+
 error json_reading::problem(std::size_t at, const std::string& what) const {
-    const text_place place = place_of_byte(text_, at);
+    const text_place place = place_of(at);
     return {heddle::errc::invalid_argument, "line " + std::to_string(place.line) + ", column " +
                                                 std::to_string(place.column) + ": " + what};
 }
@@ -105,10 +127,24 @@ void json_reading::skip_blanks() {
 }
 
 json_reading::failure json_reading::check_memory() const {
-    const std::size_t scratch = items_.capacity() * sizeof(value) + scratch_.capacity();
-    if (memory_.can_allocate(scratch)) return std::nullopt;
+    if (memory_.can_allocate(scratch_.capacity())) return std::nullopt;
     return error(errc::limit, "the JSON text needs more than the memory limit of " +
                                   std::to_string(memory_.limit()) + " bytes");
+}
+
+/// The first byte that is no UTF-8, or npos. Nothing: stop.
+std::optional<std::size_t> json_reading::find_invalid() {
+    constexpr std::size_t piece = 256 * 1024;
+    if (options_.is_valid_text) return std::string_view::npos;
+    for (std::size_t at = 0; at < text_.size();) {
+        std::string_view now = text_.substr(at, piece);
+        if (at + now.size() != text_.size()) now.remove_suffix(utf8::incomplete_end(now));
+        if (!work_.spend(now.size() / 64)) return std::nullopt;
+        if (const std::size_t found = utf8::find_invalid(now); found != std::string_view::npos)
+            return at + found;
+        at += now.size();
+    }
+    return std::string_view::npos;
 }
 
 result<value> json_reading::run() {
@@ -117,11 +153,11 @@ result<value> json_reading::run() {
                      "a JSON text of " + std::to_string(text_.size()) +
                          " bytes is over the limit of " + std::to_string(options_.max_bytes));
     }
-    const auto invalid =
-        options_.is_valid_text ? std::string_view::npos : utf8::find_invalid(text_);
-    if (invalid != std::string_view::npos) {
+    const auto invalid = find_invalid();
+    if (!invalid) return stopped();
+    if (*invalid != std::string_view::npos) {
         return error(heddle::errc::invalid_argument,
-                     "invalid UTF-8 at byte offset " + std::to_string(invalid));
+                     "invalid UTF-8 at byte offset " + std::to_string(*invalid));
     }
     if (text_.starts_with(utf8::byte_order_mark)) at_ = utf8::byte_order_mark.size();
     do {
@@ -133,7 +169,7 @@ result<value> json_reading::run() {
     } while (!complete_ || !frames_.empty());
     skip_blanks();
     if (at_ != text_.size()) return expected("the end of the text");
-    return std::move(items_.back());
+    return items_.pop();
 }
 
 json_reading::failure json_reading::read_value() {
@@ -156,7 +192,7 @@ json_reading::failure json_reading::read_value() {
 json_reading::failure json_reading::take_string() {
     auto result = make_long_string(memory_, content_, work_);
     if (!result || !work_.spend_bytes(content_.size())) return stopped();
-    items_.push_back(*std::move(result));
+    items_.push(*std::move(result));
     complete_ = true;
     return std::nullopt;
 }
@@ -183,7 +219,7 @@ json_reading::failure json_reading::read_key() {
     skip_blanks();
     if (peek() != '"') return expected("a key in double quotes");
     if (failure failed = read_string()) return failed;
-    items_.push_back(key_of(content_));
+    items_.push(key_of(content_));
     skip_blanks();
     if (peek() != ':') return expected(": after a key");
     ++at_;
@@ -198,7 +234,7 @@ json_reading::failure json_reading::after_value() {
         return object ? read_key() : std::nullopt;
     }
     if (peek() != (object ? '}' : ']')) {
-        const text_place place = place_of_byte(text_, frames_.back().begin);
+        const text_place place = place_of(frames_.back().begin);
         return expected(std::string(object ? ", or }" : ", or ]") + " (opened at line " +
                         std::to_string(place.line) + ", column " + std::to_string(place.column) +
                         ")");
@@ -211,26 +247,24 @@ json_reading::failure json_reading::after_value() {
 json_reading::failure json_reading::close() {
     const json_frame frame = frames_.back();
     frames_.pop_back();
+    const std::size_t count = items_.size() - frame.first_item;
     value result;
     if (frame.object) {
-        result = make_map_with_capacity(memory_, (items_.size() - frame.first_item) / 2);
+        result = make_map_with_capacity(memory_, count / 2);
         for (std::size_t i = frame.first_item; i < items_.size(); i += 2) {
             if (!work_.spend(4)) return stopped();
             result =
                 map_put(memory_, std::move(result), std::move(items_[i]), std::move(items_[i + 1]));
         }
     } else {
-        constexpr std::size_t piece = 4096;
-        const auto items = std::span<const value>(items_).subspan(frame.first_item);
-        result = make_list_with_capacity(memory_, items.size());
-        for (std::size_t at = 0; at < items.size(); at += piece) {
-            const auto now = items.subspan(at, std::min(piece, items.size() - at));
-            if (!work_.spend(now.size())) return stopped();
-            result = list_concat(memory_, std::move(result), now);
-        }
+        result = count == 0 ? value::empty_list() : make_list_with_room(memory_, {count, count});
     }
-    items_.resize(frame.first_item);
-    items_.push_back(std::move(result));
+    for (std::size_t left = count; left != 0; --left) {
+        if (left % 1024 == 0 && !work_.spend(512)) return stopped();
+        value last = items_.pop();
+        if (!frame.object) result = list_push_front(memory_, std::move(last), std::move(result));
+    }
+    items_.push(std::move(result));
     complete_ = true;
     return std::nullopt;
 }
@@ -355,20 +389,20 @@ json_reading::failure json_reading::read_number() {
         std::int64_t exact = 0;
         const auto [end, ec] = std::from_chars(number.data(), number.data() + number.size(), exact);
         if (ec == std::errc()) {
-            items_.push_back(value::integer(exact));
+            items_.push(value::integer(exact));
             return std::nullopt;
         }
     }
     const double nearest = parse_decimal(number);
     if (std::isinf(nearest)) return problem(begin, "the number is too large");
-    items_.push_back(value::real(nearest));
+    items_.push(value::real(nearest));
     return std::nullopt;
 }
 
 json_reading::failure json_reading::read_word(std::string_view word, value meaning) {
     if (text_.substr(at_, word.size()) != word) return expected("a value");
     at_ += word.size();
-    items_.push_back(std::move(meaning));
+    items_.push(std::move(meaning));
     complete_ = true;
     return std::nullopt;
 }
