@@ -51,11 +51,9 @@ public:
         result<std::string> text =
             co_await call.owner.owner().parts().files->read(*path, call.context);
         if (!text) co_return in_script(text.error(), "read-file");
-        if (!call.owner.memory().can_allocate(text->size())) {
-            co_return error(lang::errc::limit,
-                            "read-file: " + *path + " does not fit in the memory limit");
-        }
-        co_return lang::make_string(call.owner.memory(), *text);
+        std::string what = "read-file: " + *path;
+        result<value> made = co_await text_value(call, *std::move(text), std::move(what));
+        co_return made;
     }
 };
 

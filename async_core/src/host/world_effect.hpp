@@ -5,6 +5,7 @@
 #include <heddle/lang/builtin.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace heddle::host {
@@ -41,6 +42,12 @@ protected:
         call.fail_type(index, expected, given);
         return *std::move(call.failure());
     }
+
+    /// A text from outside as a value. Others have their turns while a long one is checked and
+    /// copied. LimitError, where it does not fit in the memory: `what` it is.
+    [[nodiscard]] static coro::task<result<lang::value>> text_value(effect_call& call,
+                                                                    std::string text,
+                                                                    std::string what);
 
 private:
     lang::builtin row_;

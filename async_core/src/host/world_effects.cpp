@@ -28,7 +28,7 @@ using lang::value;
 
 /// The arguments with spaces between them. Large ones are written while others have their turn.
 coro::task<result<std::string>> joined_arguments(effect_call& call) {
-    lang::paced_text text(call.owner.realm(), call.request.arguments);
+    lang::paced_text text(call.owner.realm(), std::move(call.request.arguments));
     while (!text.go_on()) {
         co_await coro::yield_now(*call.context.loop);
         if (auto stop = call.context.stop_error()) co_return *std::move(stop);
@@ -57,7 +57,8 @@ public:
             if (!room) co_return room.error();
         }
         host.log().write(log_level::info, "script", *text);
-        co_return lang::make_string(call.owner.memory(), *text);
+        result<value> made = co_await text_value(call, *std::move(text), "log-message: the text");
+        co_return made;
     }
 };
 
