@@ -1,6 +1,7 @@
 #include <heddle/base/error.hpp>
 
 #include <heddle/base/utf8.hpp>
+#include <heddle/base/valid_error.hpp>
 
 #include <charconv>
 #include <string>
@@ -106,6 +107,13 @@ error_info::error_info(const error_info& other)
 error::error(boost::system::error_code code, std::string message) : info_(new error_info) {
     info_->code = code;
     info_->message = utf8::replace_invalid(std::move(message));
+}
+
+error error_of_valid_text(boost::system::error_code code, std::string message) {
+    boost::intrusive_ptr<error_info> info(new error_info);
+    info->code = code;
+    info->message = std::move(message);
+    return error(std::move(info));
 }
 
 error error::cancelled(cancel_reason reason, std::string message) {

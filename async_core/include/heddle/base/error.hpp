@@ -124,6 +124,8 @@ public:
     error&& with_payload(std::shared_ptr<const error_payload> payload) &&;
 
 private:
+    friend error error_of_valid_text(boost::system::error_code code, std::string message);
+
     explicit error(boost::intrusive_ptr<error_info> info) : info_(std::move(info)) {}
     error_info& own(); ///< unshares before a change
 

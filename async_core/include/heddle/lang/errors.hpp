@@ -41,6 +41,7 @@ public:
     value extent;
     bool uncatchable = false; ///< no `catch` handles it: the run has to end
     bool complete = false;    ///< many branches share it (a common limit): its trace does not grow
+    value message;            ///< where the message is long: the same as a string, or nil
 };
 
 /// The extent that an error leaves (see script_payload), or null.

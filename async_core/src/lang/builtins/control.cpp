@@ -4,6 +4,7 @@
 #include "lang/print/form_text.hpp"
 #include "lang/value/data_check.hpp"
 
+#include <heddle/base/valid_error.hpp>
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -15,13 +16,22 @@ namespace heddle::lang {
 
 namespace {
 
+/// An error of that kind whose message is a string of the language.
+[[nodiscard]] error error_with_message(errc code, std::string message, const value& as_string,
+                                       std::shared_ptr<script_payload> payload) {
+    constexpr std::size_t is_long = 64 * 1024;
+    if (as_string.is(kind::string) && message.size() > is_long) payload->message = as_string;
+    return error_of_valid_text(code, std::move(message)).with_payload(std::move(payload));
+}
+
 value raise_user_error(native_call& call, std::span<value> arguments) {
     if (!arguments[0].is(kind::string)) return call.fail_type(1, "a string", arguments[0]);
     auto message = copy_of_text(call, string_bytes(arguments[0]));
     if (!message) return {};
     auto payload = std::make_shared<script_payload>();
     payload->data = make_list(call.memory(), arguments.subspan(1));
-    return call.fail(error(errc::user, *std::move(message)).with_payload(std::move(payload)));
+    return call.fail(
+        error_with_message(errc::user, *std::move(message), arguments[0], std::move(payload)));
 }
 
 /// Nothing: stop.
@@ -45,7 +55,8 @@ value raise_again(native_call& call, std::span<value> arguments) {
     if (const value* data = map_find(caught, "data")) payload->data = *data;
     if (const value* result = map_find(caught, "result")) payload->result = *result;
     payload->reason = *std::move(reason);
-    error failure(errc_of_kind(*named), *std::move(message));
+    error failure = error_with_message(errc_of_kind(*named), *std::move(message),
+                                       *map_find(caught, "message"), std::move(payload));
     if (const value* place = map_find(caught, "span"); place && place->is(kind::map)) {
         std::string where;
         for (const std::string_view part : {"file", "line", "column"}) {
@@ -55,7 +66,7 @@ value raise_again(native_call& call, std::span<value> arguments) {
         }
         failure = std::move(failure).with_trace("first raised at " + where);
     }
-    return call.fail(std::move(failure).with_payload(std::move(payload)));
+    return call.fail(std::move(failure));
 }
 
 value fresh_symbol(native_call& call, std::span<value> arguments) {

@@ -1,11 +1,13 @@
 #include "lang/builtins/results.hpp"
 
+#include <heddle/base/valid_error.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
 #include "lang/builtins/support.hpp"
+#include "lang/text/text_builder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,10 +30,14 @@ using arguments_span = std::span<value>;
     return status->is(kind::string) && string_bytes(*status) == "FAILED";
 }
 
-[[nodiscard]] std::string text_field(const value* map, std::string_view name) {
+/// Valid as long as the map.
+[[nodiscard]] std::string_view view_of_field(const value* map, std::string_view name) {
     if (!map || !map->is(kind::map)) return {};
     const value* found = map_find(*map, name);
-    return found && found->is(kind::string) ? std::string(string_bytes(*found)) : std::string();
+    return found && found->is(kind::string) ? string_bytes(*found) : std::string_view();
+}
+[[nodiscard]] std::string text_field(const value* map, std::string_view name) {
+    return std::string(view_of_field(map, name));
 }
 
 /// notes.error; null when there is none.
@@ -67,12 +73,23 @@ using arguments_span = std::span<value>;
     if (payload->reason.empty()) payload->reason = text_field(described, "type");
     if (payload->reason.empty()) payload->reason = "unexpected_error";
     payload->result = result;
-    std::string message = text_field(described, "message");
-    if (message.empty()) message = text_field(&result, "content");
-    if (message.empty()) message = "the task failed";
-    if (!call.spend_bytes(payload->reason.size() + message.size())) return {};
-    error failure = error(errc::task, std::string(call.row().name) + ": the result is FAILED (" +
-                                          payload->reason + "): " + message)
+    std::string_view told = view_of_field(described, "message");
+    if (told.empty()) told = view_of_field(&result, "content");
+    if (told.empty()) told = "the task failed";
+    if (!call.spend_bytes(payload->reason.size())) return {};
+    text_builder text(call.work());
+    text.tail() +=
+        std::string(call.row().name) + ": the result is FAILED (" + payload->reason + "): ";
+    if (!text.append(told)) return {};
+    auto message = std::move(text).text();
+    if (!message) return {};
+    constexpr std::size_t is_long = 64 * 1024;
+    if (message->size() > is_long && message->size() < value::max_length) {
+        auto kept = make_long_string(call.memory(), *message, call.work());
+        if (!kept) return {};
+        payload->message = *std::move(kept);
+    }
+    error failure = error_of_valid_text(errc::task, *std::move(message))
                         .with_payload(payload)
                         .with_origin(error_origin::script);
     const bool is_map = described && described->is(kind::map);
