@@ -17,6 +17,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -142,6 +143,63 @@ TEST(embed_queue, ends_queued_calls_at_their_deadline) {
     EXPECT_FALSE(testing::wait_for(std::move(first)));
     EXPECT_TRUE(called(flow, "nothing"));
     EXPECT_EQ(rt.stats().all.queued, 0U);
+}
+
+TEST(embed_queue, does_not_begin_a_call_that_leaves_it_after_its_deadline) {
+    asio::io_context context;
+    runtime rt(context, host_threads::one, with_model({.max_running = 1}));
+    const program flow = loaded(rt);
+    flow.call("ask", "x", asio::bind_executor(context, [](const result<answer>&) {}));
+    const auto deadline = clock::now() + 1s;
+    std::optional<result<answer>> late;
+    flow.call("nothing", {}, {.deadline = deadline},
+              asio::bind_executor(context, [&](result<answer> how) { late = std::move(how); }));
+    ASSERT_EQ(rt.stats().all.queued, 1U);
+    // The place becomes free in time, and the thread is busy until that is too late.
+    std::function<void()> tick = [&] {
+        if (rt.stats().all.queued == 0) return std::this_thread::sleep_until(deadline + 20ms);
+        asio::post(context, tick);
+    };
+    asio::post(context, tick);
+    context.run();
+    ASSERT_TRUE(late);
+    ASSERT_FALSE(*late);
+    EXPECT_EQ(details_of(late->error())->kind, "TimeoutError");
+    EXPECT_THAT(late->error().message(), ::testing::HasSubstr("while it was in the queue"));
+}
+
+TEST(embed_cancellation, while_the_result_is_converted_reports_what_was_used) {
+    asio::io_context context;
+    runtime rt(context, host_threads::one, with_model());
+    const program flow = loaded(rt, R"lisp(
+(defatom echo (params text) (instructions "Echo: {{text}}"))
+(define large (range 3000000))
+(define (much) (content (echo "x")) large)
+)lisp");
+    asio::cancellation_signal stop;
+    std::optional<result<answer>> ended;
+    flow.call("much", {},
+              asio::bind_cancellation_slot(
+                  stop.slot(), asio::bind_executor(
+                                   context, [&](result<answer> how) { ended = std::move(how); })));
+    // The result has 600 turns, and the workflow a few after the response has come.
+    constexpr int turns_of_the_workflow = 200;
+    bool asked = false;
+    int turns = 0;
+    std::function<void()> tick = [&] {
+        const bool asks = rt.stats().all.requests_running != 0;
+        asked = asked || asks;
+        if (asked && !asks && ++turns == turns_of_the_workflow)
+            return stop.emit(asio::cancellation_type::total);
+        if (!ended) asio::post(context, tick);
+    };
+    asio::post(context, tick);
+    context.run();
+    ASSERT_TRUE(ended);
+    ASSERT_FALSE(*ended);
+    EXPECT_EQ(ended->error().cancelled_because(), cancel_reason::user);
+    EXPECT_EQ(details_of(ended->error())->used.calls, 1U);
+    EXPECT_EQ(details_of(ended->error())->used.requests, 1U);
 }
 
 TEST(embed_end, of_the_runtime_ends_calls_in_progress) {
