@@ -60,6 +60,13 @@ constexpr const char* large_values = R"program(
 (define json-escapes (json-string (string-replace ascii " " "\n")))
 (define source (string-append "(" (string-join ints) ")"))
 (define comments (string-append "#|" ascii "|# ;" ascii "\n 1"))
+(define json-ones (string-append "[" (grown "1,2,3,4,5,6," B) "1]"))
+(define json-broken (string-append "[" (grown "1,2\n,3,4,5," B) "x"))
+(define singles (chunk ascending 1))
+(define names (map (lambda (i) (string->symbol (format "name-{}" i))) (range (quotient (* 3 N) 10))))
+(define failed-result (dict "status" "FAILED" "content" "" "notes"
+  (dict "error" (dict "message" ascii))))
+(define caught (dict "kind" "UserError" "message" ascii))
 )program";
 
 constexpr large_call large_calls[] = {
@@ -117,6 +124,7 @@ constexpr large_call large_calls[] = {
     {"list", "(apply list ints)"},
     {"append", "(append ints ascending)"},
     {"append", "(apply append nested)"},
+    {"cons", "(cons 1 (rest ints))"},
     {"length", "(length wide)"},
     {"reverse", "(reverse ints)"},
     {"range", "(range (* 5 N))"},
@@ -126,7 +134,11 @@ constexpr large_call large_calls[] = {
     {"unique", "(unique ints)"},
     {"unique", "(unique strings)"},
     {"unique", "(unique rows)"},
+    {"unique", "(unique singles)"},
+    {"unique", "(unique (append singles singles))"},
     {"flatten", "(flatten nested)"},
+    {"flatten", "(flatten singles)"},
+    {"flatten", "(flatten (append singles singles))"},
     {"flatten", "(flatten (list deep))"},
     {"zip", "(zip ints ascending)"},
     {"chunk", "(chunk ints 1)"},
@@ -156,6 +168,8 @@ constexpr large_call large_calls[] = {
     {"json-parse", "(json-parse json-table)"},
     {"json-parse", "(json-parse json-text)"},
     {"json-parse", "(json-parse json-escapes)"},
+    {"json-parse", "(json-parse json-ones)"},
+    {"json-parse", "(json-parse json-broken)"},
     {"json-string", "(json-string table)"},
     {"json-string", "(json-string nested)"},
     {"json-string", "(json-string ascii)"},
@@ -164,11 +178,35 @@ constexpr large_call large_calls[] = {
     {"equal?", "(equal? nested copy)"},
     {"equal?", "(if (equal? ascii same) 1 2)"},
     {"equal?", "(equal? table other-table)"},
+    {"equal?", "(equal? singles (chunk (range N) 1))"},
+    {"has-key?", "(has-key? table ascii)"},
+    {"gensym", "(gensym (substring ascii 0 N))"},
+    {"content", "(content failed-result)"},
+    {"parsed", "(parsed failed-result)"},
+    {"error", "(error ascii)"},
+    {"error", "(error wide)"},
+    {"error", "(try (error ascii) (catch (e) (string-length (get e 'message))))"},
+    {"error", "(map-settled (lambda (i) (error ascii)) '(1))"},
+    {"raise", "(raise caught)"},
+    {"raise", "(try (raise caught) (catch (e) (raise e)))"},
 };
 
 /// What the machine itself runs, and what takes no large arguments.
 constexpr large_call large_controls[] = {
     {"apply", "(apply list ints)"},
+    {"apply", "(apply + 1 ints)"},
+    {"apply", "(apply list strings)"},
+    {"apply", "(apply (lambda (a &rest more) (length more)) ints)"},
+    {"apply", "(apply (lambda (&rest more) (length more)) 1 2 ints)"},
+    {"apply", "(apply (lambda (a) a) ints)"},
+    {"apply", "(apply log-message ints)"},
+    {"apply", "(sandbox () (apply + (range N)))"},
+    {"sandbox", "(sandbox () (chunk (range N) 1))"},
+    {"eval", "(eval (cons 'progn (map (lambda (name) (list 'define name 1)) names)))"},
+    {"eval", "(eval (cons 'progn (map (lambda (name) (list 'if 'nil name)) names)))"},
+    {"eval", "(eval (list 'lambda names 1))"},
+    {"eval", "(eval 1 table)"},
+    {"eval", "(eval (list 'quote names))"},
     {"eval", "(eval (list 'length (list 'quote nested)))"},
     {"eval", "(eval (cons 'list ints))"},
     {"parse", "(parse source)"},
