@@ -172,6 +172,16 @@ void host_run_store::note(std::uint64_t row, ports::step_record record) {
     (void)add(row, std::move(record));
 }
 
+void host_run_store::note_work(std::uint64_t row, const ports::row_work& sum) {
+    (void)add(row, sum);
+}
+
+coro::task<result<ports::row_work>> host_run_store::work_of(std::uint64_t row,
+                                                            coro::call_context /*context*/) {
+    const std::lock_guard held(mutex_);
+    return at_once<ports::row_work>(rows_[row].state.work());
+}
+
 coro::task<result<void>> host_run_store::end_row(ports::row_end end, coro::call_context context) {
     const std::uint64_t row = end.row;
     return add_and_wait(row, std::move(end), context);
@@ -294,10 +304,36 @@ coro::task<result<void>> host_run_store::forget_output(coro::call_context /*cont
     return at_once<void>(of_batches());
 }
 
+coro::task<result<void>> host_run_store::keep_output_of(std::vector<std::uint64_t> /*rows*/,
+                                                        coro::call_context /*context*/) {
+    return at_once<void>(of_batches());
+}
+
 coro::task<result<std::vector<store::run_row>>> host_run_store::rows(
     std::uint64_t /*first*/, std::size_t /*count*/, std::optional<ports::row_status> /*status*/,
     coro::call_context /*context*/) {
     return at_once<std::vector<store::run_row>>(of_batches());
+}
+
+coro::task<result<std::vector<store::end_place>>> host_run_store::last_ends(
+    std::size_t /*count*/, coro::call_context /*context*/) {
+    return at_once<std::vector<store::end_place>>(of_batches());
+}
+
+coro::task<result<std::vector<store::end_place>>> host_run_store::ends_after(
+    std::uint64_t /*number*/, std::size_t /*count*/, coro::call_context /*context*/) {
+    return at_once<std::vector<store::end_place>>(of_batches());
+}
+
+coro::task<result<std::vector<store::row_records>>> host_run_store::rows_with_open_requests(
+    std::uint64_t /*first*/, std::size_t /*count*/, coro::call_context /*context*/) {
+    return at_once<std::vector<store::row_records>>(of_batches());
+}
+
+coro::task<result<std::vector<std::uint64_t>>> host_run_store::begun_rows_with(
+    std::string /*name*/, std::uint64_t /*first*/, std::size_t /*count*/,
+    coro::call_context /*context*/) {
+    return at_once<std::vector<std::uint64_t>>(of_batches());
 }
 
 coro::task<result<store::row_sample>> host_run_store::sample_rows(coro::call_context /*context*/) {

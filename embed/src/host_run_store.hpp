@@ -47,6 +47,9 @@ public:
     coro::task<result<void>> append(std::uint64_t row, ports::step_record record,
                                     coro::call_context context) override;
     void note(std::uint64_t row, ports::step_record record) override;
+    void note_work(std::uint64_t row, const ports::row_work& sum) override;
+    coro::task<result<ports::row_work>> work_of(std::uint64_t row,
+                                                coro::call_context context) override;
     coro::task<result<void>> end_row(ports::row_end end, coro::call_context context) override;
     coro::task<result<std::vector<ports::step_record>>> records_of(
         std::uint64_t row, coro::call_context context) override;
@@ -79,9 +82,20 @@ public:
     }
     result<void> set_phase(store::output_phase) override { return of_batches(); }
     coro::task<result<void>> forget_output(coro::call_context) override;
+    coro::task<result<void>> keep_output_of(std::vector<std::uint64_t>,
+                                            coro::call_context) override;
     coro::task<result<std::vector<store::run_row>>> rows(std::uint64_t, std::size_t,
                                                          std::optional<ports::row_status>,
                                                          coro::call_context) override;
+    coro::task<result<std::vector<store::end_place>>> last_ends(std::size_t,
+                                                                coro::call_context) override;
+    coro::task<result<std::vector<store::end_place>>> ends_after(std::uint64_t, std::size_t,
+                                                                 coro::call_context) override;
+    coro::task<result<std::vector<store::row_records>>> rows_with_open_requests(
+        std::uint64_t, std::size_t, coro::call_context) override;
+    coro::task<result<std::vector<std::uint64_t>>> begun_rows_with(std::string, std::uint64_t,
+                                                                   std::size_t,
+                                                                   coro::call_context) override;
     coro::task<result<store::row_sample>> sample_rows(coro::call_context) override;
     coro::task<result<void>> index_contents(coro::call_context) override;
     coro::task<result<std::vector<store::content_answer>>> answers_of(ports::digest128,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -125,6 +126,9 @@ void each_member(Event& event, Visit visit) {
         visit(event.attempts);
         visit(event.duration_ms);
         visit(event.spent);
+    } else if constexpr (std::is_same_v<type, ports::row_work>) {
+        visit(event.attempts);
+        visit(event.duration_ms);
     }
 }
 
@@ -223,8 +227,21 @@ void recorded_row::apply(journal_event event) {
         records.push_back(std::move(used));
     } else if (auto* end = std::get_if<ports::row_end>(&event)) {
         status = end->status;
+        noted = {end->attempts, end->duration_ms};
         ended = std::move(*end);
+    } else if (const auto* work = std::get_if<ports::row_work>(&event)) {
+        noted = *work;
     }
+}
+
+ports::row_work recorded_row::work() const noexcept {
+    ports::row_work sum = noted;
+    // A process that was killed has noted nothing but its records.
+    for (const ports::step_record& each : records) {
+        sum.duration_ms =
+            std::max(sum.duration_ms, static_cast<std::int64_t>(std::ceil(each.at * 1000)));
+    }
+    return sum;
 }
 
 } // namespace heddle::embed

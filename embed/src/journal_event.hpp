@@ -24,7 +24,7 @@ struct call_revised {
 
 /// One change of a recorded call.
 using journal_event = std::variant<call_begun, call_retried, call_revised, ports::step_record,
-                                   ports::spare_use, ports::row_end>;
+                                   ports::spare_use, ports::row_end, ports::row_work>;
 
 [[nodiscard]] std::string bytes_of(const journal_event& event);
 /// Errors: io_error for bytes that bytes_of() of this version has not made.
@@ -38,9 +38,12 @@ struct recorded_row {
     std::string text;
     std::vector<ports::step_record> records;
     std::optional<ports::row_end> ended;
+    ports::row_work noted;         ///< or of its last end
     std::uint64_t next_number = 0; ///< of a record
 
     void apply(journal_event event);
+    /// As run_journal::work_of() promises.
+    [[nodiscard]] ports::row_work work() const noexcept;
 };
 
 } // namespace heddle::embed
