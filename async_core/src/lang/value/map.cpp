@@ -1,4 +1,5 @@
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/map_pattern.hpp>
 
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
@@ -20,6 +21,15 @@ constexpr std::size_t indexed_from = 8; ///< below, a scan is faster than a hash
 
 [[nodiscard]] std::size_t hash_in(const map_object* storage, std::string_view key) noexcept {
     return hash_text(storage->owner->hash_seed(), key);
+}
+
+/// Whether the entries of a map have the hashes that they would have in this heap.
+[[nodiscard]] bool has_hashes_of(const heap& memory, const value& map) noexcept {
+    const heap* const owner = map.target()->owner;
+    if (owner == &memory) return true;
+    const hash_key& one = owner->hash_seed();
+    const hash_key& other = memory.hash_seed();
+    return one.first == other.first && one.second == other.second;
 }
 
 /// Position of a key among the first `visible` entries, or -1.
@@ -74,7 +84,7 @@ void append(map_object* storage, value key, value item, std::size_t hash) noexce
 
 [[nodiscard]] map_object* copy_storage(heap& memory, const value& map, std::size_t capacity) {
     map_object* copy = make_storage(memory, capacity);
-    const bool same_key = map.target()->owner == &memory;
+    const bool same_key = has_hashes_of(memory, map);
     for (const map_entry& entry : map_entries(map)) {
         append(copy, entry.key, entry.item,
                same_key ? entry.hash : hash_in(copy, string_bytes(entry.key)));
@@ -164,6 +174,20 @@ value copy_map(heap& memory, const value& map, std::size_t capacity) {
     return value::adopt(kind::map, copy_storage(memory, map, capacity), 0, map.length());
 }
 
+value map_with_items(heap& memory, const value& pattern, std::size_t first,
+                     std::span<value> items) {
+    const auto entries = map_entries(pattern);
+    map_object* copy = make_storage(memory, entries.size());
+    const bool same_key = has_hashes_of(memory, pattern);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const map_entry& entry = entries[i];
+        append(copy, entry.key,
+               i >= first && i - first < items.size() ? std::move(items[i - first]) : entry.item,
+               same_key ? entry.hash : hash_in(copy, string_bytes(entry.key)));
+    }
+    return value::adopt(kind::map, copy, 0, entries.size());
+}
+
 value make_map_with_capacity(heap& memory, std::size_t capacity) {
     if (capacity == 0) return value::empty_map();
     return value::adopt(kind::map, make_storage(memory, capacity), 0, 0);
@@ -178,7 +202,7 @@ value map_remove(heap& memory, const value& map, std::string_view key) {
     if (map.length() == 1) return value::empty_map();
     const std::size_t hash = hash_in(storage_of(map), key);
     map_object* copy = make_storage(memory, map.length() - 1);
-    const bool same_key = map.target()->owner == &memory;
+    const bool same_key = has_hashes_of(memory, map);
     for (const map_entry& entry : map_entries(map)) {
         if (entry.hash == hash && string_bytes(entry.key) == key) continue;
         append(copy, entry.key, entry.item,

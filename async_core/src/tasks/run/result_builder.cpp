@@ -2,6 +2,7 @@
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/map_pattern.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -13,7 +14,7 @@ constexpr std::size_t max_patterns = 256; ///< a program may define tasks in a l
 
 } // namespace
 
-result_builder::result_builder(lang::heap& memory) : memory_(memory) {
+result_prototypes::result_prototypes(lang::heap& memory) {
     static constexpr std::array<std::string_view, key_count> names{"status",
                                                                    "content",
                                                                    "parsedContent",
@@ -41,25 +42,27 @@ result_builder::result_builder(lang::heap& memory) : memory_(memory) {
                                                                    "requests",
                                                                    "latency_ms",
                                                                    "estimated"};
-    for (std::size_t i = 0; i < names.size(); ++i) keys_[i] = text(names[i]);
-    complete_ = text("COMPLETE");
-    failed_ = text("FAILED");
-    task_failure_ = text("TASK_FAILURE");
-    plain_ = parsed_ = usage_ = lang::value::empty_map();
-    for (const key each : {status, content, notes}) plain_ = put(std::move(plain_), each, {});
-    for (const key each : {status, content, parsed_content, notes}) {
-        parsed_ = put(std::move(parsed_), each, {});
-    }
-    for (const key each :
-         {input_tokens, output_tokens, cached_tokens, cost_usd, requests, latency_ms}) {
-        usage_ = put(std::move(usage_), each, {});
-    }
-    plain_ = put(std::move(plain_), status, complete_);
-    parsed_ = put(std::move(parsed_), status, complete_);
+    for (std::size_t i = 0; i < names.size(); ++i) keys[i] = lang::make_string(memory, names[i]);
+    complete = lang::make_string(memory, "COMPLETE");
+    failed = lang::make_string(memory, "FAILED");
+    task_failure = lang::make_string(memory, "TASK_FAILURE");
+    const auto map_of = [&](std::initializer_list<key> wanted) {
+        lang::value map = lang::value::empty_map();
+        for (const key each : wanted) map = lang::map_put(memory, std::move(map), keys[each], {});
+        return map;
+    };
+    plain = map_of({status, content, notes});
+    plain = lang::map_put(memory, std::move(plain), keys[status], complete);
+    parsed = map_of({status, content, parsed_content, notes});
+    parsed = lang::map_put(memory, std::move(parsed), keys[status], complete);
+    notes_map =
+        map_of({template_used, model, provider, finish_reason, context_from, context_files, usage});
+    usage_map =
+        map_of({input_tokens, output_tokens, cached_tokens, cost_usd, requests, latency_ms});
 }
 
 lang::value result_builder::put(lang::value map, key where, lang::value item) {
-    return lang::map_put(memory_, std::move(map), keys_[where], std::move(item));
+    return lang::map_put(memory_, std::move(map), shared_->keys[where], std::move(item));
 }
 
 lang::value result_builder::text(std::string_view bytes) {
@@ -94,90 +97,95 @@ const lang::value& result_builder::notes_for(const task_ending& ending) {
     known.finish = finish;
     known.from = from;
     known.files = files;
-    lang::value result = lang::value::empty_map();
-    result = put(std::move(result), template_used, text(name));
-    result = put(std::move(result), model, text(ending.model));
-    result = put(std::move(result), provider, text(ending.provider));
-    result = put(std::move(result), finish_reason,
-                 ending.answered ? text(ports::to_string(ending.finish)) : lang::value());
-    result = put(std::move(result), context_from, text(to_string(from)));
-    result = put(std::move(result), context_files,
-                 lang::value::integer(static_cast<std::int64_t>(files)));
-    known.map = put(std::move(result), usage, {});
+    std::array<lang::value, 6> items{
+        text(name),
+        text(ending.model),
+        text(ending.provider),
+        ending.answered ? text(ports::to_string(ending.finish)) : lang::value(),
+        text(to_string(from)),
+        lang::value::integer(static_cast<std::int64_t>(files))};
+    known.map = lang::map_with_items(memory_, shared_->notes_map, 0, items);
     return known.map;
 }
 
 lang::value result_builder::usage_of(const task_ending& ending) {
-    lang::value result = usage_;
     // An unknown number is nil, not a wrong zero.
-    if (ending.usage_known) {
-        result = put(std::move(result), input_tokens, lang::value::integer(ending.usage.input));
-        result = put(std::move(result), output_tokens, lang::value::integer(ending.usage.output));
-        if (!ending.estimated) {
-            result =
-                put(std::move(result), cached_tokens, lang::value::integer(ending.usage.cached));
-        } else {
-            result = put(std::move(result), estimated, lang::value::boolean(true));
-        }
-    }
-    if (ending.cost) result = put(std::move(result), cost_usd, lang::value::real(*ending.cost));
-    result = put(std::move(result), requests, lang::value::integer(ending.requests));
+    const auto figure = [](bool known, std::int64_t number) {
+        return known ? lang::value::integer(number) : lang::value();
+    };
+    const bool known = ending.usage_known;
     const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(ending.latency);
-    return put(std::move(result), latency_ms,
-               lang::value::real(static_cast<double>(micros.count()) / 1000.0));
+    std::array<lang::value, 6> items{
+        figure(known, ending.usage.input),
+        figure(known, ending.usage.output),
+        figure(known && !ending.estimated, ending.usage.cached),
+        ending.cost ? lang::value::real(*ending.cost) : lang::value(),
+        lang::value::integer(ending.requests),
+        lang::value::real(static_cast<double>(micros.count()) / 1000.0)};
+    lang::value result = lang::map_with_items(memory_, shared_->usage_map, 0, items);
+    if (!known || !ending.estimated) return result;
+    return put(std::move(result), key::estimated, lang::value::boolean(true));
 }
 
 lang::value result_builder::error_of(const task_failure& failure) {
     lang::value result = lang::value::empty_map();
     if (!failure.resource.empty()) {
-        result = put(std::move(result), type, text("RESOURCE_EXHAUSTION"));
-        if (!failure.reason.empty()) result = put(std::move(result), reason, text(failure.reason));
-        result = put(std::move(result), message, text(failure.message));
+        result = put(std::move(result), key::type, text("RESOURCE_EXHAUSTION"));
+        if (!failure.reason.empty())
+            result = put(std::move(result), key::reason, text(failure.reason));
+        result = put(std::move(result), key::message, text(failure.message));
         result = lang::map_put(memory_, std::move(result), "resource", text(failure.resource));
         return lang::map_put(memory_, std::move(result), "metrics",
                              make_details({{"used", lang::value::real(failure.used)},
                                            {"limit", lang::value::real(failure.limit)}}));
     }
-    result = put(std::move(result), type, task_failure_);
-    result = put(std::move(result), reason, text(failure.reason));
-    result = put(std::move(result), message, text(failure.message));
-    return put(std::move(result), details,
+    result = put(std::move(result), key::type, shared_->task_failure);
+    result = put(std::move(result), key::reason, text(failure.reason));
+    result = put(std::move(result), key::message, text(failure.message));
+    return put(std::move(result), key::details,
                failure.details.is_nil() ? lang::value::empty_map() : failure.details);
 }
 
 lang::value result_builder::build(const task_ending& ending) {
-    lang::value about = put(notes_for(ending), usage, usage_of(ending));
+    const lang::value& pattern = notes_for(ending);
+    lang::value used = usage_of(ending);
+    lang::value about =
+        lang::map_with_items(memory_, pattern, pattern.length() - 1, std::span(&used, 1));
     if (ending.warnings && !ending.warnings->empty()) {
         lang::value list = lang::value::empty_list();
         for (const std::string& warning : *ending.warnings) {
             list = lang::list_push_back(memory_, std::move(list), text(warning));
         }
-        about = put(std::move(about), warnings, std::move(list));
+        about = put(std::move(about), key::warnings, std::move(list));
     }
     if (ending.files && !ending.files->parts.empty()) {
         lang::value paths = lang::value::empty_list();
         for (const context_part& part : ending.files->parts) {
             paths = lang::list_push_back(memory_, std::move(paths), text(part.path));
         }
-        about = put(std::move(about), context_paths, std::move(paths));
+        about = put(std::move(about), key::context_paths, std::move(paths));
     }
     if (!ending.parse_error.empty()) {
-        about = put(std::move(about), parse_error, text(ending.parse_error));
+        about = put(std::move(about), key::parse_error, text(ending.parse_error));
     }
     if (ending.extra_notes.is(lang::kind::map)) {
         for (const lang::map_entry& entry : lang::map_entries(ending.extra_notes)) {
             about = lang::map_put(memory_, std::move(about), entry.key, entry.item);
         }
     }
-    if (ending.failure) about = put(std::move(about), error_key, error_of(*ending.failure));
+    if (ending.failure) about = put(std::move(about), key::error_key, error_of(*ending.failure));
 
-    lang::value result = ending.has_parsed ? parsed_ : plain_;
-    result = put(std::move(result), content, text(ending.content));
-    if (ending.has_parsed) result = put(std::move(result), parsed_content, ending.parsed);
-    result = put(std::move(result), notes, std::move(about));
-    if (ending.failure) result = put(std::move(result), status, failed_);
+    lang::value result;
+    if (ending.has_parsed) {
+        std::array<lang::value, 3> items{text(ending.content), ending.parsed, std::move(about)};
+        result = lang::map_with_items(memory_, shared_->parsed, 1, items);
+    } else {
+        std::array<lang::value, 2> items{text(ending.content), std::move(about)};
+        result = lang::map_with_items(memory_, shared_->plain, 1, items);
+    }
+    if (ending.failure) result = put(std::move(result), key::status, shared_->failed);
     const std::string& wanted = ending.task->declared.criteria;
-    if (!wanted.empty()) result = put(std::move(result), criteria, text(wanted));
+    if (!wanted.empty()) result = put(std::move(result), key::criteria, text(wanted));
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heddle::tasks {
@@ -50,18 +51,11 @@ struct task_ending {
     const task_failure* failure = nullptr; ///< null: COMPLETE
 };
 
-/// Builds TaskResult maps out of prototypes: putting a value under a key that is there copies the
-/// map once and then writes in place, so that a result costs its content and three small blocks,
-/// and no text of a key. Holds values of the session's heap. Threads: the session's only.
-class result_builder {
-public:
-    explicit result_builder(lang::heap& memory);
+/// What results have in common: their keys, some of their words, and maps whose items are replaced
+/// by their places. Values of the heap of one session, which those that begin with it use as well.
+struct result_prototypes {
+    explicit result_prototypes(lang::heap& memory);
 
-    [[nodiscard]] lang::value build(const task_ending& ending);
-    [[nodiscard]] lang::value make_details(
-        std::initializer_list<std::pair<std::string_view, lang::value>> entries);
-
-private:
     enum key : std::uint8_t {
         status,
         content,
@@ -92,6 +86,34 @@ private:
         estimated,
         key_count
     };
+    std::array<lang::value, key_count> keys;
+    lang::value complete;
+    lang::value failed;
+    lang::value task_failure;
+    lang::value plain;     ///< status, content, notes
+    lang::value parsed;    ///< status, content, parsedContent, notes
+    lang::value notes_map; ///< template_used to usage
+    lang::value usage_map; ///< input_tokens to latency_ms
+};
+
+/// Builds TaskResult maps out of prototypes: a result costs its content and three small blocks, no
+/// text of a key, and no look for one. Holds values of the session's heap. Threads: the session's
+/// only.
+class result_builder {
+public:
+    explicit result_builder(lang::heap& memory)
+        : result_builder(memory, std::make_shared<const result_prototypes>(memory)) {}
+    /// `shared`: of a heap that outlives the session.
+    result_builder(lang::heap& memory, std::shared_ptr<const result_prototypes> shared)
+        : memory_(memory), shared_(std::move(shared)) {}
+
+    [[nodiscard]] lang::value build(const task_ending& ending);
+    [[nodiscard]] lang::value make_details(
+        std::initializer_list<std::pair<std::string_view, lang::value>> entries);
+
+private:
+    using key = result_prototypes::key;
+
     /// The notes of a task's last result, without its usage.
     struct notes_pattern {
         std::string name;
@@ -110,13 +132,7 @@ private:
     [[nodiscard]] lang::value error_of(const task_failure& failure);
 
     lang::heap& memory_;
-    std::array<lang::value, key_count> keys_;
-    lang::value complete_;
-    lang::value failed_;
-    lang::value task_failure_;
-    lang::value plain_;  ///< status, content, notes
-    lang::value parsed_; ///< status, content, parsedContent, notes
-    lang::value usage_;
+    std::shared_ptr<const result_prototypes> shared_;
     std::unordered_map<const compiled_task*, notes_pattern> patterns_;
 };
 

@@ -44,12 +44,23 @@ std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call
     return conversation_at(of_.owner.realm(), root, *call.place);
 }
 
+void task_runner::make_results() {
+    if (family_->prototypes) results_.emplace(of_.owner.memory(), family_->prototypes);
+    else results_.emplace(of_.owner.memory());
+}
+
+void task_runner::prepare_to_share() {
+    if (family_->prototypes) return;
+    family_->prototypes = std::make_shared<const result_prototypes>(of_.owner.memory());
+}
+
 void task_runner::warn_once(const std::string& message) {
     log_port& log = of_.owner.owner().log();
     constexpr std::size_t max_warned = 1000; // a file may be missing for each of a million rows
     if (!log.enabled(log_level::warn)) return;
-    if (warned_->size() == max_warned) warned_->clear();
-    if (!warned_->insert(message).second) return;
+    std::set<std::string, std::less<>>& warned = family_->warned;
+    if (warned.size() == max_warned) warned.clear();
+    if (!warned.insert(message).second) return;
     log.write(log_level::warn, "tasks", message);
 }
 

@@ -31,10 +31,10 @@ public:
         const task_registry& tasks;
         const tool_registry& tools;
     };
-    /// `base`: of the session that this one begins with, whose warnings it does not repeat; may be
-    /// null.
+    /// `base`: of the session that this one begins with, whose warnings it does not repeat and
+    /// whose prototypes of results it uses; may be null.
     task_runner(const environment& of, const task_runner* base)
-        : of_(of), warned_(base ? base->warned_ : std::make_shared<warnings>()) {
+        : of_(of), family_(base ? base->family_ : std::make_shared<family>()) {
         const spending_bounds bounds{of.own.budget_usd, of.own.max_calls};
         if (bounds.usd || bounds.calls) spent_.emplace(bounds);
     }
@@ -54,9 +54,12 @@ public:
     [[nodiscard]] std::shared_ptr<conversation> conversation_of(const task_call& call,
                                                                 const call_settings& settings);
     [[nodiscard]] result_builder& results() {
-        if (!results_) results_.emplace(of_.owner.memory());
+        if (!results_) make_results();
         return *results_;
     }
+    /// Makes what sessions that begin with this one need of its heap, while values can be made
+    /// there.
+    void prepare_to_share();
     /// The budget of the whole session; null: it has none.
     [[nodiscard]] spending_ledger* session_budget() noexcept { return spent_ ? &*spent_ : nullptr; }
     [[nodiscard]] cost_history& costs() noexcept { return costs_; }
@@ -73,7 +76,12 @@ public:
     void warn_once(const std::string& message);
 
 private:
-    using warnings = std::set<std::string, std::less<>>;
+    /// What a session has in common with those that begin with it.
+    struct family {
+        std::set<std::string, std::less<>> warned;
+        std::shared_ptr<const result_prototypes> prototypes; ///< null: each has its own
+    };
+    void make_results();
 
     environment of_;
     // Both are made when they are asked for: many sessions call no task.
@@ -81,7 +89,7 @@ private:
     std::shared_ptr<conversation> said_;   ///< outside of all that were opened, and of branches
     std::optional<spending_ledger> spent_; ///< absent: the session has no budget
     cost_history costs_;
-    std::shared_ptr<warnings> warned_;
+    std::shared_ptr<family> family_;
     held_streams streams_;
     std::uint64_t executions_ = 0;
 };

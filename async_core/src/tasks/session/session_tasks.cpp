@@ -74,6 +74,7 @@ session_tasks::~session_tasks() = default;
 bool session_tasks::visit_shared(lang::host_object::value_visitor& visitor) const {
     registry_.for_each([&](const registered_task& each) { visitor.visit(each.callable); });
     tools_.for_each([&](const lang::value& callable) { visitor.visit(callable); });
+    runner_->prepare_to_share(); // nothing is made in this heap once it is shared
     return true;
 }
 

@@ -2,6 +2,8 @@
 #include "lang_harness.hpp"
 
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/map.hpp>
+#include <heddle/lang/map_pattern.hpp>
 
 #include <gtest/gtest.h>
 
@@ -42,6 +44,29 @@ TEST(storage, of_a_copy_is_within_the_limit) {
         lang_harness sandboxed;
         const std::string inside = sandboxed.shown("(sandbox ((memory 33000000)) " + program + ")");
         EXPECT_TRUE(inside.starts_with("LimitError")) << text << ": " << inside;
+    }
+}
+
+TEST(storage, of_a_map_after_a_pattern_has_its_keys_and_other_items) {
+    for (const std::int64_t size : {2, 20}) { // with an index, too
+        heap* const memory = heap::create();
+        {
+            value pattern = value::empty_map();
+            for (std::int64_t i = 0; i < size; ++i)
+                pattern =
+                    map_put(*memory, std::move(pattern), std::to_string(i), value::integer(i));
+            std::vector<value> items{value::integer(-1)};
+            value filled =
+                map_with_items(*memory, pattern, static_cast<std::size_t>(size - 1), items);
+            filled = map_put(*memory, std::move(filled), "more", {});
+            const std::string last = std::to_string(size - 1);
+            EXPECT_EQ(filled.length(), static_cast<std::size_t>(size + 1));
+            EXPECT_EQ(map_find(filled, "0")->as_integer(), 0);
+            EXPECT_EQ(map_find(filled, last)->as_integer(), -1);
+            EXPECT_EQ(map_find(pattern, last)->as_integer(), size - 1);
+            EXPECT_EQ(map_find(pattern, "more"), nullptr);
+        }
+        memory->release_owner();
     }
 }
 

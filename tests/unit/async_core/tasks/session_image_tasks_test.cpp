@@ -107,6 +107,25 @@ TEST_F(shared_tasks, come_with_tools_of_the_language) {
     EXPECT_EQ(run(*one, "(match-tasks)").substr(0, 19), "SexpEvaluationError");
 }
 
+TEST_F(shared_tasks, have_results_that_outlive_session_and_image) {
+    set_up();
+    on->llm.say("a response");
+    load("(defatom greet (params name) (instructions \"Greet {{name}}.\"))");
+    auto one = fresh();
+    const auto ended = on->runner.run(one->evaluate("test", "(greet (name \"Ann\"))"));
+    EXPECT_EQ(run(*one, "(keys (greet (name \"Bob\")))"), R"(["status","content","notes"])");
+    one.reset();
+    image.reset();
+    ASSERT_TRUE(ended);
+    const std::string text = json_of(ended);
+    EXPECT_EQ(text.find(R"({"status":"COMPLETE","content":"a response","notes":{"template_used")"),
+              0U)
+        << text;
+    EXPECT_NE(text.find(R"("usage":{"input_tokens":10,"output_tokens":5,"cached_tokens":2,)"),
+              std::string::npos)
+        << text;
+}
+
 TEST_F(shared_tasks, may_be_offered_to_a_model) {
     set_up();
     on->llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {
