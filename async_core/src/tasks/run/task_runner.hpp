@@ -34,7 +34,8 @@ public:
     /// `base`: of the session that this one begins with, whose warnings it does not repeat and
     /// whose prototypes of results it uses; may be null.
     task_runner(const environment& of, const task_runner* base)
-        : of_(of), family_(base ? base->family_ : std::make_shared<family>()) {
+        : of_(of), family_(base ? base->family_ : std::make_shared<family>()),
+          number_(++family_->sessions) {
         const spending_bounds bounds{of.own.budget_usd, of.own.max_calls};
         if (bounds.usd || bounds.calls) spent_.emplace(bounds);
     }
@@ -63,9 +64,12 @@ public:
     /// The budget of the whole session; null: it has none.
     [[nodiscard]] spending_ledger* session_budget() noexcept { return spent_ ? &*spent_ : nullptr; }
     [[nodiscard]] cost_history& costs() noexcept { return costs_; }
-    /// Calls of one session share limits fairly with those of others.
+    /// Calls of one session share limits fairly with those of others. Not its address, where the
+    /// next session is likely to be: that would wait for what this one had.
     [[nodiscard]] std::uint64_t flow() const noexcept {
-        return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&of_.owner));
+        constexpr unsigned bits_of_family = 20; // families differ there
+        const auto family = reinterpret_cast<std::uintptr_t>(family_.get());
+        return static_cast<std::uint64_t>(family) + (number_ << bits_of_family);
     }
     [[nodiscard]] held_streams& streams() noexcept { return streams_; }
     /// The number of a further execution.
@@ -80,6 +84,7 @@ private:
     struct family {
         std::set<std::string, std::less<>> warned;
         std::shared_ptr<const result_prototypes> prototypes; ///< null: each has its own
+        std::uint64_t sessions = 0;
     };
     void make_results();
 
@@ -90,6 +95,7 @@ private:
     std::optional<spending_ledger> spent_; ///< absent: the session has no budget
     cost_history costs_;
     std::shared_ptr<family> family_;
+    std::uint64_t number_; ///< in its family
     held_streams streams_;
     std::uint64_t executions_ = 0;
 };

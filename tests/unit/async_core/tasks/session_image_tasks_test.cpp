@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,6 +107,19 @@ TEST_F(shared_tasks, come_with_tools_of_the_language) {
               "2");
     EXPECT_EQ(run(*fresh(), "(main 2)"), "20");
     EXPECT_EQ(run(*one, "(match-tasks)").substr(0, 19), "SexpEvaluationError");
+}
+
+TEST_F(shared_tasks, are_limited_apart_from_sessions_that_have_ended) {
+    set_up();
+    on->llm.say("a response");
+    load("(defatom greet (params name) (instructions \"Greet {{name}}.\"))");
+    std::set<std::uint64_t> flows;
+    constexpr int sessions = 3; // one after the other, so that each may have the place of the last
+    for (int i = 0; i < sessions; ++i) {
+        EXPECT_EQ(run(*fresh(), "(content (greet (name \"Ann\")))"), "\"a response\"");
+        flows.insert(on->llm.asked.back().scheduling.flow);
+    }
+    EXPECT_EQ(flows.size(), sessions);
 }
 
 TEST_F(shared_tasks, have_results_that_outlive_session_and_image) {
