@@ -83,7 +83,9 @@ template <class Rows>
         model.remove_prefix(slash + 1);
     }
     const model_row* best = nullptr;
+    if (model.empty()) return std::nullopt;
     for (const model_row& row : rows) {
+        if (row.prefix.front() != model.front()) continue; // most of them
         if (model.starts_with(row.prefix) && (!best || row.prefix.size() > best->prefix.size())) {
             best = &row;
         }
