@@ -18,6 +18,7 @@ bool is_task_result(const json& value) {
 
 json to_json(const usage& used) {
     json::object members;
+    members.reserve(8); // at most
     members.set("calls", used.calls);
     members.set("requests", used.requests);
     members.set("input_tokens", used.input_tokens);
@@ -58,6 +59,7 @@ bool answer::is_failed_result() const noexcept {
 
 json answer::to_json() const {
     json::object members;
+    members.reserve(6); // at most
     members.set("value", value_);
     members.set("usage", heddle::to_json(used_));
     members.set("duration_ms", std::chrono::duration<double, std::milli>(duration_).count());

@@ -21,6 +21,13 @@ class json_writing {
 public:
     explicit json_writing(unsigned indent) : indent_(indent) {}
 
+    /// With room for a small document, which would be moved a few times as it grows.
+    void write_whole(const json& value) {
+        constexpr std::size_t usual_bytes = 256;
+        if (value.is_object() || value.is_array()) text_.reserve(usual_bytes);
+        write(value);
+    }
+
     void write(const json& value) {
         switch (value.kind()) {
         case json_kind::null: text_ += "null"; return;
@@ -92,7 +99,7 @@ std::string_view to_string(json_kind kind) noexcept {
 
 std::string json::to_string(unsigned indent) const {
     json_writing writing(indent);
-    writing.write(*this);
+    writing.write_whole(*this);
     return std::move(writing).text();
 }
 
