@@ -23,8 +23,11 @@ void execution_end::count(const error& failure) {
 }
 
 result<lang::value> execution_end::complete(task_ending end) {
+    // Nothing else can hold a request.
+    const bool may_ask = end.has_parsed || !report_.notes().further().is_nil();
     lang::value created = report_.build(std::move(end));
-    if (!asked_subtask(created).is_nil()) return created;
+    asks_for_subtask_ = may_ask && !asked_subtask(created).is_nil();
+    if (asks_for_subtask_) return created;
     complete_with(created);
     return created;
 }

@@ -26,6 +26,8 @@ public:
     /// The COMPLETE result, recorded in the conversation; one that asks for a subtask is not the
     /// end.
     [[nodiscard]] result<lang::value> complete(task_ending end);
+    /// Whether that result asks for a subtask.
+    [[nodiscard]] bool asks_for_subtask() const noexcept { return asks_for_subtask_; }
     /// The result of its subtask is that of the task.
     void complete_with(const lang::value& of_subtask);
     /// A limit is reached. `said`: what the model wrote last, where that is in no message yet.
@@ -51,6 +53,7 @@ private:
     model_dialog& dialog_;
     task_history& history_;
     const task_time& time_;
+    bool asks_for_subtask_ = false;
 };
 
 } // namespace heddle::tasks

@@ -43,10 +43,6 @@ exhausted_resource cut_call(const ports::chat_response& response,
     return what;
 }
 
-[[nodiscard]] bool asks_for_subtask(const result<lang::value>& ended) {
-    return ended && !asked_subtask(*ended).is_nil();
-}
-
 } // namespace
 
 // Any wait other than for the model is a separate coroutine, started only when a task needs it: a
@@ -92,7 +88,7 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
             verdict checked = co_await execution.check_response();
             ended = std::move(checked);
         }
-        if (ended && !asks_for_subtask(*ended)) co_return *std::move(ended);
+        if (ended && !execution.end_.asks_for_subtask()) co_return *std::move(ended);
         if (ended) {
             result<lang::value> continued = co_await execution.continue_with(**ended);
             co_return continued;
@@ -257,7 +253,7 @@ coro::task<result<lang::value>> task_execution::run_executor() {
         verdict checked = co_await check_response();
         ended = std::move(checked);
     }
-    if (!asks_for_subtask(*ended)) co_return *std::move(ended);
+    if (!end_.asks_for_subtask()) co_return *std::move(ended);
     result<lang::value> continued = co_await continue_with(**ended);
     co_return continued;
 }
