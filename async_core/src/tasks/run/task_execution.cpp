@@ -102,7 +102,7 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
     }
 }
 
-task_execution::task_execution(task_runner& runner, task_call call)
+task_execution::task_execution(task_runner& runner, task_call&& call)
     : runner_(runner), call_(std::move(call)), time_(call_.context),
       chain_(task_chain::link(call_, session_, runner.parts().subtask_depth)),
       choices_(call_, runner.parts()), prompt_(call_),
@@ -297,7 +297,7 @@ task_execution::verdict task_execution::end_search(const result<ports::chat_resp
 
 // ---------------------------------------------------------------- a response
 
-task_execution::verdict task_execution::accept(result<ports::chat_response> response) {
+task_execution::verdict task_execution::accept(result<ports::chat_response>&& response) {
     if (!response) return end_.take_error(std::move(response).error());
     end_.count(*response);
     if (!response->refusal.empty() || response->finish == ports::finish_reason::refusal ||
@@ -320,7 +320,7 @@ task_execution::verdict task_execution::accept(result<ports::chat_response> resp
     return take_json(std::move(response->text), cut);
 }
 
-task_execution::verdict task_execution::take_tool_calls(ports::chat_response response) {
+task_execution::verdict task_execution::take_tool_calls(ports::chat_response&& response) {
     if (!tools_.offers_any()) {
         const std::string what = "the model called the tool '" +
                                  utf8::shortened(response.tool_calls.front().name, 100) +

@@ -34,7 +34,7 @@ private:
     /// A value or error ends the execution; nothing: it goes on.
     using verdict = std::optional<result<lang::value>>;
 
-    task_execution(task_runner& runner, task_call call);
+    task_execution(task_runner& runner, task_call&& call);
     task_execution(const task_execution&) = delete;
     task_execution& operator=(const task_execution&) = delete;
 
@@ -65,8 +65,8 @@ private:
     /// After a request that was made for a cached response because a budget is used up.
     [[nodiscard]] verdict end_search(const result<ports::chat_response>& response);
     /// Nothing: ask again, after the tools that the model called, or after check_response().
-    [[nodiscard]] verdict accept(result<ports::chat_response> response);
-    [[nodiscard]] verdict take_tool_calls(ports::chat_response response);
+    [[nodiscard]] verdict accept(result<ports::chat_response>&& response);
+    [[nodiscard]] verdict take_tool_calls(ports::chat_response&& response);
     [[nodiscard]] verdict take_json(std::string text, bool cut);
     /// A response whose check takes long.
     [[nodiscard]] coro::task<verdict> check_response();

@@ -18,7 +18,7 @@ namespace {
 
 } // namespace
 
-coro::task<result<lang::value>> task_runner::run(task_call call) {
+coro::task<result<lang::value>> task_runner::run(task_call&& call) {
     return task_execution::run(*this, std::move(call));
 }
 

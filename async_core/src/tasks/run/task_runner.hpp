@@ -41,7 +41,7 @@ public:
     }
 
     /// One execution (task_execution.hpp).
-    [[nodiscard]] coro::task<result<lang::value>> run(task_call call);
+    [[nodiscard]] coro::task<result<lang::value>> run(task_call&& call);
 
     [[nodiscard]] host::session& owner() noexcept { return of_.owner; }
     [[nodiscard]] const task_system_parts& parts() const noexcept { return of_.parts; }
