@@ -115,18 +115,24 @@ public:
 
     asio::awaitable<void> accept() {
         asio::steady_timer pause(context_);
+        acceptor_.non_blocking(true);
         while (acceptor_.is_open()) {
             tcp::socket socket(context_);
             error_code ec;
             co_await acceptor_.async_accept(socket, asio::redirect_error(use_awaitable, ec));
+            // All that wait: with one in each turn of a busy loop, the last client waits long.
+            while (!ec && acceptor_.is_open()) {
+                error_code ignored;
+                socket.set_option(tcp::no_delay(true), ignored);
+                asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
+                socket = tcp::socket(context_);
+                acceptor_.accept(socket, ec);
+            }
             if (!acceptor_.is_open()) co_return;
-            if (ec) { // as when the process has no file descriptor left
+            if (ec != asio::error::would_block) { // as when no file descriptor is left
                 pause.expires_after(50ms);
                 co_await pause.async_wait(use_awaitable);
-                continue;
             }
-            socket.set_option(tcp::no_delay(true), ec);
-            asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
         }
     }
 

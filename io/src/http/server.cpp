@@ -24,6 +24,8 @@ using acceptor_type = asio::basic_socket_acceptor<tcp, coro::executor>;
 
 /// How long accepting pauses when the process has no file descriptor left.
 constexpr std::chrono::milliseconds out_of_files_pause{20};
+/// Connections that are taken before the other work of the loop has its turn.
+constexpr int max_at_once = 64;
 
 error port_error(std::string what, const error_code& ec) {
     return error(errc::io_error, "server: " + std::move(what) + ": " + ec.message());
@@ -110,6 +112,7 @@ struct server::state {
     // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
     [[nodiscard]] coro::task<void> wait_closed(std::chrono::milliseconds time);
     void take(server_socket socket, coro::nursery& children);
+    void take_waiting(coro::nursery& children);
     void close_idle() noexcept;
 
     server_shared shared;
@@ -144,6 +147,7 @@ result<std::unique_ptr<server>> server::listen(server_options options, request_h
     if (!ec) object->acceptor.bind(endpoint, ec);
     constexpr int backlog = 4096; // the kernel caps it
     if (!ec) object->acceptor.listen(backlog, ec);
+    if (!ec) object->acceptor.non_blocking(true, ec);
     if (ec) return port_error("cannot listen on " + where, ec);
     object->port = object->acceptor.local_endpoint(ec).port();
     if (ec) return port_error("cannot listen on " + where, ec);
@@ -208,8 +212,22 @@ coro::task<result<void>> server::state::accept_all(coro::nursery& children) {
         }
         if (shared.stopping) break;
         take(std::move(socket), children);
+        take_waiting(children);
     }
     co_return result<void>();
+}
+
+/// One connection in each turn of the loop is too few when the turns of a busy server are long: a
+/// thousand clients would wait for a thousand turns. What fails here fails again in accept_all().
+void server::state::take_waiting(coro::nursery& children) {
+    for (int taken = 1; taken < max_at_once; ++taken) {
+        if (shared.counters.open_connections >= shared.options.max_connections) return;
+        server_socket socket(acceptor.get_executor());
+        error_code ec;
+        acceptor.accept(socket, ec);
+        if (ec) return;
+        take(std::move(socket), children);
+    }
 }
 
 void server::state::take(server_socket socket, coro::nursery& children) {

@@ -1,10 +1,17 @@
 // The server against clients that are slow, greedy or hostile, and its end.
 #include "server_fixture.hpp"
 
+#include <functional>
 #include <random>
+#include <vector>
 
 namespace heddle::http {
 namespace {
+
+coro::task<void> serve_alone(server& of) { // NOLINT(*-avoid-reference-coroutine-parameters)
+    const result<void> ended = co_await of.serve({});
+    EXPECT_TRUE(ended);
+}
 
 TEST_F(http_server, refuses_what_is_malformed_or_too_large) {
     server_options options;
@@ -102,6 +109,29 @@ TEST_F(http_server, connections_of_one_client_are_bounded) {
     ASSERT_TRUE(soon([&] { return counters().open_connections == 1; }));
     EXPECT_EQ(counters().max_open_connections, 2U);
     EXPECT_EQ(status_of(exchange(get("/hello"))), 200);
+}
+
+TEST(http_server_port, takes_the_clients_that_wait_in_a_few_turns_of_the_loop) {
+    boost::asio::io_context io(1);
+    coro::event_loop loop(io);
+    const auto none = [](const server_request&, response_writer&,
+                         coro::call_context) -> coro::task<void> { co_return; };
+    const auto served = server::listen({}, none, loop, null_log()).value();
+    constexpr std::size_t clients = 50;
+    std::vector<std::unique_ptr<raw_client>> connected;
+    while (connected.size() < clients)
+        connected.push_back(std::make_unique<raw_client>(served->port()));
+    coro::spawn(loop, serve_alone(*served), [](std::exception_ptr) {});
+    int turns = 0;
+    std::function<void()> turn = [&] {
+        const bool all = served->counters().open_connections == clients;
+        if (all || ++turns == 1'000) served->stop();
+        else boost::asio::post(io, turn);
+    };
+    boost::asio::post(io, turn);
+    io.run();
+    EXPECT_EQ(served->counters().connections, clients);
+    EXPECT_LT(turns, 20);
 }
 
 TEST_F(http_server, a_new_connection_takes_the_place_of_an_idle_one) {
