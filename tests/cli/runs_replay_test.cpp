@@ -202,43 +202,41 @@ TEST_F(diffs, show_rows_whose_results_differ) {
     EXPECT_EQ(run_heddle({"runs", "diff", path("a.jsonl"), path("c.jsonl")}).code, 2);
 }
 
-// A row that was rejected, as its id was taken, was compared with the first one of that id.
 TEST_F(diffs, show_the_steps_that_made_the_difference) {
     rows_file(2);
-    model_thread model(R"({"rules": [{"match": "shorter: t1", "text": "b"},
-        {"match": "^(short|judge)", "text": "a"
-}, {"match": ".*", "text": "c"}]
-})");
+    model_thread model(R"rules({"rules": [{"match": "shorter: t1", "text": "b"},
+        {"match": "^(short|judge)", "text": "a"}, {"match": ".*", "text": "c"}]})rules");
     const auto run = [&](const std::string& prompt, const std::string& out) {
-    scratch.file("w.heddle", "(defatom summary (params q) (instructions \"" + prompt +
-                                 ": {{q}}\"))\n"
-                                 "(defatom verdict (params q) (instructions \"judge {{q}}\"))\n"
-                                 "(define (main text)\n"
-                                 "  (define s (summary text))\n"
-                                 "  (list (content s) (content (verdict (content s)))))");
-    const auto ended =
-        run_heddle({"batch", path("w.heddle"), "--rows", path("rows.jsonl"), "--out", path(out),
-                    "--id", "id", "--model", "openai:gpt-4o", "--base-url", model.url()});
-    ASSERT_EQ(ended.code, 0) << ended.err;
+        scratch.file("w.heddle", "(defatom summary (params q) (instructions \"" + prompt +
+                                     ": {{q}}\"))\n"
+                                     "(defatom verdict (params q) (instructions \"judge {{q}}\"))\n"
+                                     "(define (main text)\n"
+                                     "  (define s (summary text))\n"
+                                     "  (list (content s) (content (verdict (content s)))))");
+        const auto ended =
+            run_heddle({"batch", path("w.heddle"), "--rows", path("rows.jsonl"), "--out", path(out),
+                        "--id", "id", "--model", "openai:gpt-4o", "--base-url", model.url()});
+        ASSERT_EQ(ended.code, 0) << ended.err;
     };
-run("short", "a.jsonl");
-run("shorter", "b.jsonl");
-const auto text = run_heddle({"runs", "diff", path("a.jsonl"), path("b.jsonl")});
-EXPECT_EQ(text.code, 1) << text.err;
-EXPECT_THAT(text.out, HasSubstr("    step 1 summary: request and response differ\n"
-                                "    step 2 verdict: arguments and request differ\n"));
-const auto json = run_heddle({"runs", "diff", path("a.jsonl"), path("b.jsonl"), "--json"});
-const auto line = boost::json::parse(json.out.substr(0, json.out.find('\n'))).as_object();
-EXPECT_EQ(line.at("id"), "r1");
-const auto& steps = line.at("steps").as_array();
-ASSERT_EQ(steps.size(), 2U);
-EXPECT_EQ(steps[0].at("name"), "summary");
-EXPECT_EQ(boost::json::serialize(steps[0].at("changed")), R"(["request","response"])");
-EXPECT_EQ(steps[0].at("a").at("answer"), "\"a\"");
-EXPECT_EQ(steps[0].at("b").at("answer"), "\"b\"");
-EXPECT_EQ(steps[1].at("b").at("step").to_number<int>(), 2);
+    run("short", "a.jsonl");
+    run("shorter", "b.jsonl");
+    const auto text = run_heddle({"runs", "diff", path("a.jsonl"), path("b.jsonl")});
+    EXPECT_EQ(text.code, 1) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("    step 1 summary: request and response differ\n"
+                                    "    step 2 verdict: arguments and request differ\n"));
+    const auto json = run_heddle({"runs", "diff", path("a.jsonl"), path("b.jsonl"), "--json"});
+    const auto line = boost::json::parse(json.out.substr(0, json.out.find('\n'))).as_object();
+    EXPECT_EQ(line.at("id"), "r1");
+    const auto& steps = line.at("steps").as_array();
+    ASSERT_EQ(steps.size(), 2U);
+    EXPECT_EQ(steps[0].at("name"), "summary");
+    EXPECT_EQ(boost::json::serialize(steps[0].at("changed")), R"(["request","response"])");
+    EXPECT_EQ(steps[0].at("a").at("answer"), "\"a\"");
+    EXPECT_EQ(steps[0].at("b").at("answer"), "\"b\"");
+    EXPECT_EQ(steps[1].at("b").at("step").to_number<int>(), 2);
 }
 
+// A row that was rejected, as its id was taken, was compared with the first one of that id.
 TEST_F(diffs, match_rows_of_the_same_id_in_their_order) {
     scratch.file("rows.jsonl",
                  "{\"id\": \"a\", \"text\": \"1\"}\n{\"id\": \"a\", \"text\": \"2\"}\n"

@@ -173,7 +173,7 @@ TEST(embed_cancellation, while_the_result_is_converted_reports_what_was_used) {
     runtime rt(context, host_threads::one, with_model());
     const program flow = loaded(rt, R"lisp(
 (defatom echo (params text) (instructions "Echo: {{text}}"))
-(define large (range 3000000))
+(define large (range 1000000))
 (define (much) (content (echo "x")) large)
 )lisp");
     asio::cancellation_signal stop;
@@ -182,8 +182,8 @@ TEST(embed_cancellation, while_the_result_is_converted_reports_what_was_used) {
               asio::bind_cancellation_slot(
                   stop.slot(), asio::bind_executor(
                                    context, [&](result<answer> how) { ended = std::move(how); })));
-    // The result has 600 turns, and the workflow a few after the response has come.
-    constexpr int turns_of_the_workflow = 200;
+    // The result has 200 turns, and the workflow a few after the response has come.
+    constexpr int turns_of_the_workflow = 60;
     bool asked = false;
     int turns = 0;
     std::function<void()> tick = [&] {
@@ -197,7 +197,8 @@ TEST(embed_cancellation, while_the_result_is_converted_reports_what_was_used) {
     context.run();
     ASSERT_TRUE(ended);
     ASSERT_FALSE(*ended);
-    EXPECT_EQ(ended->error().cancelled_because(), cancel_reason::user);
+    EXPECT_EQ(ended->error().cancelled_because(), cancel_reason::user)
+        << ended->error().message();
     EXPECT_EQ(details_of(ended->error())->used.calls, 1U);
     EXPECT_EQ(details_of(ended->error())->used.requests, 1U);
 }

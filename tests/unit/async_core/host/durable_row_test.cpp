@@ -274,8 +274,10 @@ TEST(durable_rows, many_waits_and_records_take_linear_time) {
         (void)timed(program(5000), "5000", std::move(records), few_again);
         records = timed(program(40'000), "40000", {}, many);
         (void)timed(program(40'000), "40000", std::move(records), many_again);
-        EXPECT_LT(many, 20 * few) << work; // it was sixty times as much
-        EXPECT_LT(many_again, 20 * few_again) << work;
+        // Eight times the work; memory that is fresh from the system may cost as much again and
+        // more. It was sixty times as much.
+        EXPECT_LT(many, 40 * few) << work;
+        EXPECT_LT(many_again, 40 * few_again) << work;
     }
 }
 
