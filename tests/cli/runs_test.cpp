@@ -144,8 +144,30 @@ TEST_F(runs, of_others_set_no_limits) {
     ASSERT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=8"}).code, 0);
     child_options elsewhere;
     elsewhere.variables["HOME"] = path("another_home");
-    EXPECT_EQ(run_heddle(asked, elsewhere).code, 4);
+    const auto other = run_heddle(asked, elsewhere);
+    EXPECT_EQ(other.code, 4);
+    EXPECT_THAT(other.err, HasSubstr("max-calls=8) do not hold"));
     EXPECT_EQ(model.counters().requests, 3U);
+    const auto refused = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=9"}, elsewhere);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("it is not known that you have started this run"));
+}
+
+// An older heddle has noted no limits of its command: all that were set were dropped.
+TEST_F(runs, that_an_older_heddle_began_keep_the_limits_that_are_set) {
+    rows_file(10);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto asked = asking(model.url(), {"--max-calls", "3"});
+    ASSERT_EQ(run_heddle(asked).code, 4);
+    const std::string file = "out.jsonl.run/run.json";
+    auto manifest = boost::json::parse(scratch.text_of(file)).as_object();
+    manifest.erase("limits");
+    manifest.erase("limits_set");
+    scratch.file(file, boost::json::serialize(manifest));
+    ASSERT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=8"}).code, 0);
+    EXPECT_EQ(run_heddle(asked).code, 4);
+    EXPECT_EQ(model.counters().requests, 8U);
 }
 
 TEST_F(runs, that_are_going_get_other_limits) {
@@ -154,14 +176,15 @@ TEST_F(runs, that_are_going_get_other_limits) {
     model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 50}]})");
     child_process child(heddle_command(asking(model.url(), {"-c", "2"})), at_home());
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 4; }));
-    EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=20"}).code, 0);
+    // Two and a half seconds of calls: it is set before.
+    EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=100"}).code, 0);
     EXPECT_EQ(child.wait(milliseconds(20'000)).code, 4);
-    EXPECT_EQ(model.counters().requests, 20U);
+    EXPECT_EQ(model.counters().requests, 100U);
     EXPECT_EQ(run_heddle(asking(model.url(), {"-c", "2"})).code, 4) << "it is kept";
-    EXPECT_EQ(model.counters().requests, 20U);
-    child_process timed(heddle_command(asking(model.url(), {"-c", "2", "--max-calls", "200"})),
+    EXPECT_EQ(model.counters().requests, 100U);
+    child_process timed(heddle_command(asking(model.url(), {"-c", "2", "--max-calls", "250"})),
                         at_home());
-    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 24; }));
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 104; }));
     EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "deadline=0.1"}).code, 0);
     const auto ended = timed.wait(milliseconds(20'000));
     EXPECT_EQ(ended.code, 4);

@@ -52,8 +52,8 @@ public:
             co_await call.owner.owner().parts().files->read(*path, call.context);
         if (!text) co_return in_script(text.error(), "read-file");
         std::string what = "read-file: " + *path;
-        result<value> made = co_await text_value(call, *std::move(text), std::move(what));
-        co_return made;
+        result<value> content = co_await text_value(call, *std::move(text), std::move(what));
+        co_return content;
     }
 };
 

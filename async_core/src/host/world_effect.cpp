@@ -19,9 +19,10 @@ coro::task<result<lang::value>> world_effect::text_value(effect_call& call, std:
     if (!memory.can_allocate(text.size())) co_return refused();
     lang::text_intake intake(memory, std::move(text));
     while (!intake.go_on()) {
-        if (intake.needs() != 0 && !memory.can_allocate(intake.needs())) co_return refused();
         co_await coro::yield_now(*call.context.loop);
         if (auto stop = call.context.stop_error()) co_return *std::move(stop);
+        // Others have run meanwhile.
+        if (intake.needs() != 0 && !memory.can_allocate(intake.needs())) co_return refused();
     }
     co_return intake.take();
 }

@@ -56,9 +56,10 @@ public:
             const result<void> room = co_await host.parts().log_room(call.context);
             if (!room) co_return room.error();
         }
-        host.log().write(log_level::info, "script", *text);
-        result<value> made = co_await text_value(call, *std::move(text), "log-message: the text");
-        co_return made;
+        // First what may be cancelled.
+        result<value> converted = co_await text_value(call, *text, "log-message: the text");
+        if (converted) host.log().write(log_level::info, "script", *text);
+        co_return converted;
     }
 };
 

@@ -34,8 +34,11 @@ namespace {
 /// One start of the command.
 class batch_work {
 public:
-    batch_work(batch_request asked, std::vector<std::string> arguments, console& output)
-        : asked_(std::move(asked)), arguments_(std::move(arguments)), output_(output) {}
+    /// `set`: limits that were changed since the command began.
+    batch_work(batch_request asked, std::vector<std::string> arguments, console& output,
+               run_limits set)
+        : asked_(std::move(asked)), arguments_(std::move(arguments)), output_(output),
+          set_(std::move(set)) {}
 
     exit_code run(const setup::environment& variables) {
         variables_ = &variables;
@@ -70,6 +73,7 @@ public:
 
     /// Rows have waited for batches that have ended: the batch is to begin again.
     [[nodiscard]] bool goes_on() const noexcept { return goes_on_; }
+    [[nodiscard]] const run_limits& set_limits() const noexcept { return set_; }
 
 private:
     /// Tasks may have their requests parked wherever the run is kept.
@@ -173,6 +177,7 @@ private:
 
     /// Of 'heddle runs set': for the summary, and for later processes.
     void keep_limits(const run_limits& limits) {
+        for (const auto& [name, value] : limits) set_.insert_or_assign(name, value);
         adopt_limits(asked_, limits);
         if (auto noted = files_->note_limits(limits); !noted) say()(noted.error().message());
     }
@@ -260,6 +265,7 @@ private:
         } else {
             result<void> begun = co_await files_->begin(loading);
             if (!begun) co_return begun;
+            adopt_limits(asked_, set_);
             serve_control();
             kept = files_->top_levels();
             about = files_->manifest();
@@ -469,6 +475,7 @@ private:
     std::optional<run_files> files_;
     std::optional<parked_run> parking_; ///< nothing: no requests wait for batches
     bool goes_on_ = false;
+    run_limits set_;                     ///< by 'heddle runs set', since the command began
     std::unique_ptr<row_filter> filter_; ///< null: all rows are a part of the run
     std::optional<known_table> known_;
     std::unique_ptr<rows::row_feed> feed_;
@@ -493,10 +500,12 @@ private:
 
 exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
                     const setup::environment& variables, console& output) {
+    run_limits set;
     for (;;) {
-        batch_work work(asked, arguments, output);
+        batch_work work(asked, arguments, output, set);
         const exit_code code = work.run(variables);
         if (!work.goes_on()) return code;
+        set = work.set_limits();
         // Rows that were to be retried have been.
         asked.retry_failed = false;
         asked.retry_ids.clear();

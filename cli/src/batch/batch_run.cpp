@@ -188,7 +188,7 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job, end_guard
         settled = std::move(outcome).error();
     } else if (outcome->what == row_outcome::kind::cancelled) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
-        if (!outcome->held) note_work(own, true);
+        if (!outcome->held && own.has_run) note_work(own, true); // else it does not know of before
         ++unfinished_;
         // In order, the rows behind it could not be written.
         if (outcome->held && of_.asked.ordered) gate_.stop(used_up_);

@@ -80,6 +80,7 @@ void adopt_limits(batch_request& asked, const run_limits& limits) {
 
 run_limits set_limits::take(run_limits command) {
     const auto is_as_before = [&](const std::string& name) {
+        if (of_command.empty()) return true; // an older heddle has not noted them
         const auto before = of_command.find(name);
         const auto now = command.find(name);
         if (before == of_command.end() || now == command.end())

@@ -321,8 +321,11 @@ public:
     exit_code run(command_context context) override {
         const auto folder = find_run(run_);
         const auto about = folder ? read_manifest(*folder) : result<run_manifest>(folder.error());
-        if (about && !about->is_single() && !store::is_run_open(*folder))
-            return set_of_later_command(*folder, *about, context.output);
+        if (about && !about->is_single() && !store::is_run_open(*folder)) {
+            // A command that starts meanwhile writes the manifest as well.
+            if (const auto hold = store::hold_run(*folder))
+                return set_of_later_command(*folder, context);
+        }
         json::object request{{"do", "set"}};
         for (const auto& [name, value] : limits_) {
             std::string member = name;
@@ -333,9 +336,19 @@ public:
     }
 
 private:
-    /// No process works on the run.
-    exit_code set_of_later_command(const std::string& folder, run_manifest about,
-                                   console& output) const {
+    /// No process works on the run, and it is held.
+    exit_code set_of_later_command(const std::string& folder, command_context context) const {
+        console& output = context.output;
+        result<run_manifest> read = read_manifest(folder);
+        if (!read) return tell_error(read.error(), exit_code::failed, false, output);
+        run_manifest about = *std::move(read);
+        if (!is_run_of_user(about, folder, context.variables)) {
+            return tell_usage_error(
+                error(errc::invalid_argument,
+                      folder + ": it is not known that you have started this run here")
+                    .with_hint("give its command the limits"),
+                false, output);
+        }
         if (limits_.contains(deadline_limit)) {
             return tell_usage_error(
                 error(errc::invalid_argument, "deadline: the run in " + folder + " is not going")

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace heddle::store {
 
@@ -18,6 +19,11 @@ error failure(const std::string& file, int why) {
         .with_hint("the folder of a run must be writable");
 }
 
+struct held_run final : run_hold {
+    explicit held_run(run_lock mine) noexcept : lock(std::move(mine)) {}
+    run_lock lock;
+};
+
 } // namespace
 
 result<run_lock> run_lock::take(const std::string& folder) {
@@ -26,8 +32,8 @@ result<run_lock> run_lock::take(const std::string& folder) {
     const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) return failure(name, errno);
     run_lock mine(file);
-    // is_run_open() holds the lock for a moment.
-    for (int left = 3; left != 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0; --left) {
+    // is_run_open() and hold_run() hold the lock for a moment.
+    for (int left = 15; left != 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0; --left) {
         if (left != 1 && errno == EWOULDBLOCK) {
             ::usleep(20'000);
             continue;
@@ -60,6 +66,11 @@ bool is_run_open(const std::string& folder) noexcept {
     const bool open = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     ::close(file);
     return open;
+}
+
+result<std::unique_ptr<run_hold>> hold_run(const std::string& folder) {
+    HEDDLE_TRY(run_lock mine, run_lock::take(folder));
+    return std::unique_ptr<run_hold>(std::make_unique<held_run>(std::move(mine)));
 }
 
 } // namespace heddle::store

@@ -84,7 +84,8 @@ using arguments_span = std::span<value>;
     auto message = std::move(text).text();
     if (!message) return {};
     constexpr std::size_t is_long = 64 * 1024;
-    if (message->size() > is_long && message->size() < value::max_length) {
+    if (message->size() > is_long && message->size() < value::max_length &&
+        call.memory().can_allocate(message->size())) {
         auto kept = make_long_string(call.memory(), *message, call.work());
         if (!kept) return {};
         payload->message = *std::move(kept);

@@ -61,7 +61,7 @@ void analyzer::end() {
     constexpr std::size_t portion = 256; // some 50 us
     const auto drop = [this](auto drop_one) {
         for (std::size_t i = 1; drop_one(); ++i) {
-            // Who waits for it no more hears of it at the next work.
+            // Whoever does not wait for it any more is notified at the next work.
             if (i % portion == 0) (void)work_.add(portion / 4);
         }
     };

@@ -92,15 +92,18 @@ text_place json_reading::place_of(std::size_t at) const {
     std::size_t line_begin = text_.starts_with(utf8::byte_order_mark) // no column
                                  ? std::min(at, utf8::byte_order_mark.size())
                                  : 0;
-    for (std::size_t from = 0; from < at && work_.spend(piece / 64); from += piece) {
+    for (std::size_t from = 0; from < at; from += piece) {
         const std::string_view now = text_.substr(from, std::min(piece, at - from));
+        if (!work_.spend(now.size() / 64)) return place;
         place.line += static_cast<std::uint32_t>(std::count(now.begin(), now.end(), '\n'));
         const std::size_t last = now.rfind('\n');
         if (last != std::string_view::npos) line_begin = from + last + 1;
     }
-    for (std::size_t from = line_begin; from < at && work_.spend(piece / 64); from += piece)
-        place.column +=
-            static_cast<std::uint32_t>(utf8::count(text_.substr(from, std::min(piece, at - from))));
+    for (std::size_t from = line_begin; from < at; from += piece) {
+        const std::string_view now = text_.substr(from, std::min(piece, at - from));
+        if (!work_.spend(now.size() / 64)) return place;
+        place.column += static_cast<std::uint32_t>(utf8::count(now));
+    }
     return place;
 }
 

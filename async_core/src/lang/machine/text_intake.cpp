@@ -29,10 +29,14 @@ bool text_intake::go_on() {
         bytes_ += text.size();
         if (at_ != text_.size()) return false;
         checked_ = true;
-        at_ = 0;
-        if (bytes_ != 0) return false;
-        whole_ = value::empty_string();
-        return true;
+        if (bytes_ == 0) {
+            whole_ = value::empty_string();
+            return true;
+        }
+        if (now.size() != text_.size()) { // of several pieces: copied in the next turns
+            at_ = 0;
+            return false;
+        }
     }
     constexpr std::size_t most = value::max_length - 1;
     if (whole_.is_nil()) whole_ = make_string_with_capacity(memory_, std::min(bytes_, most));

@@ -48,7 +48,7 @@ public:
 
 private:
     static constexpr unsigned first_bits = 3; ///< the first segment has 8 buckets
-    static constexpr unsigned most_segments = 30;
+    static constexpr unsigned max_segments = 30;
 
     struct freeing {
         void operator()(Entry** segment) const noexcept { std::free(static_cast<void*>(segment)); }
@@ -80,7 +80,7 @@ private:
     void divide() {
         const std::size_t added = mask_ + 1 + divided_;
         const auto segment = static_cast<unsigned>(std::bit_width(added >> first_bits));
-        if (segment >= most_segments) return; // longer chains do no harm
+        if (segment >= max_segments) return; // longer chains do no harm
         if (!segments_[segment]) make_segment(segment);
         Entry** kept = &bucket(divided_);
         Entry** moved = &bucket(added);
@@ -95,7 +95,7 @@ private:
         divided_ = 0;
     }
 
-    std::unique_ptr<Entry*, freeing> segments_[most_segments];
+    std::unique_ptr<Entry*, freeing> segments_[max_segments];
     std::size_t size_ = 0;
     std::size_t mask_ =
         (std::size_t{1} << first_bits) - 1; ///< of the numbers, at the last doubling

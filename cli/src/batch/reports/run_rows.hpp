@@ -37,7 +37,7 @@ inline constexpr std::size_t rows_at_once = 500; ///< read from a journal
                                                     std::function<result<void>(store::run_row)> see,
                                                     std::uint64_t most);
 
-/// The end of a report: tells its error.
+/// The end of a report: reports its error.
 [[nodiscard]] exit_code tell_report(const result<void>& ended, bool as_json, console& output);
 
 } // namespace heddle::cli

@@ -176,4 +176,13 @@ public:
 /// Whether a process has the run in the folder open for writing.
 [[nodiscard]] bool is_run_open(const std::string& folder) noexcept;
 
+/// Keeps other processes from opening the run for writing, until it is destroyed.
+class run_hold {
+public:
+    virtual ~run_hold() = default;
+};
+/// For what is written into the folder of a run that no process works on.
+/// Errors: io_error, also while a process has the run open.
+[[nodiscard]] result<std::unique_ptr<run_hold>> hold_run(const std::string& folder);
+
 } // namespace heddle::store

@@ -98,6 +98,14 @@ TEST(work, has_the_same_value_whatever_the_schedule) {
     }
 }
 
+TEST(work, of_errors_of_short_json_is_little) {
+    lang_harness harness;
+    schedule how;
+    how.steps = 5000;
+    EXPECT_EQ(harness.shown("(progn (loop 20 (try (json-parse \"[1 x\") (catch (e) 1))) 2)", how),
+              "2");
+}
+
 TEST(work, of_apply_is_done_in_turns_whatever_it_calls) {
     struct row {
         const char* program;

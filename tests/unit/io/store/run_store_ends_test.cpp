@@ -48,6 +48,18 @@ protected:
     }
 };
 
+TEST_F(run_store_ends, are_in_runs_that_one_process_holds) {
+    { const auto store = open(); }
+    auto hold = hold_run(folder);
+    ASSERT_TRUE(hold);
+    EXPECT_TRUE(is_run_open(folder));
+    EXPECT_FALSE(hold_run(folder));
+    hold->reset();
+    EXPECT_FALSE(is_run_open(folder));
+    const auto store = open(run_opening::resume);
+    EXPECT_FALSE(hold_run(folder));
+}
+
 TEST_F(run_store_ends, keep_what_the_row_has_taken_before) {
     {
         const auto store = open();
