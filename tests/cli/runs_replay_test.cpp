@@ -222,14 +222,14 @@ TEST_F(diffs, show_the_steps_that_made_the_difference) {
     run("shorter", "b.jsonl");
     const auto text = run_heddle({"runs", "diff", path("a.jsonl"), path("b.jsonl")});
     EXPECT_EQ(text.code, 1) << text.err;
-    EXPECT_THAT(text.out, HasSubstr("    step 1 summary: request and response differ\n"
-                                    "    step 2 verdict: arguments and request differ\n"));
+    EXPECT_THAT(text.out, HasSubstr("    step 1 task summary: request and response differ\n"
+                                    "    step 2 task verdict: arguments and request differ\n"));
     const auto json = run_heddle({"runs", "diff", path("a.jsonl"), path("b.jsonl"), "--json"});
     const auto line = boost::json::parse(json.out.substr(0, json.out.find('\n'))).as_object();
     EXPECT_EQ(line.at("id"), "r1");
     const auto& steps = line.at("steps").as_array();
     ASSERT_EQ(steps.size(), 2U);
-    EXPECT_EQ(steps[0].at("name"), "summary");
+    EXPECT_EQ(steps[0].at("name"), "task summary");
     EXPECT_EQ(boost::json::serialize(steps[0].at("changed")), R"(["request","response"])");
     EXPECT_EQ(steps[0].at("a").at("answer"), "\"a\"");
     EXPECT_EQ(steps[0].at("b").at("answer"), "\"b\"");

@@ -108,7 +108,9 @@ result<void> run_apart(realm& realm, const std::string& program) {
     HEDDLE_TRY(const auto code, compile(realm, forms));
     const auto self = start_fiber(realm, code);
     run_budget budget;
-    outcome ended = machine::run(*self, budget, UINT32_MAX);
+    outcome ended;
+    do ended = machine::run(*self, budget, UINT32_MAX); // the compilation of a module takes turns
+    while (ended.kind == outcome_kind::out_of_steps);
     if (ended.kind == outcome_kind::done) return {};
     if (ended.failure) return *std::move(ended.failure);
     return error(heddle::errc::internal, "a module waits for the world: " + program);

@@ -23,7 +23,9 @@ result<void> load_prelude(realm& realm) {
         if (!code) return std::move(code).error();
         const auto self = start_fiber(realm, *code);
         run_budget budget;
-        outcome ended = machine::run(*self, budget, UINT32_MAX);
+        outcome ended;
+        do ended = machine::run(*self, budget, UINT32_MAX);
+        while (ended.kind == outcome_kind::out_of_steps);
         if (ended.kind != outcome_kind::done) {
             return ended.failure
                        ? *ended.failure
