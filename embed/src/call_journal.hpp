@@ -98,8 +98,12 @@ private:
         std::shared_ptr<host_run_store> host; ///< the store, if it is that of a host
     };
 
+    /// Of each loop: a store of a host may wait for a network.
+    static constexpr unsigned threads_of_host = 8;
+
     call_journal(const journal_options& options, const std::vector<coro::event_loop*>& loops)
-        : options_(options), workers_(std::make_unique<loop_workers>(loops)) {}
+        : options_(options),
+          workers_(std::make_unique<loop_workers>(loops, options.store ? threads_of_host : 1)) {}
     [[nodiscard]] result<contents> open_store();
     [[nodiscard]] result<bool> forget_in_host(const std::string& tag);
     [[nodiscard]] coro::task<result<void>> read(contents* into, coro::call_context context);

@@ -39,13 +39,14 @@ auto used(Use use) -> decltype(use()) {
 /// Signals are for the threads of the host.
 template <class Body>
 std::thread started_without_signals(Body body) {
+    struct restored { // also where no thread can be started
+        sigset_t before{};
+        ~restored() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    } mask;
     sigset_t all;
-    sigset_t before;
     sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread started(std::move(body));
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return started;
+    ::pthread_sigmask(SIG_SETMASK, &all, &mask.before);
+    return std::thread(std::move(body));
 }
 
 /// The call as its records leave it.
@@ -110,7 +111,8 @@ bool host_run_store::has_failed() {
 result<bool> host_run_store::forget(const std::string& tag) {
     {
         std::unique_lock held(mutex_);
-        changed_.wait(held, [&] { return !is_writing_ && queue_.empty(); });
+        // No call has the tag: nothing of it is added any more.
+        changed_.wait(held, [&, last = queued_] { return finished_ >= last; });
         if (failure_) return *failure_;
     }
     return used([&] { return host_->forget(tag); });
@@ -123,6 +125,7 @@ result<void> host_run_store::add(std::uint64_t row, journal_event event,
         if (failure_) return *failure_;
         named_row& known = rows_[row];
         queue_.push_back({{known.tag, bytes_of(event)}, std::move(waits)});
+        ++queued_;
         known.state.apply(std::move(event));
     }
     changed_.notify_all();
@@ -195,7 +198,7 @@ coro::task<result<std::vector<ports::step_record>>> host_run_store::records_of(
 
 coro::task<result<std::optional<store::run_row>>> host_run_store::row(std::uint64_t number,
                                                                       coro::call_context context) {
-    // Shared: a call that is cancelled leaves it to the worker.
+    // To its end: the tag must not become free while the host reads its records.
     const auto read = std::make_shared<result<recorded_row>>(recorded_row());
     std::string tag;
     {
@@ -205,8 +208,9 @@ coro::task<result<std::optional<store::run_row>>> host_run_store::row(std::uint6
     const ports::worker_port::work job = [read, host = host_, tag](const std::atomic<bool>&) {
         *read = read_row(*host, tag);
     };
-    const result<void> ran = co_await workers_.run(job, context);
+    const result<void> ran = co_await workers_.run(job, {context.loop, nullptr, {}});
     if (!ran) co_return ran.error();
+    if (auto stop = context.stop_error()) co_return *std::move(stop);
     if (!*read) co_return read->error();
     recorded_row& found = **read;
     if (!found.is_known) co_return std::optional<store::run_row>();
@@ -229,6 +233,7 @@ coro::task<result<void>> host_run_store::flush(coro::call_context context) {
         const std::lock_guard held(mutex_);
         if (failure_) co_return *failure_;
         queue_.push_back({{}, mine});
+        ++queued_;
     }
     changed_.notify_all();
     result<void> kept = co_await wait_for(mine, context);
@@ -250,7 +255,6 @@ void host_run_store::run() {
         changed_.wait(held, [&] { return !queue_.empty() || is_ending_; });
         if (queue_.empty()) return;
         std::vector<queued> all = std::exchange(queue_, {});
-        is_writing_ = true;
         std::optional<error> failure = failure_; // of what was appended before
         held.unlock();
         if (!failure) {
@@ -258,7 +262,7 @@ void host_run_store::run() {
         }
         held.lock();
         failure_ = failure;
-        is_writing_ = false;
+        finished_ += all.size();
         held.unlock();
         changed_.notify_all();
         for (queued& each : all) {

@@ -128,7 +128,8 @@ private:
     std::condition_variable changed_;
     std::map<std::uint64_t, named_row> rows_;
     std::vector<queued> queue_;
-    bool is_writing_ = false;
+    std::uint64_t queued_ = 0;   ///< entries so far
+    std::uint64_t finished_ = 0; ///< of them, appended or failed
     bool is_ending_ = false;
     std::optional<error> failure_;
     std::thread thread_;

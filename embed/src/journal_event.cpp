@@ -90,12 +90,12 @@ public:
     /// Whether all was there, and nothing else.
     [[nodiscard]] bool is_right() const noexcept { return !failed_ && rest_.empty(); }
     [[nodiscard]] std::size_t left() const noexcept { return rest_.size(); }
-
-private:
     void fail() noexcept {
         failed_ = true;
         rest_ = {};
     }
+
+private:
     std::string_view rest_;
     bool failed_ = false;
 };
@@ -137,7 +137,8 @@ void read_event(byte_reader& from, Event& event) {
     if constexpr (std::is_same_v<Event, call_revised>) {
         std::uint64_t count = 0;
         from.get(count);
-        event.discarded.resize(std::min<std::uint64_t>(count, from.left() / sizeof(count)));
+        if (count > from.left() / sizeof(count)) return from.fail();
+        event.discarded.resize(count);
         for (std::uint64_t& each : event.discarded) from.get(each);
     } else {
         each_member(event, [&](auto& member) { from.get(member); });

@@ -12,12 +12,13 @@
 
 namespace heddle::embed {
 
-/// Runs work that blocks for the loop that asks: each has a thread for it, from the first work on.
+/// Runs work that blocks for the loop that asks: each has threads for it, from the first work on.
 /// On another loop the work is done in place. The loops outlive it. Threads: those of the loops.
 class loop_workers final : public ports::worker_port {
 public:
-    explicit loop_workers(const std::vector<coro::event_loop*>& loops) {
-        for (coro::event_loop* each : loops) pools_.emplace(each, fs::make_worker_pool(*each, 1));
+    loop_workers(const std::vector<coro::event_loop*>& loops, unsigned threads) {
+        for (coro::event_loop* each : loops)
+            pools_.emplace(each, fs::make_worker_pool(*each, threads));
     }
 
     [[nodiscard]] coro::task<result<void>> run(work job, coro::call_context context) override {

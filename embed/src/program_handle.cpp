@@ -49,12 +49,16 @@ coro::task<result<void>> load_there(shard* there, std::shared_ptr<const program_
     co_return ended;
 }
 
-/// Checks and loads a program in the first shard, whose thread this is, and then in all others at
-/// the same time: they find what it has imported. No call has to wait for that.
+/// What a load begins with.
+enum class mistakes : std::uint8_t { looked_for, known_to_be_absent };
+
+/// Loads a program in the first shard, whose thread this is, and then in all others at the same
+/// time: they find what it has imported. No call has to wait for that.
 coro::task<result<void>> load_everywhere(std::shared_ptr<runtime_core> core,
                                          std::shared_ptr<const program_version> version,
-                                         coro::call_context context) {
-    result<void> ended = core->first().program(version)->check(*version);
+                                         mistakes how, coro::call_context context) {
+    result<void> ended;
+    if (how == mistakes::looked_for) ended = core->first().program(version)->check(*version);
     if (ended) ended = co_await load_in(&core->first(), version, context);
     if (!ended) co_return ended;
     coro::nursery others(context);
@@ -67,19 +71,20 @@ coro::task<result<void>> load_everywhere(std::shared_ptr<runtime_core> core,
 }
 
 coro::task<void> load_once(std::shared_ptr<runtime_core> core,
-                           std::shared_ptr<const program_version> version,
+                           std::shared_ptr<const program_version> version, mistakes how,
                            std::function<void(result<void>)> ended) {
     const coro::call_context context{&core->first().loop(), &core->first().loads(), {}};
-    result<void> loaded = co_await load_everywhere(std::move(core), std::move(version), context);
+    result<void> loaded =
+        co_await load_everywhere(std::move(core), std::move(version), how, context);
     ended(std::move(loaded));
 }
 
 /// Posts it to the first shard, where `ended` is called.
 void start_load(const std::shared_ptr<runtime_core>& core,
-                std::shared_ptr<const program_version> version,
+                std::shared_ptr<const program_version> version, mistakes how,
                 std::function<void(result<void>)> ended) {
     if (!core->begin_load()) return ended(stopped());
-    core->first().post([core, version = std::move(version), ended = std::move(ended)] {
+    core->first().post([core, version = std::move(version), how, ended = std::move(ended)] {
         auto done = [core, ended](std::exception_ptr thrown) {
             try {
                 if (thrown) std::rethrow_exception(thrown);
@@ -88,7 +93,7 @@ void start_load(const std::shared_ptr<runtime_core>& core,
             }
             core->forget();
         };
-        coro::spawn(core->first().loop(), load_once(core, version, ended), std::move(done));
+        coro::spawn(core->first().loop(), load_once(core, version, how, ended), std::move(done));
     });
 }
 
@@ -96,7 +101,7 @@ void start_load(const std::shared_ptr<runtime_core>& core,
 result<void> load_later(const std::shared_ptr<runtime_core>& core, shard& here,
                         const std::shared_ptr<const program_version>& version) {
     HEDDLE_CHECK(here.program(version)->check(*version));
-    start_load(core, version, [core](const result<void>& how) {
+    start_load(core, version, mistakes::known_to_be_absent, [core](const result<void>& how) {
         if (how || core->is_stopped()) return;
         core->log().write(log_level::error, "load",
                           "a program cannot be loaded: " + to_text(how.error()));
@@ -132,7 +137,7 @@ result<void> try_program(const std::shared_ptr<runtime_core>& core,
     // Shared: the shard may still be in set_value() when this thread goes on.
     auto ended = std::make_shared<std::promise<result<void>>>();
     std::future<result<void>> waiting = ended->get_future();
-    start_load(core, std::move(version),
+    start_load(core, std::move(version), mistakes::looked_for,
                [ended](result<void> how) { ended->set_value(std::move(how)); });
     return waiting.get();
 }
@@ -206,7 +211,7 @@ coro::task<void> program_handle::reload(std::shared_ptr<program_handle> self,
     program_reload::source stop(*begun, home.loads());
     const coro::deadline until = deadline_after(home.loop().now(), self->options_.reload_timeout);
     const coro::call_context context{&home.loop(), &stop.get(), until};
-    const result<void> loaded = co_await load_everywhere(self->core_, *read, context);
+    const result<void> loaded = co_await load_everywhere(self->core_, *read, mistakes::looked_for, context);
     if (!loaded && !begun->is_superseded()) {
         // A deadline that passes while nothing is evaluated, as during a read, cancels.
         const bool is_ended = loaded.error().code() == make_error_code(lang::errc::timeout) ||

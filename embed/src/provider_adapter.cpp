@@ -2,6 +2,7 @@
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/json.hpp>
+#include <heddle/ports/send_gate.hpp>
 
 #include <boost/asio/post.hpp>
 
@@ -186,6 +187,11 @@ private:
                                                  ports::chat_delta_sink on_delta,
                                                  coro::call_context context) {
         const bool streamed = static_cast<bool>(on_delta);
+        if (request.sends) { // a recorded call notes it first
+            const result<ports::send_terms> terms =
+                co_await request.sends->before_sending(request, {}, context);
+            if (!terms) co_return terms.error();
+        }
         auto pieces =
             std::make_shared<piece_receiver>(context.loop->get_executor(), std::move(on_delta));
         auto begin = [&](call about, model_provider::completion done) {

@@ -116,6 +116,7 @@ public:
     asio::awaitable<void> accept() {
         asio::steady_timer pause(context_);
         acceptor_.non_blocking(true);
+        acceptor_.set_option(asio::socket_base::enable_connection_aborted(true)); // else it waits
         while (acceptor_.is_open()) {
             tcp::socket socket(context_);
             error_code ec;
@@ -129,7 +130,8 @@ public:
                 acceptor_.accept(socket, ec);
             }
             if (!acceptor_.is_open()) co_return;
-            if (ec != asio::error::would_block) { // as when no file descriptor is left
+            if (ec != asio::error::would_block &&
+                ec != asio::error::connection_aborted) { // as when no file descriptor is left
                 pause.expires_after(50ms);
                 co_await pause.async_wait(use_awaitable);
             }

@@ -99,7 +99,8 @@ public:
     [[nodiscard]] heddle::result<program> load_text(std::string name, std::string text);
 
     /// Deletes the records of the call with that tag: the next one with it begins anew. Result:
-    /// whether there were any. Cheap, from any thread; durable a moment later. Errors:
+    /// whether there were any. From any thread; cheap, and durable a moment later, unless a store
+    /// of the host has to be waited for. Errors:
     /// runtime_errc::tag_in_use while the call is in progress; invalid_argument without
     /// runtime_options::journal; runtime_errc::stopped; io_error of the journal.
     [[nodiscard]] heddle::result<bool> forget(std::string_view tag);

@@ -14,13 +14,14 @@ namespace {
 
 /// Signals are for the thread of the loop.
 std::thread started_without_signals(auto body) {
+    struct restored { // also where no thread can be started
+        sigset_t before{};
+        ~restored() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    } mask;
     sigset_t all;
-    sigset_t before;
     sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread started(std::move(body));
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return started;
+    ::pthread_sigmask(SIG_SETMASK, &all, &mask.before);
+    return std::thread(std::move(body));
 }
 
 } // namespace

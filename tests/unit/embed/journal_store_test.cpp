@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace heddle {
@@ -25,6 +26,9 @@ class records_in_memory final : public journal_store {
 public:
     result<std::vector<std::string>> load(const std::string& tag) override {
         if (throws_on_load) throw std::runtime_error("the rack is locked");
+        is_loading = true;
+        std::this_thread::sleep_for(load_takes.load());
+        is_loading = false;
         const std::lock_guard held(mutex_);
         std::vector<std::string> found;
         for (const journal_record& each : all_) {
@@ -34,6 +38,7 @@ public:
     }
     result<void> append(const std::vector<journal_record>& records) override {
         if (throws_on_append) throw std::runtime_error("the rack is full");
+        if (is_loading) has_appended_beside_a_load = true;
         std::unique_lock held(mutex_);
         is_appending = true;
         opened_.wait(held, [&] { return !is_closed; });
@@ -62,6 +67,9 @@ public:
     }
 
     std::atomic<bool> is_appending{false};
+    std::atomic<bool> is_loading{false};
+    std::atomic<std::chrono::milliseconds> load_takes{0ms};
+    std::atomic<bool> has_appended_beside_a_load{false};
     std::atomic<bool> throws_on_load{false};
     std::atomic<bool> throws_on_append{false};
 
@@ -257,6 +265,40 @@ TEST_F(journal_of_host, holds_up_only_recorded_calls_when_it_is_slow) {
     EXPECT_EQ(http_status(late.error()), 504);
     store->close(false);
     for (auto& each : waiting) EXPECT_TRUE(wait_for(std::move(each)));
+}
+
+// Its tag became free while the store still read its records: the next call appended meanwhile.
+TEST_F(journal_of_host, reads_the_records_of_a_call_to_the_end_before_another_has_its_tag) {
+    runtime rt(with_store(2));
+    const program flow = loaded(rt, two_steps);
+    store->load_takes = 400ms;
+    const auto late = called(flow, "go", both("a", "b"), {.timeout = 50ms, .tag = "order 1"});
+    ASSERT_FALSE(late);
+    EXPECT_EQ(http_status(late.error()), 504);
+    store->load_takes = 0ms;
+    std::vector<std::future<result<answer>>> again; // on both threads
+    for (int i = 0; i < 4; ++i) {
+        again.push_back(
+            flow.call("go", both("a", "b"), {.tag = "order 1"}, boost::asio::use_future));
+        (void)wait_for(std::move(again.back()));
+    }
+    EXPECT_FALSE(store->has_appended_beside_a_load);
+}
+
+TEST_F(journal_of_host, can_forget_calls_while_others_are_appended) {
+    runtime rt(with_store(2));
+    const program flow = loaded(rt, two_steps);
+    ASSERT_TRUE(called(flow, "go", both("a", "b"), {.tag = "order"}));
+    std::atomic<bool> is_over{false};
+    std::thread busy([&] {
+        for (int i = 0; !is_over; ++i)
+            (void)called(flow, "go", both("a", "b"), {.tag = "busy " + std::to_string(i)});
+    });
+    const auto forgotten = rt.forget("order");
+    is_over = true;
+    busy.join();
+    ASSERT_TRUE(forgotten) << to_text(forgotten.error());
+    EXPECT_TRUE(*forgotten);
 }
 
 TEST_F(journal_of_host, ends_with_calls_in_progress) {
