@@ -211,7 +211,8 @@ coro::task<void> program_handle::reload(std::shared_ptr<program_handle> self,
     program_reload::source stop(*begun, home.loads());
     const coro::deadline until = deadline_after(home.loop().now(), self->options_.reload_timeout);
     const coro::call_context context{&home.loop(), &stop.get(), until};
-    const result<void> loaded = co_await load_everywhere(self->core_, *read, mistakes::looked_for, context);
+    const result<void> loaded =
+        co_await load_everywhere(self->core_, *read, mistakes::looked_for, context);
     if (!loaded && !begun->is_superseded()) {
         // A deadline that passes while nothing is evaluated, as during a read, cancels.
         const bool is_ended = loaded.error().code() == make_error_code(lang::errc::timeout) ||

@@ -20,8 +20,8 @@ struct journal_record {
 ///
 /// Calls wait until their records are appended, so an append that takes long delays each step of a
 /// recorded call; other calls of the thread go on. A call waits for its load and its appends to
-/// their end, also past its deadline. The functions must not call the runtime. A tag must not be in use by two runtimes at a
-/// time: the host sees to that, where they share a store.
+/// their end, also past its deadline. The functions must not call the runtime. A tag must not be in
+/// use by two runtimes at a time: the host sees to that, where they share a store.
 /// Errors: any, also exceptions; a call that needs the records fails with an io_error. After an
 /// append has failed, so do all recorded calls in progress, and the next one tries again.
 /// Threads: append() is called on a thread of the journal, one at a time. The other functions are
