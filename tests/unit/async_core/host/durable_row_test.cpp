@@ -266,18 +266,22 @@ TEST(durable_rows, many_waits_and_records_take_linear_time) {
         const auto program = [&](int count) {
             return "(let ((f (spawn (sleep 1)))) " + within(work, count) + ")";
         };
-        std::chrono::duration<double> few{};
-        std::chrono::duration<double> many{};
-        std::chrono::duration<double> few_again{};
-        std::chrono::duration<double> many_again{};
-        auto records = timed(program(5000), "5000", {}, few);
-        (void)timed(program(5000), "5000", std::move(records), few_again);
-        records = timed(program(60'000), "60000", {}, many);
-        (void)timed(program(60'000), "60000", std::move(records), many_again);
-        // Twelve times the work, and memory that is fresh from the system may cost several times as
-        // much as memory that is used again. Quadratic time would be 144 times as much.
-        EXPECT_LT(many, 90 * few) << work;
-        EXPECT_LT(many_again, 90 * few_again) << work;
+        // Once of three times: memory that is fresh from the system may cost several times as much
+        // as memory that is used again. Twelve times the work takes 144 times as long in quadratic
+        // time, every time.
+        bool is_linear = false;
+        for (int tries = 0; tries < 3 && !is_linear; ++tries) {
+            std::chrono::duration<double> few{};
+            std::chrono::duration<double> many{};
+            std::chrono::duration<double> few_again{};
+            std::chrono::duration<double> many_again{};
+            auto records = timed(program(5000), "5000", {}, few);
+            (void)timed(program(5000), "5000", std::move(records), few_again);
+            records = timed(program(60'000), "60000", {}, many);
+            (void)timed(program(60'000), "60000", std::move(records), many_again);
+            is_linear = many < 90 * few && many_again < 90 * few_again;
+        }
+        EXPECT_TRUE(is_linear) << work;
     }
 }
 
