@@ -144,13 +144,13 @@ TEST_F(runs, of_others_set_no_limits) {
     ASSERT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=8"}).code, 0);
     child_options elsewhere;
     elsewhere.variables["HOME"] = path("another_home");
+    const auto refused = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=9"}, elsewhere);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("it is not known that you have started this run"));
     const auto other = run_heddle(asked, elsewhere);
     EXPECT_EQ(other.code, 4);
     EXPECT_THAT(other.err, HasSubstr("max-calls=8) do not hold"));
     EXPECT_EQ(model.counters().requests, 3U);
-    const auto refused = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=9"}, elsewhere);
-    EXPECT_EQ(refused.code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("it is not known that you have started this run"));
 }
 
 // An older heddle has noted no limits of its command: all that were set were dropped.
