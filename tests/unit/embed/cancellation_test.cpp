@@ -197,8 +197,7 @@ TEST(embed_cancellation, while_the_result_is_converted_reports_what_was_used) {
     context.run();
     ASSERT_TRUE(ended);
     ASSERT_FALSE(*ended);
-    EXPECT_EQ(ended->error().cancelled_because(), cancel_reason::user)
-        << ended->error().message();
+    EXPECT_EQ(ended->error().cancelled_because(), cancel_reason::user) << ended->error().message();
     EXPECT_EQ(details_of(ended->error())->used.calls, 1U);
     EXPECT_EQ(details_of(ended->error())->used.requests, 1U);
 }
