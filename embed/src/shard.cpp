@@ -89,7 +89,8 @@ void shard::check_entry(const char* function) const {
     end_for_mistake(function,
                     "called on another thread than the one that runs the io_context, while calls "
                     "are in progress; a runtime of host_threads::one belongs to that thread. Post "
-                    "to the context, or construct the runtime with host_threads::several");
+                    "to the context, construct the runtime with host_threads::several, or, if no "
+                    "thread runs the context any more, call its stop() first");
 }
 
 std::shared_ptr<shard_program> shard::program(

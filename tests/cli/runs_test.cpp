@@ -120,10 +120,11 @@ TEST_F(runs, that_are_over_go_on_with_limits_that_were_set) {
     ASSERT_EQ(run_heddle(with("3")).code, 4);
     const auto set = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=8", "stop-after=5"});
     EXPECT_EQ(set.code, 0) << set.err;
-    EXPECT_THAT(set.out, HasSubstr("will continue it with max-calls=8, stop-after=5"));
+    EXPECT_THAT(set.out, HasSubstr("its next command uses max-calls=8, stop-after=5"));
     const auto more = run_heddle(with("3"));
     EXPECT_EQ(more.code, 4) << more.err;
-    EXPECT_THAT(more.err, HasSubstr("'heddle runs set' has set max-calls=8, stop-after=5"));
+    EXPECT_THAT(more.err,
+                HasSubstr("using the limits of 'heddle runs set': max-calls=8, stop-after=5"));
     EXPECT_EQ(model.counters().requests, 8U);
     EXPECT_EQ(run_heddle(with("10")).code, 4) << "who names another limit has that";
     EXPECT_EQ(model.counters().requests, 10U);
@@ -146,10 +147,10 @@ TEST_F(runs, of_others_set_no_limits) {
     elsewhere.variables["HOME"] = path("another_home");
     const auto refused = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=9"}, elsewhere);
     EXPECT_EQ(refused.code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("it is not known that you have started this run"));
+    EXPECT_THAT(refused.err, HasSubstr("there is no record that you started this run"));
     const auto other = run_heddle(asked, elsewhere);
     EXPECT_EQ(other.code, 4);
-    EXPECT_THAT(other.err, HasSubstr("max-calls=8) do not hold"));
+    EXPECT_THAT(other.err, HasSubstr("ignoring the limits of 'heddle runs set' (max-calls=8)"));
     EXPECT_EQ(model.counters().requests, 3U);
 }
 

@@ -158,7 +158,7 @@ result<std::vector<std::string>> command_of_run(const run_manifest& manifest,
         if (!note || *note != note_of(manifest)) {
             return error(errc::invalid_argument,
                          folder +
-                             ": it is not known that you have started this run; its command is: " +
+                             ": there is no record that you started this run; its command is: " +
                              shown_command(manifest.arguments) + ", in " +
                              utf8::printable_line(manifest.directory))
                 .with_hint("run that command yourself, or add --allow if you trust it");

@@ -103,14 +103,14 @@ result<void> run_files::note_parking() {
 void run_files::take_limits() {
     set_limits& limits = manifest_.limits;
     if (!limits.set.empty() && !is_run_of_user(manifest_, of_.asked.run_folder(), of_.variables)) {
-        of_.output.err("heddle: limits that 'heddle runs set' has set (" + text_of(limits.set) +
-                       ") do not hold: it is not known that you have started this run here\n");
+        of_.output.err("heddle: ignoring the limits of 'heddle runs set' (" + text_of(limits.set) +
+                       "): there is no record that you started this run here\n");
         limits.set.clear();
     }
     const run_limits set = limits.take(limits_of(of_.asked));
     adopt_limits(of_.asked, set);
     if (set.empty() || of_.asked.options.verbosity < 0 || of_.asked.options.json) return;
-    of_.output.err("heddle: 'heddle runs set' has set " + text_of(set) + "\n");
+    of_.output.err("heddle: using the limits of 'heddle runs set': " + text_of(set) + "\n");
 }
 
 result<void> run_files::note_limits(const run_limits& limits) {

@@ -345,21 +345,20 @@ private:
         if (!is_run_of_user(about, folder, context.variables)) {
             return tell_usage_error(
                 error(errc::invalid_argument,
-                      folder + ": it is not known that you have started this run here")
-                    .with_hint("give its command the limits"),
+                      folder + ": there is no record that you started this run here")
+                    .with_hint("pass the limits to its command as options"),
                 false, output);
         }
         if (limits_.contains(deadline_limit)) {
-            return tell_usage_error(
-                error(errc::invalid_argument, "deadline: the run in " + folder + " is not going")
-                    .with_hint("its command takes the option --deadline"),
-                false, output);
+            return tell_usage_error(error(errc::invalid_argument,
+                                          "deadline: the run in " + folder + " is not in progress")
+                                        .with_hint("pass --deadline to its command"),
+                                    false, output);
         }
         for (const auto& [name, value] : limits_) about.limits.set.insert_or_assign(name, value);
         if (auto wrote = write_manifest(folder, about); !wrote)
             return tell_error(wrote.error(), exit_code::failed, false, output);
-        output.out("the run is not going; its command will continue it with " + text_of(limits_) +
-                   "\n");
+        output.out("the run is not in progress; its next command uses " + text_of(limits_) + "\n");
         return exit_code::done;
     }
 

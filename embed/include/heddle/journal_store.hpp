@@ -23,7 +23,7 @@ struct journal_record {
 /// their end, also past its deadline. The functions must not call the runtime. A tag must not be in
 /// use by two runtimes at a time: the host sees to that, where they share a store.
 /// Errors: any, also exceptions; a call that needs the records fails with an io_error. After an
-/// append has failed, so do all recorded calls in progress, and the next one tries again.
+/// append has failed, so do all recorded calls in progress; after those the next one tries again.
 /// Threads: append() is called on a thread of the journal, one at a time. The other functions are
 /// called on other threads, possibly at the same time, but for a tag whose records are not being
 /// appended.

@@ -89,8 +89,9 @@ struct load_options {
     /// that has mistakes is logged and not used.
     bool reload = false;
     std::chrono::nanoseconds reload_interval = std::chrono::seconds(1); ///< between two checks
-    /// Maximum time to load a new version; a version that takes longer is logged and not used. A
-    /// change during the load cancels it at once.
+    /// Maximum time to load a new version on all threads; a version that takes longer, also because
+    /// a function of the host blocks a thread, is logged and not used until its files change again.
+    /// A change during the load cancels it at once.
     std::chrono::nanoseconds reload_timeout = std::chrono::seconds(30);
 };
 

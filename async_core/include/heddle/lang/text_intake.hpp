@@ -10,8 +10,8 @@
 
 namespace heddle::lang {
 
-/// Makes a string value of a text, as make_string does, in turns: first the text is checked, then
-/// it is copied. Threads: the session's only.
+/// Converts UTF-8 bytes to a string value, as make_string does, in turns: first it checks them,
+/// then it copies them. Threads: only that of the session.
 class text_intake {
 public:
     /// `memory` outlives this object.

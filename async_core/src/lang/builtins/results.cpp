@@ -73,14 +73,14 @@ using arguments_span = std::span<value>;
     if (payload->reason.empty()) payload->reason = text_field(described, "type");
     if (payload->reason.empty()) payload->reason = "unexpected_error";
     payload->result = result;
-    std::string_view told = view_of_field(described, "message");
-    if (told.empty()) told = view_of_field(&result, "content");
-    if (told.empty()) told = "the task failed";
+    std::string_view description = view_of_field(described, "message");
+    if (description.empty()) description = view_of_field(&result, "content");
+    if (description.empty()) description = "the task failed";
     if (!call.spend_bytes(payload->reason.size())) return {};
     text_builder text(call.work());
     text.tail() +=
         std::string(call.row().name) + ": the result is FAILED (" + payload->reason + "): ";
-    if (!text.append(told)) return {};
+    if (!text.append(description)) return {};
     auto message = std::move(text).text();
     if (!message) return {};
     constexpr std::size_t is_long = 64 * 1024;
