@@ -80,7 +80,7 @@ enum class dynamic_name : std::uint8_t { loop_config, sandbox };
 struct capture {
     enum class from : std::uint8_t { local, captured, self };
     from where = from::local;
-    std::uint16_t index = 0;
+    std::uint32_t index = 0; ///< more than 16 bits only among the cells that eval is given
 };
 
 /// A protected range of code [begin, end): on an error (or, for a cleanup, on cancellation too) the

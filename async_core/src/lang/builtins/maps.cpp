@@ -93,7 +93,7 @@ value require_field(native_call& call, arguments_span a) {
     if (value nothing = missing_value(call, a[0], a[1]); call.failure()) return nothing;
     const std::string keys = some_keys(a[0]);
     error missing(errc::evaluation, std::string(call.row().name) + ": there is no '" +
-                                        std::string(key_name(a[1])) + "'");
+                                        utf8::shortened(key_name(a[1]), 200) + "'");
     missing = std::move(missing).with_origin(error_origin::script);
     const std::string hint = a[0].is_nil()  ? "it was asked of nil"
                              : keys.empty() ? "there are no keys"

@@ -190,7 +190,7 @@ std::uint16_t generator::capture_index(const ast::variable& var) {
     if (auto known = captured_.find(&var); known != captured_.end()) return known->second;
     capture result;
     if (!parent_) { // code given to eval: its surroundings come as cells
-        result = {capture::from::captured, static_cast<std::uint16_t>(var.slot)};
+        result = {capture::from::captured, static_cast<std::uint32_t>(var.slot)};
     } else if (var.owner == &parent_->source_) {
         result = {capture::from::local, static_cast<std::uint16_t>(var.slot)};
     } else if (!var.in_cell() && var.self == &parent_->source_) {

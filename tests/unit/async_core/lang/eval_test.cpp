@@ -93,5 +93,18 @@ TEST(eval, nested_cleanups_are_bounded) {
     EXPECT_EQ(harness.shown(program), "LimitError: a function has too many instructions");
 }
 
+TEST(eval, distinguishes_all_names_of_a_large_map) {
+    lang_harness harness;
+    const std::string large =
+        "(define m (let lp ((i 0) (m (dict))) (if (= i 70000) m (lp (+ i 1) (put m "
+        "(string-append \"x\" (number->string i)) i))))) ";
+    EXPECT_EQ(harness.shown(large + "(eval '(list x0 x1 x65535 x65536 x65537 x69999) m)"),
+              "(0 1 65535 65536 65537 69999)");
+    EXPECT_EQ(
+        harness.shown("(eval '(progn (set! x65536 \"S\") (define y 5) (list x0 x65536 y)) m)"),
+        "(0 \"S\" 5)");
+    EXPECT_EQ(harness.shown("(eval '((lambda () (list x0 x69999))) m)"), "(0 69999)");
+}
+
 } // namespace
 } // namespace heddle::lang::testing
