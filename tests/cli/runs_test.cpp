@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <thread>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -126,13 +128,36 @@ TEST_F(runs, that_are_over_go_on_with_limits_that_were_set) {
     EXPECT_THAT(more.err,
                 HasSubstr("using the limits of 'heddle runs set': max-calls=8, stop-after=5"));
     EXPECT_EQ(model.counters().requests, 8U);
-    EXPECT_EQ(run_heddle(with("10")).code, 4) << "who names another limit has that";
+    const auto other = run_heddle(with("10"));
+    EXPECT_EQ(other.code, 4) << "who names another limit has that";
+    EXPECT_THAT(other.err, HasSubstr("replace the limits of 'heddle runs set': max-calls=8"));
     EXPECT_EQ(model.counters().requests, 10U);
     const auto refused = run_heddle({"runs", "set", path("out.jsonl"), "deadline=5"});
     EXPECT_EQ(refused.code, 2);
     EXPECT_THAT(refused.err, HasSubstr("--deadline"));
     EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "calls=5"}).code, 2);
     EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=5.5"}).code, 2);
+}
+
+// A process that starts holds the run before it answers: it was "not going".
+TEST_F(runs, are_set_once_a_process_that_starts_or_ends_answers_or_is_gone) {
+    rows_file(10);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto asked = asking(model.url(), {"--budget-usd", "0"});
+    const auto first = run_heddle(asked);
+    ASSERT_EQ(first.code, 4);
+    EXPECT_THAT(first.err, HasSubstr("the budget of $0 "));
+    const int lock = ::open(path("out.jsonl.run/lock").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+    std::thread other([&] {
+        std::this_thread::sleep_for(milliseconds(500));
+        ::close(lock);
+    });
+    const auto set = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=5"});
+    other.join();
+    EXPECT_EQ(set.code, 0) << set.err;
+    EXPECT_THAT(set.out, HasSubstr("its next command uses max-calls=5"));
 }
 
 // A run may come from somebody else.

@@ -97,7 +97,8 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
         return "'heddle runs show " + asked.run_folder() +
                "' lists the questions, 'heddle runs answer' takes the answers" + then;
     case stop_cause::budget:
-        return "the budget of " + setup::dollars(*end.counts.budget_usd) +
+        return "the budget of " +
+               (*end.counts.budget_usd > 0 ? setup::dollars(*end.counts.budget_usd) : "$0") +
                " does not allow a further row (" + (spent.empty() ? "nothing" : spent) + " spent)" +
                (kept ? "; the same command with a larger --budget-usd continues" : "");
     case stop_cause::calls:

@@ -107,9 +107,17 @@ void run_files::take_limits() {
                        "): there is no record that you started this run here\n");
         limits.set.clear();
     }
+    run_limits replaced = limits.set;
     const run_limits set = limits.take(limits_of(of_.asked));
     adopt_limits(of_.asked, set);
-    if (set.empty() || of_.asked.options.verbosity < 0 || of_.asked.options.json) return;
+    if (of_.asked.options.verbosity < 0 || of_.asked.options.json) return;
+    for (const auto& [name, value] : set) replaced.erase(name);
+    if (!replaced.empty())
+        of_.output.err(
+            "heddle: the options of this command replace the limits of 'heddle runs "
+            "set': " +
+            text_of(replaced) + "\n");
+    if (set.empty()) return;
     of_.output.err("heddle: using the limits of 'heddle runs set': " + text_of(set) + "\n");
 }
 

@@ -23,6 +23,8 @@
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include <unistd.h>
 
@@ -236,9 +238,19 @@ private:
 };
 
 /// A request to a run that is going.
+/// A process that starts has the run open before it answers. Waits for that, three seconds at most.
+void wait_for_start(const std::string& folder) {
+    for (int left = 100; left != 0 && store::is_run_open(folder); --left) {
+        const auto status = ask_run(folder, R"({"do":"status"})");
+        if (status || status.error().code() != errc::not_found) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    }
+}
+
 exit_code steer(const std::string& run, const json::object& request, console& output) {
     const auto folder = find_going_run(run);
     if (!folder) return tell_usage_error(folder.error(), false, output);
+    wait_for_start(*folder);
     if (const auto about = read_manifest(*folder); about && about->is_single()) {
         return tell_usage_error(
             error(errc::invalid_argument, "the run in " + *folder + " is not a batch")
@@ -321,6 +333,7 @@ public:
     exit_code run(command_context context) override {
         const auto folder = find_run(run_);
         const auto about = folder ? read_manifest(*folder) : result<run_manifest>(folder.error());
+        if (about) wait_for_start(*folder);
         if (about && !about->is_single() && !store::is_run_open(*folder)) {
             // A command that starts meanwhile writes the manifest as well.
             if (const auto hold = store::hold_run(*folder))
