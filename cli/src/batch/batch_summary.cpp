@@ -78,7 +78,7 @@ std::string results_line(const batch_summary& end, const batch_request& asked) {
 /// Why rows are left, and what continues the run.
 std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     const bool kept = !asked.run_folder().empty();
-    const std::string again = kept ? "the same command continues" : "";
+    std::string again = kept ? "the same command continues" : "";
     const std::string then = kept ? "; " + again : "";
     const std::string spent = cost_of(end.counts.spent);
     switch (end.cause) {
@@ -246,8 +246,8 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
                                 {"outdated", end.outdated},
                                 {"next", nullptr}};
     if (has_more(end)) {
-        if (std::string next = how_to_go_on(end, asked); !next.empty())
-            members["next"] = std::move(next);
+        if (const std::string next = how_to_go_on(end, asked); !next.empty())
+            members["next"] = next;
     }
     if (end.cause != stop_cause::none) members["stopped_by"] = to_string(end.cause);
     else if (!end.problems.empty()) members["stopped_by"] = "batches";
