@@ -15,6 +15,11 @@ function(heddle_set_up_target target)
     target_compile_definitions(${target} PRIVATE BOOST_ASIO_SEPARATE_COMPILATION)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(${target} PRIVATE -Wshadow=local)
+        if(HEDDLE_UNITY)
+            # A coroutine keeps what its own file has in an unnamed namespace; g++ takes the sources
+            # of a group for headers.
+            target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+        endif()
         if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
             # Wrong about std::string and variants in g++ 12 (GCC bugs 105329, 105651); the sanitizers
             # and clang look for the same.

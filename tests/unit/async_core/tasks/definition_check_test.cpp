@@ -7,7 +7,7 @@
 namespace heddle::tasks {
 namespace {
 
-class definition_check_of : public testing::Test {
+class definition_check_of : public ::testing::Test {
 protected:
     /// The problems as "line:column message".
     std::vector<std::string> problems(const std::string& text) {
