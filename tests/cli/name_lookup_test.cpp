@@ -6,6 +6,7 @@
 #include "test_paths.hpp"
 
 #include <gmock/gmock.h>
+#include <sanitizers.hpp>
 
 #include <csignal>
 #include <thread>
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 class name_lookup : public ::testing::Test {
 protected:
     name_lookup() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HEDDLE_SANITIZED
         skipped = true; // their own library must be the first
 #endif
         options.variables = {{"LD_PRELOAD", heddle::test_paths::slow_names_library()}};

@@ -1,11 +1,12 @@
 // The hooks of failing_allocations.hpp, for one source of a test program. Sanitizers have a malloc
 // of their own: there only operator new fails.
 #include <failing_allocations.hpp>
+#include <sanitizers.hpp>
 
 #include <cstdlib>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HEDDLE_SANITIZED
 
 void* operator new(std::size_t bytes) {
     if (heddle::testing::failing_allocations::next_fails()) throw std::bad_alloc();

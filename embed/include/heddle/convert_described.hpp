@@ -11,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <source_location>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -39,7 +38,7 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 /// A unique name of the type.
 template <class T>
 [[nodiscard]] std::string_view type_key() {
-    return std::source_location::current().function_name();
+    return __PRETTY_FUNCTION__; // clang 14 cannot use std::source_location of libstdc++ 12
 }
 
 /// The public members of a described struct, those of its bases first.

@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 #include <boost/asio/io_context.hpp>
+#include <sanitizers.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr std::size_t mebibyte = 1024 * 1024;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HEDDLE_SANITIZED
 constexpr bool counts_allocations = false;
 constexpr int slower = 10;
 #else

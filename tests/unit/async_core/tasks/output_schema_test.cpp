@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sanitizers.hpp>
 
 namespace heddle::tasks {
 namespace {
@@ -370,7 +371,7 @@ TEST(output_schema, schemas_that_lead_too_deep_are_refused) {
 
 TEST(output_schema, keeps_to_its_stack_whatever_a_schema_repeats) {
     // Deep in the answer, and at each level far behind references.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef HEDDLE_ADDRESS_SANITIZER
     constexpr int levels = 100; // frames are ten times as large
 #else
     constexpr int levels = 400;

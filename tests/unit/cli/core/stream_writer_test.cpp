@@ -3,6 +3,7 @@
 #include "console.hpp"
 
 #include <gtest/gtest.h>
+#include <sanitizers.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -113,6 +114,9 @@ TEST(stream_writer, writes_in_turn_with_the_reader) {
 }
 
 TEST(stream_writer, abandons_a_reader_who_never_reads) {
+#ifdef HEDDLE_THREAD_SANITIZER
+    GTEST_SKIP(); // it closes what an abandoned thread still writes to
+#endif
     pipe_pair to;
     heard told;
     {
@@ -239,6 +243,9 @@ TEST(console_pipes, a_log_that_nobody_reads_stays_bounded_and_reports_what_it_la
 }
 
 TEST(console_pipes, a_reader_who_never_reads_is_given_up_when_asked_for) {
+#ifdef HEDDLE_THREAD_SANITIZER
+    GTEST_SKIP(); // it closes what an abandoned thread still writes to
+#endif
     pipe_pair to;
     const file err(std::tmpfile(), &std::fclose);
     std::atomic<int> told{0};

@@ -3,6 +3,8 @@
 // call of the same client must get its own answer over a clean connection.
 #include "server_faults.hpp"
 
+#include <sanitizers.hpp>
+
 #include <fstream>
 
 namespace heddle::http {
@@ -25,7 +27,7 @@ public:
     }
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HEDDLE_SANITIZED
 constexpr bool measures_memory = false; // they keep what was freed
 #else
 constexpr bool measures_memory = true;
