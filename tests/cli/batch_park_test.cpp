@@ -338,6 +338,66 @@ TEST_F(parked_batches, are_cancelled_while_a_process_waits_for_them) {
     expect_performed_once(3);
 }
 
+// The second round, with the responses, ran all rows with the edited prompt.
+TEST_F(parked_batches, that_are_retried_after_an_edit_leave_finished_rows) {
+    rows_file(4);
+    service.fail("t2");
+    service.end_after_polls(1);
+    ASSERT_EQ(park(wait).code, 3);
+    service.fail("");
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"Now: {{q}}\"))\n"
+                 "(define (main text) (ask text))\n");
+    auto more = wait;
+    more.emplace_back("--retry-failed");
+    const auto ended = park(more);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(4);
+    const auto performed = service.performed();
+    EXPECT_EQ(performed.size(), 5U);
+    EXPECT_EQ(performed.count("Now: t2"), 1U);
+}
+
+/// Of each row two requests, one after the other.
+constexpr const char* two_steps =
+    "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+    "(define (main text) (ask text) (ask (string-append \"more of \" text)))\n";
+
+// Each look at the batches began the time anew.
+TEST_F(parked_batches, keep_their_deadline_while_they_wait) {
+    scratch.file("w.heddle", two_steps);
+    rows_file(2);
+    service.end_after_polls(10);
+    auto more = wait;
+    more.insert(more.end(), {"--deadline", "0.5"});
+    const auto ended = park(more);
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("the time of --deadline has passed"));
+    EXPECT_EQ(service.batches(), 1U);
+}
+
+TEST_F(parked_batches, stay_paused_when_batches_have_ended) {
+    scratch.file("w.heddle", two_steps);
+    rows_file(2);
+    auto all = command({"--model", "openai:gpt-4o"});
+    all.insert(all.end(), wait.begin(), wait.end());
+    child_options there = options();
+    there.variables["HOME"] = path("home");
+    child_process child(heddle_command(all), there);
+    for (int i = 0; i < 1000 && service.batches() == 0; ++i)
+        std::this_thread::sleep_for(milliseconds(20));
+    EXPECT_EQ(run_heddle({"runs", "pause", path("out.jsonl")}, there).code, 0);
+    service.end();
+    std::this_thread::sleep_for(milliseconds(1500));
+    EXPECT_EQ(service.batches(), 1U);
+    service.end_after_polls(1);
+    EXPECT_EQ(run_heddle({"runs", "resume", path("out.jsonl")}, there).code, 0);
+    const auto ended = child.wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(2);
+    EXPECT_EQ(service.batches(), 2U);
+}
+
 TEST_F(parked_batches, need_a_journal) {
     rows_file(1);
     auto ended = park({"--no-journal"});

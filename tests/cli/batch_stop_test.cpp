@@ -75,6 +75,38 @@ TEST_F(stopped_batches, at_the_end_of_a_budget_keep_what_was_paid_for) {
     expect_each_row_once(20);
 }
 
+TEST_F(stopped_batches, name_no_cause_when_nothing_was_left) {
+    rows_file(3);
+    scratch.file("w.heddle", "(define (main text) (error \"no\"))");
+    const auto failed = batch({"--json", "--on-error", "stop-after=3", "-c", "8"});
+    EXPECT_EQ(failed.code, 3) << failed.err;
+    const auto summary = boost::json::parse(failed.out).as_object();
+    EXPECT_FALSE(summary.at("rows_left").as_bool());
+    EXPECT_TRUE(summary.at("stopped_by").is_null());
+}
+
+TEST_F(stopped_batches, by_a_set_limit_go_on_with_skip) {
+    rows_file(6);
+    scratch.file("w.heddle", "(define (main text) (error \"no\"))");
+    ASSERT_EQ(batch({"-c", "1", "--limit", "1"}).code, 3);
+    ASSERT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "stop-after=2"}).code, 0);
+    const auto ended = batch({"-c", "1", "--on-error", "skip"});
+    EXPECT_EQ(ended.code, 3) << ended.err;
+}
+
+// Lines that cannot be read stopped the batch at the first row that failed.
+TEST_F(stopped_batches, because_no_row_has_a_result_count_rows_that_ran) {
+    scratch.file("w.heddle",
+                 "(define (main text) (if (string=? text \"t0\") (error \"no\") text))");
+    std::string lines;
+    for (int i = 0; i < 120; ++i) lines += "no JSON\n";
+    rows_file(3);
+    scratch.file("rows.jsonl", lines + scratch.text_of("rows.jsonl"));
+    const auto ended = batch({"-c", "1"});
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("2 done"));
+}
+
 TEST_F(stopped_batches, are_refused_a_second_process) {
     rows_file(20);
     model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");

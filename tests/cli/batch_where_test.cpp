@@ -43,6 +43,26 @@ TEST_F(chosen_rows, are_those_for_which_the_expression_is_true) {
     EXPECT_THAT(again.err, HasSubstr("3 rows finished"));
 }
 
+// What the row had cost was gone from its result.
+TEST_F(chosen_rows, that_an_edited_expression_rejects_keep_what_they_used) {
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(always_answering("x"));
+    ASSERT_EQ(run_heddle(asking(model.url(), {"--where", "(> stars 6)"})).code, 0);
+    const auto ended =
+        run_heddle(asking(model.url(), {"--errors-in-output", "--where",
+                                        "(if (= stars 8) (error \"no\") (> stars 6))"}));
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    bool found = false;
+    for (const auto& line : lines_of("out.jsonl")) {
+        if (line.at("id").as_string() != "r8") continue;
+        found = true;
+        EXPECT_EQ(line.at("status").as_string(), "rejected");
+        EXPECT_EQ(line.at("attempts").to_number<int>(), 1);
+        EXPECT_EQ(line.at("usage").at("requests").to_number<int>(), 1);
+    }
+    EXPECT_TRUE(found);
+}
+
 TEST_F(chosen_rows, may_have_the_names_of_builtins_as_columns) {
     const auto ended = batch({"--where", "(or (string=? (get row \"id\") \"r2\") (= stars 4))"});
     EXPECT_EQ(ended.code, 0) << ended.err;

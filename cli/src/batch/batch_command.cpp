@@ -3,6 +3,7 @@
 #include "application.hpp"
 #include "batch/batch_look.hpp"
 #include "batch/batch_progress.hpp"
+#include "batch/batch_round.hpp"
 #include "batch/batch_run.hpp"
 #include "batch/batch_steering.hpp"
 #include "batch/batch_summary.hpp"
@@ -34,11 +35,13 @@ namespace {
 /// One start of the command.
 class batch_work {
 public:
-    /// `set`: limits that were changed since the command began.
+    /// `before`: what the rounds before this one have left.
     batch_work(batch_request asked, std::vector<std::string> arguments, console& output,
-               run_limits set)
+               batch_round before)
         : asked_(std::move(asked)), arguments_(std::move(arguments)), output_(output),
-          set_(std::move(set)) {}
+          round_(std::move(before)) {
+        steering_.pause(round_.is_paused);
+    }
 
     exit_code run(const setup::environment& variables) {
         variables_ = &variables;
@@ -73,7 +76,8 @@ public:
 
     /// Rows have waited for batches that have ended: the batch is to begin again.
     [[nodiscard]] bool goes_on() const noexcept { return goes_on_; }
-    [[nodiscard]] const run_limits& set_limits() const noexcept { return set_; }
+    /// For the next one.
+    [[nodiscard]] const batch_round& round() const noexcept { return round_; }
 
 private:
     /// Tasks may have their requests parked wherever the run is kept.
@@ -177,7 +181,7 @@ private:
 
     /// Of 'heddle runs set': for the summary, and for later processes.
     void keep_limits(const run_limits& limits) {
-        for (const auto& [name, value] : limits) set_.insert_or_assign(name, value);
+        for (const auto& [name, value] : limits) round_.set.insert_or_assign(name, value);
         adopt_limits(asked_, limits);
         if (auto noted = files_->note_limits(limits); !noted) say()(noted.error().message());
     }
@@ -265,7 +269,7 @@ private:
         } else {
             result<void> begun = co_await files_->begin(loading);
             if (!begun) co_return begun;
-            adopt_limits(asked_, set_);
+            adopt_limits(asked_, round_.set);
             serve_control();
             kept = files_->top_levels();
             about = files_->manifest();
@@ -320,6 +324,12 @@ private:
             of.on_cancel = [this] { parking_->cancel_batches(); };
         }
         of.workers = threads_.get();
+        if (!round_.until) {
+            round_.until = asked_.deadline ? coro::deadline(began_ + *asked_.deadline)
+                                           : coro::deadline::never();
+        }
+        of.until = *round_.until;
+        of.rows_failed = round_.rows_failed;
         batch_.emplace(std::move(of));
         tell_begin();
         steering_.attach(*batch_);
@@ -354,6 +364,9 @@ private:
             end_.outdated = files_->outdated();
         }
         if (parking_ && ended) ended = co_await end_parking();
+        round_.until = batch_->gate().bounds().until; // 'heddle runs set' may have moved it
+        round_.rows_failed = batch_->gate().rows_failed();
+        round_.is_paused = batch_->gate().paused();
         end_.counts = batch_->counts();
         end_.cause = batch_->gate().cause();
         // The last results are written when all rows have ended.
@@ -390,7 +403,8 @@ private:
         if (cause != stop_cause::none && !bounded) co_return result<void>();
         result<void> ended = co_await parking_->end(context().with_cancel(loading_));
         if (!ended && ended.error().is_cancelled()) ended = result<void>(); // the cause is known
-        goes_on_ = parking_->frees_rows() && !interrupted_;
+        const bool is_over = cause == stop_cause::deadline || cause == stop_cause::cancelled;
+        goes_on_ = parking_->frees_rows() && !interrupted_ && !is_over;
         end_.problems = parking_->problems();
         end_.only_waits = batch_->only_waits() && end_.problems.empty();
         end_.batches = parking_->batches();
@@ -475,7 +489,7 @@ private:
     std::optional<run_files> files_;
     std::optional<parked_run> parking_; ///< nothing: no requests wait for batches
     bool goes_on_ = false;
-    run_limits set_;                     ///< by 'heddle runs set', since the command began
+    batch_round round_;
     std::unique_ptr<row_filter> filter_; ///< null: all rows are a part of the run
     std::optional<known_table> known_;
     std::unique_ptr<rows::row_feed> feed_;
@@ -500,13 +514,14 @@ private:
 
 exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
                     const setup::environment& variables, console& output) {
-    run_limits set;
+    batch_round round;
     for (;;) {
-        batch_work work(asked, arguments, output, set);
+        batch_work work(asked, arguments, output, round);
         const exit_code code = work.run(variables);
         if (!work.goes_on()) return code;
-        set = work.set_limits();
+        round = work.round();
         // Rows that were to be retried have been.
+        asked.has_retried = asked.is_retry();
         asked.retry_failed = false;
         asked.retry_ids.clear();
     }

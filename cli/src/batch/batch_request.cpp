@@ -5,7 +5,9 @@
 
 namespace heddle::cli {
 
-bool batch_request::is_retry() const noexcept { return retry_failed || !retry_ids.empty(); }
+bool batch_request::is_retry() const noexcept {
+    return retry_failed || !retry_ids.empty() || has_retried;
+}
 
 bool batch_request::retries(const std::string& id) const {
     return retry_failed || std::find(retry_ids.begin(), retry_ids.end(), id) != retry_ids.end();

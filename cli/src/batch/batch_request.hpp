@@ -41,7 +41,8 @@ struct batch_request {
     std::uint64_t retry_rows = 0;
     bool retry_failed = false;
     std::vector<std::string> retry_ids; ///< the failed rows of these ids run again
-    bool skips_all_failures = false;    ///< goes on also when none of the first rows has a result
+    bool has_retried = false; ///< an earlier round of the command has run those: only they go on
+    bool skips_all_failures = false; ///< goes on also when none of the first rows has a result
     std::optional<std::uint64_t> max_failed; ///< as many failed rows stop the batch
     std::uint64_t concurrency = 64;
     std::size_t threads =
@@ -64,7 +65,7 @@ struct batch_request {
 
     /// `has_parked`: earlier processes of the run have.
     [[nodiscard]] parking_request parking(bool has_parked) const;
-    /// Whether rows that failed earlier run again.
+    /// Whether rows that failed earlier run again, and no others.
     [[nodiscard]] bool is_retry() const noexcept;
     /// Whether a row that failed earlier runs again.
     [[nodiscard]] bool retries(const std::string& id) const;

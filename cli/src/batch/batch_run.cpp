@@ -32,22 +32,20 @@ constexpr std::size_t max_rejected_bytes = std::size_t{8} << 20;
     return status != ports::row_status::begun;
 }
 
+[[nodiscard]] batch_bounds bounds_of(const batch_request& asked, coro::deadline until) {
+    batch_bounds bounds;
+    bounds.concurrency = asked.concurrency;
+    bounds.budget_usd = asked.budget_usd;
+    bounds.max_calls = asked.max_calls;
+    bounds.max_failed = asked.max_failed;
+    bounds.until = until;
+    return bounds;
+}
+
 } // namespace
 
 batch_run::batch_run(parts of)
-    : of_(std::move(of)),
-      gate_(
-          [this] {
-              batch_bounds bounds;
-              bounds.concurrency = of_.asked.concurrency;
-              bounds.budget_usd = of_.asked.budget_usd;
-              bounds.max_calls = of_.asked.max_calls;
-              bounds.max_failed = of_.asked.max_failed;
-              if (of_.asked.deadline)
-                  bounds.until = coro::deadline(of_.tools.loop().now() + *of_.asked.deadline);
-              return bounds;
-          }(),
-          of_.earlier) {
+    : of_(std::move(of)), gate_(bounds_of(of_.asked, of_.until), of_.earlier) {
     for (const ports::known_row& row : of_.known.rows()) {
         has_responses_ =
             has_responses_ || (of_.journal && (row.outdated || !is_finished(row.status)));
@@ -59,6 +57,7 @@ batch_run::batch_run(parts of)
         else ++counted_.rejected;
     }
     done_before_ = counted_.done;
+    gate_.add_failed(of_.rows_failed);
     longest_output_ = of_.earlier.sample.longest_output;
 }
 
@@ -300,7 +299,7 @@ coro::task<result<void>> batch_run::end(std::unique_ptr<row_job> job, row_outcom
             ++counted_.failed;
             gate_.row_failed();
             if (!of_.asked.skips_all_failures && !has_done_rows() &&
-                failures_.count() >= first_failures) {
+                gate_.rows_failed() >= first_failures) {
                 gate_.stop(stop_cause::all_fail);
             }
         } else {

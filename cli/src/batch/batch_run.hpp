@@ -47,6 +47,8 @@ public:
         parking_lot* parking = nullptr;    ///< null: requests do not wait for batches
         row_workers* workers = nullptr;    ///< null: rows are executed on the loop of the run
         std::function<void()> on_cancel{}; ///< `heddle runs cancel` has asked for the end
+        coro::deadline until{};            ///< no row starts later
+        std::uint64_t rows_failed = 0;     ///< before, that count for --on-error stop-after
     };
     explicit batch_run(parts of);
 
@@ -108,12 +110,15 @@ private:
     [[nodiscard]] coro::task<result<void>> find_kept(std::uint64_t row);
     [[nodiscard]] coro::task<result<void>> emit_kept(const ports::known_row& known,
                                                      rows::row_item item, std::uint64_t position);
-    [[nodiscard]] result<void> reject(rows::row_item item, std::uint64_t number,
+    [[nodiscard]] result<void> reject(rows::row_item item, const known_table::match& found,
                                       std::uint64_t position, row_outcome outcome,
                                       coro::nursery& rows);
-    /// Keeps the end of a rejected row, together with those of others.
-    [[nodiscard]] coro::task<result<void>> end_rejected(ended_row row, std::uint64_t position,
-                                                        end_guard waiting);
+    /// Keeps the end of a rejected row, together with those of others. `has_earlier`: the run has
+    /// records of it.
+    [[nodiscard]] coro::task<result<void>> end_rejected(ended_row row, bool has_earlier,
+                                                        std::uint64_t position, end_guard waiting);
+    /// What earlier processes have used for the row.
+    [[nodiscard]] coro::task<result<void>> add_earlier_work(ports::row_end* to);
     /// Whether a further row may be rejected: not too many wait for the journal.
     [[nodiscard]] bool may_reject() const noexcept;
     [[nodiscard]] result<void> prepare(row_job& job, const ports::known_row* known);

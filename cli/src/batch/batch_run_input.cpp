@@ -1,6 +1,8 @@
 // How a batch takes its rows: which of them are finished, which cannot run, which become jobs.
 #include "batch/batch_run.hpp"
 
+#include <heddle/host/row_history.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -138,8 +140,7 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
     if (auto* bad = std::get_if<rows::bad_row>(&item)) problem = bad->problem;
     if (problem) {
         row_outcome outcome = failed_outcome(*problem, source_map());
-        if (auto done = reject(std::move(item), found.number, position, std::move(outcome), rows);
-            !done)
+        if (auto done = reject(std::move(item), found, position, std::move(outcome), rows); !done)
             co_return std::move(done).error();
         co_return nullptr;
     }
@@ -149,8 +150,7 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
                                               ": an earlier row has the id \"" + origin.id + "\"")
                 .with_hint("the values of the --id column must differ");
         row_outcome outcome = failed_outcome(again, source_map());
-        if (auto done = reject(std::move(item), found.number, position, std::move(outcome), rows);
-            !done)
+        if (auto done = reject(std::move(item), found, position, std::move(outcome), rows); !done)
             co_return std::move(done).error();
         co_return nullptr;
     }
@@ -239,8 +239,10 @@ coro::task<result<void>> batch_run::emit_kept(const ports::known_row& known, row
     co_return result<void>();
 }
 
-result<void> batch_run::reject(rows::row_item item, std::uint64_t number, std::uint64_t position,
-                               row_outcome outcome, coro::nursery& rows) {
+result<void> batch_run::reject(rows::row_item item, const known_table::match& found,
+                               std::uint64_t position, row_outcome outcome, coro::nursery& rows) {
+    const std::uint64_t number = found.number;
+    const bool has_earlier = found.known && !found.duplicate;
     const rows::row_origin& origin = rows::origin_of(item);
     ended_row row;
     row.result.id = origin.id;
@@ -267,12 +269,16 @@ result<void> batch_run::reject(rows::row_item item, std::uint64_t number, std::u
         rejected_.bytes -= bytes;
         break_off();
     });
-    rows.start(end_rejected(std::move(row), position, std::move(waiting)));
+    rows.start(end_rejected(std::move(row), has_earlier, position, std::move(waiting)));
     return {};
 }
 
-coro::task<result<void>> batch_run::end_rejected(ended_row row, std::uint64_t position,
-                                                 end_guard waiting) {
+coro::task<result<void>> batch_run::end_rejected(ended_row row, bool has_earlier,
+                                                 std::uint64_t position, end_guard waiting) {
+    if (has_earlier) { // before an edit it has run
+        result<void> added = co_await add_earlier_work(&row.result.end);
+        if (!added) co_return added;
+    }
     result<void> kept = co_await of_.journal->end_row(row.result.end, context());
     if (!kept) co_return kept;
     const std::size_t bytes = bytes_of(row);
@@ -283,6 +289,21 @@ coro::task<result<void>> batch_run::end_rejected(ended_row row, std::uint64_t po
     ++counted_.rejected;
     changed_.notify();
     co_return kept;
+}
+
+coro::task<result<void>> batch_run::add_earlier_work(ports::row_end* to) {
+    result<std::vector<ports::step_record>> records =
+        co_await of_.journal->records_of(to->row, context());
+    if (!records) co_return std::move(records).error();
+    const host::row_history history = host::read_history(
+        *std::move(records), [](const ports::step_record&) { return std::nullopt; });
+    to->spent += history.spent;
+    to->maybe_paid = to->maybe_paid || history.lost != 0;
+    result<ports::row_work> work = co_await of_.journal->work_of(to->row, context());
+    if (!work) co_return std::move(work).error();
+    to->attempts = work->attempts;
+    to->duration_ms = work->duration_ms;
+    co_return result<void>();
 }
 
 } // namespace heddle::cli

@@ -249,7 +249,10 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
         if (const std::string next = how_to_go_on(end, asked); !next.empty())
             members["next"] = next;
     }
-    if (end.cause != stop_cause::none) members["stopped_by"] = to_string(end.cause);
+    // What stops the start of rows when all have started stops nothing.
+    const bool stops = has_more(end) || end.cause == stop_cause::bad_row;
+    if (end.cause != stop_cause::none && stops)
+        members["stopped_by"] = to_string(end.cause);
     else if (!end.problems.empty()) members["stopped_by"] = "batches";
     if (!end.problems.empty())
         members["problems"] = boost::json::array(end.problems.begin(), end.problems.end());

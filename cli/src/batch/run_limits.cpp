@@ -66,6 +66,7 @@ run_limits limits_of(const batch_request& asked) {
     if (asked.budget_usd) limits["budget-usd"] = *asked.budget_usd;
     if (asked.max_calls) limits["max-calls"] = static_cast<double>(*asked.max_calls);
     if (asked.max_failed) limits["stop-after"] = static_cast<double>(*asked.max_failed);
+    else if (asked.skips_all_failures) limits["stop-after"] = 0; // --on-error skip: never
     return limits;
 }
 

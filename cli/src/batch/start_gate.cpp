@@ -115,8 +115,8 @@ void start_gate::row_left(const ports::step_spending& spent) noexcept {
     ended_ += spent;
 }
 
-void start_gate::row_failed() noexcept {
-    ++rows_failed_;
+void start_gate::add_failed(std::uint64_t rows) noexcept {
+    rows_failed_ += rows;
     look_at_failures();
 }
 

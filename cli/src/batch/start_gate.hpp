@@ -88,7 +88,9 @@ public:
     /// The row shows nothing about what a row uses: it waits for requests in batches, or what it
     /// asked was known from an earlier version of the program.
     void row_left(const ports::step_spending& spent) noexcept;
-    void row_failed() noexcept;
+    void row_failed() noexcept { add_failed(1); }
+    void add_failed(std::uint64_t rows) noexcept;
+    [[nodiscard]] std::uint64_t rows_failed() const noexcept { return rows_failed_; }
     /// Stops where as many rows have failed as may; the bound may have changed.
     void look_at_failures() noexcept;
     /// What earlier processes have spent besides, as is found later.

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 namespace heddle::cli {
 
@@ -270,6 +272,18 @@ private:
             const std::size_t comma = rest.find(',');
             if (comma != 0) asked_.out.columns.push_back(rest.substr(0, comma));
             rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+        }
+        return check_columns();
+    }
+
+    /// What is written is to be read again.
+    [[nodiscard]] std::optional<std::string> check_columns() const {
+        std::set<std::string_view> taken{"id",       "row",      "status",       "value",
+                                         "error",    "requests", "input_tokens", "output_tokens",
+                                         "cost_usd", "attempts", "duration_ms",  "maybe_paid"};
+        for (const std::string& column : asked_.out.columns) {
+            if (!taken.insert(column).second)
+                return "--columns: two columns would have the name '" + column + "'";
         }
         return std::nullopt;
     }

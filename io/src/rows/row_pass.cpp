@@ -169,6 +169,10 @@ result<void> row_pass::read_header() {
         if (name.empty())
             return file_error(header->line, "column " + std::to_string(i + 1) + " has no name")
                 .with_hint("each column needs a name in the first line");
+        if (name.find('\r') != std::string::npos)
+            return file_error(header->line, "column " + std::to_string(i + 1) +
+                                                " has a carriage return in its name")
+                .with_hint("lines end with LF or CR LF, not with CR alone: convert the file");
         if (!seen.insert(name).second)
             return file_error(header->line,
                               "two columns have the name " + json_string(utf8::shortened(name, 80)))

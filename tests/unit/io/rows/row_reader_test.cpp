@@ -92,6 +92,9 @@ TEST_F(row_reading, bad_records_name_what_was_expected) {
 TEST_F(row_reading, headers_are_checked) {
     EXPECT_EQ(read_file("a.csv", "a,b,a\n").failure,
               "a.csv, line 1: two columns have the name \"a\"");
+    // The whole file was taken for the header, and no row was found.
+    EXPECT_EQ(read_file("a.csv", "a,b\r1,2\r").failure,
+              "a.csv, line 1: column 2 has a carriage return in its name");
     EXPECT_EQ(read_file("a.csv", "a,,b\n").failure, "a.csv, line 1: column 2 has no name");
     EXPECT_EQ(read_file("a.csv", "").failure, "a.csv: the file is empty");
     row_input input;
