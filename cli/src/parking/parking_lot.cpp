@@ -24,10 +24,24 @@ constexpr std::int64_t seconds_kept = 48 * 3600;
 constexpr double batch_share = 0.5; ///< of the usual price
 constexpr std::size_t bytes_in_a_token = 4;
 
+/// The state of a batch that heddle has asked the service to cancel.
+constexpr const char* cancelling = "cancelling";
+
+// How calls are returned.
+const store::calls_returned not_performed{0, false, false, {}};
+const store::calls_returned maybe_performed{0, true, true, {}};
+
 error no_answer(const parked_batch& batch) {
     return error(ports::make_error_code(ports::llm_errc::protocol),
                  batch.service + ": the last of several batches has no response to this request")
         .with_origin(error_origin::server);
+}
+
+void take_back(ports::step_spending& from, const ports::step_spending& part) {
+    from.requests -= std::min(from.requests, part.requests);
+    from.input_tokens -= part.input_tokens;
+    from.cost_usd -= part.cost_usd;
+    from.unpriced -= std::min(from.unpriced, part.unpriced);
 }
 
 [[nodiscard]] bool is_retried(const batch_answer& answer) {
@@ -41,6 +55,7 @@ error no_answer(const parked_batch& batch) {
 struct parking_lot::taking {
     std::map<std::string, parked_call, std::less<>> left; ///< by the id in the batch
     std::uint64_t unknown = 0;
+    std::set<std::uint64_t> unperformed; ///< numbers of calls that the service reports as such
 };
 
 parking_lot::parking_lot(parts of) : of_(std::move(of)) {}
@@ -80,6 +95,7 @@ coro::task<result<void>> parking_lot::recount(coro::call_context context) {
     if (!sums) co_return std::move(sums).error();
     open_calls_ = sums->collected + sums->submitted;
     open_ = sums->least;
+    since_counted_.clear();
     co_return result<void>();
 }
 
@@ -114,6 +130,7 @@ result<void> parking_lot::park(parked_call call) {
     if (const auto cost = of_.prices.cost_usd(call.service, call.model, least))
         call.least.cost_usd = *cost * batch_share;
     else call.least.unpriced = 1;
+    since_counted_[call.row].push_back(call.least);
     ++open_calls_;
     open_ += call.least;
     parked_now_.insert(call.row);
@@ -131,6 +148,11 @@ result<void> parking_lot::park(parked_call call) {
 result<void> parking_lot::forget(std::uint64_t row) {
     parked_now_.erase(row);
     if (open_calls_ == 0) return {};
+    if (const auto found = since_counted_.find(row); found != since_counted_.end()) {
+        for (const ports::step_spending& each : found->second) take_back(open_, each);
+        open_calls_ -= found->second.size();
+        since_counted_.erase(found);
+    }
     return of_.journal.change_parking(store::calls_dropped{row});
 }
 
@@ -167,7 +189,12 @@ coro::task<result<std::vector<std::string>>> parking_lot::cancel(coro::call_cont
         providers::batch_endpoint* const at = service(each.service);
         if (each.phase != batch_phase::submitted || !at) continue;
         result<void> asked = co_await at->cancel(each.id, context);
-        if (asked) continue;
+        if (asked) {
+            parked_batch noted = each;
+            noted.state = cancelling;
+            if (auto kept = note(std::move(noted)); !kept) co_return std::move(kept).error();
+            continue;
+        }
         if (asked.error().is_cancelled()) co_return std::move(asked).error();
         problems.push_back(batch_title(each) + " is not cancelled: " + asked.error().message());
     }
@@ -214,11 +241,11 @@ coro::task<result<void>> parking_lot::find_intended(parked_batch batch, parking_
         co_return note(std::move(batch));
     }
     seen.returned += batch.calls;
-    if (found.empty()) co_return give_back(std::move(batch), "not submitted", false, false);
+    if (found.empty()) co_return give_back(std::move(batch), "not submitted", not_performed);
     seen.problems.push_back(batch_title(batch) +
                             ": the service has several batches that it may be; its requests are "
                             "submitted again and count as maybe paid");
-    co_return give_back(std::move(batch), "lost", true, true);
+    co_return give_back(std::move(batch), "lost", maybe_performed);
 }
 
 coro::task<result<void>> parking_lot::look_at(parked_batch batch, parking_look& seen,
@@ -233,6 +260,7 @@ coro::task<result<void>> parking_lot::look_at(parked_batch batch, parking_look& 
     switch (status->state) {
     case batch_state::running: {
         ++seen.waiting;
+        if (batch.state == cancelling) co_return result<void>();
         batch.state = "running";
         if (status->finished + status->failed != 0 && status->total) {
             batch.state += ", " + std::to_string(status->finished + status->failed) + " of " +
@@ -249,7 +277,7 @@ coro::task<result<void>> parking_lot::look_at(parked_batch batch, parking_look& 
             co_return result<void>();
         }
         seen.returned += batch.calls;
-        co_return give_back(std::move(batch), "gone", true, true);
+        co_return give_back(std::move(batch), "gone", maybe_performed);
     case batch_state::refused: {
         result<void> taken =
             co_await take_refusal(std::move(batch), *std::move(status), seen, context);
@@ -274,6 +302,7 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
     }
     calls->clear();
     const std::size_t asked = going.left.size();
+    const bool by_hand = batch.state == cancelling; // that is no failed try
     const providers::batch_sink sink = [&](batch_answer answer) -> result<void> {
         const auto found = going.left.find(answer.id);
         if (found == going.left.end()) {
@@ -294,11 +323,15 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
             ++batch.answered;
             ++seen.answered;
         } else {
-            if (is_retried(answer) && call.tries + 1 < max_tries) return {};
+            if (is_retried(answer) && (by_hand || call.tries + 1 < max_tries)) {
+                going.unperformed.insert(call.number);
+                return {};
+            }
             HEDDLE_CHECK(refuse(call, answer.response.error()));
             ++batch.failed;
             ++seen.failed;
         }
+        going.unperformed.erase(call.number);
         going.left.erase(found);
         return {};
     };
@@ -318,7 +351,7 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
     }
     // What is never answered is not submitted, and paid for, without end.
     for (auto each = going.left.begin(); fetched && each != going.left.end();) {
-        if (each->second.tries + 1 < max_tries) {
+        if (by_hand || each->second.tries + 1 < max_tries) {
             ++each;
             continue;
         }
@@ -331,10 +364,13 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
     // Not even one of ours: it is somebody else's, and ours has left no trace.
     const bool is_foreign =
         going.unknown != 0 && going.left.size() == asked && asked != 0 && asked == batch.calls;
-    const bool lacks_lines = status.state == batch_state::ended && !going.left.empty();
-    const bool maybe_paid = !fetched || is_foreign || lacks_lines;
+    const bool lacks_lines =
+        status.state == batch_state::ended && going.left.size() != going.unperformed.size();
+    store::calls_returned how{0, !by_hand || is_foreign, false, {}};
+    how.maybe_paid = !fetched || is_foreign || lacks_lines;
+    how.unperformed.assign(going.unperformed.begin(), going.unperformed.end());
     const std::string state(to_string(status.state));
-    co_return give_back(std::move(batch), is_foreign ? "lost" : state, true, maybe_paid);
+    co_return give_back(std::move(batch), is_foreign ? "lost" : state, std::move(how));
 }
 
 coro::task<result<void>> parking_lot::take_refusal(parked_batch batch, batch_status status,
@@ -347,7 +383,7 @@ coro::task<result<void>> parking_lot::take_refusal(parked_batch batch, batch_sta
     batch.was_too_large = status.may_pass;
     if (status.may_pass) {
         seen.returned += batch.calls;
-        co_return give_back(std::move(batch), "refused", false, false);
+        co_return give_back(std::move(batch), "refused", not_performed);
     }
     result<std::vector<parked_call>> calls =
         co_await of_.kept.calls_of_batch(batch.number, context);
@@ -377,7 +413,7 @@ coro::task<result<void>> parking_lot::take_refusal(parked_batch batch, batch_sta
     batch.failed += refused;
     seen.failed += refused;
     seen.returned += batch.calls - std::min(batch.calls, refused);
-    co_return give_back(std::move(batch), "refused", !names_calls, false);
+    co_return give_back(std::move(batch), "refused", {0, !names_calls, false, {}});
 }
 
 result<void> parking_lot::refuse(const parked_call& call, const error& failure) {
@@ -391,10 +427,10 @@ result<void> parking_lot::refuse(const parked_call& call, const error& failure) 
         store::call_settled{call.number, call.row, std::move(record)});
 }
 
-result<void> parking_lot::give_back(parked_batch batch, std::string state, bool counts,
-                                    bool maybe_paid) {
-    HEDDLE_CHECK(
-        of_.journal.change_parking(store::calls_returned{batch.number, counts, maybe_paid}));
+result<void> parking_lot::give_back(parked_batch batch, std::string state,
+                                    store::calls_returned how) {
+    how.batch = batch.number;
+    HEDDLE_CHECK(of_.journal.change_parking(std::move(how)));
     batch.phase = batch_phase::settled;
     batch.state = std::move(state);
     return note(std::move(batch));

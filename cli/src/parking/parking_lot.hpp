@@ -123,8 +123,8 @@ private:
                                                         parking_look& seen,
                                                         coro::call_context context);
     /// The calls of the batch go into another one.
-    [[nodiscard]] result<void> give_back(store::parked_batch batch, std::string state, bool counts,
-                                         bool maybe_paid);
+    [[nodiscard]] result<void> give_back(store::parked_batch batch, std::string state,
+                                         store::calls_returned how);
     [[nodiscard]] result<void> note(store::parked_batch batch);
     [[nodiscard]] result<void> refuse(const store::parked_call& call, const error& failure);
     [[nodiscard]] coro::task<result<bool>> submit_one(const store::call_group& group, bool all,
@@ -146,6 +146,8 @@ private:
     std::map<std::uint64_t, std::function<void()>> held_; ///< rows, and what a call of them does
     std::vector<store::parked_batch> batches_;
     std::map<std::string, group_size, std::less<>> groups_; ///< collected in this process
+    /// Estimates of what was parked after recount(), and is in no batch, by rows.
+    std::map<std::uint64_t, std::vector<ports::step_spending>> since_counted_;
     std::uint64_t open_calls_ = 0;
     ports::step_spending open_;
     bool full_ = false;

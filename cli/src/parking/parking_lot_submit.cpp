@@ -94,6 +94,7 @@ coro::task<result<bool>> parking_lot::submit_one(const store::call_group& group,
     batch.state = "being submitted";
     providers::batch_submission what{group.model, batch.mark, {}};
     store::batch_intended intended{batch, {}};
+    for (const parked_call& each : *calls) since_counted_.erase(each.row); // not forgotten with it
     for (parked_call& each : *calls) {
         intended.calls.push_back(each.number);
         what.calls.push_back({parked_call_id(each), std::move(each.body)});
@@ -121,7 +122,7 @@ coro::task<result<bool>> parking_lot::submit_one(const store::call_group& group,
         const error& why = receipt.status.error();
         if (!why.is_cancelled())
             problems.push_back("a batch of " + group.service + ": " + why.message());
-        noted = give_back(batch, "not submitted", false, false);
+        noted = give_back(batch, "not submitted", store::calls_returned{0, false, false, {}});
     }
     if (!noted) co_return std::move(noted).error();
     durable = co_await of_.journal.flush(context);

@@ -1,5 +1,6 @@
 #include "store/parking_table.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::store {
@@ -20,6 +21,9 @@ struct sizes {
     }
     std::size_t operator()(const batch_intended& each) const noexcept {
         return each.calls.size() * sizeof(std::uint64_t);
+    }
+    std::size_t operator()(const calls_returned& each) const noexcept {
+        return each.unperformed.size() * sizeof(std::uint64_t);
     }
     std::size_t operator()(const call_settled& each) const noexcept {
         return each.record.name.size() + each.record.body.size();
@@ -54,7 +58,7 @@ result<void> parking_table::prepare(sqlite_database& database) {
         {&on.give_back, "UPDATE parked_calls SET batch = 0, tries = tries + ? WHERE batch = ?"},
         {&on.left,
          "SELECT row, path, content, model, requests, input_tokens, output_tokens, cost, "
-         "unpriced, estimated FROM parked_calls WHERE batch = ?"},
+         "unpriced, estimated, number FROM parked_calls WHERE batch = ?"},
         {&on.drop_row, "DELETE FROM parked_calls WHERE batch = 0 AND row = ?"},
         {&on.drop_all, "DELETE FROM parked_calls WHERE batch = 0"},
     };
@@ -130,6 +134,9 @@ result<void> parking_table::apply(const calls_returned& change) {
         for (;;) {
             HEDDLE_TRY(const bool there, left.step());
             if (!there) break;
+            const auto number = static_cast<std::uint64_t>(left.number(10));
+            const auto& unperformed = change.unperformed;
+            if (std::binary_search(unperformed.begin(), unperformed.end(), number)) continue;
             ports::step_record lost;
             lost.kind = ports::step_kind::lost;
             lost.path = digest_in(left.bytes(1));

@@ -92,6 +92,8 @@ struct calls_returned {
     std::uint64_t batch = 0;
     bool counts = true;      ///< as a try of each call
     bool maybe_paid = false; ///< each may have been paid for: its estimate is counted
+    /// But for these, ascending: the service reports that it did not perform them.
+    std::vector<std::uint64_t> unperformed{};
 };
 /// Calls that are in no batch are forgotten.
 struct calls_dropped {

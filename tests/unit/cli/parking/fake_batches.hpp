@@ -18,6 +18,7 @@ public:
     struct batch {
         providers::batch_status status;
         std::vector<providers::batch_call> calls;
+        bool was_cancelled = false;
     };
     using answer_maker = std::function<providers::batch_answer(const providers::batch_call&)>;
 
@@ -63,8 +64,7 @@ public:
             std::size_t handed = 0;
             for (const providers::batch_call& call : each.calls) {
                 if (call.body == silent) continue;
-                if (each.status.state == providers::batch_state::cancelled &&
-                    handed >= performed_until_cancelled) {
+                if (each.was_cancelled && handed >= performed_until_cancelled) {
                     const providers::batch_answer missed{
                         call.id, providers::batch_answer::fate::cancelled,
                         failure(ports::llm_errc::overloaded, true)};
@@ -90,7 +90,9 @@ public:
             if (each.status.id != id) continue;
             if (each.status.state != providers::batch_state::running)
                 co_return failure(ports::llm_errc::invalid_request);
-            each.status.state = providers::batch_state::cancelled;
+            each.was_cancelled = true;
+            each.status.state = ends_when_cancelled ? providers::batch_state::ended
+                                                    : providers::batch_state::cancelled;
             each.status.has_results = true;
         }
         co_return result<void>();
@@ -135,6 +137,7 @@ public:
     bool loses_answers = false;       ///< after the service has them
     std::optional<std::size_t> breaks_after;
     std::size_t performed_until_cancelled = 0; ///< calls of a batch
+    bool ends_when_cancelled = false;          ///< as Anthropic, which has no state for it
     std::string silent;                        ///< body of the call that no line answers
     std::int64_t created = 4'000'000'000;
     answer_maker answers = &fake_batches::replies;

@@ -457,6 +457,47 @@ TEST_F(parking_lots, cancelled_batches_have_what_was_performed_and_return_the_re
     EXPECT_EQ(service->times("\"a\""), 1U);
 }
 
+// They counted as possibly paid.
+TEST_F(parking_lots, what_a_service_has_not_performed_is_not_counted) {
+    service->ends_when_cancelled = true;
+    service->performed_until_cancelled = 1;
+    service->silent = "\"d\"";
+    park(1, 1, "\"a\"");
+    park(2, 2, "\"b\"");
+    park(3, 3, "\"c\"");
+    submit();
+    EXPECT_TRUE(on.run(lot->cancel(on.context())).value().empty());
+    EXPECT_EQ(look().returned, 2U);
+    EXPECT_EQ(store->totals().spent.requests, 1U);
+    EXPECT_EQ(store->totals().maybe_paid, 0U);
+    // A call without any line may have been performed.
+    service->performed_until_cancelled = 0;
+    park(4, 4, "\"d\"");
+    submit();
+    EXPECT_TRUE(on.run(lot->cancel(on.context())).value().empty());
+    EXPECT_EQ(look().returned, 3U);
+    EXPECT_EQ(store->totals().maybe_paid, 1U);
+}
+
+// After the fourth time they had failed.
+TEST_F(parking_lots, what_was_cancelled_by_hand_is_submitted_again_each_time) {
+    for (const bool ends : {false, true}) {
+        service->ends_when_cancelled = ends;
+        const std::uint64_t row = ends ? 2 : 1;
+        park(row, row, "\"a\"");
+        for (int i = 0; i < 6; ++i) {
+            submit();
+            EXPECT_TRUE(on.run(lot->cancel(on.context())).value().empty());
+            const parking_look seen = look();
+            EXPECT_EQ(seen.returned, 1U);
+            EXPECT_EQ(seen.failed, 0U);
+        }
+        submit();
+        service->end();
+        EXPECT_EQ(look().answered, 1U);
+    }
+}
+
 TEST_F(parking_lots, a_batch_that_cannot_be_cancelled_is_named) {
     park(1, 1, "\"a\"");
     submit();
@@ -482,6 +523,8 @@ TEST_F(parking_lots, rows_that_have_ended_need_no_calls) {
     park(1, 1, "\"a\"");
     park(2, 2, "\"b\"");
     ASSERT_TRUE(lot->forget(1));
+    EXPECT_EQ(lot->open_calls(), 1U);
+    EXPECT_EQ(lot->open_spending().requests, 1U) << "they counted for --max-calls";
     submit();
     EXPECT_EQ(service->times("\"a\""), 0U);
     EXPECT_EQ(service->times("\"b\""), 1U);
