@@ -251,6 +251,66 @@ TEST_F(kept_runs, that_failed_have_all_their_responses_after_an_edit) {
     EXPECT_EQ(model.counters().requests, 1U);
 }
 
+// It had the last response that was paid for again, and used what had failed.
+TEST_F(kept_runs, that_failed_ask_again_for_what_failed_also_after_an_edit) {
+    model_thread model(R"({"rules": [
+        {"match": "q2", "text": "x", "error": {"status": 400, "message": "no", "times": 1}},
+        {"match": ".*", "text": "x"}]})");
+    const std::string program =
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+        "(define (main n)\n"
+        "  (let ((first (ask \"q1\")) (second (ask \"q2\")) (third (ask \"q3\")))\n"
+        "    (if (equal? (get second 'status) \"FAILED\") (error \"it failed\") \"whole\")))\n";
+    scratch.file("m.heddle", program);
+    auto command = running(model.url(), {"-i", "n:=1"});
+    ASSERT_EQ(run_heddle(command).code, 1);
+    const auto requests = model.counters().requests;
+    scratch.file("m.heddle", program + "(define unused 1)\n");
+    command.emplace_back("--retry-failed");
+    const auto retried = run_heddle(command);
+    EXPECT_EQ(retried.code, 0) << retried.err;
+    EXPECT_EQ(retried.out, "whole\n");
+    EXPECT_EQ(model.counters().requests, requests + 1) << "only q2 was asked again";
+}
+
+// Each edit began a new budget.
+TEST_F(kept_runs, keep_to_their_budget_after_an_edit) {
+    model_thread model(always_answering("x"));
+    const auto program = [&](const std::string& prompt) {
+        scratch.file("m.heddle", "(defatom ask (params q) (instructions \"" + prompt +
+                                     " {{q}}\"))\n(define (main n) (map (lambda (i) (get (ask i) "
+                                     "'content)) (range n)))\n");
+    };
+    program("one");
+    ASSERT_EQ(run_heddle(running(model.url(), {"-i", "n:=4", "-c", "1", "--max-calls", "4"})).code,
+              0);
+    program("two");
+    const auto more =
+        run_heddle(running(model.url(), {"-i", "n:=4", "-c", "1", "--max-calls", "6"}));
+    EXPECT_EQ(more.code, 1) << more.out;
+    EXPECT_THAT(more.err, HasSubstr("max-calls: all 6 calls of the run are used"));
+    EXPECT_EQ(model.counters().requests, 6U);
+    const auto ended = run_heddle(
+        running(model.url(), {"-i", "n:=4", "-c", "1", "--max-calls", "8", "--retry-failed"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 8U);
+}
+
+TEST_F(kept_runs, count_requests_without_a_response_in_their_budget) {
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+    const auto command = running(model.url(), {"-i", "n:=5", "-c", "1", "--max-calls", "3"});
+    for (unsigned kills = 1; kills <= 3; ++kills) {
+        child_process child(heddle_command(command), at_home());
+        ASSERT_TRUE(model.wait_until([&](const auto& seen) { return seen.requests == kills; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    const auto ended = run_heddle(command);
+    EXPECT_EQ(ended.code, 1) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("max-calls: all 3 calls of the run are used"));
+    EXPECT_EQ(model.counters().requests, 3U);
+}
+
 TEST_F(kept_runs, that_are_tried_again_use_no_answer_that_followed_from_the_failure) {
     model_thread model(R"({"rules": [
         {"match": "q1", "text": "good", "error": {"status": 400, "message": "no", "times": 1}},

@@ -149,17 +149,14 @@ void kept_run::note_lost(ports::step_record record) {
 }
 
 /// The program is another one: what it asks as before is answered as before.
-coro::task<result<void>> kept_run::revise() {
+coro::task<result<void>> kept_run::revise(bool has_failed) {
     result<std::vector<ports::step_record>> all =
         co_await journal_->records_of(row_number, context());
     if (!all) co_return std::move(all).error();
-    host::row_history history =
-        host::read_history(*std::move(all), [](const ports::step_record&) { return std::nullopt; });
+    host::row_history history = setup::read_earlier_version(
+        session_->memory(), *std::move(all), has_failed, has_failed && asked_.retry_failed);
     for (ports::step_record& each : history.newly_lost) note_lost(std::move(each));
-    // Only a retry asks anew what made the run fail.
-    std::vector<std::uint64_t> discarded;
-    if (asked_.retry_failed) discarded = std::move(history.discarded);
-    if (auto revised = journal_->revise_row(row_number, std::move(discarded)); !revised)
+    if (auto revised = journal_->revise_row(row_number, std::move(history.discarded)); !revised)
         co_return revised;
     result<void> kept = co_await journal_->flush(context());
     co_return kept;
@@ -180,7 +177,7 @@ coro::task<result<void>> kept_run::begin(const run_sources* now) {
         if (!work) co_return std::move(work).error();
         before_ = *work;
         if (!changed->empty() && *row) {
-            result<void> revised = co_await revise();
+            result<void> revised = co_await revise(failed);
             if (!revised) co_return revised;
         } else if (failed && asked_.retry_failed) {
             if (auto again = journal_->retry_row(row_number); !again) co_return again;
@@ -259,6 +256,33 @@ void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
     which.kept.emplace(*journal_, row_number, seed, std::move(history.replayed));
     which.kept->set_evaluation(evaluation);
     which.kept->share_longest_output(longest_output_);
+    if (asked_.budget_usd || asked_.max_calls) {
+        which.kept->bound_requests(
+            [this](const ports::step_spending& next) { return keeps_to_budget(next); });
+    }
+}
+
+/// The session has a budget of its own, which sees what is replayed: not what an earlier version of
+/// the program has spent, nor requests without a response.
+result<void> kept_run::keeps_to_budget(const ports::step_spending& next) const {
+    constexpr double rounding = 1 + 1e-9;
+    const ports::step_spending spent = journal_->totals().spent;
+    const auto refusal = [](std::string message) {
+        return error(lang::errc::limit, std::move(message))
+            .with_hint(
+                "a larger limit continues the run; 'heddle runs show' lists what it has used")
+            .with_attempts(0);
+    };
+    if (asked_.max_calls && spent.requests + std::uint64_t{next.requests} > *asked_.max_calls) {
+        return refusal("max-calls: all " + std::to_string(*asked_.max_calls) +
+                       " calls of the run are used");
+    }
+    if (asked_.budget_usd && spent.cost_usd + next.cost_usd > *asked_.budget_usd * rounding) {
+        const std::string used = setup::dollars(spent.cost_usd);
+        return refusal("budget-usd: the run has spent " + (used.empty() ? "$0" : used) + " of " +
+                       setup::dollars(*asked_.budget_usd) + ", and the call costs more");
+    }
+    return {};
 }
 
 coro::task<result<host::step_log*>> kept_run::begin_main() {

@@ -46,7 +46,9 @@ struct kept_run_request {
     std::vector<std::string> inputs;    ///< among them: NAME=VALUE
     setup::environment variables;
     bool retry_failed = false;
-    std::uint64_t seed = 0; ///< 0: any
+    std::uint64_t seed = 0;                 ///< 0: any
+    std::optional<double> budget_usd;       ///< over all processes and versions of the program
+    std::optional<std::uint64_t> max_calls; ///< as budget_usd
     run_use use = run_use::work;
     std::function<void(const ports::step_record&)> on_replayed; ///< may be empty
     /// Called with the journal before it is read; may be empty. Errors: those of open().
@@ -113,7 +115,9 @@ private:
     };
     [[nodiscard]] result<void> open_journal_of(const run_sources& now);
     [[nodiscard]] coro::task<result<std::string>> changes(const run_sources* now);
-    [[nodiscard]] coro::task<result<void>> revise();
+    /// Whether a request that costs `next`, with those under way, may be sent. Errors: limit.
+    [[nodiscard]] result<void> keeps_to_budget(const ports::step_spending& next) const;
+    [[nodiscard]] coro::task<result<void>> revise(bool has_failed);
     [[nodiscard]] coro::task<result<void>> begin(const run_sources* now);
     [[nodiscard]] coro::task<result<run_records>> read_records();
     [[nodiscard]] std::string greeting_for(const std::string& changed,

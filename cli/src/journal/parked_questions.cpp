@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -88,23 +86,22 @@ tasks::user_port parked_questions() {
 }
 
 std::vector<kept_question> open_questions(const std::vector<ports::step_record>& records) {
-    std::set<ports::digest128> ended; // steps
-    std::map<std::pair<ports::digest128, ports::digest128>, std::size_t> answers;
-    for (const ports::step_record& each : records) {
-        if (is_part(each) && each.name == answer_name) ++answers[{each.path, each.content}];
-        else if (each.kind == ports::step_kind::answer || each.kind == ports::step_kind::composed)
-            ended.insert(each.path);
-    }
+    // In their order: a step that is repeated asks again after its end.
     std::vector<kept_question> open;
     for (const ports::step_record& each : records) {
-        if (!is_part(each) || each.name != question_name) continue;
-        if (ended.contains(each.path)) continue;
-        const auto answered = answers.find({each.path, key_of(answer_name, each.body)});
-        if (answered != answers.end() && answered->second != 0) {
-            --answered->second;
-            continue;
+        if (each.kind == ports::step_kind::answer || each.kind == ports::step_kind::composed) {
+            std::erase_if(open,
+                          [&](const kept_question& asked) { return asked.path == each.path; });
+        } else if (is_part(each) && each.name == question_name) {
+            open.push_back({each.path, question_in(each.body), each.body});
+        } else if (is_part(each) && each.name == answer_name) {
+            const auto answered =
+                std::find_if(open.begin(), open.end(), [&](const kept_question& asked) {
+                    return asked.path == each.path &&
+                           key_of(answer_name, asked.text) == each.content;
+                });
+            if (answered != open.end()) open.erase(answered);
         }
-        open.push_back({each.path, question_in(each.body), each.body});
     }
     return open;
 }

@@ -27,8 +27,30 @@ std::string message_of_step(const error& failure) {
     return failure.message();
 }
 
+namespace {
+
+/// The record with which the last attempt has failed; end(): it has left none. Responses of
+/// batches that were still awaited may follow it.
+std::vector<ports::step_record>::iterator last_failure(std::vector<ports::step_record>& records) {
+    for (auto each = records.end(); each != records.begin();) {
+        --each;
+        switch (each->kind) {
+        case ports::step_kind::failed: return each;
+        case ports::step_kind::request:
+        case ports::step_kind::refused:
+        case ports::step_kind::sent:
+        case ports::step_kind::unpaid:
+        case ports::step_kind::lost: break;
+        default: return records.end();
+        }
+    }
+    return records.end();
+}
+
+} // namespace
+
 void end_attempt(std::vector<ports::step_record>& records) {
-    if (records.empty() || records.back().kind != ports::step_kind::failed)
+    if (last_failure(records) == records.end())
         records.emplace_back().kind = ports::step_kind::failed;
 }
 
@@ -36,8 +58,10 @@ host::row_history read_earlier_version(lang::heap& memory, std::vector<ports::st
                                        bool has_failed, bool asks_anew) {
     if (asks_anew) {
         end_attempt(records);
-    } else if (has_failed && !records.empty() && records.back().kind == ports::step_kind::failed) {
-        records.pop_back(); // nobody has asked for another attempt: what failed is the answer
+    } else if (has_failed) {
+        // Nobody has asked for another attempt: what failed is the answer.
+        if (const auto failure = last_failure(records); failure != records.end())
+            records.erase(failure);
     }
     return host::read_history(std::move(records), [&memory](const ports::step_record& step) {
         return failure_of_step(memory, step);

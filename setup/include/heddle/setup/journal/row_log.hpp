@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -31,7 +32,11 @@ public:
                                                   coro::call_context context) override {
         if (held_by_ && record.kind == ports::step_kind::sent) {
             hold_row();
-            return refused();
+            return refused(error::cancelled(cancel_reason::budget).with_attempts(0));
+        }
+        if (bound_ && record.kind == ports::step_kind::sent) {
+            if (auto allowed = bound_(spending_with(record)); !allowed)
+                return refused(std::move(allowed).error());
         }
         note_request(record);
         if (record.kind == ports::step_kind::request)
@@ -69,6 +74,10 @@ public:
     /// A request that the row is about to send ends it by `row`, which outlives the log, and is not
     /// sent.
     void hold_requests(coro::cancel_source& row) noexcept { held_by_ = &row; }
+    /// Asked before each request with what it and those under way cost at least: an error, and the
+    /// request is not sent.
+    using request_bound = std::function<result<void>(const ports::step_spending&)>;
+    void bound_requests(request_bound bound) { bound_ = std::move(bound); }
     /// The row needs a request.
     void hold_row() noexcept {
         has_held_ = true;
@@ -91,8 +100,12 @@ public:
     [[nodiscard]] std::uint64_t seed() const noexcept override { return seed_; }
 
 private:
-    [[nodiscard]] static coro::task<result<void>> refused() {
-        co_return error::cancelled(cancel_reason::budget).with_attempts(0);
+    [[nodiscard]] static coro::task<result<void>> refused(error why) { co_return why; }
+    [[nodiscard]] ports::step_spending spending_with(const ports::step_record& next) const {
+        ports::step_spending sum = next.spent;
+        for (const ports::step_record& each : under_way_) sum += each.spent;
+        sum.requests = static_cast<std::uint32_t>(under_way_.size() + 1);
+        return sum;
     }
     void note_request(const ports::step_record& record) {
         using ports::step_kind;
@@ -121,6 +134,7 @@ private:
     std::int64_t own_longest_output_ = 0;       ///< of this execution
     std::int64_t* longest_output_ = &own_longest_output_;
     coro::cancel_source* held_by_ = nullptr; ///< null: requests are sent
+    request_bound bound_;                    ///< empty: none
     bool has_held_ = false;
     bool is_parked_ = false;
     bool repeats_output_ = false;
