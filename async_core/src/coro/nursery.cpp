@@ -68,7 +68,7 @@ void nursery::start(task<result<void>> child) {
 }
 
 void nursery::note(error failure) noexcept {
-    if (first_error_) return;
+    if (first_error_ || policy_ == on_failure::ignore) return;
     first_error_ = std::move(failure);
     cancel_.request(cancel_reason::sibling);
 }

@@ -3,15 +3,18 @@
 #include "http/server_connection.hpp"
 #include "http/server_shared.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/coro/nursery.hpp>
 #include <heddle/http/status.hpp>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/ip/network_v6.hpp>
-#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/socket_base.hpp>
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <new>
 
 namespace heddle::http {
 
@@ -22,8 +25,10 @@ using boost::system::error_code;
 using tcp = asio::ip::tcp;
 using acceptor_type = asio::basic_socket_acceptor<tcp, coro::executor>;
 
-/// How long accepting pauses when the process has no file descriptor left.
-constexpr std::chrono::milliseconds out_of_files_pause{20};
+/// How long accepting pauses when the process has no file descriptor or memory left.
+constexpr std::chrono::milliseconds shortage_pause{20};
+/// Pauses in a row for which there was no memory either.
+constexpr unsigned max_refused_pauses = 1000;
 /// Connections that are taken before the other work of the loop has its turn.
 constexpr int max_at_once = 64;
 
@@ -78,7 +83,13 @@ const std::string& server_shared::date() {
 struct server::state {
     state(server_options options, request_handler handler, coro::event_loop& loop, log_port& log)
         : shared(std::move(options), std::move(handler), loop, log),
-          acceptor(loop.context().get_executor()) {}
+          acceptor(loop.context().get_executor()), incoming(std::make_shared<client_signal>()) {}
+
+    /// Is notified when a client waits in the kernel, or the port is closed.
+    struct client_signal {
+        coro::wait_point ready;
+        bool is_armed = false;
+    };
 
     /// Is notified of cancellation and of the deadline, in the place of the acceptor, which cannot.
     class stop_signal final : public coro::cancel_hook, public coro::timer_node {
@@ -104,19 +115,49 @@ struct server::state {
         if (all_closed.waiting()) all_closed.notify();
     }
 
-    /// `children` and, below, `self` outlive the coroutines: serve() joins before it ends.
+    /// A connection in the list and the counts of the server. It leaves them with this object, also
+    /// if its coroutine is never started.
+    class open_connection {
+    public:
+        open_connection(state& owner, std::shared_ptr<server_connection> connection)
+            : owner_(owner), connection_(std::move(connection)) {
+            owner_.add(*connection_);
+        }
+        open_connection(open_connection&& other) noexcept = default;
+        open_connection& operator=(open_connection&&) = delete;
+        ~open_connection() {
+            if (connection_) owner_.remove(*connection_);
+        }
+        [[nodiscard]] state& owner() const noexcept { return owner_; }
+        [[nodiscard]] const std::shared_ptr<server_connection>& get() const noexcept {
+            return connection_;
+        }
+
+    private:
+        state& owner_;
+        std::shared_ptr<server_connection> connection_; ///< null: moved from
+    };
+
+    /// `children` outlives the coroutines: serve() joins before it ends.
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
     [[nodiscard]] coro::task<result<void>> accept_all(coro::nursery& children);
-    [[nodiscard]] static coro::task<result<void>> run_connection(
-        state& self, std::shared_ptr<server_connection> connection, coro::call_context context);
+    [[nodiscard]] coro::task<result<void>> accept_next(coro::nursery& children);
     // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
+    [[nodiscard]] static coro::task<result<void>> run_connection(open_connection started,
+                                                                 coro::call_context context);
+    [[nodiscard]] coro::task<void> wait_for_client();
+    [[nodiscard]] coro::task<void> pause();
     [[nodiscard]] coro::task<void> wait_closed(std::chrono::milliseconds time);
     void take(server_socket socket, coro::nursery& children);
     void take_waiting(coro::nursery& children);
+    void add(server_connection& connection);
+    void remove(server_connection& connection) noexcept;
+    void log_failure(const char* what) noexcept;
     void close_idle() noexcept;
 
     server_shared shared;
     acceptor_type acceptor;
+    std::shared_ptr<client_signal> incoming; ///< shared with the wait of the acceptor
     boost::intrusive::list<server_connection, boost::intrusive::constant_time_size<false>>
         connections;
     std::map<std::string, std::size_t, std::less<>> by_client; ///< open
@@ -162,14 +203,24 @@ coro::task<result<void>> server::serve(coro::call_context context) {
     else if (context.cancel) context.cancel->hook(signal);
     if (!context.until.is_never()) loop.schedule(signal, context.until.at());
 
-    // The handlers are cancelled by the context, or when the time to drain is over.
-    coro::nursery children(coro::call_context{&loop, context.cancel, {}});
-    result<void> accepted = co_await self.accept_all(children);
-    self.stop();
-    if (!self.broken_off) co_await self.wait_closed(self.shared.options.drain);
-    children.cancel(cancel_reason::shutdown);
-    self.broken_off = false;
-    co_await self.wait_closed(self.shared.options.close_time);
+    // The handlers are cancelled by the context, or when the time to drain is over. A connection
+    // that fails ends no other.
+    coro::nursery children(coro::call_context{&loop, context.cancel, {}},
+                           coro::nursery::on_failure::ignore);
+    result<void> accepted;
+    // Whatever is thrown, the children must be joined.
+    try {
+        accepted = co_await self.accept_all(children);
+        self.stop();
+        if (!self.broken_off) co_await self.wait_closed(self.shared.options.drain);
+        children.cancel(cancel_reason::shutdown);
+        self.broken_off = false;
+        co_await self.wait_closed(self.shared.options.close_time);
+    } catch (...) {
+        accepted = error_of_exception("the server");
+        self.stop();
+        children.cancel(cancel_reason::shutdown);
+    }
     for (server_connection& open : self.connections) open.close();
     result<void> joined = co_await children.join();
     signal.unschedule();
@@ -188,33 +239,71 @@ coro::task<void> server::state::wait_closed(std::chrono::milliseconds time) {
 }
 
 coro::task<result<void>> server::state::accept_all(coro::nursery& children) {
+    unsigned refused_pauses = 0;
     while (!shared.stopping) {
-        server_socket socket(acceptor.get_executor());
-        error_code ec;
-        co_await acceptor.async_accept(socket, asio::redirect_error(coro::use_task, ec));
-        if (shared.stopping) break;
-        if (ec == asio::error::no_descriptors ||
-            ec == boost::system::errc::too_many_files_open_in_system ||
-            ec == asio::error::no_buffer_space || ec == asio::error::no_memory) {
-            shared.log.write(log_level::warn, "server", "accepting pauses: " + ec.message());
-            close_idle();
-            const coro::deadline until(shared.loop.now() + out_of_files_pause);
-            co_await shared.room.wait(coro::call_context{&shared.loop, nullptr, until});
-            continue;
+        bool has_memory = true;
+        try {
+            result<void> accepted = co_await accept_next(children);
+            if (!accepted) co_return accepted;
+        } catch (const std::bad_alloc&) { // this client has lost its connection, and no other
+            has_memory = false;
         }
-        if (ec == asio::error::connection_aborted || ec == boost::system::errc::protocol_error)
-            continue;
-        if (ec) co_return port_error("the port broke", ec);
-        while (shared.counters.open_connections >= shared.options.max_connections &&
-               !shared.stopping) {
-            close_idle();
-            co_await shared.room.wait(coro::call_context{&shared.loop, nullptr, {}});
+        if (has_memory) continue;
+        shared.log.write(log_level::warn, "server", "accepting pauses: out of memory");
+        try {
+            co_await pause();
+            refused_pauses = 0;
+        } catch (const std::bad_alloc&) {
+            if (++refused_pauses == max_refused_pauses) throw;
         }
-        if (shared.stopping) break;
-        take(std::move(socket), children);
-        take_waiting(children);
     }
     co_return result<void>();
+}
+
+coro::task<result<void>> server::state::accept_next(coro::nursery& children) {
+    co_await wait_for_client();
+    if (shared.stopping) co_return result<void>();
+    server_socket socket(acceptor.get_executor());
+    error_code ec;
+    acceptor.accept(socket, ec);
+    if (ec == asio::error::would_block || ec == asio::error::connection_aborted ||
+        ec == boost::system::errc::protocol_error)
+        co_return result<void>();
+    if (ec == asio::error::no_descriptors ||
+        ec == boost::system::errc::too_many_files_open_in_system ||
+        ec == asio::error::no_buffer_space || ec == asio::error::no_memory) {
+        shared.log.write(log_level::warn, "server", "accepting pauses: " + ec.message());
+        co_await pause();
+        co_return result<void>();
+    }
+    if (ec) co_return port_error("the port broke", ec);
+    while (shared.counters.open_connections >= shared.options.max_connections && !shared.stopping) {
+        close_idle();
+        co_await shared.room.wait(coro::call_context{&shared.loop, nullptr, {}});
+    }
+    if (shared.stopping) co_return result<void>();
+    take(std::move(socket), children);
+    take_waiting(children);
+    co_return result<void>();
+}
+
+/// A wait that was awaited by way of Asio would, without memory for it, drop this coroutine.
+coro::task<void> server::state::wait_for_client() {
+    if (!incoming->is_armed) {
+        acceptor.async_wait(asio::socket_base::wait_read, [to = incoming](const error_code&) {
+            to->is_armed = false;
+            to->ready.notify();
+        });
+        incoming->is_armed = true;
+    }
+    co_await incoming->ready.wait(coro::call_context{&shared.loop, nullptr, {}});
+}
+
+/// Until a connection has ended, or for a moment.
+coro::task<void> server::state::pause() {
+    close_idle();
+    const coro::deadline until(shared.loop.now() + shortage_pause);
+    co_await shared.room.wait(coro::call_context{&shared.loop, nullptr, until});
 }
 
 /// One connection in each turn of the loop is too few when the turns of a busy server are long: a
@@ -238,22 +327,43 @@ void server::state::take(server_socket socket, coro::nursery& children) {
     socket.set_option(tcp::no_delay(true), ec);
     socket.non_blocking(true, ec);
     std::string key = key_of(peer.address());
-    std::size_t& open = by_client[key];
+    const auto known = by_client.find(key);
+    const std::size_t open = known == by_client.end() ? 0 : known->second;
     if (open >= shared.options.max_connections_per_client) {
         ++shared.counters.refused;
         turn_away(socket, shared);
         return;
     }
-    auto connection =
-        std::make_shared<server_connection>(shared, std::move(socket), std::move(key));
-    ++open;
+    open_connection opened(
+        *this, std::make_shared<server_connection>(shared, std::move(socket), std::move(key)));
+    children.start(run_connection(std::move(opened), children.context()));
+}
+
+void server::state::add(server_connection& connection) {
+    ++by_client[connection.client_key()]; // first: it may throw
+    connections.push_back(connection);
     server_counters& counters = shared.counters;
     ++counters.open_connections;
     counters.max_open_connections =
         std::max(counters.max_open_connections, counters.open_connections);
-    connections.push_back(*connection);
-    children.start(
-        [&] { return run_connection(*this, std::move(connection), children.context()); });
+}
+
+void server::state::remove(server_connection& connection) noexcept {
+    connection.close(); // unless it has ended in order
+    connections.erase(connections.iterator_to(connection));
+    const auto client = by_client.find(connection.client_key());
+    if (--client->second == 0) by_client.erase(client);
+    --shared.counters.open_connections;
+    if (shared.room.waiting()) shared.room.notify();
+    if (shared.counters.open_connections == 0 && all_closed.waiting()) all_closed.notify();
+}
+
+void server::state::log_failure(const char* what) noexcept {
+    try {
+        shared.log.write(log_level::error, "server", std::string("a connection failed: ") + what);
+    } catch (...) { // no memory for the reason
+        shared.log.write(log_level::error, "server", "a connection failed");
+    }
 }
 
 /// Closes the oldest connection that waits for a request.
@@ -265,25 +375,14 @@ void server::state::close_idle() noexcept {
     }
 }
 
-coro::task<result<void>> server::state::run_connection(
-    state& self, std::shared_ptr<server_connection> connection, coro::call_context context) {
-    std::string failure;
+coro::task<result<void>> server::state::run_connection(open_connection started,
+                                                       coro::call_context context) {
+    const open_connection open(std::move(started)); // ends here, and not with the frame
     try {
-        co_await server_connection::serve(connection, context);
+        co_await server_connection::serve(open.get(), context);
     } catch (const std::exception& e) { // no memory: this connection ends, and no other
-        failure = e.what();
-        connection->close();
+        open.owner().log_failure(e.what());
     }
-    if (!failure.empty()) {
-        self.shared.log.write(log_level::error, "server", "a connection failed: " + failure);
-    }
-    self.connections.erase(self.connections.iterator_to(*connection));
-    const auto client = self.by_client.find(connection->client_key());
-    if (--client->second == 0) self.by_client.erase(client);
-    --self.shared.counters.open_connections;
-    if (self.shared.room.waiting()) self.shared.room.notify();
-    if (self.shared.counters.open_connections == 0 && self.all_closed.waiting())
-        self.all_closed.notify();
     co_return result<void>();
 }
 

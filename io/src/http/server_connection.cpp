@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace heddle::http {
@@ -126,7 +127,7 @@ coro::task<bool> server_connection::send_continue(server_connection& self) {
 
 coro::task<server_connection::received> server_connection::receive(server_connection& self) {
     for (;;) {
-        self.make_room(std::max<std::size_t>(self.parser_.missing(self.end_ - self.begin_), 1));
+        self.make_room(self.parser_.missing(self.end_ - self.begin_));
         const net::io_outcome got = self.read_some();
         if (got.status == io_status::done) {
             self.phase_ = phase::receiving;
@@ -169,6 +170,26 @@ coro::deadline server_connection::receive_deadline() {
     return limit_;
 }
 
+/// A request that counts as in progress, and is cancelled when the client hangs up.
+class server_connection::request_in_progress {
+public:
+    request_in_progress(server_connection& connection, coro::cancel_source& gone) noexcept
+        : connection_(connection) {
+        connection_.request_ = &gone;
+        ++connection_.shared_.counters.requests;
+        ++connection_.shared_.counters.in_progress;
+    }
+    request_in_progress(const request_in_progress&) = delete;
+    request_in_progress& operator=(const request_in_progress&) = delete;
+    ~request_in_progress() {
+        connection_.request_ = nullptr;
+        --connection_.shared_.counters.in_progress;
+    }
+
+private:
+    server_connection& connection_;
+};
+
 coro::task<bool> server_connection::respond(server_connection& self, coro::call_context context) {
     server_request request = self.parser_.request();
     self.complete_request(request);
@@ -176,34 +197,34 @@ coro::task<bool> server_connection::respond(server_connection& self, coro::call_
     self.keep_alive_ = request.keep_alive;
     self.is_http_1_0_ = request.is_http_1_0;
     self.no_body_ = self.parser_.is_head();
-    ++self.shared_.counters.requests;
-    ++self.shared_.counters.in_progress;
     // The parser keeps what it has read: these bytes are not needed any more.
     self.begin_ += self.parser_.consumed();
+    self.release_room();
 
-    coro::cancel_source gone(context.cancel);
-    self.request_ = &gone;
-    // What TLS holds already does not make the socket readable.
-    if (self.tls_ && self.tls_->has_pending()) self.read_ahead();
-    else self.arm_read();
     response_writer response(self);
     std::string thrown;
     bool failed = false;
-    try {
-        co_await self.shared_.handler(request, response, context.with_cancel(gone));
-    } catch (const std::exception& e) {
-        failed = true;
-        thrown = e.what();
-    } catch (...) {
-        failed = true;
+    coro::cancel_source gone(context.cancel);
+    {
+        const request_in_progress going(self, gone);
+        // What TLS holds already does not make the socket readable.
+        if (self.tls_ && self.tls_->has_pending()) self.read_ahead();
+        else self.arm_read();
+        try {
+            co_await self.shared_.handler(request, response, context.with_cancel(gone));
+        } catch (const std::exception& e) {
+            failed = true;
+            thrown = e.what();
+        } catch (...) {
+            failed = true;
+        }
     }
-    self.request_ = nullptr;
-    --self.shared_.counters.in_progress;
     if (failed || !response.has_started()) {
         self.shared_.log.write(log_level::error, "server",
                                "a handler failed: " + (failed ? thrown : "it sent no response"));
     }
-    bool whole = response.has_finished();
+    // What was put and is not sent would be taken for the begin of the next response.
+    bool whole = response.has_finished() && !failed && self.out_.empty();
     if (!response.has_started()) {
         self.keep_alive_ = false;
         response_head head;
@@ -271,7 +292,7 @@ coro::task<void> server_connection::linger(server_connection& self) {
     const coro::deadline until = self.in(longest);
     for (std::size_t read = 0; read < most && !self.at_end_;) {
         self.begin_ = self.end_ = 0;
-        self.make_room(1);
+        self.make_room(0);
         // Past TLS: nothing of it is looked at.
         const net::io_outcome got = net::read_some(self.socket_.native_handle(), self.in_);
         if (got.status == io_status::done) {
@@ -315,8 +336,8 @@ coro::task<result<void>> server_connection::flush(server_connection& self) {
             fine = woken == coro::wake::notified && !self.at_end_;
         }
     }
-    if (self.out_.capacity() > kept_room) self.out_ = {};
     self.out_.clear();
+    if (self.out_.capacity() > kept_room) std::string().swap(self.out_);
     if (fine) co_return result<void>();
     self.hang_up();
     co_return error::cancelled(cancel_reason::user, "the client has hung up");
@@ -381,12 +402,12 @@ coro::task<coro::wake> server_connection::wait_readable(server_connection& self,
 coro::task<coro::wake> server_connection::wait_writable(server_connection& self,
                                                         coro::deadline until) {
     if (!self.writing_armed_) {
-        self.writing_armed_ = true;
         self.socket_.async_wait(asio::socket_base::wait_write,
                                 [me = self.shared_from_this()](const error_code& ec) {
                                     me->writing_armed_ = false;
                                     if (!ec) me->writable_.notify();
                                 });
+        self.writing_armed_ = true;
     }
     const coro::wake woken =
         co_await self.writable_.wait(coro::call_context{&self.shared_.loop, nullptr, until});
@@ -395,23 +416,27 @@ coro::task<coro::wake> server_connection::wait_writable(server_connection& self,
 
 void server_connection::arm_read() {
     if (reading_armed_ || at_end_) return;
-    reading_armed_ = true;
     socket_.async_wait(asio::socket_base::wait_read,
                        [me = shared_from_this()](const error_code& ec) {
                            me->reading_armed_ = false;
                            if (!ec) me->on_readable();
                        });
+    reading_armed_ = true;
 }
 
-void server_connection::on_readable() {
-    if (request_ != nullptr) read_ahead();
-    else readable_.notify();
+void server_connection::on_readable() noexcept {
+    if (request_ == nullptr) return readable_.notify();
+    try {
+        read_ahead();
+    } catch (const std::bad_alloc&) { // its end would not show
+        hang_up();
+    }
 }
 
 /// While a handler runs: keeps what comes for later, and notices the end.
 void server_connection::read_ahead() {
     while (end_ - begin_ < max_ahead) {
-        make_room(1);
+        make_room(0);
         const net::io_outcome got = read_some();
         if (got.status == io_status::done) continue;
         if (got.status == io_status::would_block) {
@@ -443,20 +468,32 @@ net::io_outcome server_connection::write_some(std::string_view from) noexcept {
     return net::write_some(socket_.native_handle(), from, net::more_follows::no);
 }
 
-void server_connection::make_room(std::size_t wanted) {
+/// Frees the room of a large request of which nothing is left.
+void server_connection::release_room() noexcept {
+    if (begin_ != end_) return;
+    begin_ = end_ = 0;
+    if (in_.size() > kept_room) std::string().swap(in_);
+}
+
+void server_connection::make_room(std::size_t missing) {
+    release_room();
     if (begin_ != 0) { // a request never wraps: what is left moves to the front
         std::copy(in_.begin() + static_cast<std::ptrdiff_t>(begin_),
                   in_.begin() + static_cast<std::ptrdiff_t>(end_), in_.begin());
         end_ -= begin_;
         begin_ = 0;
     }
-    if (end_ == 0 && in_.size() > kept_room) {
-        in_.clear();
-        in_.shrink_to_fit();
-    }
-    // The body's length is known in advance, but it is only a claim: room grows with what comes.
-    const std::size_t size = end_ + std::min(wanted, end_ + first_room);
-    if (in_.size() < size) in_.resize(std::max(size, std::max(first_room, in_.size() * 2)));
+    // The body's length is known in advance, but it is only a claim: room grows with what comes,
+    // and not beyond that length.
+    const std::size_t least = end_ + (missing == 0 ? 1 : std::min(missing, end_ + first_room));
+    if (in_.size() >= least) return;
+    std::size_t size = std::max({least, first_room, in_.size() * 2});
+    if (missing != 0) size = std::min(size, std::max(end_ + missing, first_room));
+    std::string grown;
+    grown.reserve(size); // exactly: a string that grows doubles
+    grown.assign(in_, 0, end_);
+    grown.resize(size);
+    in_.swap(grown);
 }
 
 coro::deadline server_connection::in(std::chrono::milliseconds time) const noexcept {

@@ -58,6 +58,7 @@ public:
 private:
     enum class phase : std::uint8_t { idle, receiving, responding };
     enum class received : std::uint8_t { bytes, end, too_late };
+    class request_in_progress;
 
     // serve() awaits each at once and keeps `self`.
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
@@ -78,14 +79,16 @@ private:
 
     [[nodiscard]] net::io_outcome read_some();
     [[nodiscard]] net::io_outcome write_some(std::string_view from) noexcept;
-    void make_room(std::size_t wanted);
+    /// Makes room to read into. `missing`: of the request in progress; 0: unknown.
+    void make_room(std::size_t missing);
+    void release_room() noexcept;
     void take_next();
     /// Adds what the connection knows.
     void complete_request(server_request& request) const;
     /// Whether the body of the request in progress is unwelcome; asked once for each request.
     [[nodiscard]] early_refusal refuse_early();
     void arm_read();
-    void on_readable();
+    void on_readable() noexcept;
     void read_ahead();
     void hang_up() noexcept;
     [[nodiscard]] coro::deadline in(std::chrono::milliseconds time) const noexcept;

@@ -4,6 +4,7 @@
 #include <heddle/coro/wait_point.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 
@@ -15,8 +16,14 @@ namespace heddle::coro {
 /// Threads: the shard's only.
 class nursery {
 public:
-    explicit nursery(call_context parent)
-        : parent_(parent), cancel_(parent.cancel), joining_(wait_for_all()) {}
+    /// What the failure of a child does.
+    enum class on_failure : std::uint8_t {
+        cancel_siblings,
+        ignore ///< its siblings go on, and join() does not return it
+    };
+
+    explicit nursery(call_context parent, on_failure policy = on_failure::cancel_siblings)
+        : parent_(parent), policy_(policy), cancel_(parent.cancel), joining_(wait_for_all()) {}
     nursery(const nursery&) = delete;
     nursery& operator=(const nursery&) = delete;
     ~nursery();
@@ -54,6 +61,7 @@ private:
     [[nodiscard]] task<result<void>> wait_for_all();
 
     call_context parent_;
+    on_failure policy_;
     cancel_source cancel_;
     wait_point all_ended_;
     std::size_t living_ = 0;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <stdexcept>
 
 namespace heddle::coro {
@@ -69,6 +70,22 @@ TEST(nursery, the_first_error_cancels_the_siblings_and_is_the_outcome) {
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code(), make_error_code(errc::not_found));
     EXPECT_EQ(ended, 3);
+}
+
+task<result<void>> one_fails_for_itself(call_context context, int* ended) {
+    nursery children(context, nursery::on_failure::ignore);
+    children.start(failer(children.context()));
+    children.start([]() -> task<result<void>> { throw std::bad_alloc(); });
+    children.start(sleeper(children.context(), 1ms, ended));
+    auto outcome = co_await children.join();
+    co_return outcome;
+}
+
+TEST(nursery, siblings_go_on_after_a_failure_that_is_ignored) {
+    runner test;
+    int ended = 0;
+    EXPECT_TRUE(test.run(one_fails_for_itself(test.context(), &ended)));
+    EXPECT_EQ(ended, 1);
 }
 
 task<result<void>> one_throws(call_context context) {
