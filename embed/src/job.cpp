@@ -39,15 +39,13 @@ void job_state::cancel() {
     if (const auto running = call_.lock()) running->cancel(cancel_reason::user);
 }
 
-namespace {
-
-boost::asio::any_completion_executor executor_of(const job_state& state) {
-    const auto running = state.call();
-    if (!running || !running->home) return posting(boost::asio::system_executor());
-    return posting(running->home->get_executor());
+boost::asio::any_completion_executor job_state::handler_executor() const {
+    const auto running = call_.lock();
+    // Also of a runtime that is being destroyed: it waits for its calls.
+    if (running && running->home) return posting(running->home->get_executor());
+    if (const auto core = core_.lock()) return core->handler_executor();
+    return posting(boost::asio::system_executor());
 }
-
-} // namespace
 
 } // namespace embed
 
@@ -69,7 +67,7 @@ void job::start_next(std::shared_ptr<embed::job_state> state,
             .complete(std::nullopt);
         return;
     }
-    state->pieces().next({std::move(handler), embed::executor_of(*state)});
+    state->pieces().next({std::move(handler), state->handler_executor()});
 }
 
 void job::start_result(std::shared_ptr<embed::job_state> state,
@@ -80,7 +78,7 @@ void job::start_result(std::shared_ptr<embed::job_state> state,
             .complete(error(errc::invalid_argument, "there is no job"));
         return;
     }
-    state->take({std::move(handler), embed::executor_of(*state)});
+    state->take({std::move(handler), state->handler_executor()});
 }
 
 } // namespace heddle

@@ -4,8 +4,11 @@
 #include "pending_handler.hpp"
 #include "piece_buffer.hpp"
 #include "running_call.hpp"
+#include "runtime_core.hpp"
 
 #include <heddle/job.hpp>
+
+#include <boost/asio/any_completion_executor.hpp>
 
 #include <memory>
 #include <mutex>
@@ -18,20 +21,23 @@ class job_state final : public call_listener, public std::enable_shared_from_thi
 public:
     using handler = pending_handler<result<answer>>;
 
-    /// Before the call is submitted.
-    void watch(const std::shared_ptr<running_call>& call, std::shared_ptr<piece_buffer> pieces) {
+    /// Before the call is submitted. `core`, `call`: null without a program.
+    void watch(const std::shared_ptr<runtime_core>& core, const std::shared_ptr<running_call>& call,
+               std::shared_ptr<piece_buffer> pieces) {
+        core_ = core;
         call_ = call;
         pieces_ = std::move(pieces);
     }
     [[nodiscard]] piece_buffer& pieces() noexcept { return *pieces_; }
-    /// Where handlers without an executor run; null: there is no call.
-    [[nodiscard]] std::shared_ptr<running_call> call() const noexcept { return call_.lock(); }
+    /// Where handlers without an executor run.
+    [[nodiscard]] boost::asio::any_completion_executor handler_executor() const;
 
     void on_end(result<answer> ended) override;
     void take(handler waiting);
     void cancel();
 
 private:
+    std::weak_ptr<runtime_core> core_; // a job that is kept holds nothing of a runtime that is gone
     std::weak_ptr<running_call> call_;
     std::shared_ptr<piece_buffer> pieces_;
     std::mutex mutex_;

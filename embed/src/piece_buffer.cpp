@@ -68,14 +68,17 @@ void piece_buffer::let_go() {
 }
 
 void piece_buffer::abandon() {
+    bool reopened = false;
     {
         const std::lock_guard held(mutex_);
+        reopened = is_full();
+        let_go_ = true;
         abandoned_ = true;
         waiting_.clear();
         bytes_ = 0;
         if (reader_) std::exchange(reader_, {}).complete(std::nullopt);
     }
-    let_go();
+    if (reopened) on_room_();
 }
 
 } // namespace heddle::embed

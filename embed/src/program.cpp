@@ -3,6 +3,7 @@
 #include "job_state.hpp"
 #include "program_handle.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/failure.hpp>
 
 #include <boost/asio/system_executor.hpp>
@@ -34,13 +35,6 @@ private:
     pending_handler<result<answer>> handler_;
 };
 
-/// Where a handler runs that has no executor.
-boost::asio::any_completion_executor fallback_of(const embed::runtime_core& core,
-                                                 embed::shard& first) {
-    if (core.is_stopped()) return posting(boost::asio::system_executor());
-    return posting(first.get_executor());
-}
-
 } // namespace
 
 std::string program::name() const { return handle_ ? handle_->latest()->name() : std::string(); }
@@ -65,14 +59,19 @@ void program::start_call(std::shared_ptr<embed::program_handle> handle, std::str
     }
     embed::runtime_core& core = handle->core();
     auto listener = std::make_shared<handler_listener>(
-        pending_handler<result<answer>>(std::move(handler), fallback_of(core, core.first())));
-    embed::call_request wanted{handle->current(), std::move(function), std::move(input), options,
-                               std::string(options.tag)};
-    auto call =
-        std::make_shared<running_call>(handle->shared_core(), std::move(wanted), listener, nullptr);
-    listener->handler().on_cancel([weak = std::weak_ptr(call)] {
-        if (const auto running = weak.lock()) running->cancel(cancel_reason::user);
-    });
+        pending_handler<result<answer>>(std::move(handler), core.handler_executor()));
+    std::shared_ptr<running_call> call;
+    try {
+        embed::call_request wanted{handle->current(), std::move(function), std::move(input),
+                                   options, std::string(options.tag)};
+        call = std::make_shared<running_call>(handle->shared_core(), std::move(wanted), listener,
+                                              nullptr);
+        listener->handler().on_cancel([weak = std::weak_ptr(call)] {
+            if (const auto running = weak.lock()) running->cancel(cancel_reason::user);
+        });
+    } catch (...) { // no memory: the handler is there
+        return listener->on_end(error_of_exception("a call"));
+    }
     core.submit(call);
 }
 
@@ -85,7 +84,7 @@ job program::start(std::string function, json input, const call_options& options
         if (const auto running = slot->lock()) running->reopen();
     });
     if (!handle_) {
-        state->watch(nullptr, pieces);
+        state->watch(nullptr, nullptr, pieces);
         pieces->close();
         state->on_end(no_program());
         return job(std::move(state));
@@ -95,7 +94,7 @@ job program::start(std::string function, json input, const call_options& options
     auto call =
         std::make_shared<running_call>(handle_->shared_core(), std::move(wanted), state, pieces);
     *slot = call;
-    state->watch(call, pieces);
+    state->watch(handle_->shared_core(), call, pieces);
     handle_->core().submit(call);
     return job(std::move(state));
 }

@@ -83,15 +83,16 @@ coro::task<void> load_once(std::shared_ptr<runtime_core> core,
 void start_load(const std::shared_ptr<runtime_core>& core,
                 std::shared_ptr<const program_version> version, mistakes how,
                 std::function<void(result<void>)> ended) {
-    if (!core->begin_load()) return ended(stopped());
-    core->first().post([core, version = std::move(version), how, ended = std::move(ended)] {
-        auto done = [core, ended](std::exception_ptr thrown) {
+    auto place = core->begin_load();
+    if (!place) return ended(stopped());
+    core->first().post([core, place = std::move(place), version = std::move(version), how,
+                        ended = std::move(ended)] {
+        auto done = [place, ended](std::exception_ptr thrown) {
             try {
                 if (thrown) std::rethrow_exception(thrown);
             } catch (...) {
                 ended(plain_error(error_of_exception("loading a program")));
             }
-            core->forget();
         };
         coro::spawn(core->first().loop(), load_once(core, version, how, ended), std::move(done));
     });
@@ -138,8 +139,12 @@ result<void> try_program(const std::shared_ptr<runtime_core>& core,
     auto ended = std::make_shared<std::promise<result<void>>>();
     std::future<result<void>> waiting = ended->get_future();
     start_load(core, std::move(version), mistakes::looked_for,
-               [ended](result<void> how) { ended->set_value(std::move(how)); });
-    return waiting.get();
+               [ended = std::move(ended)](result<void> how) { ended->set_value(std::move(how)); });
+    try {
+        return waiting.get();
+    } catch (const std::future_error&) { // the load was dropped
+        return out_of_memory();
+    }
 }
 
 program_handle::program_handle(std::shared_ptr<runtime_core> core,
@@ -166,17 +171,20 @@ void program_handle::look() {
     const std::lock_guard held(mutex_);
     if (!next_look_.passed(now)) return;
     next_look_ = deadline_after(now, options_.reload_interval);
-    if ((reloading_ && !has_read_) || !is_changed()) return;
-    if (reloading_) {
-        core_->first().post([begun = reloading_] { begun->supersede(); });
+    if (auto begun = reloading_.lock()) {
+        if (!has_read_ || !is_changed()) return;
+        core_->first().post([begun = std::move(begun)] { begun->supersede(); });
         return;
     }
-    // From here to its end the shard is there: the runtime waits for loads.
-    if (!core_->begin_load()) return;
+    if (!is_changed()) return;
+    // While it is held the shard is there: the runtime waits for loads.
+    auto place = core_->begin_load();
+    if (!place) return;
+    auto begun = std::make_shared<program_reload>();
     has_read_ = false;
-    reloading_ = std::make_shared<program_reload>();
-    core_->first().post(
-        [self = shared_from_this(), begun = reloading_] { self->start_reload(begun); });
+    reloading_ = begun;
+    core_->first().post([self = shared_from_this(), begun = std::move(begun),
+                         place = std::move(place)] { self->start_reload(begun, place); });
 }
 
 /// A file that is missing is about to be replaced.
@@ -186,15 +194,15 @@ bool program_handle::is_changed() const {
     return !failed && (written != noted_ || imports_->changed());
 }
 
-void program_handle::start_reload(const std::shared_ptr<program_reload>& begun) {
-    auto done = [self = shared_from_this()](std::exception_ptr thrown) {
+void program_handle::start_reload(const std::shared_ptr<program_reload>& begun,
+                                  std::shared_ptr<const void> place) {
+    auto done = [self = shared_from_this(), place = std::move(place)](std::exception_ptr thrown) {
         try {
             if (thrown) std::rethrow_exception(thrown);
         } catch (...) {
             self->log_failure(error_of_exception("loading a program"));
             self->end_reload(nullptr);
         }
-        self->core_->forget();
     };
     coro::spawn(core_->first().loop(), reload(shared_from_this(), begun), std::move(done));
 }
@@ -251,7 +259,7 @@ void program_handle::log_failure(const error& failure) const {
 /// `loaded`: null if the version before remains.
 void program_handle::end_reload(std::shared_ptr<const program_version> loaded) {
     const std::lock_guard held(mutex_);
-    reloading_ = nullptr;
+    reloading_.reset();
     if (loaded) version_ = std::move(loaded);
 }
 

@@ -35,7 +35,8 @@ public:
 private:
     void look();
     [[nodiscard]] bool is_changed() const;
-    void start_reload(const std::shared_ptr<program_reload>& begun);
+    void start_reload(const std::shared_ptr<program_reload>& begun,
+                      std::shared_ptr<const void> place);
     [[nodiscard]] static coro::task<void> reload(std::shared_ptr<program_handle> self,
                                                  std::shared_ptr<program_reload> begun);
     [[nodiscard]] result<std::shared_ptr<const program_version>> read_again();
@@ -52,8 +53,8 @@ private:
     std::shared_ptr<const imported_files> imports_;
     imported_files::time_type noted_;
     coro::deadline next_look_;
-    std::shared_ptr<program_reload> reloading_; ///< null: nothing is being loaded
-    bool has_read_ = false;                     ///< what is being loaded
+    std::weak_ptr<program_reload> reloading_; ///< held by the load, however that ends
+    bool has_read_ = false;                   ///< what is being loaded
 };
 
 /// A version whose text was read from `file`. Errors: not_found, invalid_argument for text that is

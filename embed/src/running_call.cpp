@@ -54,44 +54,76 @@ usage note_end_of_steps(recorded_call& record, const result<lang::value>& ended,
 
 } // namespace
 
+/// Ends a call whose coroutine was dropped, as Asio does without memory.
+class running_call::end_at_last {
+public:
+    explicit end_at_last(std::shared_ptr<running_call> call) noexcept : call_(std::move(call)) {}
+    end_at_last(const end_at_last&) = delete;
+    end_at_last& operator=(const end_at_last&) = delete;
+    ~end_at_last() {
+        // Not with a context that is destroyed: that drops the handlers of its calls as well.
+        if (call_->home->is_here()) call_->end(out_of_memory());
+    }
+    void end(const std::exception_ptr& thrown) noexcept {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (...) {
+            call_->end(call_->plain(error_of_exception("a call")));
+        }
+    }
+
+private:
+    std::shared_ptr<running_call> call_;
+};
+
 running_call::running_call(std::shared_ptr<runtime_core> core, call_request wanted,
                            std::shared_ptr<call_listener> listener,
                            std::shared_ptr<piece_buffer> pieces)
     : core_(std::move(core)), wanted_(std::move(wanted)), listener_(std::move(listener)),
       pieces_(std::move(pieces)), until_(deadline_of(wanted_.options, core_->options(), begun_)) {}
 
-void running_call::cancel(cancel_reason reason) {
+void running_call::cancel(cancel_reason reason) noexcept {
     if (!home) return;
-    home->post([self = shared_from_this(), reason] { self->cancel_.request(reason); });
+    home->post_surely([self = shared_from_this(), reason] { self->cancel_.request(reason); });
 }
 
-void running_call::reopen() {
+void running_call::reopen() noexcept {
     if (!home) return;
-    home->post([self = shared_from_this()] {
+    home->post_surely([self = shared_from_this()] {
         if (self->session_) self->session_->reopen();
     });
 }
 
-void running_call::admit() {
-    home->post([self = shared_from_this()] { self->place_.notify(); });
+void running_call::admit() noexcept {
+    home->post_surely([self = shared_from_this()] { self->place_.notify(); });
 }
 
-void running_call::fail(error failure) { end(plain_error(failure, {}, wanted_.tag)); }
+void running_call::fail(const error& failure) noexcept { end(plain(failure)); }
+
+/// With the details of this call, unless there is no memory for them.
+error running_call::plain(const error& failure) const noexcept {
+    try {
+        return plain_error(failure, {}, wanted_.tag);
+    } catch (...) {
+        return failure;
+    }
+}
 
 coro::call_context running_call::context() { return {&home->loop(), &cancel_, until_}; }
 
-void running_call::begin() {
+void running_call::begin() noexcept {
     home->check_thread();
-    home->begin(*this);
-    if (core_->is_cancelling()) cancel_.request(cancel_reason::shutdown);
-    coro::spawn(home->loop(), run(), [self = shared_from_this()](std::exception_ptr thrown) {
-        if (!thrown) return;
-        try {
-            std::rethrow_exception(thrown);
-        } catch (...) {
-            self->end(plain_error(error_of_exception("a call"), {}, self->wanted_.tag));
-        }
-    });
+    has_begun_ = true;
+    try {
+        home->begin(*this);
+        if (core_->is_cancelling()) cancel_.request(cancel_reason::shutdown);
+        auto guard = std::make_shared<end_at_last>(shared_from_this());
+        coro::spawn(home->loop(), run(), [guard](const std::exception_ptr& thrown) {
+            if (thrown) guard->end(thrown);
+        });
+    } catch (...) {
+        end(plain(error_of_exception("a call")));
+    }
 }
 
 coro::task<void> running_call::run() {
@@ -212,22 +244,35 @@ void running_call::count(const result<answer>& ended) {
     else counters.failed.add(1);
 }
 
-void running_call::end(result<answer> ended) {
+/// Its place is free whatever fails: others wait for it.
+void running_call::end(result<answer> ended) noexcept {
     const std::shared_ptr<call_listener> listener = std::exchange(listener_, nullptr);
     if (!listener) return;
+    const auto try_to = [this](auto part) {
+        try {
+            part();
+        } catch (...) {
+            core_->log().write(log_level::error, "runtime",
+                               error_of_exception("the end of a call").message());
+        }
+    };
     if (!ended && ended.error().cancelled_because() == cancel_reason::deadline &&
         until_.passed(coro::clock::now())) { // while the workflow was not at work
-        const failure_details* details = details_of(ended.error());
-        ended = plain_error(out_of_time(), details ? details->used : usage(), wanted_.tag);
+        try_to([&] {
+            const failure_details* details = details_of(ended.error());
+            ended = plain_error(out_of_time(), details ? details->used : usage(), wanted_.tag);
+        });
     }
     session_ = nullptr;
-    if (pieces_) pieces_->close();
+    if (pieces_) try_to([this] { pieces_->close(); });
     if (home) {
-        count(ended);
-        home->end(*this);
+        if (has_begun_) {
+            count(ended);
+            home->end(*this);
+        }
         core_->release(*this); // who learns of the end may begin the next call
     }
-    listener->on_end(std::move(ended));
+    try_to([&] { listener->on_end(std::move(ended)); });
     if (home) core_->forget();
 }
 

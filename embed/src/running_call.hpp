@@ -47,19 +47,20 @@ public:
     // Any thread.
     [[nodiscard]] const call_options& options() const noexcept { return wanted_.options; }
     /// Requests the end, on the shard.
-    void cancel(cancel_reason reason);
+    void cancel(cancel_reason reason) noexcept;
     /// The reader of the pieces has room again.
-    void reopen();
+    void reopen() noexcept;
     /// The queue lets it run.
-    void admit();
-    void fail(error failure);
+    void admit() noexcept;
+    /// Ends a call that does not begin.
+    void fail(const error& failure) noexcept;
 
     // The runtime, under its lock.
     shard* home = nullptr;
     bool admitted = false; ///< counts as running, and not as queued
 
     // The shard's thread.
-    void begin();
+    void begin() noexcept;
     void request_cancel(cancel_reason reason) noexcept { cancel_.request(reason); }
 
 private:
@@ -74,8 +75,10 @@ private:
                                                       recorded_call* record);
     [[nodiscard]] coro::call_context context();
     [[nodiscard]] error out_of_time(std::string_view when = {}) const;
+    class end_at_last;
     void count(const result<answer>& ended);
-    void end(result<answer> ended);
+    [[nodiscard]] error plain(const error& failure) const noexcept;
+    void end(result<answer> ended) noexcept;
 
     std::shared_ptr<runtime_core> core_;
     call_request wanted_;
@@ -86,6 +89,7 @@ private:
     coro::cancel_source cancel_;
     coro::wait_point place_;
     call_session* session_ = nullptr; ///< while it runs
+    bool has_begun_ = false;          ///< its shard knows it
 };
 
 } // namespace heddle::embed

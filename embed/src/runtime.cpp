@@ -7,8 +7,6 @@
 
 #include <heddle/base/exceptions.hpp>
 
-#include <boost/asio/system_executor.hpp>
-
 #include <utility>
 
 namespace heddle {
@@ -104,8 +102,8 @@ heddle::result<bool> runtime::forget(std::string_view tag) {
 void runtime::start_shutdown(std::shared_ptr<embed::runtime_core> core,
                              std::chrono::nanoseconds grace, detail::posted_handler<> handler) {
     core->first().check_entry("runtime::shutdown");
-    // The threads of the runtime end meanwhile.
-    core->shut_down(grace, {std::move(handler), embed::posting(boost::asio::system_executor())});
+    auto otherwise = core->handler_executor();
+    core->shut_down(grace, {std::move(handler), std::move(otherwise)});
 }
 
 runtime_stats runtime::stats() const { return core_->stats(); }

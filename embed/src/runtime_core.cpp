@@ -2,9 +2,13 @@
 
 #include "host_log.hpp"
 #include "host_services.hpp"
+#include "thread_check.hpp"
 
+#include <heddle/base/exceptions.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/failure.hpp>
+
+#include <boost/asio/system_executor.hpp>
 
 #include <algorithm>
 #include <future>
@@ -59,7 +63,7 @@ result<void> runtime_core::open(boost::asio::io_context* host) {
     try {
         for (const auto& each : shards_) each->start(shared_from_this());
     } catch (...) { // those that run are not left behind
-        for (const auto& each : shards_) each->join();
+        join_all();
         throw;
     }
     return {};
@@ -96,39 +100,47 @@ shard& runtime_core::least_loaded() noexcept {
     return *best;
 }
 
-void runtime_core::submit(const std::shared_ptr<running_call>& call) {
-    if (result<void> checked = check_bounds(call->options()); !checked)
-        return call->fail(std::move(checked).error());
-    std::optional<error> refusal;
-    {
-        const std::lock_guard held(mutex_);
-        if (state_ != state::open) {
-            refusal = stopped();
-        } else if (running_ >= options_.max_running && queue_.size() >= options_.max_queued) {
-            refusal = error(runtime_errc::overloaded,
-                            "too many calls: " + std::to_string(running_) + " run and " +
-                                std::to_string(queue_.size()) + " wait")
-                          .with_hint(
-                              "try again later; runtime_options::max_running and "
-                              "max_queued are the bounds")
-                          .with_retryable(true);
-        } else {
-            shard& home = least_loaded();
-            call->home = &home;
-            ++living_;
-            call->admitted = running_ < options_.max_running;
-            if (call->admitted) {
-                ++running_;
-                ++home.counters().running;
-            } else {
-                ++home.counters().queued;
-                queue_.push_back(call);
-            }
-        }
-        if (refusal) ++refused_;
+boost::asio::any_completion_executor runtime_core::handler_executor() const {
+    if (is_destroyed_) return posting(boost::asio::system_executor());
+    return posting(shards_.front()->get_executor());
+}
+
+void runtime_core::submit(const std::shared_ptr<running_call>& call) noexcept {
+    try {
+        if (const std::optional<error> refusal = admit(call)) return call->fail(*refusal);
+        call->home->post([call] { call->begin(); });
+    } catch (...) { // no memory: it leaves its place, if it has one
+        call->fail(error_of_exception("a call"));
     }
-    if (refusal) return call->fail(*std::move(refusal));
-    call->home->post([call] { call->begin(); });
+}
+
+std::optional<error> runtime_core::admit(const std::shared_ptr<running_call>& call) {
+    if (result<void> checked = check_bounds(call->options()); !checked)
+        return std::move(checked).error();
+    const std::lock_guard held(mutex_);
+    if (state_ != state::open) {
+        ++refused_;
+        return stopped();
+    }
+    const bool runs = running_ < options_.max_running;
+    if (!runs && queue_.size() >= options_.max_queued) {
+        ++refused_;
+        return error(runtime_errc::overloaded, "too many calls: " + std::to_string(running_) +
+                                                   " run and " + std::to_string(queue_.size()) +
+                                                   " wait")
+            .with_hint(
+                "try again later; runtime_options::max_running and max_queued are the "
+                "bounds")
+            .with_retryable(true);
+    }
+    if (!runs) queue_.push_back(call); // first: it may throw
+    shard& home = least_loaded();
+    call->home = &home;
+    call->admitted = runs;
+    ++living_;
+    if (runs) ++running_;
+    ++(runs ? home.counters().running : home.counters().queued);
+    return std::nullopt;
 }
 
 bool runtime_core::is_admitted(const running_call& call) const {
@@ -165,14 +177,25 @@ void runtime_core::release(running_call& call) {
     next->admit();
 }
 
-bool runtime_core::begin_load() {
+std::shared_ptr<const void> runtime_core::begin_load() {
+    struct load_place {
+        load_place() = default;
+        load_place(const load_place&) = delete;
+        load_place& operator=(const load_place&) = delete;
+        ~load_place() {
+            if (core) core->forget();
+        }
+        std::shared_ptr<runtime_core> core;
+    };
+    auto place = std::make_shared<load_place>();
     const std::lock_guard held(mutex_);
-    if (state_ != state::open) return false;
+    if (state_ != state::open) return nullptr;
     ++living_;
-    return true;
+    place->core = shared_from_this();
+    return place;
 }
 
-void runtime_core::forget() {
+void runtime_core::forget() noexcept {
     std::function<void()> idle;
     {
         const std::lock_guard held(mutex_);
@@ -198,7 +221,7 @@ coro::task<bool> runtime_core::wait_until_idle(coro::deadline until) {
     {
         const std::lock_guard held(mutex_);
         if (living_ == 0) co_return true;
-        on_idle_ = [idle, home = &first()] { home->post([idle] { idle->notify(); }); };
+        on_idle_ = [idle, home = &first()] { home->post_surely([idle] { idle->notify(); }); };
     }
     const coro::wake woken = co_await idle->wait({&loop, nullptr, until});
     if (woken == coro::wake::notified) co_return true;
@@ -222,7 +245,7 @@ coro::task<void> runtime_core::close_shards() {
         auto closed = std::make_shared<coro::wait_point>();
         one.post([self = shared_from_this(), &one, closed] {
             auto done = [self, closed](std::exception_ptr) {
-                self->first().post([closed] { closed->notify(); });
+                self->first().post_surely([closed] { closed->notify(); });
             };
             coro::spawn(one.loop(), one.close_services(), std::move(done));
         });
@@ -259,7 +282,7 @@ void runtime_core::begin_end(std::chrono::nanoseconds grace, std::function<void(
             first().post([self = shared_from_this(), grace] {
                 // A plain handler at the end, so that nothing of the loop is on the stack.
                 auto done = [self](std::exception_ptr) {
-                    self->first().post([self] { self->close(); });
+                    self->first().post_surely([self] { self->close(); });
                 };
                 coro::spawn(self->first().loop(), self->wind_down(grace), std::move(done));
             });
@@ -286,8 +309,25 @@ void runtime_core::shut_down(std::chrono::nanoseconds grace, pending_handler<> h
     begin_end(grace, [held] { held->complete(); });
 }
 
+void runtime_core::join_all() {
+    for (const auto& each : shards_) each->let_end(); // at the same time: each may take its grace
+    for (const auto& each : shards_) each->join();
+}
+
+void runtime_core::warn_of_calls() {
+    if (!checks_threads) return;
+    {
+        const std::lock_guard held(mutex_);
+        if (living_ == 0) return;
+    }
+    log_->write(log_level::warn, "runtime",
+                "the runtime is destroyed by a handler on its thread while calls are in progress: "
+                "they end after the destructor has returned; await shutdown() first");
+}
+
 void runtime_core::end() {
     if (shards_.empty()) return;
+    is_destroyed_ = true;
     const bool inside = std::any_of(shards_.begin(), shards_.end(),
                                     [](const auto& each) { return each->is_here(); });
     if (first().is_on_host()) {
@@ -297,9 +337,11 @@ void runtime_core::end() {
         const bool is_idle = first().was_here() || first().is_stopped();
         if (!*done) begin_end({}, [done] { *done = true; });
         if (!*done && !inside && is_idle) first().drive(*done);
+        else if (!*done) warn_of_calls();
         return;
     }
     if (inside) { // it cannot wait for itself
+        warn_of_calls();
         begin_end({}, [self = shared_from_this()] {
             for (const auto& each : self->shards_) each->leave();
         });
@@ -310,7 +352,7 @@ void runtime_core::end() {
     std::future<void> waiting = closed->get_future();
     begin_end({}, [closed] { closed->set_value(); });
     waiting.wait();
-    for (const auto& each : shards_) each->join();
+    join_all();
 }
 
 } // namespace heddle::embed

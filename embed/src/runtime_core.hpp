@@ -10,11 +10,14 @@
 #include <heddle/runtime_options.hpp>
 #include <heddle/runtime_stats.hpp>
 
+#include <boost/asio/any_completion_executor.hpp>
+
 #include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace heddle::embed {
@@ -45,8 +48,11 @@ public:
     [[nodiscard]] std::shared_ptr<const std::vector<function_definition>> functions() const;
 
     /// Lets a call run, wait or fail.
-    void submit(const std::shared_ptr<running_call>& call);
+    void submit(const std::shared_ptr<running_call>& call) noexcept;
     [[nodiscard]] bool is_stopped() const noexcept { return state_ != state::open; }
+    /// Where handlers of the host run that have no executor: on the thread of the first shard, also
+    /// after shutdown; once ~runtime has begun, on a thread of the process.
+    [[nodiscard]] boost::asio::any_completion_executor handler_executor() const;
     [[nodiscard]] runtime_stats stats() const;
 
     // For calls, on their shards.
@@ -55,10 +61,11 @@ public:
     [[nodiscard]] bool leave_queue(running_call& call);
     /// The place of a call is free for the next one.
     void release(running_call& call);
-    /// Loading a program counts as a call in progress until forget(). False: the runtime ends.
-    [[nodiscard]] bool begin_load();
+    /// Loading a program counts as a call in progress while what is returned is held. Null: the
+    /// runtime ends.
+    [[nodiscard]] std::shared_ptr<const void> begin_load();
     /// Nothing of a call, or of a load, is left.
-    void forget();
+    void forget() noexcept;
     [[nodiscard]] bool is_cancelling() const noexcept { return is_cancelling_; }
 
     /// As runtime::shutdown.
@@ -70,6 +77,8 @@ private:
     enum class state : std::uint8_t { open, ending, closed };
 
     [[nodiscard]] shard& least_loaded() noexcept;
+    /// Assigns a shard and a place to the call. Result: why it is refused.
+    [[nodiscard]] std::optional<error> admit(const std::shared_ptr<running_call>& call);
     [[nodiscard]] coro::task<void> wind_down(std::chrono::nanoseconds grace);
     [[nodiscard]] coro::task<bool> wait_until_idle(coro::deadline until);
     void cancel_all();
@@ -77,6 +86,10 @@ private:
     void close();
     /// Begins the end, unless it was begun. `then`: once all is closed.
     void begin_end(std::chrono::nanoseconds grace, std::function<void()> then);
+    /// Lets the threads of all shards end, and waits for them.
+    void join_all();
+    /// In checked builds: ~runtime returns while calls are in progress.
+    void warn_of_calls();
 
     const runtime_options options_;
     const std::unique_ptr<log_port> log_;
@@ -84,6 +97,7 @@ private:
     std::unique_ptr<call_journal> journal_; ///< uses their loops
     std::atomic<state> state_{state::open};
     std::atomic<bool> is_cancelling_{false};
+    std::atomic<bool> is_destroyed_{false}; ///< ~runtime has begun: a host's context may go
 
     mutable std::mutex mutex_;
     std::shared_ptr<const std::vector<function_definition>> functions_;

@@ -123,6 +123,7 @@ void shard::clear() noexcept {
 }
 
 void shard::let_end() noexcept {
+    if (!thread_.joinable()) return;
     work_.reset();
     own_->stop(); // run() goes on
 }

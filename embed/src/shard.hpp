@@ -16,6 +16,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 #include <unordered_set>
@@ -47,6 +48,17 @@ public:
     void post(Work work) {
         boost::asio::post(context_, std::move(work));
     }
+    /// The same for what must not get lost: asks again for memory that is missing.
+    template <class Work>
+    void post_surely(Work work) noexcept {
+        for (;;) {
+            try {
+                return post(work);
+            } catch (const std::bad_alloc&) {
+                std::this_thread::yield(); // other threads may release some
+            }
+        }
+    }
     [[nodiscard]] boost::asio::io_context::executor_type get_executor() const noexcept {
         return context_.get_executor();
     }
@@ -58,8 +70,10 @@ public:
     [[nodiscard]] bool is_on_host() const noexcept { return !own_; }
     /// Whether the loop has last run in this thread, or never.
     [[nodiscard]] bool was_here() const noexcept;
-    /// After close_services(): lets the thread end, and waits for it. What is left of completed
-    /// calls, such as their handlers, still runs; what never ends is dropped with the loop.
+    /// After close_services(): lets the thread end. What is left of completed calls, such as their
+    /// handlers, still runs; what never ends is dropped with the loop.
+    void let_end() noexcept;
+    /// As let_end, and waits for the thread.
     void join();
     /// As join, from the thread itself: without waiting.
     void leave();
@@ -101,7 +115,6 @@ private:
     void run() noexcept;
     template <class Run>
     void run_with(Run run_loop) noexcept;
-    void let_end() noexcept;
 
     const runtime_options& options_;
     log_port& log_;

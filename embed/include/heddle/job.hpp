@@ -29,7 +29,7 @@ struct piece {
 
 /// A call of a workflow that program::start has begun. Up to runtime_options::piece_buffer bytes of
 /// the text of responses are buffered; then reading from the services pauses until next() takes
-/// some of them.
+/// some of them. A model_provider of the host is not paused: what it reports is buffered in full.
 ///
 /// The destructor cancels the call and does not wait for its end. Movable.
 /// Threads: one at a time; next() and result() can be in progress at the same time.

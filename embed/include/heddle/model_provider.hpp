@@ -77,8 +77,9 @@ public:
 
     /// Begins a request. `about` has its deadline and cancellation. Call `on_piece` with text as it
     /// arrives, on any thread, before `done` and not concurrently; pieces may end inside a
-    /// character. The response contains the full text again. Call `done` once, on any thread; the
-    /// request fails if it is destroyed without a call.
+    /// character. There is no back-pressure: pieces that are not read are buffered in full. The
+    /// response contains the full text again. Call `done` once, on any thread; the request fails if
+    /// it is destroyed without a call.
     /// Errors: any; an exception is an error too. The runtime never retries a request: retries are
     /// up to the provider. The wait of error::with_retry_after is passed on to the caller.
     virtual void complete(model_request request, call about, piece_sink on_piece,

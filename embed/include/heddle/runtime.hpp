@@ -43,8 +43,10 @@ enum class host_threads : std::uint8_t {
 
 /// Threads that run workflows, with their connections, sessions and limits.
 ///
-/// The destructor cancels all calls, waits until they have ended, and joins the threads. shutdown()
-/// does the same asynchronously, after a grace period.
+/// The destructor cancels all calls, waits until they have ended, and joins the threads. On a
+/// thread of the runtime, or in a handler of the host's context with host_threads::one, it cannot
+/// wait: there it only requests the end, and calls may run after it has returned; await shutdown()
+/// first. shutdown() does the same as the destructor asynchronously, after a grace period.
 /// Threads: any, except that a runtime on an io_context of the host (host_threads::one) belongs to
 /// its thread, except for stats() and forget(); builds without NDEBUG check that.
 class runtime {
@@ -57,9 +59,9 @@ public:
     /// The same as without options: makes `runtime rt({})` unambiguous.
     explicit runtime(std::initializer_list<detail::no_option>) : runtime() {}
     /// Runs on an io_context of the host. With host_threads::one, `context` must outlive the
-    /// runtime; if calls are in progress, the destructor runs `context` until they have ended, even
-    /// if it was stopped: await shutdown() first. With host_threads::several the runtime creates
-    /// its own threads, as without a context.
+    /// runtime and its calls; if calls are in progress, the destructor runs `context` until they
+    /// have ended, even if it was stopped, but not inside a handler of `context`: await shutdown()
+    /// first. With host_threads::several the runtime creates its own threads, as without a context.
     runtime(boost::asio::io_context& context, host_threads threads, runtime_options options = {});
     ~runtime();
     runtime(runtime&& other) noexcept;
@@ -108,7 +110,8 @@ public:
     /// Ends the runtime: refuses new calls, waits for those in progress for at most `grace`,
     /// cancels the rest with cancel_reason::shutdown, waits until they have ended, and closes
     /// connections. Completes with void() when all of that is done, also if another shutdown was
-    /// started before. It cannot be cancelled.
+    /// started before. It cannot be cancelled. A handler without an associated executor runs on a
+    /// thread of the runtime, or, if ~runtime has begun before, on a thread of the process.
     template <class CompletionToken>
     auto shutdown(std::chrono::nanoseconds grace, CompletionToken&& token) {
         return boost::asio::async_initiate<CompletionToken, void()>(

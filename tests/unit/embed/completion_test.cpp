@@ -86,6 +86,52 @@ TEST(embed_completion, of_a_shutdown_and_of_jobs_has_reached_the_executor_as_wel
     EXPECT_EQ(ended, 3);
 }
 
+TEST(embed_completion, without_an_executor_does_not_need_the_threads_of_the_process) {
+    const busy_process busy;
+    runtime rt(with_model());
+    job ended = loaded(rt).start("nothing", {});
+    ASSERT_TRUE(testing::comes_true([&] { return rt.stats().all.done == 1; }));
+    std::this_thread::sleep_for(20ms); // nothing of the call is left
+    const auto is_called = [](auto start) {
+        const auto called = std::make_shared<std::promise<void>>();
+        std::future<void> waiting = called->get_future();
+        start([called](auto&&...) { called->set_value(); });
+        return waiting.wait_for(10s) == std::future_status::ready;
+    };
+    EXPECT_TRUE(is_called([&](auto handler) { ended.next(std::move(handler)); }));
+    EXPECT_TRUE(is_called([&](auto handler) { ended.result(std::move(handler)); }));
+    EXPECT_TRUE(is_called([&](auto handler) { rt.shutdown(0s, std::move(handler)); }));
+    EXPECT_TRUE(is_called([&](auto handler) { rt.shutdown(0s, std::move(handler)); })); // again
+}
+
+TEST(embed_completion, without_an_executor_is_on_the_context_of_the_host) {
+    asio::io_context context(1);
+    runtime rt(context, host_threads::one, with_model());
+    job ended = loaded(rt).start("nothing", {});
+    const auto runs_until = [&](auto condition) {
+        return testing::comes_true([&] {
+            context.restart();
+            context.run_for(1ms);
+            return condition();
+        });
+    };
+    ASSERT_TRUE(runs_until([&] { return rt.stats().all.done == 1; }));
+    context.restart();
+    context.poll(); // nothing of the call is left
+    const auto thread_of = [&](auto start) {
+        const auto called = std::make_shared<std::promise<std::thread::id>>();
+        std::future<std::thread::id> where = called->get_future();
+        start([called](auto&&...) { called->set_value(std::this_thread::get_id()); });
+        EXPECT_TRUE(runs_until([&] { return where.wait_for(0s) == std::future_status::ready; }));
+        return where.get();
+    };
+    const std::thread::id here = std::this_thread::get_id();
+    EXPECT_EQ(thread_of([&](auto handler) { ended.next(std::move(handler)); }), here);
+    EXPECT_EQ(thread_of([&](auto handler) { ended.result(std::move(handler)); }), here);
+    EXPECT_EQ(thread_of([&](auto handler) { rt.shutdown(0s, std::move(handler)); }), here);
+    EXPECT_EQ(thread_of([&](auto handler) { rt.shutdown(0s, std::move(handler)); }), here);
+}
+
 TEST(embed_completion, is_never_inside_of_the_operation) {
     const program none;
     const auto thread_of = [&](auto as_handler) {
