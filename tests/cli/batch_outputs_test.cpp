@@ -237,7 +237,7 @@ TEST_F(batch_output, of_megabytes_is_bounded_in_memory) {
     const auto ended = child.wait(milliseconds(60'000));
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(lines_of("out.jsonl").size(), 160U);
-    if (!sanitizers::is_watching) EXPECT_LT(most, 250'000U) << "320 MB of values";
+    EXPECT_TRUE(sanitizers::is_watching || most < 250'000U) << most << " KiB, 320 MB of values";
 }
 
 // heddle could not read what it had written.

@@ -278,8 +278,8 @@ TEST_F(kept_runs, keep_to_their_budget_after_an_edit) {
     model_thread model(always_answering("x"));
     const auto program = [&](const std::string& prompt) {
         scratch.file("m.heddle", "(defatom ask (params q) (instructions \"" + prompt +
-                                     " {{q}}\"))\n(define (main n) (map (lambda (i) (get (ask i) "
-                                     "'content)) (range n)))\n");
+                                     " {{q}}\"))\n(define (main n) (map (lambda (i) (content (ask "
+                                     "i))) (range n)))\n");
     };
     program("one");
     ASSERT_EQ(run_heddle(running(model.url(), {"-i", "n:=4", "-c", "1", "--max-calls", "4"})).code,
@@ -298,6 +298,9 @@ TEST_F(kept_runs, keep_to_their_budget_after_an_edit) {
 
 TEST_F(kept_runs, count_requests_without_a_response_in_their_budget) {
     model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+    scratch.file("m.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main n) (map (lambda (i) (content (ask i))) (range n)))\n");
     const auto command = running(model.url(), {"-i", "n:=5", "-c", "1", "--max-calls", "3"});
     for (unsigned kills = 1; kills <= 3; ++kills) {
         child_process child(heddle_command(command), at_home());

@@ -251,8 +251,7 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
     }
     // What stops the start of rows when all have started stops nothing.
     const bool stops = has_more(end) || end.cause == stop_cause::bad_row;
-    if (end.cause != stop_cause::none && stops)
-        members["stopped_by"] = to_string(end.cause);
+    if (end.cause != stop_cause::none && stops) members["stopped_by"] = to_string(end.cause);
     else if (!end.problems.empty()) members["stopped_by"] = "batches";
     if (!end.problems.empty())
         members["problems"] = boost::json::array(end.problems.begin(), end.problems.end());

@@ -296,6 +296,10 @@ coro::task<result<host::step_log*>> kept_run::begin_main() {
     if (!known) co_return std::move(known).error();
     if (top_.kept && !known->main_has_begun) journal_->note(row_number, mark_of_main());
     begin_phase(main_, main_evaluation, std::move(known->main));
+    if (main_.kept) { // the totals are to have what was lost
+        result<void> kept = co_await journal_->flush(context());
+        if (!kept) co_return std::move(kept).error();
+    }
     co_return main_.log();
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,8 @@ public:
         if (record.kind == ports::step_kind::request)
             *longest_output_ = std::max(*longest_output_, record.spent.output_tokens);
         ++appended_;
+        if (bound_ && record.kind == ports::step_kind::request)
+            return append_counted(std::move(record), context);
         return journal_.append(row_, std::move(record), context);
     }
     void note(ports::step_record record) override {
@@ -101,10 +104,20 @@ public:
 
 private:
     [[nodiscard]] static coro::task<result<void>> refused(error why) { co_return why; }
+    /// Until it is written, the totals of the journal are without it.
+    [[nodiscard]] coro::task<result<void>> append_counted(ports::step_record record,
+                                                          coro::call_context context) {
+        const std::uint64_t key = ++appending_key_;
+        appending_[key] = record.spent;
+        result<void> kept = co_await journal_.append(row_, std::move(record), context);
+        appending_.erase(key);
+        co_return kept;
+    }
     [[nodiscard]] ports::step_spending spending_with(const ports::step_record& next) const {
         ports::step_spending sum = next.spent;
         for (const ports::step_record& each : under_way_) sum += each.spent;
         sum.requests = static_cast<std::uint32_t>(under_way_.size() + 1);
+        for (const auto& [key, spent] : appending_) sum += spent;
         return sum;
     }
     void note_request(const ports::step_record& record) {
@@ -133,8 +146,10 @@ private:
     std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
     std::int64_t own_longest_output_ = 0;       ///< of this execution
     std::int64_t* longest_output_ = &own_longest_output_;
-    coro::cancel_source* held_by_ = nullptr; ///< null: requests are sent
-    request_bound bound_;                    ///< empty: none
+    coro::cancel_source* held_by_ = nullptr;                  ///< null: requests are sent
+    request_bound bound_;                                     ///< empty: none
+    std::map<std::uint64_t, ports::step_spending> appending_; ///< of responses, with a bound
+    std::uint64_t appending_key_ = 0;
     bool has_held_ = false;
     bool is_parked_ = false;
     bool repeats_output_ = false;
