@@ -209,7 +209,7 @@ std::string kept_run::greeting_for(const std::string& changed,
                                    const std::optional<store::run_row>& row,
                                    std::uint64_t answers) const {
     if (!changed.empty()) {
-        const std::string what =
+        std::string what =
             "since the run in " + asked_.folder + " began, these have changed: " + changed;
         if (asked_.use != run_use::work) return what;
         return what + ": it runs again; unchanged requests use their earlier responses";
