@@ -233,7 +233,7 @@ coro::task<bool> runtime_core::wait_until_idle(coro::deadline until) {
 void runtime_core::cancel_all() {
     is_cancelling_ = true;
     for (const auto& each : shards_) {
-        each->post([self = shared_from_this(), one = each.get()] {
+        each->post_surely([self = shared_from_this(), one = each.get()] {
             one->cancel_all(cancel_reason::shutdown);
         });
     }
@@ -243,7 +243,7 @@ coro::task<void> runtime_core::close_shards() {
     for (const auto& each : shards_) {
         shard& one = *each;
         auto closed = std::make_shared<coro::wait_point>();
-        one.post([self = shared_from_this(), &one, closed] {
+        one.post_surely([self = shared_from_this(), &one, closed] {
             auto done = [self, closed](std::exception_ptr) {
                 self->first().post_surely([closed] { closed->notify(); });
             };
@@ -279,7 +279,7 @@ void runtime_core::begin_end(std::chrono::nanoseconds grace, std::function<void(
             if (grace.count() > 0) return;
         } else {
             state_ = state::ending;
-            first().post([self = shared_from_this(), grace] {
+            first().post_surely([self = shared_from_this(), grace] {
                 // A plain handler at the end, so that nothing of the loop is on the stack.
                 auto done = [self](std::exception_ptr) {
                     self->first().post_surely([self] { self->close(); });
@@ -321,8 +321,8 @@ void runtime_core::warn_of_calls() {
         if (living_ == 0) return;
     }
     log_->write(log_level::warn, "runtime",
-                "the runtime is destroyed by a handler on its thread while calls are in progress: "
-                "they end after the destructor has returned; await shutdown() first");
+                "the runtime is destroyed where it cannot wait, while calls are in progress: they "
+                "end after the destructor has returned; await shutdown() first");
 }
 
 void runtime_core::end() {

@@ -129,9 +129,7 @@ void shard::let_end() noexcept {
 }
 
 void shard::join() {
-    if (!thread_.joinable()) return;
-    let_end();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
 }
 
 void shard::leave() {

@@ -73,7 +73,7 @@ public:
     /// After close_services(): lets the thread end. What is left of completed calls, such as their
     /// handlers, still runs; what never ends is dropped with the loop.
     void let_end() noexcept;
-    /// As let_end, and waits for the thread.
+    /// Waits for the thread, after let_end(): a second one would cut its time short.
     void join();
     /// As join, from the thread itself: without waiting.
     void leave();

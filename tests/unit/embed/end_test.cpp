@@ -267,6 +267,28 @@ TEST(embed_end, waits_for_what_was_left_behind_on_all_threads_at_the_same_time) 
     EXPECT_LT(clock::now() - begun, 3s); // a second for each would be 4
 }
 
+// The thread whose function ended later than that of another one was stopped twice.
+TEST(embed_end, waits_for_the_last_thread_after_the_first_has_ended) {
+    std::atomic<int> finished{0};
+    {
+        runtime rt(with_model({.threads = 2, .function_grace = 5s}));
+        rt.function(
+            "late", "Ends after its call.", {"x"}, [&](std::int64_t time) -> asio::awaitable<void> {
+                co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+                const asio::any_io_executor here = co_await asio::this_coro::executor;
+                asio::steady_timer timer(here, std::chrono::milliseconds(time));
+                co_await timer.async_wait(asio::use_awaitable);
+                ++finished;
+            });
+        const program flow = loaded(rt, "(define (f x) (late x))");
+        std::vector<std::future<result<answer>>> calls;
+        for (const int time : {200, 700})
+            calls.push_back(flow.call("f", time, {.timeout = 50ms}, asio::use_future));
+        for (auto& each : calls) EXPECT_FALSE(testing::wait_for(std::move(each)));
+    }
+    EXPECT_EQ(finished, 2);
+}
+
 #ifndef NDEBUG
 TEST(embed_end, in_a_handler_logs_that_calls_are_in_progress) {
     for (const bool is_on_host : {false, true}) {
@@ -467,7 +489,7 @@ private:
 
 TEST(embed_create, reports_a_system_without_descriptors_as_an_error) {
 #ifdef HEDDLE_ADDRESS_SANITIZER
-    GTEST_SKIP(); // it needs descriptors of its own
+    GTEST_SKIP(); // the sanitizer also needs descriptors
 #endif
     const few_descriptors bound;
     const auto refused = runtime::create(with_model({.threads = 400}));

@@ -54,6 +54,12 @@ protected:
         rt.shutdown(0s, asio::bind_executor(context, [&] { done = true; }));
         return runs_until([&] { return done; });
     }
+    /// With memory again.
+    void expect_usable(const program& flow) {
+        failing_allocations::plan(0);
+        EXPECT_EQ(call(flow, "nothing", 0), 1);
+        EXPECT_TRUE(shuts_down());
+    }
 
     asio::io_context context{1};
     runtime rt{context, host_threads::one, with_model({.max_running = 1, .max_queued = 1})};
@@ -69,9 +75,7 @@ TEST_F(embed_memory, that_is_missing_at_the_beginning_of_a_call_is_its_error) {
         ASSERT_TRUE(runs_until([&] { return is_idle(); })) << at;
     } while (failing_allocations::failed() != 0 && at < 1000);
     EXPECT_GT(at, 1U);
-    failing_allocations::plan(0);
-    EXPECT_EQ(call(flow, "nothing", 0), 1);
-    EXPECT_TRUE(shuts_down());
+    expect_usable(flow);
 }
 
 TEST_F(embed_memory, that_is_missing_where_a_call_is_queued_is_its_error) {
@@ -112,9 +116,7 @@ TEST_F(embed_memory, that_is_missing_while_a_call_begins_leaves_its_place_free) 
         ASSERT_TRUE(runs_until([&] { return is_idle(); })) << at;
     } while (failing_allocations::failed() != 0 && at < 1000);
     EXPECT_GT(at, 1U);
-    failing_allocations::plan(0);
-    EXPECT_EQ(call(flow, "nothing", 0), 1);
-    EXPECT_TRUE(shuts_down());
+    expect_usable(flow);
 }
 
 TEST_F(embed_memory, that_is_missing_for_a_new_version_leaves_the_program_usable) {
