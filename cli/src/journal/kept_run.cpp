@@ -202,6 +202,10 @@ coro::task<result<void>> kept_run::begin(const run_sources* now) {
     if (!known) co_return std::move(known).error();
     greeting_ = greeting_for(*changed, *row, known->answers);
     begin_phase(top_, top_evaluation, std::move(known->top));
+    if (top_.kept) {
+        result<void> counted = co_await count_earlier();
+        if (!counted) co_return counted;
+    }
     co_return result<void>();
 }
 
@@ -262,11 +266,11 @@ void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
     }
 }
 
-/// The session has a budget of its own, which sees what is replayed: not what an earlier version of
-/// the program has spent, nor requests without a response.
+/// The budget of the session counts what is replayed, but neither what an earlier version of the
+/// program has spent nor requests whose response was lost.
 result<void> kept_run::keeps_to_budget(const ports::step_spending& next) const {
     constexpr double rounding = 1 + 1e-9;
-    const ports::step_spending spent = journal_->totals().spent;
+    const ports::step_spending& spent = spent_before_;
     const auto refusal = [](std::string message) {
         return error(lang::errc::limit, std::move(message))
             .with_hint(
@@ -278,11 +282,18 @@ result<void> kept_run::keeps_to_budget(const ports::step_spending& next) const {
                        " calls of the run are used");
     }
     if (asked_.budget_usd && spent.cost_usd + next.cost_usd > *asked_.budget_usd * rounding) {
-        const std::string used = setup::dollars(spent.cost_usd);
-        return refusal("budget-usd: the run has spent " + (used.empty() ? "$0" : used) + " of " +
-                       setup::dollars(*asked_.budget_usd) + ", and the call costs more");
+        const std::string used = setup::dollars(spent.cost_usd + next.cost_usd);
+        return refusal("budget-usd: with this call the run would have spent at least " + used +
+                       " of " + setup::dollars(*asked_.budget_usd));
     }
     return {};
+}
+
+/// What was spent before the evaluation that begins, lost requests included.
+coro::task<result<void>> kept_run::count_earlier() {
+    result<void> kept = co_await journal_->flush(context()); // the totals are of what is written
+    if (kept) spent_before_ = journal_->totals().spent;
+    co_return kept;
 }
 
 coro::task<result<host::step_log*>> kept_run::begin_main() {
@@ -296,9 +307,9 @@ coro::task<result<host::step_log*>> kept_run::begin_main() {
     if (!known) co_return std::move(known).error();
     if (top_.kept && !known->main_has_begun) journal_->note(row_number, mark_of_main());
     begin_phase(main_, main_evaluation, std::move(known->main));
-    if (main_.kept) { // the totals are to have what was lost
-        result<void> kept = co_await journal_->flush(context());
-        if (!kept) co_return std::move(kept).error();
+    if (main_.kept) {
+        result<void> counted = co_await count_earlier();
+        if (!counted) co_return std::move(counted).error();
     }
     co_return main_.log();
 }

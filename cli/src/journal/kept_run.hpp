@@ -115,7 +115,8 @@ private:
     };
     [[nodiscard]] result<void> open_journal_of(const run_sources& now);
     [[nodiscard]] coro::task<result<std::string>> changes(const run_sources* now);
-    /// Whether a request that costs `next`, with those under way, may be sent. Errors: limit.
+    [[nodiscard]] coro::task<result<void>> count_earlier();
+    /// Whether requests may be sent that bring what this evaluation spends to `next`. Errors: limit.
     [[nodiscard]] result<void> keeps_to_budget(const ports::step_spending& next) const;
     [[nodiscard]] coro::task<result<void>> revise(bool has_failed);
     [[nodiscard]] coro::task<result<void>> begin(const run_sources* now);
@@ -145,7 +146,8 @@ private:
     phase top_;
     phase main_;
     coro::clock::time_point began_;
-    ports::row_work before_; ///< in earlier processes
+    ports::step_spending spent_before_; ///< by earlier processes and evaluations
+    ports::row_work before_;            ///< in earlier processes
 };
 
 } // namespace heddle::cli

@@ -27,10 +27,6 @@ constexpr std::size_t bytes_in_a_token = 4;
 /// The state of a batch that heddle has asked the service to cancel.
 constexpr const char* cancelling = "cancelling";
 
-// How calls are returned.
-const store::calls_returned not_performed{0, false, false, {}};
-const store::calls_returned maybe_performed{0, true, true, {}};
-
 error no_answer(const parked_batch& batch) {
     return error(ports::make_error_code(ports::llm_errc::protocol),
                  batch.service + ": the last of several batches has no response to this request")
@@ -50,6 +46,9 @@ void take_back(ports::step_spending& from, const ports::step_spending& part) {
 }
 
 } // namespace
+
+const store::calls_returned parking_lot::not_performed{0, false, false, {}};
+const store::calls_returned parking_lot::maybe_performed{0, true, true, {}};
 
 /// The calls of a batch whose results arrive.
 struct parking_lot::taking {
@@ -130,7 +129,7 @@ result<void> parking_lot::park(parked_call call) {
     if (const auto cost = of_.prices.cost_usd(call.service, call.model, least))
         call.least.cost_usd = *cost * batch_share;
     else call.least.unpriced = 1;
-    since_counted_[call.row].push_back(call.least);
+    since_counted_[call.row].push_back({call.path, call.content, call.least});
     ++open_calls_;
     open_ += call.least;
     parked_now_.insert(call.row);
@@ -149,7 +148,7 @@ result<void> parking_lot::forget(std::uint64_t row) {
     parked_now_.erase(row);
     if (open_calls_ == 0) return {};
     if (const auto found = since_counted_.find(row); found != since_counted_.end()) {
-        for (const ports::step_spending& each : found->second) take_back(open_, each);
+        for (const collected_call& each : found->second) take_back(open_, each.least);
         open_calls_ -= found->second.size();
         since_counted_.erase(found);
     }

@@ -106,6 +106,8 @@ public:
 
 private:
     struct taking;
+    static const store::calls_returned not_performed;
+    static const store::calls_returned maybe_performed;
     struct group_size {
         std::size_t calls = 0;
         std::size_t bytes = 0;
@@ -146,8 +148,13 @@ private:
     std::map<std::uint64_t, std::function<void()>> held_; ///< rows, and what a call of them does
     std::vector<store::parked_batch> batches_;
     std::map<std::string, group_size, std::less<>> groups_; ///< collected in this process
-    /// Estimates of what was parked after recount(), and is in no batch, by rows.
-    std::map<std::uint64_t, std::vector<ports::step_spending>> since_counted_;
+    /// A call that was parked after recount(), and is in no batch.
+    struct collected_call {
+        ports::digest128 path;
+        ports::digest128 content;
+        ports::step_spending least;
+    };
+    std::map<std::uint64_t, std::vector<collected_call>> since_counted_; ///< by rows
     std::uint64_t open_calls_ = 0;
     ports::step_spending open_;
     bool full_ = false;

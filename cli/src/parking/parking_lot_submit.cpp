@@ -94,7 +94,13 @@ coro::task<result<bool>> parking_lot::submit_one(const store::call_group& group,
     batch.state = "being submitted";
     providers::batch_submission what{group.model, batch.mark, {}};
     store::batch_intended intended{batch, {}};
-    for (const parked_call& each : *calls) since_counted_.erase(each.row); // not forgotten with it
+    for (const parked_call& each : *calls) { // it is not forgotten with its row
+        const auto row = since_counted_.find(each.row);
+        if (row == since_counted_.end()) continue;
+        std::erase_if(row->second, [&](const collected_call& one) {
+            return one.path == each.path && one.content == each.content;
+        });
+    }
     for (parked_call& each : *calls) {
         intended.calls.push_back(each.number);
         what.calls.push_back({parked_call_id(each), std::move(each.body)});
@@ -122,7 +128,7 @@ coro::task<result<bool>> parking_lot::submit_one(const store::call_group& group,
         const error& why = receipt.status.error();
         if (!why.is_cancelled())
             problems.push_back("a batch of " + group.service + ": " + why.message());
-        noted = give_back(batch, "not submitted", store::calls_returned{0, false, false, {}});
+        noted = give_back(batch, "not submitted", not_performed);
     }
     if (!noted) co_return std::move(noted).error();
     durable = co_await of_.journal.flush(context);

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -43,13 +42,13 @@ public:
         if (record.kind == ports::step_kind::request)
             *longest_output_ = std::max(*longest_output_, record.spent.output_tokens);
         ++appended_;
-        if (bound_ && record.kind == ports::step_kind::request)
-            return append_counted(std::move(record), context);
+        count(record);
         return journal_.append(row_, std::move(record), context);
     }
     void note(ports::step_record record) override {
         if (record.kind == ports::step_kind::unpaid) note_request(record);
         ++appended_;
+        count(record);
         journal_.note(row_, std::move(record));
     }
     /// What the execution has left when it ended.
@@ -66,6 +65,7 @@ public:
             ++lost.count;
             lost.beyond_input.output_tokens += each.spent.output_tokens - input.output_tokens;
             lost.beyond_input.cost_usd += each.spent.cost_usd - input.cost_usd;
+            count(each);
             journal_.note(row_, std::move(each));
         }
         return lost;
@@ -77,8 +77,8 @@ public:
     /// A request that the row is about to send ends it by `row`, which outlives the log, and is not
     /// sent.
     void hold_requests(coro::cancel_source& row) noexcept { held_by_ = &row; }
-    /// Asked before each request with what it and those under way cost at least: an error, and the
-    /// request is not sent.
+    /// Asked before each request with what it and those under way cost at least, and with what the
+    /// execution has recorded: an error, and the request is not sent.
     using request_bound = std::function<result<void>(const ports::step_spending&)>;
     void bound_requests(request_bound bound) { bound_ = std::move(bound); }
     /// The row needs a request.
@@ -104,20 +104,14 @@ public:
 
 private:
     [[nodiscard]] static coro::task<result<void>> refused(error why) { co_return why; }
-    /// Until it is written, the totals of the journal are without it.
-    [[nodiscard]] coro::task<result<void>> append_counted(ports::step_record record,
-                                                          coro::call_context context) {
-        const std::uint64_t key = ++appending_key_;
-        appending_[key] = record.spent;
-        result<void> kept = co_await journal_.append(row_, std::move(record), context);
-        appending_.erase(key);
-        co_return kept;
+    void count(const ports::step_record& record) noexcept {
+        if (record.kind != ports::step_kind::sent) recorded_ += record.spent;
     }
     [[nodiscard]] ports::step_spending spending_with(const ports::step_record& next) const {
         ports::step_spending sum = next.spent;
         for (const ports::step_record& each : under_way_) sum += each.spent;
         sum.requests = static_cast<std::uint32_t>(under_way_.size() + 1);
-        for (const auto& [key, spent] : appending_) sum += spent;
+        sum += recorded_;
         return sum;
     }
     void note_request(const ports::step_record& record) {
@@ -146,10 +140,9 @@ private:
     std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
     std::int64_t own_longest_output_ = 0;       ///< of this execution
     std::int64_t* longest_output_ = &own_longest_output_;
-    coro::cancel_source* held_by_ = nullptr;                  ///< null: requests are sent
-    request_bound bound_;                                     ///< empty: none
-    std::map<std::uint64_t, ports::step_spending> appending_; ///< of responses, with a bound
-    std::uint64_t appending_key_ = 0;
+    coro::cancel_source* held_by_ = nullptr; ///< null: requests are sent
+    request_bound bound_;                    ///< empty: none
+    ports::step_spending recorded_;          ///< by this execution
     bool has_held_ = false;
     bool is_parked_ = false;
     bool repeats_output_ = false;
