@@ -1,6 +1,6 @@
-# Compiles several sources of a target as one (HEDDLE_UNITY). A source of ours is short beside the
-# headers that it reads, so a build from nothing takes about a third of the time; after an edit, the
-# group of the file is compiled again. Which files may stand together is found by unity_groups.py.
+# Compiles several sources of a target as one (HEDDLE_UNITY). Most sources are short compared with
+# the headers they include, so a complete build is faster; an edit recompiles the group of the file.
+# unity_groups.py determines which files can be compiled together.
 
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(NOT Python3_FOUND)

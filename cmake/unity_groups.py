@@ -16,7 +16,7 @@ import sys
 MOST_FILES = 10  # of a group: what one error or one edit compiles again
 MOST_LINES = 3000  # of a group: memory, and an even load of the processors
 
-# Kept alone: Asio's own sources are set up by their paths, and the name of a file says what it is.
+# Compiled alone: what HEDDLE_ASIO_SOURCES finds by its path, and files with a main function.
 ALONE = re.compile(r"/boost_asio(_ssl)?\.cpp$|_fuzzer\.cpp$|/main\.cpp$")
 
 NOISE = re.compile(

@@ -10,8 +10,8 @@
 
 namespace heddle::cli {
 
-/// With --park-wait rows begin again whenever batches have ended. For its user that is one process:
-/// what he has asked of it holds until its end.
+/// With --park-wait rows begin again whenever batches have ended. To its user the command is one
+/// process: what was requested of it holds until its end.
 struct batch_round {
     run_limits set;                      ///< by 'heddle runs set', since the command began
     std::optional<coro::deadline> until; ///< no row starts later; nothing: --deadline begins now

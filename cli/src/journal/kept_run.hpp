@@ -116,7 +116,8 @@ private:
     [[nodiscard]] result<void> open_journal_of(const run_sources& now);
     [[nodiscard]] coro::task<result<std::string>> changes(const run_sources* now);
     [[nodiscard]] coro::task<result<void>> count_earlier();
-    /// Whether requests may be sent that bring what this evaluation spends to `next`. Errors: limit.
+    /// Whether requests may be sent that bring what this evaluation spends to `next`. Errors:
+    /// limit.
     [[nodiscard]] result<void> keeps_to_budget(const ports::step_spending& next) const;
     [[nodiscard]] coro::task<result<void>> revise(bool has_failed);
     [[nodiscard]] coro::task<result<void>> begin(const run_sources* now);
