@@ -159,8 +159,9 @@ class Project:
         self.views = {}
         self.places = {}  # of headers, by the last part of their paths
         for folder, folders, names in os.walk(root):
-            folders[:] = [name for name in folders if name not in ("build", ".git")]
-            for name in names:
+            # In order: the groups must not depend on how the file system lists a folder.
+            folders[:] = sorted(name for name in folders if name not in ("build", ".git"))
+            for name in sorted(names):
                 if name.endswith((".hpp", ".def")):
                     self.places.setdefault(name, []).append(os.path.join(folder, name))
 

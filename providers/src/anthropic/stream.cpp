@@ -152,7 +152,7 @@ private:
         call.name = text_member(content, "name");
         // Empty by the format, and then written by deltas; a whole one is taken as well.
         const json::object* input = object_member(content, "input");
-        if (input && !input->empty()) call.arguments_json = text_of_json(*input);
+        if (input && !input->empty()) call.arguments_json = text_of_json(json::value(*input));
         return {};
     }
 

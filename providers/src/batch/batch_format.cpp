@@ -90,7 +90,7 @@ batch_answer answer_of(std::string id, int status, const json::value& body, chat
     ports::http_response answer;
     answer.status = status;
     answer.headers.emplace_back("content-type", "application/json");
-    answer.body = json::serialize(body);
+    answer.body = text_of_json(body);
     auto response = codec.decode(answer, wall_now);
     const auto what = response ? batch_answer::fate::answered : batch_answer::fate::failed;
     return {std::move(id), what, std::move(response)};

@@ -1,8 +1,9 @@
 #include "common/answer_redaction.hpp"
 
-#include "common/json_reader.hpp"
+#include "common/json_tree_parser.hpp"
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <memory>
 #include <utility>
@@ -10,6 +11,8 @@
 namespace heddle::providers {
 
 namespace {
+
+namespace json = boost::json; // this tree is changed
 
 /// In the strings and member names of a tree. Calls itself no deeper than the parser let it be.
 void hide_in_tree(json::value& tree, const redactor& secrets) {
@@ -33,7 +36,7 @@ void hide_in_json(std::string& text, const redactor& secrets) {
     std::string shown = text;
     if (!secrets.hide(shown)) return;
     json::parse_options limits;
-    limits.max_depth = decode_options{}.max_depth;
+    limits.max_depth = max_json_depth;
     boost::system::error_code failed;
     json::value tree = json::parse(text, failed, {}, limits);
     if (!failed) {

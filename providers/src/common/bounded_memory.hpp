@@ -1,16 +1,15 @@
 // Memory for what a service sends, up to a limit.
 #pragma once
 
-#include <boost/json/memory_resource.hpp>
-
 #include <cstddef>
+#include <memory_resource>
 #include <new>
 
 namespace heddle::providers {
 
 /// Takes from the heap what a tree needs, and throws std::bad_alloc beyond a limit. Threads: as any
 /// value.
-class bounded_memory final : public boost::json::memory_resource {
+class bounded_memory final : public std::pmr::memory_resource {
 public:
     /// From now on `bytes` may be taken, besides what is held already.
     void allow(std::size_t bytes) noexcept {
@@ -34,7 +33,7 @@ private:
         ::operator delete(taken, std::align_val_t(alignment));
         left_ += bytes;
     }
-    bool do_is_equal(const boost::json::memory_resource& other) const noexcept override {
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
         return this == &other;
     }
 

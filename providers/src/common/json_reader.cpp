@@ -5,10 +5,11 @@
 #include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
+#include <boost/json/error.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -17,8 +18,7 @@ namespace heddle::providers {
 std::string_view text_member(const json::object& object, std::string_view name) {
     const json::value* found = object.if_contains(name);
     if (!found || !found->is_string()) return {};
-    const json::string& text = found->get_string();
-    return {text.data(), text.size()};
+    return found->get_string();
 }
 
 std::int64_t count_member(const json::object& object, std::string_view name) {
@@ -80,17 +80,6 @@ void mend_calls(ports::chat_response& response, const decode_options& options) {
 
 namespace {
 
-json::parse_options parser_limits(std::size_t max_depth) {
-    json::parse_options limits;
-    limits.max_depth = max_depth;
-    return limits;
-}
-
-/// What the tree of a text may take. Strings take a few times their bytes while they are read. Of
-/// two bytes ("0,") an element takes some fifty, and a body may have millions of these.
-constexpr std::size_t usual_tree_bytes = 64 * 1024 * 1024;
-constexpr std::size_t max_bytes_for_each = 5;
-
 /// The half at `at` of a text that lone halves were kept in; 0: there is none.
 char32_t half_at(std::string_view text, std::size_t at) noexcept {
     if (static_cast<unsigned char>(text[at]) != 0xED || at + 3 > text.size()) return 0;
@@ -101,53 +90,31 @@ char32_t half_at(std::string_view text, std::size_t at) noexcept {
 
 } // namespace
 
-json_reader::json_reader(decode_options options)
-    : options_(options), parser_(&memory_, parser_limits(options.max_depth), parser_block_.data(),
-                                 parser_block_.size()) {}
+json_reader::json_reader(decode_options options) : options_(options), parser_(options.max_depth) {}
 
 result<json::value> json_reader::parse(std::string_view text) {
     text = utf8::skip_byte_order_mark(text);
     splits_.clear();
+    mended_ = {};
     boost::system::error_code ec;
-    {
-        json::value tree = read(parser_, text, ec);
-        if (!ec) return tree;
-    }
-    if (ec != json::error::too_deep && !memory_.refused()) {
-        if (const auto mended = mended_json(text, lone_half::kept)) {
-            // Returned as it is, not assigned: that would copy it, and what is known of its strings
-            // would be lost.
-            json::value tree = read_mended(*mended, ec);
+    json::value tree = parser_.parse(text, json_tree_parser::wrong_bytes::refused, ec);
+    if (!ec) return tree;
+    if (ec != boost::json::error::too_deep && !parser_.is_too_big()) {
+        if (auto mended = mended_json(text, lone_half::kept)) {
+            mended_ = *std::move(mended);
+            tree = read_mended(ec);
             if (!ec) return tree;
         }
     }
     const char* wrong = " is not JSON";
-    if (ec == json::error::too_deep) wrong = "'s JSON is nested too deeply";
-    if (memory_.refused()) wrong = "'s JSON holds too many values";
+    if (ec == boost::json::error::too_deep) wrong = "'s JSON is nested too deeply";
+    if (parser_.is_too_big()) wrong = "'s JSON holds too many values";
     return protocol_error(std::string(options_.subject) + wrong, text);
 }
 
-json::value json_reader::read(json::parser& parser, std::string_view text,
-                              boost::system::error_code& ec) {
-    // release() would keep the size of the next block, which doubles with every block: a reader
-    // that has seen a few dozen big responses would ask for more memory than there is.
-    tree_memory_.emplace(tree_block_.data(), tree_block_.size(), &memory_);
-    memory_.allow(usual_tree_bytes + max_bytes_for_each * text.size());
-    parser.reset(&*tree_memory_);
-    try {
-        parser.write(text.data(), text.size(), ec);
-    } catch (const std::bad_alloc&) {
-        if (!memory_.refused()) throw;
-        ec = make_error_code(boost::system::errc::not_enough_memory);
-    }
-    return ec ? json::value() : parser.release();
-}
-
-json::value json_reader::read_mended(std::string_view text, boost::system::error_code& ec) {
-    json::parse_options limits = parser_limits(options_.max_depth);
-    limits.allow_invalid_utf8 = true; // halves, and nothing else
-    json::parser parser(&memory_, limits);
-    json::value tree = read(parser, text, ec);
+json::value json_reader::read_mended(boost::system::error_code& ec) {
+    // Halves are the only bytes left that are not UTF-8.
+    const json::value tree = parser_.parse(mended_, json_tree_parser::wrong_bytes::kept, ec);
     if (ec) return tree;
     note_splits(tree);
     // By address: a response may hold as many as it has bytes for.
@@ -159,20 +126,22 @@ json::value json_reader::read_mended(std::string_view text, boost::system::error
 
 /// Puts U+FFFD, which is as long, in place of each half. Calls itself no deeper than the parser let
 /// the tree be.
-void json_reader::note_splits(json::value& tree) {
-    if (json::array* list = tree.if_array()) {
-        for (json::value& each : *list) note_splits(each);
-    } else if (json::object* object = tree.if_object()) {
-        for (auto& [name, each] : *object) note_splits(each);
-    } else if (json::string* string = tree.if_string()) {
-        const std::string_view text(string->data(), string->size());
-        split_string split{string->data()};
+void json_reader::note_splits(const json::value& tree) {
+    if (const json::array* list = tree.if_array()) {
+        for (const json::value& each : *list) note_splits(each);
+    } else if (const json::object* object = tree.if_object()) {
+        for (const auto& [name, each] : *object) note_splits(each);
+    } else if (const std::string_view* string = tree.if_string()) {
+        const std::string_view text = *string;
+        // The bytes are those of `mended_`, or a copy in the parser's memory.
+        char* const bytes = const_cast<char*>(text.data()); // NOLINT(*-const-cast)
+        split_string split{text.data()};
         for (std::size_t at = 0; at < text.size(); ++at) {
             const char32_t half = half_at(text, at);
             if (half == 0) continue;
             if (at == 0 && utf8::is_low_surrogate(half)) split.low = half;
             if (at + 3 == text.size() && utf8::is_high_surrogate(half)) split.high = half;
-            std::copy(utf8::replacement.begin(), utf8::replacement.end(), string->data() + at);
+            std::copy(utf8::replacement.begin(), utf8::replacement.end(), bytes + at);
         }
         if (split.low != 0 || split.high != 0) splits_.push_back(split);
     }

@@ -1,27 +1,22 @@
-// Reading the JSON of model services, on Boost.JSON, with memory that is kept.
+// Reading the JSON of model services, with memory that is kept.
 #pragma once
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/secret.hpp>
 #include <heddle/ports/llm_port.hpp>
 
-#include "common/bounded_memory.hpp"
+#include "common/json_tree.hpp"
+#include "common/json_tree_parser.hpp"
 #include "common/service_error.hpp"
 
-#include <boost/json/monotonic_resource.hpp>
-#include <boost/json/parser.hpp>
-#include <boost/json/serialize.hpp>
-#include <boost/json/value.hpp>
-
-#include <array>
 #include <cstdint>
-#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace heddle::providers {
 
-namespace json = boost::json;
+namespace json = json_tree;
 
 /// Null when `object` has no such member.
 [[nodiscard]] inline const json::value* member(const json::object& object, std::string_view name) {
@@ -42,7 +37,7 @@ namespace json = boost::json;
 struct decode_options {
     std::string_view provider_name;            ///< what error messages begin with; outlives
     const secret* hidden = nullptr;            ///< never shown, should the service repeat it
-    std::size_t max_depth = 64;                ///< of the JSON
+    std::size_t max_depth = max_json_depth;    ///< of the JSON
     std::size_t max_tool_calls = 256;          ///< of one response
     std::string_view subject = "the response"; ///< what errors call the text that is read; outlives
 };
@@ -61,17 +56,16 @@ struct split_string {
     char32_t high = 0; ///< the half that it ended with; 0: none
 };
 
-/// Parses with memory that it keeps. Each text is read into the same block; only a tree that does
-/// not fit takes more, which the next call frees.
+/// Reads one text at a time, with memory that it keeps (json_tree_parser).
 class json_reader {
 public:
     explicit json_reader(decode_options options);
     json_reader(const json_reader&) = delete;
     json_reader& operator=(const json_reader&) = delete;
 
-    /// The tree of `text`. It must be gone before the next call. What parsers of other languages
-    /// read is read too: a byte order mark is skipped; invalid UTF-8 and halves of characters
-    /// (`\ud83e` alone) become U+FFFD.
+    /// The tree of `text`: valid until the next call, and for as long as `text` is. What parsers of
+    /// other languages read is read too: a byte order mark is skipped; invalid UTF-8 and halves of
+    /// characters (`\ud83e` alone) become U+FFFD.
     /// Errors: llm_errc::protocol when it is not JSON, nested too deeply, or takes far more memory
     /// than it has bytes.
     [[nodiscard]] result<json::value> parse(std::string_view text);
@@ -87,17 +81,12 @@ public:
     }
 
 private:
-    [[nodiscard]] json::value read(json::parser& parser, std::string_view text,
-                                   boost::system::error_code& ec);
-    [[nodiscard]] json::value read_mended(std::string_view text, boost::system::error_code& ec);
-    void note_splits(json::value& tree);
+    [[nodiscard]] json::value read_mended(boost::system::error_code& ec);
+    void note_splits(const json::value& tree);
 
     decode_options options_;
-    bounded_memory memory_; // of what does not fit into the blocks
-    alignas(16) std::array<unsigned char, 4096> parser_block_;
-    alignas(16) std::array<unsigned char, 16 * 1024> tree_block_;
-    std::optional<json::monotonic_resource> tree_memory_; // made anew for each text
-    json::parser parser_;
+    json_tree_parser parser_;
+    std::string mended_;               // the text parsed last, if it had to be mended
     std::vector<split_string> splits_; // of the tree parsed last, by address
 };
 

@@ -4,8 +4,7 @@
 #include <heddle/providers/common/json_text.hpp>
 
 #include "common/answer_parts.hpp"
-
-#include <boost/json/parse.hpp>
+#include "common/json_tree_parser.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +14,6 @@ namespace heddle::providers {
 
 namespace {
 
-namespace json = boost::json;
 using ports::chat_request;
 using ports::chat_response;
 using ports::finish_reason;
@@ -182,7 +180,7 @@ std::optional<ports::token_usage> read_usage(const json::object& of) {
     read.cache_written = tokens_member(*counts, "cache_written");
     read.reasoning = tokens_member(*counts, "reasoning");
     const auto told = [&](std::string_view name) {
-        return !counts->contains(name) || told_tokens(*counts, name).has_value();
+        return !counts->if_contains(name) || told_tokens(*counts, name).has_value();
     };
     read.input_told = told("input");
     read.output_told = told("output");
@@ -241,10 +239,10 @@ void append_response_json(std::string& out, const chat_response& response) {
 }
 
 result<chat_response> read_response_json(std::string_view text) {
+    constexpr std::size_t max_depth = 16;
+    json_tree_parser parser(max_depth);
     boost::system::error_code failed;
-    json::parse_options limits;
-    limits.max_depth = 16;
-    const json::value root = json::parse(text, failed, {}, limits);
+    const json::value root = parser.parse(text, json_tree_parser::wrong_bytes::refused, failed);
     const json::object* object = failed ? nullptr : root.if_object();
     if (!object) return error(errc::invalid_argument, "this is not a kept response");
     chat_response response;

@@ -17,7 +17,7 @@ void read_call(const json::object& call, ports::tool_call& read) {
     const json::value* arguments = member(*function, "arguments");
     if (!arguments) return;
     // A text, by the format; some servers send the object itself.
-    if (arguments->is_object()) read.arguments_json = json::serialize(*arguments);
+    if (arguments->is_object()) read.arguments_json = text_of_json(*arguments);
     else read.arguments_json = text_member(*function, "arguments");
 }
 

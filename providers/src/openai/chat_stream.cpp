@@ -108,7 +108,7 @@ result<void> chat_stream::take_call(const json::object& piece) {
         if (call->name.empty()) call->name = text_member(*function, "name");
         const json::value* arguments = member(*function, "arguments");
         if (arguments && arguments->is_object()) {
-            call->arguments_json = json::serialize(*arguments);
+            call->arguments_json = text_of_json(*arguments);
         } else {
             const auto place = static_cast<std::size_t>(call - response_.tool_calls.data());
             pieces_.append(response_, grown_string::arguments, place,
