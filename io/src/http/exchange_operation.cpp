@@ -3,8 +3,11 @@
 #include "proxy_tunnel.hpp"
 #include "request_text.hpp"
 
+#include <heddle/base/exceptions.hpp>
+
 #include <boost/asio/post.hpp>
 
+#include <new>
 #include <typeinfo>
 
 namespace heddle::http {
@@ -57,7 +60,10 @@ void exchange_operation::start() {
                    .with_retryable(false));
         return;
     }
-    if (auto fine = check_request(request_); !fine) {
+    auto fine = check_request_line(request_);
+    header_text& headers = static_cast<origin_state*>(asked)->headers();
+    if (fine) fine = headers.assign(request_.headers);
+    if (!fine) {
         refuse(std::move(fine).error());
         return;
     }
@@ -69,7 +75,7 @@ void exchange_operation::start() {
     rules.head_request = request_.method == "HEAD";
     rules.idempotent = request_.idempotent;
     rules.once = request_.once;
-    rules.decompress = !has_header(request_, "accept-encoding");
+    rules.decompress = !headers.names_accept_encoding();
     rules.hold_redirects = core_.options().max_redirects > 0;
     rules.through_proxy = origin_->forwards();
     ask_compressed_ = rules.decompress && wants_compression();
@@ -177,10 +183,17 @@ exchange_step exchange_operation::send() {
                         ask_compressed_,
                         core_.options().user_agent};
     if (route.absolute) route.proxy_authorization = origin_->proxy()->authorization.reveal();
-    render_head(request_, route, head);
-    const std::size_t whole = head.size() + request_.body.size();
-    const bool joined = request_.body.size() <= max_joined_body;
-    if (joined) head += request_.body;
+    const std::size_t body_size = request_.body.size();
+    const bool joined = body_size <= max_joined_body;
+    try {
+        // Another request may have been begun since; these headers were found good then.
+        (void)origin_->headers().assign(request_.headers);
+        render_head(request_, origin_->headers(), route, head);
+        if (joined) head += request_.body;
+    } catch (const std::bad_alloc&) {
+        return fsm_->failed(out_of_memory());
+    }
+    const std::size_t whole = head.size() + (joined ? 0 : body_size);
     while (sent_ < whole) {
         const bool in_head = sent_ < head.size();
         const std::string_view rest =

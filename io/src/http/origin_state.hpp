@@ -4,6 +4,7 @@
 #include "connection.hpp"
 #include "net/address_book.hpp"
 #include "net/tls.hpp"
+#include "request_text.hpp"
 
 #include <heddle/http/origin_name.hpp>
 #include <heddle/http/pool_fsm.hpp>
@@ -43,6 +44,8 @@ public:
     [[nodiscard]] net::tls_session_slot& sessions() noexcept { return sessions_; }
     [[nodiscard]] net::tls_session_slot& proxy_sessions() noexcept { return proxy_sessions_; }
     [[nodiscard]] pool_fsm& pool() noexcept { return pool_; }
+    /// Of the request that was begun or sent last.
+    [[nodiscard]] header_text& headers() noexcept { return headers_; }
 
     /// A connection for a place that the pool reserved.
     [[nodiscard]] connection& make_connection();
@@ -70,6 +73,7 @@ private:
     net::tls_session_slot proxy_sessions_;
     std::unique_ptr<net::address_book> addresses_;
     pool_fsm pool_;
+    header_text headers_;
     bool serving_ = false;
 };
 

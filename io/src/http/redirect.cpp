@@ -159,17 +159,14 @@ result<void> follow_redirect(ports::http_request& request, const origin_name& or
     if (!becomes_get) return {};
     request.method = "GET";
     request.body.clear();
-    auto& headers = request.headers;
-    headers.erase(
-        std::remove_if(headers.begin(), headers.end(),
-                       [](const ports::http_header& header) {
-                           constexpr std::string_view about_body = "content-";
-                           return header.name.size() > about_body.size() &&
-                                  ascii::equals_ignoring_case(
-                                      std::string_view(header.name).substr(0, about_body.size()),
-                                      about_body);
-                       }),
-        headers.end());
+    request.headers.edit([](std::vector<ports::http_header>& headers) {
+        std::erase_if(headers, [](const ports::http_header& header) {
+            constexpr std::string_view about_body = "content-";
+            return header.name.size() > about_body.size() &&
+                   ascii::equals_ignoring_case(
+                       std::string_view(header.name).substr(0, about_body.size()), about_body);
+        });
+    });
     return {};
 }
 

@@ -53,13 +53,19 @@ bool is_header_value(std::string_view text) noexcept {
     });
 }
 
-result<void> check_request(const ports::http_request& request) {
+result<void> check_request_line(const ports::http_request& request) {
     if (!is_token(request.method)) return refused("the method is not a token");
     if (!is_target(request.target)) {
         return refused("the target must begin with / and hold no blanks")
             .with_hint("percent-encode path and query");
     }
-    for (const ports::http_header& header : request.headers) {
+    return {};
+}
+
+result<void> header_text::assign(const ports::http_headers& headers) {
+    if (headers.is_same_as(of_)) return {};
+    header_text made;
+    for (const ports::http_header& header : headers) {
         if (!is_token(header.name)) return refused("a header's name is not a token");
         if (is_ours(header.name))
             return refused("the header " + header.name + " is set by the client itself");
@@ -67,17 +73,18 @@ result<void> check_request(const ports::http_request& request) {
             return refused("the value of the header " + header.name + " holds a control character")
                 .with_hint("look for a line end at the end of a key that was read from a file");
         }
+        if (ascii::equals_ignoring_case(header.name, "accept-encoding"))
+            made.names_accept_encoding_ = true;
+        if (ascii::equals_ignoring_case(header.name, "user-agent")) made.names_user_agent_ = true;
+        made.text_.append(header.name).append(": ").append(header.value).append("\r\n");
     }
+    made.of_ = headers;
+    *this = std::move(made);
     return {};
 }
 
-bool has_header(const ports::http_request& request, std::string_view name) noexcept {
-    return std::any_of(request.headers.begin(), request.headers.end(), [name](const auto& header) {
-        return ascii::equals_ignoring_case(header.name, name);
-    });
-}
-
-void render_head(const ports::http_request& request, const request_route& route, std::string& out) {
+void render_head(const ports::http_request& request, const header_text& headers,
+                 const request_route& route, std::string& out) {
     out.clear();
     out.append(request.method).append(" ");
     if (route.absolute) out.append("http://").append(route.host);
@@ -85,11 +92,9 @@ void render_head(const ports::http_request& request, const request_route& route,
     if (!route.proxy_authorization.empty())
         out.append("Proxy-Authorization: ").append(route.proxy_authorization).append("\r\n");
     if (route.ask_compressed) out.append("Accept-Encoding: gzip, deflate\r\n");
-    if (!route.user_agent.empty() && !has_header(request, "user-agent"))
+    if (!route.user_agent.empty() && !headers.names_user_agent())
         out.append("User-Agent: ").append(route.user_agent).append("\r\n");
-    for (const ports::http_header& header : request.headers) {
-        out.append(header.name).append(": ").append(header.value).append("\r\n");
-    }
+    out.append(headers.text());
     const std::string& method = request.method;
     const bool usually_has_body = method == "POST" || method == "PUT" || method == "PATCH";
     if (!request.body.empty() || usually_has_body) {

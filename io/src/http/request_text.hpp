@@ -8,10 +8,28 @@
 
 namespace heddle::http {
 
-/// Refuses what would let data become protocol: control characters or blanks in method and target,
-/// line ends in header values, headers that the client sets itself.
-/// Errors: errc::invalid_argument naming the header, never its value.
-[[nodiscard]] result<void> check_request(const ports::http_request& request);
+/// Refuses what would let data become protocol: control characters or blanks in method and target.
+/// Errors: errc::invalid_argument.
+[[nodiscard]] result<void> check_request_line(const ports::http_request& request);
+
+/// The headers of a request as text. Many requests of an origin share theirs, so they are checked
+/// and written once.
+class header_text {
+public:
+    /// Makes this the text of `headers`, unless it is. Refuses line ends in values and headers that
+    /// the client sets itself. Errors: errc::invalid_argument naming the header, never its value.
+    [[nodiscard]] result<void> assign(const ports::http_headers& headers);
+
+    [[nodiscard]] std::string_view text() const noexcept { return text_; }
+    [[nodiscard]] bool names_accept_encoding() const noexcept { return names_accept_encoding_; }
+    [[nodiscard]] bool names_user_agent() const noexcept { return names_user_agent_; }
+
+private:
+    ports::http_headers of_;
+    std::string text_;
+    bool names_accept_encoding_ = false;
+    bool names_user_agent_ = false;
+};
 
 /// True for what may stand as the value of a header: no line ends and other control characters.
 [[nodiscard]] bool is_header_value(std::string_view text) noexcept;
@@ -25,10 +43,9 @@ struct request_route {
     std::string_view user_agent{}; ///< unless the request has one; empty: none
 };
 
-/// Replaces `out` by request line, headers and the empty line. Precondition: check_request passed.
-void render_head(const ports::http_request& request, const request_route& route, std::string& out);
-
-/// The request brings a header of this name (given in lower case) of its own.
-[[nodiscard]] bool has_header(const ports::http_request& request, std::string_view name) noexcept;
+/// Replaces `out` by request line, headers and the empty line. `headers`: those of the request.
+/// Precondition: both have been checked.
+void render_head(const ports::http_request& request, const header_text& headers,
+                 const request_route& route, std::string& out);
 
 } // namespace heddle::http

@@ -144,9 +144,9 @@ private:
         return text += end;
     }
 
-    std::vector<ports::http_header> make_headers() const {
+    ports::http_headers make_headers() const {
         const bool old = options_.version == api_version::v2023_06_01;
-        std::vector<ports::http_header> headers;
+        ports::http_headers headers;
         headers.push_back({"accept", "application/json", false});
         headers.push_back({"anthropic-version", old ? "2023-06-01" : "2026-10-21", false});
         if (options_.api_key.empty()) return headers;
@@ -160,8 +160,8 @@ private:
     json_reader reader_;
     json_memo known_json_;
     schema_shaper schemas_;
-    std::vector<ports::http_header> ping_headers_;
-    std::vector<ports::http_header> headers_;
+    ports::http_headers ping_headers_;
+    ports::http_headers headers_;
     std::string target_;
 };
 

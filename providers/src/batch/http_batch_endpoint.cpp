@@ -174,8 +174,10 @@ http_request http_batch_endpoint::prepare(batch_request request) const {
     prepared.target = std::move(request.target);
     prepared.headers = headers_;
     if (request.is_lines) {
-        for (ports::http_header& each : prepared.headers)
-            if (each.value == "application/json") each.value = "application/binary";
+        prepared.headers.edit([](std::vector<ports::http_header>& headers) {
+            for (ports::http_header& each : headers)
+                if (each.value == "application/json") each.value = "application/binary";
+        });
     }
     if (!request.content_type.empty())
         prepared.headers.push_back({"content-type", std::move(request.content_type), false});

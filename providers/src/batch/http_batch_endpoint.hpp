@@ -77,7 +77,7 @@ private:
     call_options options_;
     json_reader reader_;
     std::unique_ptr<batch_format> format_;
-    std::vector<ports::http_header> headers_;
+    ports::http_headers headers_;
     redactor secrets_;
     retry_state::random jitter_;
 };

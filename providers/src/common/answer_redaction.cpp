@@ -49,7 +49,7 @@ void hide_in_json(std::string& text, const redactor& secrets) {
 
 } // namespace
 
-redactor secrets_in(const std::vector<ports::http_header>& headers) {
+redactor secrets_in(const ports::http_headers& headers) {
     std::vector<secret> secrets;
     for (const ports::http_header& header : headers) {
         if (!header.sensitive) continue;

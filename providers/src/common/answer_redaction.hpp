@@ -14,7 +14,7 @@
 namespace heddle::providers {
 
 /// The keys in the sensitive headers of a request, without the word before them ("Bearer").
-[[nodiscard]] redactor secrets_in(const std::vector<ports::http_header>& headers);
+[[nodiscard]] redactor secrets_in(const ports::http_headers& headers);
 
 /// Hides `secrets` in every string of `response` that the service chose. Arguments of tool calls
 /// stay valid JSON if they were. Complexity: linear in the size of the response.

@@ -105,8 +105,8 @@ private:
     json_reader reader_;
     json_memo known_json_;
     std::string base_;
-    std::vector<ports::http_header> headers_;
-    std::vector<ports::http_header> ping_headers_;
+    ports::http_headers headers_;
+    ports::http_headers ping_headers_;
 };
 
 } // namespace

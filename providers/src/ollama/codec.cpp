@@ -99,7 +99,7 @@ private:
     codec_options options_;
     json_reader reader_;
     json_memo known_json_;
-    std::vector<ports::http_header> headers_;
+    ports::http_headers headers_;
     std::string target_;
 };
 

@@ -71,7 +71,7 @@ private:
     std::string chat_target_;
     std::string models_target_;
     wire_dialect dialect_;
-    std::vector<ports::http_header> headers_;
+    ports::http_headers headers_;
     json_memo known_json_;
     json_reader reader_;
 };

@@ -32,10 +32,9 @@ result<base_url> check_service(std::string_view provider_name, std::string_view 
     return read;
 }
 
-std::vector<ports::http_header> request_headers(const secret& api_key,
-                                                std::string_view organization,
-                                                std::string_view project, request_body body) {
-    std::vector<ports::http_header> headers;
+ports::http_headers request_headers(const secret& api_key, std::string_view organization,
+                                    std::string_view project, request_body body) {
+    ports::http_headers headers;
     headers.push_back({"accept", "application/json", false});
     if (body == request_body::json) {
         headers.push_back({"content-type", "application/json", false});

@@ -49,9 +49,10 @@ template <class Codec, class Options>
 enum class request_body : std::uint8_t { json, none };
 
 /// The headers of every request, to be made once. `api_key` and the others are left out if empty.
-[[nodiscard]] std::vector<ports::http_header> request_headers(
-    const secret& api_key, std::string_view organization, std::string_view project,
-    request_body body = request_body::json);
+[[nodiscard]] ports::http_headers request_headers(const secret& api_key,
+                                                  std::string_view organization,
+                                                  std::string_view project,
+                                                  request_body body = request_body::json);
 
 /// Reads the shapes in which servers of this family say what went wrong: {"error": {…}},
 /// {"error": "text"}, {"message": …}, {"detail": …}. The views point into `root`.

@@ -69,7 +69,7 @@ private:
     std::string target_;
     std::string models_target_;
     bool official_;
-    std::vector<ports::http_header> headers_;
+    ports::http_headers headers_;
     json_memo known_json_;
     json_reader reader_;
 };

@@ -5,6 +5,7 @@
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
 #include <heddle/ports/flow_gate.hpp>
+#include <heddle/ports/http_headers.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -42,12 +43,6 @@ enum class http_errc : int {
 [[nodiscard]] inline boost::system::error_code make_error_code(http_errc code) noexcept {
     return {static_cast<int>(code), http_category()};
 }
-
-struct http_header {
-    std::string name;
-    std::string value;
-    bool sensitive = false; ///< never logged, never in an error (Authorization, API keys)
-};
 
 /// Whether a request asks for a compressed response. A compressed response is read in any case.
 enum class http_compression : std::uint8_t {
@@ -90,8 +85,8 @@ protected:
 struct http_request {
     std::shared_ptr<http_origin> origin;
     std::string method = "POST";
-    std::string target = "/";         ///< path and query, already percent-encoded
-    std::vector<http_header> headers; ///< without Host, Content-Length, Connection
+    std::string target = "/"; ///< path and query, already percent-encoded
+    http_headers headers;     ///< without Host, Content-Length, Connection
     std::string body;
     http_limits limits;
     /// Whether the request may safely be sent twice (GET). Only then does the client resend a

@@ -2,6 +2,9 @@
 #include "tasks/run/task_session.hpp"
 
 #include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
 
 namespace heddle::tasks {
 
@@ -93,14 +96,33 @@ template <class Rows>
     return best ? std::optional(best->tokens) : std::nullopt;
 }
 
+/// What is known of one model. Most runs use a single one, and ask with each call.
+struct known_model {
+    std::array<char, 64> name{};
+    std::size_t name_size = 0;
+    std::optional<std::int64_t> window;
+    std::optional<std::int64_t> output;
+};
+
+[[nodiscard]] const known_model& find(std::string_view model) noexcept {
+    thread_local known_model last;
+    if (model == std::string_view(last.name.data(), last.name_size)) return last;
+    // A name that is too long for the memory is kept as none, so it is looked up again.
+    last.name_size =
+        model.size() <= last.name.size() ? model.copy(last.name.data(), model.size()) : 0;
+    last.window = tokens_in(windows, model);
+    last.output = tokens_in(outputs, model);
+    return last;
+}
+
 } // namespace
 
 std::optional<std::int64_t> window_of_model(std::string_view model) noexcept {
-    return tokens_in(windows, model);
+    return model.empty() ? std::nullopt : find(model).window;
 }
 
 std::optional<std::int64_t> output_of_model(std::string_view model) noexcept {
-    return tokens_in(outputs, model);
+    return model.empty() ? std::nullopt : find(model).output;
 }
 
 } // namespace heddle::tasks

@@ -41,7 +41,7 @@ protected:
 };
 
 /// The headers as the samples write them: names in lower case, the key left out.
-json::object shown_headers(const std::vector<ports::http_header>& headers) {
+json::object shown_headers(const ports::http_headers& headers) {
     json::object seen;
     for (const auto& header : headers) {
         std::string value = header.value;

@@ -146,7 +146,7 @@ public:
     }
 
 private:
-    std::vector<ports::http_header> headers() const {
+    ports::http_headers headers() const {
         if (options_.api_key.empty()) return {};
         return {{"x-key", std::string(options_.api_key.reveal()), true}}; // true: never shown
     }

@@ -28,7 +28,7 @@ struct left_out_setting {
 struct encoded_request {
     std::string method = "POST";
     std::string target; ///< path and query, including the prefix of the base URL
-    std::vector<ports::http_header> headers;
+    ports::http_headers headers;
     std::string body;
     std::vector<left_out_setting> left_out{}; ///< not sent; the caller is warned
 };
