@@ -3,6 +3,7 @@
 #include "application.hpp"
 #include "batch/batch_look.hpp"
 #include "batch/batch_progress.hpp"
+#include "batch/batch_reports.hpp"
 #include "batch/batch_round.hpp"
 #include "batch/batch_run.hpp"
 #include "batch/batch_steering.hpp"
@@ -23,7 +24,6 @@
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/lang/errors.hpp>
-#include <heddle/setup/display_text.hpp>
 #include <heddle/setup/input_files.hpp>
 
 #include <random>
@@ -331,7 +331,7 @@ private:
         of.until = *round_.until;
         of.rows_failed = round_.rows_failed;
         batch_.emplace(std::move(of));
-        tell_begin();
+        reports_.tell_begin(batch_->counts());
         steering_.attach(*batch_);
         if (interrupted_) batch_->drain(stop_cause::interrupted, asked_.grace);
         else if (asked_.cancel_batches) batch_->drain(stop_cause::cancelled, asked_.grace);
@@ -411,65 +411,25 @@ private:
         co_return ended;
     }
 
-    void tell_begin() {
-        const batch_counts counts = batch_->counts();
-        if (asked_.options.verbosity < 0 || asked_.options.json) return;
-        if (counts.kept == 0 && counts.spent.requests == 0) return;
-        const std::string spent = setup::dollars(counts.spent.cost_usd);
-        output_.err("heddle: continues the run in " + asked_.run_folder() + ": " +
-                    setup::counted(counts.kept, "row") + " finished" +
-                    (spent.empty() ? "" : ", " + spent + " spent") + "\n");
-    }
-
     void interrupted() {
         interrupted_ = true;
         loading_.request(cancel_reason::user);
         if (!batch_) return;
         batch_->drain(stop_cause::interrupted, asked_.grace);
-        if (asked_.options.verbosity >= 0 && !asked_.options.json) {
-            const auto seconds = std::chrono::duration<double>(asked_.grace).count();
-            output_.err("\nno further row starts; " +
-                        setup::counted(batch_->counts().in_progress, "row") +
-                        " in progress end within " + setup::duration_text(seconds) +
-                        "; Ctrl-C again stops them now\n");
-        }
+        reports_.tell_interruption(batch_->counts().in_progress);
     }
     void interrupted_again() {
         if (batch_) batch_->cancel_rows();
     }
 
-    exit_code tell_early_end(bool was_interrupted) {
-        if (was_interrupted) {
-            return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
-                              asked_.options.json, output_);
-        }
-        if (steering_.was_cancelled() && early_->is_cancelled()) {
-            const std::string what =
-                "'heddle runs cancel' has ended the batch while " + asked_.file + " was loaded";
-            return tell_error(
-                error(errc::cancelled, what).with_hint("the same command starts again"),
-                exit_code::rows_left, asked_.options.json, output_);
-        }
-        if (rendered_.empty() || asked_.options.json)
-            return tell_usage_error(*early_, asked_.options.json, output_);
-        output_.err_styled(rendered_);
-        return exit_code::usage;
+    [[nodiscard]] exit_code tell_early_end(bool was_interrupted) {
+        return reports_.tell_early_end(
+            {*early_, rendered_, was_interrupted, steering_.was_cancelled()});
     }
 
     exit_code tell_end() {
-        const exit_code code = end_.code();
-        if (goes_on_ && !end_.failure) return code;
-        if (asked_.options.json) end_is_told();
-        if (end_.failure && !asked_.options.json)
-            (void)tell_error(*end_.failure, code, false, output_);
-        if (asked_.options.json) {
-            const std::string json = summary_json(end_, failures_, asked_);
-            if (asked_.writes_to_standard_output()) output_.err(json);
-            else output_.out_data(json);
-        } else if (asked_.options.verbosity >= 0 || code != exit_code::done) {
-            const unsigned columns = output_.traits().err_is_terminal ? output_.columns() : 0;
-            output_.err(summary_text(end_, failures_, asked_, columns));
-        }
+        if (goes_on_ && !end_.failure) return end_.code();
+        const exit_code code = reports_.tell_end(end_, failures_);
         if (const auto lost = tools_->finish_recording())
             output_.err("heddle: the recording is incomplete: " + lost->message() + "\n");
         return code;
@@ -478,6 +438,7 @@ private:
     batch_request asked_;
     std::vector<std::string> arguments_;
     console& output_;
+    batch_reports reports_{asked_, output_};
     const setup::environment* variables_ = nullptr;
     batch_program program_;
     row_binding binding_;
