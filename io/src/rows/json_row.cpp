@@ -1,10 +1,13 @@
 #include "rows/json_row.hpp"
 
 #include <heddle/base/json_string.hpp>
+#include <heddle/base/number_text.hpp>
 
 #include <boost/json/basic_parser_impl.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 namespace heddle::rows {
@@ -12,6 +15,9 @@ namespace heddle::rows {
 namespace {
 
 namespace json = boost::json;
+
+constexpr std::size_t max_number_bytes = std::size_t{1} << 20; ///< as programs read JSON
+constexpr double surely_finite = 1e300; ///< the parser does not always find the nearest number
 
 struct key_span {
     std::size_t begin;
@@ -38,7 +44,9 @@ public:
     std::string id;
     std::string duplicate; ///< the key that an object has twice
     bool has_duplicate = false;
-    bool object = false; ///< the whole text is one
+    std::string refused_number;          ///< why a number cannot be used; empty: all can
+    std::size_t refused_number_size = 0; ///< in bytes
+    bool object = false;                 ///< the whole text is one
     id_state id_found = id_state::missing;
 
     void begin() {
@@ -48,6 +56,7 @@ public:
         names_.clear();
         frames_.clear();
         has_duplicate = false;
+        refused_number.clear();
         object = false;
         id_found = id_state::missing;
         after_key_ = false;
@@ -112,11 +121,24 @@ public:
         text_.append(part.data(), part.size());
         return true;
     }
-    bool on_int64(std::int64_t, json::string_view part, json::error_code&) { return number(part); }
-    bool on_uint64(std::uint64_t, json::string_view part, json::error_code&) {
-        return number(part);
+    bool on_int64(std::int64_t, json::string_view part, json::error_code&) {
+        return number(whole(part));
     }
-    bool on_double(double, json::string_view part, json::error_code&) { return number(part); }
+    bool on_uint64(std::uint64_t, json::string_view part, json::error_code&) {
+        return number(whole(part));
+    }
+    bool on_double(double about, json::string_view part, json::error_code& failure) {
+        const std::string_view digits = whole(part);
+        if (digits.size() > max_number_bytes) {
+            return refuse(digits,
+                          "a number of more than " + std::to_string(max_number_bytes) + " bytes",
+                          failure);
+        }
+        const bool may_be_infinite = !(std::abs(about) < surely_finite);
+        if (may_be_infinite && std::isinf(parse_decimal(digits)))
+            return refuse(digits, "the number is too large", failure);
+        return number(digits);
+    }
     bool on_bool(bool is, json::error_code&) {
         separate();
         out += is ? "true" : "false";
@@ -139,8 +161,13 @@ private:
         text_.append(last.data(), last.size());
         return text_;
     }
-    bool number(json::string_view part) {
-        const std::string_view digits = whole(part);
+    bool refuse(std::string_view digits, std::string why, json::error_code& failure) {
+        refused_number = std::move(why);
+        refused_number_size = digits.size();
+        failure = json::error::syntax; // replaced by what refused_number means
+        return false;
+    }
+    bool number(std::string_view digits) {
         separate();
         out += digits;
         scalar(digits);
@@ -266,6 +293,9 @@ std::optional<json_problem> json_row_reader::read(std::string_view text) {
     if (handler.has_duplicate)
         return json_problem{"the key " + json_string(handler.duplicate) + " is in an object twice",
                             "which of the two is meant is unknown: remove one", 0, false};
+    if (!handler.refused_number.empty())
+        return json_problem{handler.refused_number, "write it as a string",
+                            used - std::min(used, handler.refused_number_size), true};
     if (failure) return problem_of(failure, text, used);
     if (used < without_blanks(text).size()) {
         std::size_t at = used;

@@ -1,6 +1,7 @@
 #include <heddle/lang/json_bridge.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/number_text.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -8,7 +9,6 @@
 #include <heddle/lang/text.hpp>
 
 #include "lang/json/value_stack.hpp"
-#include "lang/text/number_text.hpp"
 #include "lang/text/text_builder.hpp"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/number_text.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -17,48 +16,12 @@ namespace {
     return at;
 }
 
-/// Decimal exponent of the first digit that is not zero, far beyond the range of a double at most.
-/// Only its sign matters: from_chars reports "out of range" for the very large and the very small.
-[[nodiscard]] long long magnitude(std::string_view text) noexcept {
-    long long exponent = 0;
-    std::size_t end = text.size();
-    if (const auto mark = text.find_first_of("eE"); mark != std::string_view::npos) {
-        std::string_view digits = text.substr(mark + 1);
-        const bool negative = digits.starts_with('-');
-        if (negative || digits.starts_with('+')) digits.remove_prefix(1);
-        constexpr long long enough = 1'000'000'000'000;
-        for (const char c : digits) {
-            if (exponent < enough) exponent = exponent * 10 + (c - '0');
-        }
-        if (negative) exponent = -exponent;
-        end = mark;
-    }
-    const std::string_view digits = text.substr(0, end);
-    const std::size_t point = std::min(digits.find('.'), digits.size());
-    const std::size_t first = digits.find_first_of("123456789");
-    if (first == std::string_view::npos) return 0;
-    const auto place = static_cast<long long>(point) - static_cast<long long>(first);
-    return exponent + place;
-}
-
 } // namespace
 
 bool starts_like_number(std::string_view text) noexcept {
     if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
     if (text.starts_with('.')) text.remove_prefix(1);
     return !text.empty() && ascii::is_digit(text.front());
-}
-
-double parse_decimal(std::string_view text) noexcept {
-    const bool negative = text.starts_with('-');
-    if (negative || text.starts_with('+')) text.remove_prefix(1);
-    double number = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
-    static_cast<void>(end);
-    if (ec == std::errc::result_out_of_range) {
-        number = magnitude(text) > 0 ? std::numeric_limits<double>::infinity() : 0.0;
-    }
-    return negative ? -number : number;
 }
 
 parsed_number parse_number(std::string_view text) noexcept {

@@ -25,10 +25,6 @@ using parsed_number = std::variant<std::int64_t, double, number_problem>;
 /// True for a text that could only be meant as a number: a digit first, or after a sign or a point.
 [[nodiscard]] bool starts_like_number(std::string_view text) noexcept;
 
-/// The nearest double of a decimal text that is known to be well-formed, digits before the point
-/// not required; an infinity when it is too large.
-[[nodiscard]] double parse_decimal(std::string_view text) noexcept;
-
 /// The shortest text that reads back as the same float, and as a float: "1.0", "0.1", "1e+21".
 [[nodiscard]] std::string real_text(double number);
 

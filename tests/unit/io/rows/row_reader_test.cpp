@@ -50,6 +50,24 @@ TEST_F(row_reading, bad_json_names_file_line_and_column) {
     EXPECT_EQ(std::get<bad_row>(all.items[3]).raw, "{\"a\":");
 }
 
+TEST_F(row_reading, numbers_that_no_program_can_hold_name_their_place) {
+    const auto all =
+        read_file("a.jsonl",
+                  "{}\n{\"a\": [1, -1e400]}\n{\"a\":1.7976931348623157e308}\n"
+                  "{\"a\":1.7976931348623159e308}\n{\"a\":1e-400}\n{\"a\":" +
+                      std::string(400, '9') + "}\n{\"b\": 0." +
+                      std::string(std::size_t{1} << 20, '1') + "}\n18446744073709551616\n");
+    EXPECT_EQ(all.failure, "");
+    ASSERT_EQ(all.rows.size(), 8U);
+    EXPECT_EQ(all.rows[1], "! a.jsonl, line 2, column 11: the number is too large");
+    EXPECT_EQ(all.rows[2], R"({"a":1.7976931348623157e308})");
+    EXPECT_EQ(all.rows[3], "! a.jsonl, line 4, column 6: the number is too large");
+    EXPECT_EQ(all.rows[4], R"({"a":1e-400})");
+    EXPECT_EQ(all.rows[5], "! a.jsonl, line 6, column 6: the number is too large");
+    EXPECT_EQ(all.rows[6], "! a.jsonl, line 7, column 7: a number of more than 1048576 bytes");
+    EXPECT_EQ(all.rows[7], R"({"value":18446744073709551616})");
+}
+
 TEST_F(row_reading, nesting_is_bounded) {
     const auto all = read_file("a.jsonl", std::string(64, '[') + std::string(64, ']') + "\n" +
                                               std::string(100'000, '[') + "\n{}\n");
