@@ -96,6 +96,22 @@ TEST_F(runs, are_exported) {
     EXPECT_EQ(ids_in("all.jsonl"), ids_in("out.jsonl"));
 }
 
+// A table has a row for each id, and the count was that of all rows.
+TEST_F(runs, are_exported_to_tables_with_the_true_count) {
+    scratch.file("rows.jsonl",
+                 "{\"id\": \"a\", \"text\": \"one\"}\n"
+                 "{\"id\": \"a\", \"text\": \"two\"}\n"
+                 "{\"id\": \"b\", \"text\": \"three\"}\n");
+    ASSERT_EQ(batch().code, 3);
+    const auto table = run_heddle({"runs", "export", path("out.jsonl"), "--out", path("all.db")});
+    EXPECT_EQ(table.code, 0) << table.err;
+    EXPECT_THAT(table.err, AllOf(HasSubstr("2 rows written to"),
+                                 HasSubstr("1 row left out, since another row has the same id")));
+    const auto text = run_heddle({"runs", "export", path("out.jsonl"), "--out", path("all.jsonl")});
+    EXPECT_THAT(text.err, AllOf(HasSubstr("3 rows written to"), Not(HasSubstr("left out"))));
+    EXPECT_EQ(lines_of("all.jsonl").size(), 3U);
+}
+
 TEST_F(runs, are_tried_again) {
     make_run();
     scratch.file("w.heddle", "(define (main text) text)");

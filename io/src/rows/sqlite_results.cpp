@@ -41,7 +41,8 @@ constexpr const char* layout = R"(
 )";
 
 // An empty string means no value; the cost is text, which the column converts to a number. A row
-// without a result never replaces one with a value: it may be another row with that id.
+// without a result never replaces one with a value, nor the failure of an earlier row: it may be
+// another row with that id, which was rejected for that.
 constexpr std::string_view upsert = R"(
     INSERT INTO results VALUES
         (?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?, ?)
@@ -51,7 +52,7 @@ constexpr std::string_view upsert = R"(
         input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
         cost_usd = excluded.cost_usd, attempts = excluded.attempts,
         duration_ms = excluded.duration_ms, maybe_paid = excluded.maybe_paid
-    WHERE excluded.status = 'done' OR results.status <> 'done')";
+    WHERE excluded.status = 'done' OR (results.status <> 'done' AND excluded.row <= results.row))";
 
 class sqlite_results final : public result_writer {
 public:
@@ -79,6 +80,7 @@ public:
                        .with_hint("put it back and run the same command again");
         return *failure_;
     }
+    bool keeps_one_per_id() const noexcept override { return true; }
     std::uint64_t size() const noexcept override { return size_; }
 
     static error in_file(const std::string& file, const error& failure) {

@@ -19,8 +19,9 @@ using ports::row_status;
 
 struct exported_rows {
     std::uint64_t written = 0;
-    std::uint64_t marked = 0;   ///< of those: of an earlier version of the program
-    std::uint64_t left_out = 0; ///< of an earlier version, where the format has no mark for them
+    std::uint64_t marked = 0;     ///< of those: of an earlier version of the program
+    std::uint64_t left_out = 0;   ///< of an earlier version, where the format has no mark for them
+    std::uint64_t of_same_id = 0; ///< that a table has no room for: another row has their id
 };
 
 /// Results that are written together: a database makes each write durable.
@@ -76,6 +77,10 @@ coro::task<result<void>> export_rows(opened_run* run, const export_request* aske
         UINT64_MAX);
     if (ok) ok = group.write();
     if (ok) ok = into->flush();
+    if (ok && into->keeps_one_per_id()) {
+        exported->of_same_id = exported->written - into->size();
+        exported->written = into->size();
+    }
     co_return ok;
 }
 
@@ -93,6 +98,10 @@ exit_code export_run(const export_request& asked, console& output) {
     if (ended && exported.left_out != 0)
         output.err(setup::counted(exported.left_out, "result") + earlier +
                    "left out; an export as JSONL has and marks them\n");
+    if (ended && exported.of_same_id != 0)
+        output.err(setup::counted(exported.of_same_id, "row") +
+                   " left out, since another row has the same id; an export as JSONL or CSV has "
+                   "all\n");
     return tell_report(ended, asked.json, output);
 }
 

@@ -69,7 +69,8 @@ struct result_output {
 /// output_tokens, cost_usd, attempts, duration_ms, maybe_paid. A string is written as it is,
 /// another value as JSON; an error as "kind: message".
 /// SQLite: table `results` with those columns (without `columns`; value and error as JSON), whose
-/// key is id: a result replaces an earlier one of its row, unless only the earlier one is done.
+/// key is id: of several results with one id, the last one that is done is kept, or else the last
+/// one of the row with the lowest number.
 ///
 /// After a crash a text file has whole lines only, except for the last, which at_size and
 /// after_last_line cut off: a batch is one write. A batch of SQLite is one transaction.
@@ -90,6 +91,8 @@ public:
     [[nodiscard]] virtual result<void> flush() = 0;
     /// Whether results that are outdated are marked as such.
     [[nodiscard]] virtual bool marks_outdated() const noexcept { return false; }
+    /// Whether only one of several results with the same id is kept.
+    [[nodiscard]] virtual bool keeps_one_per_id() const noexcept { return false; }
     /// Bytes of whole lines in the file; SQLite: results in the table. For at_size after a flush.
     [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
 };

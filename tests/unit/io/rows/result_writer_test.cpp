@@ -342,6 +342,36 @@ TEST_F(result_writing, a_row_without_a_value_replaces_none_that_has_one) {
     EXPECT_EQ(asked.bytes(0), "done1");
 }
 
+// A duplicate of a row that had failed replaced it, with the error that an earlier row has the id.
+TEST_F(result_writing, a_row_without_a_value_replaces_none_of_an_earlier_row) {
+    const auto without_value = [](std::uint64_t number, ports::row_status status) {
+        row_result one = done(number, "");
+        one.id = "same";
+        one.end.status = status;
+        one.end.error_json = "{}";
+        return one;
+    };
+    const row_result failed = without_value(3, ports::row_status::failed);
+    const row_result duplicate = without_value(5, ports::row_status::rejected);
+    const auto last_of = [&](std::span<const row_result> batch) {
+        auto to = open("a.sqlite", output_start::fresh, 0, true).value();
+        EXPECT_TRUE(to->keeps_one_per_id());
+        EXPECT_TRUE(to->write(batch));
+        EXPECT_EQ(to->size(), 1U);
+        auto database = store::sqlite_database::open(path("a.sqlite")).value();
+        auto asked = database.prepare("SELECT row || status FROM results").value();
+        EXPECT_TRUE(asked.step().value());
+        return std::string(asked.bytes(0));
+    };
+    EXPECT_EQ(last_of(std::array{failed, duplicate}), "3failed");
+    EXPECT_EQ(last_of(std::array{duplicate, failed}), "3failed"); // it took longer
+    row_result retried = done(3, "1");
+    retried.id = "same";
+    EXPECT_EQ(last_of(std::array{failed, duplicate, retried}), "3done");
+    EXPECT_EQ(last_of(std::array{without_value(3, ports::row_status::rejected), failed}),
+              "3failed");
+}
+
 TEST_F(result_writing, a_header_alone_is_no_result) {
     result_output output;
     output.target.file = path("a.csv");
