@@ -300,6 +300,7 @@ private:
         result_emitter::parts to{
             *workers_, journal, outputs.results(), outputs.letters(), output_, {}, {}, {}};
         to.holds_status = asked_.writes_to_standard_output() && output_.traits().out_is_terminal;
+        to.is_stream = !asked_.has_place_beside_results();
         to.ordered = asked_.ordered;
         to.errors_in_output = asked_.errors_in_output;
         to.file = outputs.result_file();

@@ -13,7 +13,6 @@ namespace heddle::cli {
 
 namespace {
 
-constexpr std::size_t max_batch = 1000;
 constexpr std::size_t max_waiting = 4000;
 /// Of values, errors and rows: some of them have megabytes.
 constexpr std::size_t max_batch_bytes = std::size_t{8} << 20;
@@ -149,6 +148,11 @@ coro::task<result<void>> result_emitter::run(coro::call_context context) {
         if (wrote && !mark.empty()) wrote = of_.keep_mark(std::move(mark));
         if (wrote && of_.journal) {
             wrote = of_.journal->note_emitted(std::move(numbers), of_.results.size());
+        }
+        if (wrote && of_.journal && of_.is_stream) {
+            // Else all that is written until the note is on the disk would be written again.
+            result<void> noted = co_await of_.journal->flush(context);
+            wrote = std::move(noted);
         }
         if (wrote) written_ += count;
         else failure_ = std::move(wrote).error();

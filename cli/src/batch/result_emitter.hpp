@@ -31,10 +31,12 @@ struct ended_row {
 /// The memory that it takes, roughly.
 [[nodiscard]] std::size_t bytes_of(const ended_row& row) noexcept;
 
-/// Writes results in batches on a worker, flushes them, and notes in the journal what is written:
-/// a process that continues the run writes what is missing, and nothing twice. Threads: the loop's.
+/// Writes results in batches on a worker, flushes them, and notes in the journal what is written: a
+/// process that continues the run writes what is missing. Nothing is in a file twice, since its end
+/// is cut off there; in a pipe, at most `max_batch` results are after a crash. Threads: the loop's.
 class result_emitter {
 public:
+    static constexpr std::size_t max_batch = 1000; ///< results
     /// All of it outlives the emitter.
     struct parts {
         ports::worker_port& workers;
@@ -48,6 +50,7 @@ public:
         std::string file;                ///< of the results, for that
         std::function<void()> on_change; ///< there is room again, or writing has failed
         bool holds_status = false;       ///< results go to the terminal that shows the status
+        bool is_stream = false;          ///< what was written there cannot be cut off
         bool ordered = false;            ///< by position
         bool errors_in_output = false;
     };
