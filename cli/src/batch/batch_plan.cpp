@@ -1,7 +1,6 @@
 #include "batch/batch_plan.hpp"
 
 #include "batch/batch_counts.hpp"
-#include "batch/plan_records.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/taken_row.hpp"
 #include "table.hpp"
@@ -25,6 +24,8 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds longest_row = 30s; ///< without --timeout
 constexpr std::chrono::milliseconds shortest_limit = 3s;
+constexpr std::size_t max_others = 1000;   ///< rows in which costs are looked up
+constexpr std::uint64_t enough_calls = 20; ///< of a task, for the mean of its cost
 constexpr std::string_view task_prefix = "task ";
 constexpr std::string_view tool_prefix = "tool ";
 
@@ -63,24 +64,32 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
         const bool ended = found.known && found.known->status != ports::row_status::begun;
         const bool failed = ended && found.known->status != ports::row_status::done;
         const bool retried = failed && of_.asked.retries(origin.id);
+        const bool stays = found.known && found.known->status == ports::row_status::done;
         if (!found.duplicate && of_.edition.lets_wait(found.known, of_.asked, origin.id)) {
             ++waiting_;
+            if (stays && others_.size() < max_others) others_.push_back(found.known->row);
         } else if (ended && !outdated && !retried) {
             ++finished_;
+            if (stays && others_.size() < max_others) others_.push_back(found.known->row);
         } else if (std::holds_alternative<rows::bad_row>(part.item) || part.problem ||
                    found.duplicate) {
             ++rejected_;
-        } else if (!outdated && !(retried && of_.edition.failed_differ)) {
-            ++(found.known ? begun_ : fresh_);
+        } else if (!found.known) {
+            ++fresh_;
         } else {
             const rows::row row = std::get<rows::row>(part.item);
-            result<void> looked = co_await look_at(row, *found.known, session->get(), context);
+            const bool goes_on = !outdated && !(retried && of_.edition.failed_differ);
+            result<void> looked;
+            if (goes_on)
+                looked = co_await look_at_begun(row, *found.known, session->get(), context);
+            else looked = co_await look_at(row, *found.known, session->get(), context);
             if (!looked) co_return looked;
             session = co_await of_.sessions.open(context);
             if (!session) co_return std::move(session).error();
         }
     }
-    co_return result<void>();
+    result<void> found = co_await find_costs(context);
+    co_return found;
 }
 
 coro::task<row_outcome> batch_plan::execute(const rows::row& row, row_session* with, plan_log* log,
@@ -93,25 +102,61 @@ coro::task<row_outcome> batch_plan::execute(const rows::row& row, row_session* w
     co_return outcome;
 }
 
+plan_records batch_plan::records_for(const rows::row& row, const ports::known_row& known,
+                                     std::vector<ports::step_record> records,
+                                     row_session& with) const {
+    const bool has_failed = known.status == ports::row_status::failed;
+    return plan_records_of(
+        {known.row, of_.seed, has_failed, has_failed && of_.asked.retries(row.id)},
+        std::move(records), with.get().memory());
+}
+
+coro::clock::duration batch_plan::longest() const {
+    return of_.asked.row_timeout.value_or(longest_row);
+}
+
+coro::task<result<void>> batch_plan::look_at_begun(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
+    const rows::row& row, const ports::known_row& known, row_session* with,
+    coro::call_context context) {
+    result<std::vector<ports::step_record>> records =
+        co_await of_.journal->records_of(known.row, context);
+    if (!records) co_return std::move(records).error();
+    plan_records known_of = records_for(row, known, *std::move(records), *with);
+    plan_log log(std::move(known_of.records), known_of.seed, false, std::move(known_of.is_failure));
+    const auto until = context.loop->now() + longest();
+    const row_outcome outcome =
+        co_await execute(row, with, &log, context.with_deadline(coro::deadline(until)));
+    if (outcome.what == row_outcome::kind::rejected) {
+        ++rejected_;
+        co_return result<void>();
+    }
+    ++begun_;
+    const plan_log::steps& asked = log.asked();
+    const bool asks = log.was_lost() || context.loop->now() >= until ||
+                      std::any_of(asked.begin(), asked.end(), [](const auto& each) {
+                          return each.second.starts_with(task_prefix);
+                      });
+    if (!asks) co_return result<void>();
+    ++asking_;
+    begun_usd_ += std::max(0.0, mean_cost().value_or(0) - log.known_usd());
+    co_return result<void>();
+}
+
 coro::task<result<void>> batch_plan::look_at(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
     const rows::row& row, const ports::known_row& known, row_session* with,
     coro::call_context context) {
-    const std::uint64_t number = known.row;
     result<std::vector<ports::step_record>> records =
-        co_await of_.journal->records_of(number, context);
+        co_await of_.journal->records_of(known.row, context);
     if (!records) co_return std::move(records).error();
     count_costs(*records);
-    const bool has_failed = known.status == ports::row_status::failed;
-    plan_records known_of =
-        plan_records_of({number, of_.seed, has_failed, has_failed && of_.asked.retries(row.id)},
-                        *std::move(records), with->get().memory());
+    plan_records known_of = records_for(row, known, *std::move(records), *with);
     const auto& has_failed_there = known_of.is_failure;
     plan_log first(known_of.records, known_of.seed, false, has_failed_there);
     const auto began = context.loop->now();
-    const auto longest = of_.asked.row_timeout.value_or(longest_row);
-    const row_outcome outcome =
-        co_await execute(row, with, &first, context.with_deadline(coro::deadline(began + longest)));
+    const row_outcome outcome = co_await execute(
+        row, with, &first, context.with_deadline(coro::deadline(began + longest())));
     if (outcome.what == row_outcome::kind::rejected) {
         ++rejected_;
         co_return result<void>();
@@ -123,14 +168,14 @@ coro::task<result<void>> batch_plan::look_at(
     const bool asks = calls(first.asked());
     // What the workflow refuses now it may accept once it is answered anew.
     const bool may_go_on = asks && outcome.what == row_outcome::kind::failed;
-    bool is_open = first.was_lost() || may_go_on || context.loop->now() - began >= longest;
+    bool is_open = first.was_lost() || may_go_on || context.loop->now() - began >= longest();
     plan_log second(asks ? std::move(known_of.records) : std::vector<ports::step_record>(),
                     known_of.seed, true, has_failed_there);
     if (asks && calls(first.known())) {
         // What is altered may keep a loop from ending.
         const auto ended = context.loop->now();
         const auto at_most = std::min<coro::clock::duration>(
-            longest, std::max<coro::clock::duration>(shortest_limit, 10 * (ended - began)));
+            longest(), std::max<coro::clock::duration>(shortest_limit, 10 * (ended - began)));
         co_await execute(row, with, &second,
                          context.with_deadline(coro::deadline(ended + at_most)));
         is_open = is_open || context.loop->now() - ended >= at_most;
@@ -180,6 +225,25 @@ void batch_plan::count_costs(const std::vector<ports::step_record>& records) {
     }
 }
 
+bool batch_plan::lacks_costs() const {
+    return std::any_of(tasks_.begin(), tasks_.end(), [](const auto& each) {
+        const task_plan& task = each.second;
+        return !each.first.starts_with(tool_prefix) && task.again + task.depends != 0 &&
+               task.priced + task.priced_before < enough_calls;
+    });
+}
+
+coro::task<result<void>> batch_plan::find_costs(coro::call_context context) {
+    for (const std::uint64_t each : others_) {
+        if (!lacks_costs()) break;
+        result<std::vector<ports::step_record>> records =
+            co_await of_.journal->records_of(each, context);
+        if (!records) co_return std::move(records).error();
+        count_costs(*records);
+    }
+    co_return result<void>();
+}
+
 std::optional<batch_plan::cost_range> batch_plan::cost_of(const task_plan& task) {
     if (task.again + task.depends == 0) return cost_range{};
     if (task.priced + task.priced_before == 0) return std::nullopt;
@@ -206,6 +270,13 @@ std::optional<double> batch_plan::mean_cost() const {
     const store::row_sample& sample = of_.sample;
     if (sample.rows == 0 || sample.spent.unpriced != 0) return std::nullopt;
     return sample.spent.cost_usd / static_cast<double>(sample.rows);
+}
+
+std::optional<double> batch_plan::new_cost() const {
+    if (fresh_ + asking_ == 0) return 0;
+    const auto mean = mean_cost();
+    if (!mean) return std::nullopt;
+    return *mean * static_cast<double>(fresh_) + begun_usd_;
 }
 
 std::string batch_plan::text(unsigned columns) const {
@@ -242,12 +313,11 @@ std::string batch_plan::text(unsigned columns) const {
                 "known\n";
     }
     if (fresh_ + begun_ != 0) {
-        const auto mean = mean_cost();
-        text += setup::counted(fresh_ + begun_, "row") + " to run: " +
-                (mean ? "about " + amount(*mean * static_cast<double>(fresh_ + begun_)) +
-                            ", as the rows before"
-                      : std::string("cost unknown; --dry-run --sample-rows 20 finds out")) +
-                "\n";
+        const auto cost = new_cost();
+        text += setup::counted(fresh_ + begun_, "row") + " to run: ";
+        if (fresh_ + asking_ == 0) text += "all responses are recorded\n";
+        else if (cost) text += "about " + amount(*cost) + ", as the rows before\n";
+        else text += "cost unknown; --dry-run --sample-rows 20 finds out\n";
     }
     const auto cost = cost_of_tasks();
     if (again_ + unchanged_ != 0) {
@@ -293,8 +363,7 @@ std::string batch_plan::json() const {
         members["cost_usd"] = setup::rounded_usd(cost->least);
         members["max_cost_usd"] = setup::rounded_usd(cost->most);
     }
-    if (const auto mean = mean_cost())
-        members["new_cost_usd"] = setup::rounded_usd(*mean * static_cast<double>(fresh_ + begun_));
+    if (const auto cost = new_cost()) members["new_cost_usd"] = setup::rounded_usd(*cost);
     return setup::json_line(members);
 }
 

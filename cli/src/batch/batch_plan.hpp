@@ -4,6 +4,7 @@
 #include "batch/batch_parts.hpp"
 #include "batch/known_table.hpp"
 #include "batch/plan_log.hpp"
+#include "batch/plan_records.hpp"
 #include "batch/program_edition.hpp"
 #include "batch/row_job.hpp"
 
@@ -62,14 +63,28 @@ private:
     [[nodiscard]] coro::task<result<void>> look_at(const rows::row& row,
                                                    const ports::known_row& known, row_session* with,
                                                    coro::call_context context);
+    /// A row goes on: counts what it has to ask yet.
+    [[nodiscard]] coro::task<result<void>> look_at_begun(const rows::row& row,
+                                                         const ports::known_row& known,
+                                                         row_session* with,
+                                                         coro::call_context context);
     [[nodiscard]] coro::task<row_outcome> execute(const rows::row& row, row_session* with,
                                                   plan_log* log, coro::call_context context);
+    [[nodiscard]] plan_records records_for(const rows::row& row, const ports::known_row& known,
+                                           std::vector<ports::step_record> records,
+                                           row_session& with) const;
+    [[nodiscard]] coro::clock::duration longest() const;
     void count_costs(const std::vector<ports::step_record>& records);
+    /// Finds the costs that rows which run again do not show in others.
+    [[nodiscard]] coro::task<result<void>> find_costs(coro::call_context context);
+    [[nodiscard]] bool lacks_costs() const;
     /// Nothing: the cost of a call of the task is unknown.
     [[nodiscard]] static std::optional<cost_range> cost_of(const task_plan& task);
     [[nodiscard]] std::optional<cost_range> cost_of_tasks() const;
     /// Of a row that has not run; nothing: unknown.
     [[nodiscard]] std::optional<double> mean_cost() const;
+    /// Of the rows that have not run, and of what is left of those that have begun.
+    [[nodiscard]] std::optional<double> new_cost() const;
 
     parts of_;
     std::map<std::string, task_plan> tasks_;
@@ -77,8 +92,11 @@ private:
     std::uint64_t again_ = 0;     ///< rows that call something again
     std::uint64_t unchanged_ = 0; ///< rows that run again without a call
     std::uint64_t finished_ = 0;
-    std::uint64_t begun_ = 0; ///< rows that go on
-    std::uint64_t fresh_ = 0; ///< rows that have not run yet
+    std::uint64_t begun_ = 0;           ///< rows that go on
+    std::uint64_t asking_ = 0;          ///< of those, with a call that is not known
+    double begun_usd_ = 0;              ///< what these would cost, if the mean cost is known
+    std::vector<std::uint64_t> others_; ///< some rows that are done and do not run again
+    std::uint64_t fresh_ = 0;           ///< rows that have not run yet
     std::uint64_t waiting_ = 0;
     std::uint64_t rejected_ = 0;
     std::uint64_t open_ended_ = 0; ///< rows of which not everything is known

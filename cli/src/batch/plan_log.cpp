@@ -14,7 +14,10 @@ plan_log::plan_log(std::vector<ports::step_record> records, std::uint64_t seed, 
         case step_kind::request:
         case step_kind::reused: each.kind = step_kind::spare; [[fallthrough]];
         case step_kind::spare:
-        case step_kind::due: spares_.push_back(std::move(each)); break;
+        case step_kind::due:
+            if (each.spent.cost_usd != 0) costs_.emplace(each.number, each.spent.cost_usd);
+            spares_.push_back(std::move(each));
+            break;
         case step_kind::answer:
         case step_kind::composed: {
             // A step that was repeated has the answer that it got last.
@@ -31,6 +34,10 @@ plan_log::plan_log(std::vector<ports::step_record> records, std::uint64_t seed, 
         default: break;
         }
     }
+}
+
+void plan_log::use_spare(const ports::spare_use& use) {
+    if (const auto cost = costs_.find(use.number); cost != costs_.end()) known_usd_ += cost->second;
 }
 
 std::optional<std::string> plan_log::stand_in(const ports::digest128& path, std::string_view name) {

@@ -31,6 +31,7 @@ public:
         co_return result<void>();
     }
     void note(ports::step_record) override {}
+    void use_spare(const ports::spare_use& use) override;
     [[nodiscard]] std::uint64_t seed() const noexcept override { return seed_; }
     [[nodiscard]] host::step_plan* plan() noexcept override { return this; }
 
@@ -49,6 +50,8 @@ public:
     /// Whether a call had no earlier answer to stand in, so that the row ended there, or only a
     /// failure, so that nobody knows how it goes on.
     [[nodiscard]] bool was_lost() const noexcept { return lost_; }
+    /// What the responses have cost that the steps have used.
+    [[nodiscard]] double known_usd() const noexcept { return known_usd_; }
 
 private:
     struct answer {
@@ -59,6 +62,8 @@ private:
 
     std::function<bool(const std::string&)> is_failure_;
     std::vector<ports::step_record> spares_;
+    std::map<std::uint64_t, double> costs_; ///< of spares, by their numbers
+    double known_usd_ = 0;
     std::vector<answer> answers_;
     std::map<std::pair<ports::digest128, std::string>, std::size_t> by_step_; ///< of answers_
     std::map<std::string, std::deque<std::size_t>, std::less<>> by_name_;     ///< in their order

@@ -154,7 +154,8 @@ coro::task<result<lang::value>> run_tool(task_runner& runner,
     lang::scope_ref scope = call.scope;
     const source_span span = call.request.span;
     const coro::call_context context = call.context;
-    if (context.step && !one->declared.body && !context.step->may_ask())
+    const bool finds_out = one->declared.body || one->declared.heeds_memory;
+    if (context.step && !finds_out && !context.step->may_ask())
         co_return error::cancelled(cancel_reason::user);
     result<lang::value> ended = co_await call_tool(std::move(one), std::move(call));
     if (!ended) co_return ended;

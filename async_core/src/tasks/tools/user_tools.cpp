@@ -6,6 +6,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/ports/step_memory.hpp>
 
 #include <algorithm>
 
@@ -52,6 +53,8 @@ coro::task<result<value>> ask_user(const user_port* ask, tool_call call) {
                                                     "\" is not one of the "
                                                     "choices");
     }
+    if (!*ask && call.context.step && !call.context.step->may_ask())
+        co_return error::cancelled(cancel_reason::user);
     if (!*ask) {
         co_return error(lang::errc::permission, "system:ask_user: nobody can answer here")
             .with_hint("run the workflow on a terminal, or give what it asks for as an input");
@@ -75,6 +78,7 @@ tool user_tool(user_port ask) {
     result.aliases = {"ask-user"};
     result.description = "Asks the person who runs the workflow, and returns the answer";
     result.input_schema = input_schema;
+    result.heeds_memory = true;
     const auto kept = std::make_shared<const user_port>(std::move(ask));
     result.run = [kept](tool_call call) { return ask_user(kept.get(), std::move(call)); };
     return result;

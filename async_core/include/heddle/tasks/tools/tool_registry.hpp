@@ -49,6 +49,10 @@ struct tool {
     /// For a tool that depends on nothing but its inputs: computes what `run` would. Workflows call
     /// it as a builtin, without an effect; models by `run`. May be null.
     std::function<result<lang::value>(lang::heap&, const lang::value& inputs)> compute{};
+    /// Whether `run` finds in `call_context::step` what it was answered before, and asks nothing
+    /// where ports::step_memory::may_ask() is false. Without that it is not called in a row that is
+    /// only planned.
+    bool heeds_memory = false;
 };
 
 /// A tool that was checked when it was registered. Immutable.

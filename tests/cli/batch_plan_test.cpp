@@ -1,0 +1,152 @@
+// Plans of rows in progress, questions and retries.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+
+#include <gmock/gmock.h>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Each answer costs 0.0075 dollars.
+std::string answering(const std::string& rules = "") {
+    return R"({"rules": [)" + rules +
+           R"({"match": ".*", "text": "{\"a\": 1}", "usage": {"input": 1000, "output": 500}}]})";
+}
+
+class planned_rows : public batch_fixture {
+protected:
+    void workflow(const std::string& text) const { scratch.file("w.heddle", text); }
+    [[nodiscard]] child_result run(model_thread& model, std::vector<std::string> more = {}) const {
+        return run_heddle(asking_once(model.url(), std::move(more)));
+    }
+    [[nodiscard]] boost::json::object plan(model_thread& model,
+                                           std::vector<std::string> more = {}) const {
+        more.insert(more.end(), {"--plan", "--json"});
+        const auto planned = run(model, std::move(more));
+        EXPECT_EQ(planned.code, 0) << planned.err;
+        return boost::json::parse(planned.out).as_object();
+    }
+    [[nodiscard]] child_result answer(const std::string& row, const std::string& text) const {
+        return run_heddle({"runs", "answer", path("out.jsonl"), row, text});
+    }
+    /// Two calls for each row, between which the row r1 asks a person.
+    std::string approving =
+        "(defatom draft (params q) (instructions \"draft {{q}}\"))\n"
+        "(defatom final (params q) (instructions \"final {{q}}\"))\n"
+        "(define (main text)\n"
+        "  (let ((d (content (draft text)))\n"
+        "        (a (if (string=? text \"t1\") (system:ask_user (question \"Good?\")) \"\")))\n"
+        "    (list a (content (final (string-append text a))))))\n";
+};
+
+// Answers were used again, and the plan said that they would be asked for again.
+TEST_F(planned_rows, have_the_answers_of_people) {
+    rows_file(3);
+    workflow(approving);
+    model_thread model(answering());
+    ASSERT_EQ(run(model).code, 4);
+    ASSERT_EQ(answer("r1", "yes").code, 0);
+    ASSERT_EQ(run(model).code, 0);
+    workflow(approving + "; edited\n");
+    const auto edited = plan(model);
+    EXPECT_EQ(edited.at("unchanged").to_number<int>(), 3) << boost::json::serialize(edited);
+    EXPECT_EQ(edited.at("again").to_number<int>(), 0);
+    EXPECT_EQ(edited.at("open_ended").to_number<int>(), 0);
+    std::string other = approving;
+    other.replace(other.find("Good?"), 5, "Fine?");
+    workflow(other);
+    EXPECT_EQ(plan(model).at("again").to_number<int>(), 1) << "another question";
+    workflow(approving + "; edited\n");
+    const auto ended = run(model);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 6U);
+    EXPECT_THAT(scratch.text_of("out.jsonl"), HasSubstr(R"(["yes",)"));
+}
+
+TEST_F(planned_rows, have_the_answers_of_people_to_models) {
+    rows_file(1);
+    const std::string program =
+        "(deftool approve (params what) (description \"asks\")\n"
+        "  (system:ask_user (question (string-append \"May I \" what \"?\"))))\n"
+        "(defatom plan (params q) (instructions \"plan {{q}}\") (tools (approve)))\n"
+        "(define (main text) (content (plan text)))\n";
+    workflow(program);
+    model_thread model(R"({"rules": [{"match": {"user": "plan", "tool": "^$"}, "tool_calls": [
+        {"name": "approve", "arguments": {"what": "go"}}]}, {"match": ".*", "text": "gone"}]})");
+    ASSERT_EQ(run(model).code, 4);
+    ASSERT_EQ(answer("r0", "yes").code, 0);
+    ASSERT_EQ(run(model).code, 0);
+    workflow(program + "; edited\n");
+    EXPECT_EQ(plan(model).at("unchanged").to_number<int>(), 1);
+}
+
+// The calls that had failed have no price, and nobody looked at those of other rows.
+TEST_F(planned_rows, that_failed_cost_what_other_rows_did) {
+    rows_file(4);
+    workflow(asking_workflow);
+    model_thread model(answering(R"({"match": "^t2$", "text": "x",
+        "error": {"status": 400, "message": "no", "times": 1}},)"));
+    ASSERT_EQ(run(model).code, 3);
+    workflow(
+        "(defatom ask (params q) (instructions \"{{q}} please\"))\n"
+        "(define (main text) (ask text))\n");
+    const auto retried = plan(model, {"--retry-failed"});
+    EXPECT_EQ(retried.at("again").to_number<int>(), 1) << boost::json::serialize(retried);
+    ASSERT_TRUE(retried.at("cost_usd").is_number()) << boost::json::serialize(retried);
+    EXPECT_NEAR(retried.at("cost_usd").to_number<double>(), 0.0075, 1e-9);
+    workflow(asking_workflow);
+    EXPECT_NEAR(plan(model, {"--retry-failed"}).at("new_cost_usd").to_number<double>(), 0.0075,
+                1e-9);
+}
+
+TEST_F(planned_rows, that_failed_cost_an_unknown_sum_where_nothing_is_known) {
+    rows_file(1);
+    workflow(asking_workflow);
+    model_thread model(answering(R"({"match": "^t0$", "text": "x",
+        "error": {"status": 400, "message": "no", "times": 1}},)"));
+    ASSERT_EQ(run(model).code, 3);
+    workflow(
+        "(defatom ask (params q) (instructions \"{{q}} please\"))\n"
+        "(define (main text) (ask text))\n");
+    EXPECT_TRUE(plan(model, {"--retry-failed"}).at("cost_usd").is_null());
+}
+
+// They were counted like rows that have not begun.
+TEST_F(planned_rows, that_have_begun_cost_what_is_left_of_them) {
+    rows_file(4);
+    workflow(approving);
+    model_thread model(answering());
+    ASSERT_EQ(run(model, {"--limit", "3"}).code, 4);
+    const auto begun = plan(model);
+    EXPECT_EQ(begun.at("begun").to_number<int>(), 1) << boost::json::serialize(begun);
+    EXPECT_EQ(begun.at("new").to_number<int>(), 1);
+    EXPECT_NEAR(begun.at("new_cost_usd").to_number<double>(), 3 * 0.0075, 1e-9);
+    // An edit that is undone: what the row asks then is known.
+    ASSERT_EQ(answer("r1", "yes").code, 0);
+    ASSERT_EQ(run(model, {"--limit", "3"}).code, 0);
+    std::string asks_twice = approving;
+    asks_twice.replace(asks_twice.find("(list a"), 7,
+                       "(list (if (string=? text \"t1\")\n"
+                       "  (system:ask_user (question \"Really?\")) a)");
+    for (const std::string& program : {approving + "; edited\n", asks_twice}) {
+        workflow(program);
+        (void)run(model, {"--limit", "3"});
+    }
+    EXPECT_EQ(model.counters().requests, 6U);
+    const auto waiting = plan(model, {"--limit", "3"});
+    EXPECT_EQ(waiting.at("begun").to_number<int>(), 1) << boost::json::serialize(waiting);
+    EXPECT_EQ(waiting.at("new_cost_usd").to_number<double>(), 0) << "with the other answer";
+    ASSERT_EQ(answer("r1", "yes").code, 0);
+    const auto answered = plan(model, {"--limit", "3"});
+    EXPECT_EQ(answered.at("new_cost_usd").to_number<double>(), 0);
+    EXPECT_THAT(run(model, {"--limit", "3", "--plan"}).out,
+                AllOf(HasSubstr("1 would continue"),
+                      HasSubstr("1 row to run: all responses are recorded")));
+}
+
+} // namespace
+} // namespace heddle::cli_test
