@@ -233,6 +233,59 @@ TEST_F(runs, that_are_going_get_other_limits) {
     EXPECT_THAT(ended.err, HasSubstr("--deadline"));
 }
 
+TEST_F(runs, have_limits_that_are_lifted) {
+    rows_file(5);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto asked = asking(model.url(), {"--max-calls", "3"});
+    ASSERT_EQ(run_heddle(asked).code, 4);
+    for (const char* wrong : {"concurrency=none", "retry-rows=none", "max-calls=inf", "timeout=0"})
+        EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), wrong}).code, 2) << wrong;
+    const auto set = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=none"});
+    EXPECT_EQ(set.code, 0) << set.err;
+    EXPECT_THAT(set.out, HasSubstr("its next command uses max-calls=none"));
+    const auto more = run_heddle(asked);
+    EXPECT_EQ(more.code, 0) << more.err;
+    EXPECT_THAT(more.err, HasSubstr("using the limits of 'heddle runs set': max-calls=none"));
+    EXPECT_EQ(model.counters().requests, 5U);
+}
+
+TEST_F(runs, have_limits_that_are_lifted_while_they_are_going) {
+    rows_file(300);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 100}]})");
+    child_process child(
+        heddle_command(asking(model.url(), {"-c", "5", "--max-calls", "250", "--deadline", "60"})),
+        at_home());
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 4; }));
+    ASSERT_EQ(run_heddle({"runs", "pause", path("out.jsonl")}).code, 0);
+    const auto set = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=none",
+                                 "deadline=none", "stop-after=none", "concurrency=100"});
+    EXPECT_EQ(set.code, 0) << set.err;
+    EXPECT_EQ(run_heddle({"runs", "resume", path("out.jsonl")}).code, 0);
+    const auto ended = child.wait(milliseconds(30'000));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(model.counters().requests, 300U);
+}
+
+TEST_F(runs, get_other_attempts) {
+    rows_file(3);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [
+        {"match": "t1", "text": "x", "error": {"status": 400, "message": "no", "times": 1}},
+        {"match": "t2", "text": "x", "delay_ms": 60000}, {"match": ".*", "text": "x"}]})");
+    const auto asked = asking_once(model.url(), {"--max-calls", "0"});
+    ASSERT_EQ(run_heddle(asked).code, 4);
+    const auto set = run_heddle(
+        {"runs", "set", path("out.jsonl"), "retry-rows=1", "timeout=0.5", "max-calls=none"});
+    EXPECT_EQ(set.code, 0) << set.err;
+    const auto ended = run_heddle(asked);
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_EQ(ids_in("out.jsonl"), (std::map<std::string, int>{{"r0", 1}, {"r1", 1}}));
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 1U);
+    EXPECT_EQ(model.counters().requests, 5U);
+}
+
 TEST_F(runs, that_are_going_are_steered) {
     rows_file(300);
     scratch.file("w.heddle", asking_workflow);

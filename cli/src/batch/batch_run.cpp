@@ -348,9 +348,11 @@ void batch_run::set_limits(const run_limits& limits) {
     batch_bounds& bounds = gate_.bounds();
     for (const auto& [name, value] : limits) {
         if (name == "concurrency") bounds.concurrency = static_cast<std::size_t>(value);
-        else if (name == "budget-usd") bounds.budget_usd = value;
-        else if (name == "max-calls") bounds.max_calls = static_cast<std::uint64_t>(value);
-        else if (name == "stop-after") bounds.max_failed = static_cast<std::uint64_t>(value);
+        else if (name == "budget-usd") bounds.budget_usd = amount_of(value);
+        else if (name == "max-calls") bounds.max_calls = count_of(value);
+        else if (name == "stop-after") bounds.max_failed = count_of(value);
+        else if (name == deadline_limit && value == no_limit)
+            bounds.until = coro::deadline::never();
         else if (name == deadline_limit)
             bounds.until =
                 coro::deadline(of_.tools.loop().now() + std::chrono::ceil<coro::clock::duration>(

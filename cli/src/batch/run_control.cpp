@@ -95,8 +95,10 @@ json::object perform(const std::string& line, batch_steering& batch) {
             if (each.key() == "do") continue;
             std::string name(each.key());
             std::replace(name.begin(), name.end(), '_', '-');
-            if (!each.value().is_number()) return refusal(name + " must be a number");
-            const double value = each.value().to_number<double>();
+            if (!each.value().is_number() && !each.value().is_null())
+                return refusal(name + " must be a number or null");
+            const double value =
+                each.value().is_null() ? no_limit : each.value().to_number<double>();
             if (auto fits = check_limit(name, value); !fits) return refusal(fits.error().message());
             limits.emplace(std::move(name), value);
         }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <string_view>
 
@@ -15,15 +16,20 @@ struct limit_row {
     double least;
     double most;
     bool is_count;
+    bool may_be_lifted;
 };
 
-constexpr std::array<limit_row, 5> rows{{{"concurrency", 1, 1e6, true},
-                                         {"budget-usd", 0, 1e12, false},
-                                         {"max-calls", 0, 1e15, true},
-                                         {"stop-after", 1, 1e15, true},
-                                         {deadline_limit, 0, 365.0 * 24 * 3600, false}}};
+constexpr double year = 365.0 * 24 * 3600; ///< in seconds
+constexpr std::array<limit_row, 7> rows{{{"concurrency", 1, 1e6, true, false},
+                                         {"budget-usd", 0, 1e12, false, true},
+                                         {"max-calls", 0, 1e15, true, true},
+                                         {"stop-after", 1, 1e15, true, true},
+                                         {"retry-rows", 0, 1000, true, false},
+                                         {"timeout", 0.001, year, false, true},
+                                         {deadline_limit, 0, year, false, true}}};
 
 std::string text_of(double number) {
+    if (number == no_limit) return "none";
     char text[32];
     const auto end = std::to_chars(text, text + sizeof text, number).ptr;
     return {text, end};
@@ -40,12 +46,14 @@ result<void> check_limit(const std::string& name, double value) {
     const auto* const row = std::find_if(rows.begin(), rows.end(),
                                          [&](const limit_row& each) { return each.name == name; });
     if (row == rows.end()) return no_such_limit(name);
+    if (value == no_limit && row->may_be_lifted) return {};
     const bool fits =
         value >= row->least && value <= row->most && (!row->is_count || std::trunc(value) == value);
     if (fits) return {};
     return error(errc::invalid_argument,
                  name + " must be a " + (row->is_count ? "whole number" : "number") + " from " +
-                     text_of(row->least) + " to " + text_of(row->most));
+                     text_of(row->least) + " to " + text_of(row->most) +
+                     (row->may_be_lifted ? ", or none" : ""));
 }
 
 result<std::pair<std::string, double>> parse_limit(const std::string& text) {
@@ -55,10 +63,22 @@ result<std::pair<std::string, double>> parse_limit(const std::string& text) {
     const std::string number = text.substr(equals + 1);
     const auto [end, failed] =
         std::from_chars(number.data(), number.data() + number.size(), limit.second);
-    if (failed != std::errc() || end != number.data() + number.size()) return no_such_limit(text);
+    const bool is_number = failed == std::errc() && end == number.data() + number.size() &&
+                           std::isfinite(limit.second);
+    if (number == "none") limit.second = no_limit;
+    else if (!is_number) return no_such_limit(text);
     if (auto fits = check_limit(limit.first, limit.second); !fits)
         return error(errc::invalid_argument, fits.error().message() + ", not '" + text + "'");
     return limit;
+}
+
+std::optional<double> amount_of(double value) noexcept {
+    return value == no_limit ? std::nullopt : std::optional(value);
+}
+
+std::optional<std::uint64_t> count_of(double value) noexcept {
+    if (value == no_limit) return std::nullopt;
+    return static_cast<std::uint64_t>(value);
 }
 
 run_limits limits_of(const batch_request& asked) {
@@ -67,15 +87,31 @@ run_limits limits_of(const batch_request& asked) {
     if (asked.max_calls) limits["max-calls"] = static_cast<double>(*asked.max_calls);
     if (asked.max_failed) limits["stop-after"] = static_cast<double>(*asked.max_failed);
     else if (asked.skips_all_failures) limits["stop-after"] = 0; // --on-error skip: never
+    if (asked.retry_rows != 0) limits["retry-rows"] = static_cast<double>(asked.retry_rows);
+    if (asked.row_timeout)
+        limits["timeout"] = std::chrono::duration<double>(*asked.row_timeout).count();
     return limits;
 }
 
 void adopt_limits(batch_request& asked, const run_limits& limits) {
     for (const auto& [name, value] : limits) {
-        if (name == "budget-usd") asked.budget_usd = value;
-        else if (name == "concurrency") asked.concurrency = static_cast<std::uint64_t>(value);
-        else if (name == "max-calls") asked.max_calls = static_cast<std::uint64_t>(value);
-        else if (name == "stop-after") asked.max_failed = static_cast<std::uint64_t>(value);
+        if (name == "budget-usd") {
+            asked.budget_usd = amount_of(value);
+        } else if (name == "concurrency") {
+            asked.concurrency = static_cast<std::uint64_t>(value);
+        } else if (name == "max-calls") {
+            asked.max_calls = count_of(value);
+        } else if (name == "stop-after") {
+            asked.max_failed = count_of(value);
+            asked.skips_all_failures = !asked.max_failed; // --on-error skip
+        } else if (name == "retry-rows") {
+            asked.retry_rows = static_cast<std::uint64_t>(value);
+        } else if (name == "timeout") {
+            asked.row_timeout.reset();
+            if (value != no_limit)
+                asked.row_timeout = std::chrono::ceil<std::chrono::milliseconds>(
+                    std::chrono::duration<double>(value));
+        }
     }
 }
 

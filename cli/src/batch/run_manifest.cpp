@@ -69,7 +69,10 @@ std::vector<std::string> texts_in(const json::object& members, std::string_view 
 
 json::object object_of(const run_limits& limits) {
     json::object members;
-    for (const auto& [name, value] : limits) members[name] = value;
+    for (const auto& [name, value] : limits) {
+        if (value == no_limit) members[name] = nullptr;
+        else members[name] = value;
+    }
     return members;
 }
 
@@ -79,6 +82,7 @@ run_limits limits_in(const json::object& members, std::string_view name) {
     if (!found || !found->is_object()) return limits;
     for (const auto& each : found->get_object()) {
         if (each.value().is_number()) limits.emplace(each.key(), each.value().to_number<double>());
+        else if (each.value().is_null()) limits.emplace(each.key(), no_limit);
     }
     return limits;
 }

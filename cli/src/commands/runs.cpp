@@ -343,7 +343,8 @@ public:
         for (const auto& [name, value] : limits_) {
             std::string member = name;
             std::replace(member.begin(), member.end(), '-', '_');
-            request[member] = value;
+            if (value == no_limit) request[member] = nullptr;
+            else request[member] = value;
         }
         return steer(run_, request, context.output);
     }
@@ -463,9 +464,11 @@ Example:
     {.name = "runs set",
      .summary = "Change the limits of a run",
      .details =
-         "concurrency, budget-usd and max-calls are those of 'heddle batch'; stop-after is that of\n"
-         "--on-error; deadline counts from now on. They hold for the process that works on the run,\n"
-         "and, except deadline, for later commands, until one has another value for the option.\n\n"
+         "The settings are those of the options of 'heddle batch'. stop-after is that of --on-error;\n"
+         "timeout and retry-rows apply to attempts that begin or end from now on; deadline counts from\n"
+         "now on. The value none lifts a limit, except concurrency and retry-rows. The settings hold\n"
+         "for the process that works on the run and, except deadline, for later commands, until one\n"
+         "has another value for the option.\n\n"
          "Example:\n  heddle runs set results.jsonl concurrency=200 budget-usd=5",
      .group = command_group::run,
      .make = &make_command<set_work>},
