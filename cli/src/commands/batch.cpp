@@ -75,7 +75,9 @@ public:
         if (asked_.park && asked_.run_folder().empty()) return "--park needs the journal of a run";
         if (asked_.park && (asked_.options.record || asked_.options.replay))
             return "--park cannot be used with --record and --replay";
-        if (asked_.park && asked_.threads > 1) return "--park and --threads exclude each other";
+        if (asked_.park && asked_.threads > 1)
+            return "--park and --threads exclude each other: the responses of batches are taken on "
+                   "one thread";
         if (asked_.park_wait && std::find(asked_.rows.files.begin(), asked_.rows.files.end(),
                                           "-") != asked_.rows.files.end())
             return "--park-wait reads the rows several times, so they must be in files";

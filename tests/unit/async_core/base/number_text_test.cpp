@@ -30,5 +30,16 @@ TEST(number_text, is_rounded_to_significant_digits) {
     EXPECT_EQ(rounded_text(0, 3), "0");
 }
 
+TEST(decimal_text, is_read_as_the_nearest_double) {
+    EXPECT_EQ(parse_decimal("-2.5e1"), -25);
+    EXPECT_EQ(parse_decimal(".5"), 0.5);
+    EXPECT_EQ(parse_decimal("1.7976931348623157e308"), std::numeric_limits<double>::max());
+    EXPECT_EQ(parse_decimal("1e400"), std::numeric_limits<double>::infinity());
+    EXPECT_EQ(parse_decimal("-" + std::string(400, '9')), -std::numeric_limits<double>::infinity());
+    EXPECT_EQ(parse_decimal("1e-400"), 0);
+    EXPECT_EQ(parse_decimal("0." + std::string(400, '0') + "1e400"), 0.1);
+    EXPECT_EQ(parse_decimal("0e999"), 0);
+}
+
 } // namespace
 } // namespace heddle
