@@ -234,6 +234,16 @@ TEST_F(diffs, show_the_steps_that_made_the_difference) {
     EXPECT_EQ(steps[0].at("a").at("answer"), "\"a\"");
     EXPECT_EQ(steps[0].at("b").at("answer"), "\"b\"");
     EXPECT_EQ(steps[1].at("b").at("step").to_number<int>(), 2);
+    // The other row has the same result, by another prompt.
+    EXPECT_THAT(text.out, Not(HasSubstr("r0\n")));
+    const auto all = run_heddle({"runs", "diff", path("a.jsonl"), path("b.jsonl"), "--steps"});
+    EXPECT_THAT(all.out, AllOf(HasSubstr("r0\n  < [\"a\",\"a\"]\n  > [\"a\",\"a\"]\n"
+                                         "    step 1 task summary: request differs\n"),
+                               HasSubstr("1 same (1 with other steps), 1 different")));
+    const auto last = run_heddle(
+        {"runs", "diff", path("a.jsonl"), path("b.jsonl"), "--steps", "-n", "0", "--json"});
+    EXPECT_EQ(boost::json::parse(last.out).at("same_with_other_steps").to_number<int>(), 1);
+    EXPECT_EQ(run_heddle({"runs", "diff", path("a.jsonl"), path("a.jsonl"), "--steps"}).code, 0);
 }
 
 // A row that was rejected, as its id was taken, was compared with the first one of that id.

@@ -205,6 +205,7 @@ public:
             .show_default()
             .value("N")
             .range(0, 1e9);
+        to.flag("--steps", asked_.steps, "Compare the steps of rows with the same result too");
         to.flag("--json", asked_.json,
                 "Print a JSON object for each row that differs, and a last "
                 "one with the counts");
@@ -428,9 +429,12 @@ Examples:
      .make = &make_command<replay_work>},
     {.name = "runs diff",
      .summary = "Compare the results of two runs of the same rows",
-     .details = "Rows are matched by their ids. Of a row that differs, the steps are listed whose\n"
-                "arguments, request to a model or response differ.\n\n"
-                "Exit codes: 0 the results are the same, 1 they differ, 2 a run cannot be read.",
+     .details =
+         "Rows are matched by their ids. Of a row that differs, the steps are listed whose\n"
+         "arguments, request to a model or response differ. With --steps, rows with the same\n"
+         "result are listed too if any of their steps differs.\n\n"
+         "Exit codes: 0 the results (with --steps, also the steps) are the same, 1 they differ,\n"
+         "2 a run cannot be read.",
      .group = command_group::run,
      .make = &make_command<diff_work>},
     {.name = "runs answer",

@@ -106,7 +106,9 @@ public:
         co_return compared;
     }
 
-    [[nodiscard]] bool is_same() const noexcept { return different_ + only_a_ + only_b_ == 0; }
+    [[nodiscard]] bool is_same() const noexcept {
+        return different_ + only_a_ + only_b_ + other_steps_ == 0;
+    }
 
 private:
     coro::task<result<void>> compare_rows() {
@@ -164,39 +166,49 @@ private:
         if (in_a && !has_ended(in_a->status)) in_a = nullptr;
         if (in_b && !has_ended(in_b->status)) in_b = nullptr;
         if (!in_a && !in_b) co_return result<void>();
-        if (in_a && in_b && has_failed(in_a->status) && in_a->status == in_b->status) {
-            // Messages differ from run to run.
+        // Messages differ from run to run.
+        const bool both_failed =
+            in_a && in_b && has_failed(in_a->status) && in_a->status == in_b->status;
+        if (both_failed) ++failed_in_both_;
+        if (both_failed && !asked_.steps) {
             ++same_;
-            ++failed_in_both_;
             co_return result<void>();
         }
         result<std::optional<store::run_row>> a = co_await whole(&a_, in_a);
         if (!a) co_return std::move(a).error();
         result<std::optional<store::run_row>> b = co_await whole(&b_, in_b);
         if (!b) co_return std::move(b).error();
-        if (in_a && in_b && in_a->status == in_b->status && (*a)->ended && (*b)->ended &&
-            (*a)->ended->value_json == (*b)->ended->value_json) {
-            ++same_;
-            co_return result<void>();
-        }
-        if (!in_b) ++only_a_;
+        const bool is_same =
+            both_failed || (in_a && in_b && in_a->status == in_b->status && (*a)->ended &&
+                            (*b)->ended && (*a)->ended->value_json == (*b)->ended->value_json);
+        if (is_same) ++same_;
+        else if (!in_b) ++only_a_;
         else if (!in_a) ++only_b_;
         else ++different_;
+        if (is_same && !asked_.steps) co_return result<void>();
         if (in_a && in_b && has_failed(in_a->status) != has_failed(in_b->status))
             ++(has_failed(in_a->status) ? failed_in_a_ : failed_in_b_);
-        if (++shown_ > asked_.most) co_return result<void>();
         std::vector<step_difference> steps;
-        if (in_a && in_b) {
-            result<std::vector<ports::step_record>> of_a =
-                co_await a_.store->records_of(in_a->row, a_.context());
-            if (!of_a) co_return std::move(of_a).error();
-            result<std::vector<ports::step_record>> of_b =
-                co_await b_.store->records_of(in_b->row, b_.context());
-            if (!of_b) co_return std::move(of_b).error();
-            steps = compare_steps(*std::move(of_a), *std::move(of_b));
+        if (in_a && in_b && (is_same || shown_ < asked_.most)) {
+            result<std::vector<step_difference>> found = co_await different_steps(in_a, in_b);
+            if (!found) co_return std::move(found).error();
+            steps = *std::move(found);
         }
-        show(*a, *b, steps);
+        if (is_same && steps.empty()) co_return result<void>();
+        if (is_same) ++other_steps_;
+        if (++shown_ <= asked_.most) show(*a, *b, steps);
         co_return result<void>();
+    }
+
+    coro::task<result<std::vector<step_difference>>> different_steps(const ports::known_row* in_a,
+                                                                     const ports::known_row* in_b) {
+        result<std::vector<ports::step_record>> of_a =
+            co_await a_.store->records_of(in_a->row, a_.context());
+        if (!of_a) co_return std::move(of_a).error();
+        result<std::vector<ports::step_record>> of_b =
+            co_await b_.store->records_of(in_b->row, b_.context());
+        if (!of_b) co_return std::move(of_b).error();
+        co_return compare_steps(*std::move(of_a), *std::move(of_b));
     }
 
     void show(const std::optional<store::run_row>& a, const std::optional<store::run_row>& b,
@@ -225,22 +237,26 @@ private:
         const ports::step_spending spent_a = a_.store->totals().spent;
         const ports::step_spending spent_b = b_.store->totals().spent;
         if (asked_.json) {
-            output_.out_data(setup::json_line(json::object{{"same", same_},
-                                                           {"different", different_},
-                                                           {"only_a", only_a_},
-                                                           {"only_b", only_b_},
-                                                           {"failed_only_in_a", failed_in_a_},
-                                                           {"failed_only_in_b", failed_in_b_},
-                                                           {"failed_in_both", failed_in_both_},
-                                                           {"cost_usd_a", cost_json(spent_a)},
-                                                           {"cost_usd_b", cost_json(spent_b)}}));
+            json::object line{{"same", same_},
+                              {"different", different_},
+                              {"only_a", only_a_},
+                              {"only_b", only_b_},
+                              {"failed_only_in_a", failed_in_a_},
+                              {"failed_only_in_b", failed_in_b_},
+                              {"failed_in_both", failed_in_both_},
+                              {"cost_usd_a", cost_json(spent_a)},
+                              {"cost_usd_b", cost_json(spent_b)}};
+            if (asked_.steps) line["same_with_other_steps"] = other_steps_;
+            output_.out_data(setup::json_line(line));
             return;
         }
         if (shown_ > asked_.most)
             output_.out("… and " + setup::counted(shown_ - asked_.most, "further row") + "\n");
-        std::string text = number(same_) + " same, " + number(different_) + " different, " +
-                           number(only_a_) + " only in " + a_.folder + ", " + number(only_b_) +
-                           " only in " + b_.folder + "\n";
+        const std::string others =
+            asked_.steps ? " (" + number(other_steps_) + " with other steps)" : "";
+        std::string text = number(same_) + " same" + others + ", " + number(different_) +
+                           " different, " + number(only_a_) + " only in " + a_.folder + ", " +
+                           number(only_b_) + " only in " + b_.folder + "\n";
         if (failed_in_a_ + failed_in_b_ + failed_in_both_ != 0) {
             text += "failed: " + number(failed_in_a_) + " only in the first, " +
                     number(failed_in_b_) + " only in the second, " + number(failed_in_both_) +
@@ -263,6 +279,7 @@ private:
     console& output_;
     std::unique_ptr<ports::worker_port> workers_;
     std::uint64_t same_ = 0;
+    std::uint64_t other_steps_ = 0; ///< of those: with steps that differ
     std::uint64_t different_ = 0;
     std::uint64_t only_a_ = 0;
     std::uint64_t only_b_ = 0;

@@ -14,10 +14,11 @@ struct diff_request {
     std::string b;
     std::uint64_t most = 50; ///< rows to print
     bool json = false;
+    bool steps = false; ///< also of rows with the same result
 };
 
-/// Prints the rows, matched by their ids, whose status or value differs, and counts. Result:
-/// exit_code::failed when there are differences, as diff has it.
+/// Prints the rows, matched by their ids, whose status or value differs, or with `steps` any of
+/// their steps, and counts. Result: exit_code::failed when there are such rows, as diff has it.
 [[nodiscard]] exit_code diff_runs(const diff_request& asked, console& output);
 
 } // namespace heddle::cli
