@@ -24,8 +24,7 @@ using run_limits = std::map<std::string, double, std::less<>>;
 inline constexpr double no_limit = std::numeric_limits<double>::infinity();
 inline constexpr const char* deadline_limit = "deadline";
 inline constexpr const char* known_limits =
-    "concurrency=N, budget-usd=X, max-calls=N, stop-after=N, retry-rows=N, timeout=S, deadline=S; "
-    "'none' lifts a limit";
+    "concurrency=N, budget-usd=X, max-calls=N, stop-after=N, retry-rows=N, timeout=S, deadline=S";
 
 /// "max-calls=100", "max-calls=none". Errors: invalid_argument that names the limits or the range.
 [[nodiscard]] result<std::pair<std::string, double>> parse_limit(const std::string& text);
