@@ -41,8 +41,19 @@ public:
     value extent;
     bool uncatchable = false; ///< no `catch` handles it: the run has to end
     bool complete = false;    ///< many branches share it (a common limit): its trace does not grow
-    value message;            ///< where the message is long: the same as a string, or nil
+    value message;            ///< where the message of the error is cut: all of it, or nil
 };
+
+/// Bytes that an error keeps of what a program gave it as a message or a reason. More would be
+/// copied and freed in one go wherever the error goes.
+inline constexpr std::size_t max_error_text = 64 * 1024;
+
+/// An error with a message that a program made. A longer one is cut, with a mark at its end, and
+/// `payload` keeps all of it. `message` is a string. The time does not depend on its length.
+[[nodiscard]] error error_with_message(errc code, const value& message,
+                                       std::shared_ptr<script_payload> payload);
+/// The whole message of an error, as a string that it keeps; nil when its own is the whole.
+[[nodiscard]] value whole_message_of(const error& failure);
 
 /// The extent that an error leaves (see script_payload), or null.
 [[nodiscard]] const value* extent_of(const error& failure) noexcept;

@@ -4,7 +4,7 @@
 #include "lang/print/form_text.hpp"
 #include "lang/value/data_check.hpp"
 
-#include <heddle/base/valid_error.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -12,34 +12,37 @@
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <algorithm>
+
 namespace heddle::lang {
 
 namespace {
 
-/// An error of that kind whose message is a string of the language.
-[[nodiscard]] error error_with_message(errc code, std::string message, const value& as_string,
-                                       std::shared_ptr<script_payload> payload) {
-    constexpr std::size_t is_long = 64 * 1024;
-    if (as_string.is(kind::string) && message.size() > is_long) payload->message = as_string;
-    return error_of_valid_text(code, std::move(message)).with_payload(std::move(payload));
+/// What an error keeps of a text is copied. False: stop.
+[[nodiscard]] bool spend_on_error_text(native_call& call, std::string_view text) {
+    return call.spend_bytes(std::min(text.size(), max_error_text));
 }
 
 value raise_user_error(native_call& call, std::span<value> arguments) {
     if (!arguments[0].is(kind::string)) return call.fail_type(1, "a string", arguments[0]);
-    auto message = copy_of_text(call, string_bytes(arguments[0]));
-    if (!message) return {};
+    if (!spend_on_error_text(call, string_bytes(arguments[0]))) return {};
     auto payload = std::make_shared<script_payload>();
-    payload->data = make_list(call.memory(), arguments.subspan(1));
-    return call.fail(
-        error_with_message(errc::user, *std::move(message), arguments[0], std::move(payload)));
+    if (const auto data = arguments.subspan(1); !data.empty()) {
+        auto copy = reserved_copy_of_list(call, data, {data.size(), 0});
+        if (!copy) return {};
+        payload->data = *std::move(copy);
+    } else {
+        payload->data = value::empty_list();
+    }
+    return call.fail(error_with_message(errc::user, arguments[0], std::move(payload)));
 }
 
-/// Nothing: stop.
-[[nodiscard]] std::optional<std::string> text_of(native_call& call, const value& map,
-                                                 std::string_view key) {
+/// What an error keeps of it.
+[[nodiscard]] std::string text_of(const value& map, std::string_view key) {
     const value* found = map_find(map, key);
-    if (!found || found->is_nil()) return std::string();
-    return found->is(kind::string) ? copy_of_text(call, string_bytes(*found)) : shown(*found);
+    if (!found || found->is_nil()) return {};
+    return found->is(kind::string) ? utf8::shortened(string_bytes(*found), max_error_text)
+                                   : shown(*found);
 }
 
 /// (raise e): what `catch` bound, raised anew.
@@ -47,22 +50,19 @@ value raise_again(native_call& call, std::span<value> arguments) {
     const value& caught = arguments[0];
     if (!caught.is(kind::map) || !map_find(caught, "kind") || !map_find(caught, "message"))
         return call.fail_type(1, "an error that catch has bound", caught);
-    auto reason = text_of(call, caught, "reason");
-    const auto named = text_of(call, caught, "kind");
-    auto message = text_of(call, caught, "message");
-    if (!reason || !named || !message) return {};
+    value message = *map_find(caught, "message");
+    if (!message.is(kind::string)) message = make_string(call.memory(), text_of(caught, "message"));
+    if (!spend_on_error_text(call, string_bytes(message))) return {};
     auto payload = std::make_shared<script_payload>();
     if (const value* data = map_find(caught, "data")) payload->data = *data;
     if (const value* result = map_find(caught, "result")) payload->result = *result;
-    payload->reason = *std::move(reason);
-    error failure = error_with_message(errc_of_kind(*named), *std::move(message),
-                                       *map_find(caught, "message"), std::move(payload));
+    payload->reason = text_of(caught, "reason");
+    error failure =
+        error_with_message(errc_of_kind(text_of(caught, "kind")), message, std::move(payload));
     if (const value* place = map_find(caught, "span"); place && place->is(kind::map)) {
         std::string where;
         for (const std::string_view part : {"file", "line", "column"}) {
-            const auto text = text_of(call, *place, part);
-            if (!text) return {};
-            where += (where.empty() ? "" : ":") + *text;
+            where += (where.empty() ? "" : ":") + text_of(*place, part);
         }
         failure = std::move(failure).with_trace("first raised at " + where);
     }
@@ -120,7 +120,8 @@ value type_error(native_call& call, std::span<value> arguments) {
 value raise_evaluation_error(native_call& call, std::span<value> arguments) {
     std::string message;
     for (const value& part : arguments)
-        message += part.is(kind::string) ? std::string(string_bytes(part)) : shown(part);
+        message += part.is(kind::string) ? utf8::shortened(string_bytes(part), max_error_text)
+                                         : shown(part);
     return call.fail(error(errc::evaluation, std::move(message)));
 }
 
@@ -131,6 +132,7 @@ value shown_value(native_call& call, std::span<value> arguments) {
 
 /// (%sandbox-value v): only data leaves a sandbox.
 value sandbox_value(native_call& call, std::span<value> arguments) {
+    if (arguments[0].is(kind::list) && !call.expect(arguments[0].length())) return arguments[0];
     const auto data = is_data(arguments[0], call.work());
     if (!data || *data) return arguments[0];
     return call.fail(
@@ -184,11 +186,12 @@ constexpr builtin rows[] = {
     {"parse", "text", 1, 1, control, nullptr,
      "The one expression of a text, as data. Anything else is a SexpSyntaxError.",
      "(parse \"(+ 1 2)\") => '(+ 1 2)\n(eval (parse \"(+ 1 2)\")) => 3", "code"},
-    {"raise", "e", 1, 1, pure, &raise_again,
-     "Raises an error that catch has bound again, with its kind, reason and data.",
-     "(try (try (error \"no\" 7) (catch (e) (raise e))) (catch (e 'UserError) (get e 'data))) => "
-     "'(7)",
-     "control"},
+    constant_time(
+        {"raise", "e", 1, 1, pure, &raise_again,
+         "Raises an error that catch has bound again, with its kind, reason and data.",
+         "(try (try (error \"no\" 7) (catch (e) (raise e))) (catch (e 'UserError) (get e 'data))) => "
+         "'(7)",
+         "control"}),
     {"read-all", "text", 1, 1, control, nullptr, "The list of all expressions of a text, as data.",
      "(read-all \"1 (a b) c\") => '(1 (a b) c)", "code"},
 };

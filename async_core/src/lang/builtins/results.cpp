@@ -1,6 +1,6 @@
 #include "lang/builtins/results.hpp"
 
-#include <heddle/base/valid_error.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -36,8 +36,9 @@ using arguments_span = std::span<value>;
     const value* found = map_find(*map, name);
     return found && found->is(kind::string) ? string_bytes(*found) : std::string_view();
 }
+/// What an error keeps of it.
 [[nodiscard]] std::string text_field(const value* map, std::string_view name) {
-    return std::string(view_of_field(map, name));
+    return utf8::shortened(view_of_field(map, name), max_error_text);
 }
 
 /// notes.error; null when there is none.
@@ -59,8 +60,8 @@ using arguments_span = std::span<value>;
     const auto items = list_items(*causes);
     for (const value& cause : items.first(std::min(items.size(), max_causes))) {
         if (!cause.is(kind::string)) continue;
-        failure =
-            std::move(failure).with_last_cause(error(errc::task, std::string(string_bytes(cause))));
+        failure = std::move(failure).with_last_cause(
+            error(errc::task, utf8::shortened(string_bytes(cause), max_error_text)));
     }
     return failure;
 }
@@ -77,22 +78,18 @@ using arguments_span = std::span<value>;
     if (description.empty()) description = view_of_field(&result, "content");
     if (description.empty()) description = "the task failed";
     if (!call.spend_bytes(payload->reason.size())) return {};
+    // Where there is no room for it, its beginning has to do.
+    const std::size_t bytes = description.size() + 2 * max_error_text;
+    if (bytes >= value::max_length || !call.memory().can_allocate(bytes))
+        description = utf8::prefix(description, max_error_text);
     text_builder text(call.work());
     text.tail() +=
         std::string(call.row().name) + ": the result is FAILED (" + payload->reason + "): ";
     if (!text.append(description)) return {};
-    auto message = std::move(text).text();
+    const auto message = std::move(text).to_value(call.memory());
     if (!message) return {};
-    constexpr std::size_t is_long = 64 * 1024;
-    if (message->size() > is_long && message->size() < value::max_length &&
-        call.memory().can_allocate(message->size())) {
-        auto kept = make_long_string(call.memory(), *message, call.work());
-        if (!kept) return {};
-        payload->message = *std::move(kept);
-    }
-    error failure = error_of_valid_text(errc::task, *std::move(message))
-                        .with_payload(payload)
-                        .with_origin(error_origin::script);
+    error failure =
+        error_with_message(errc::task, *message, payload).with_origin(error_origin::script);
     const bool is_map = described && described->is(kind::map);
     return call.fail(
         with_details(std::move(failure), is_map ? map_find(*described, "details") : nullptr));

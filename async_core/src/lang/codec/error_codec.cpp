@@ -3,7 +3,9 @@
 #include "lang/codec/format.hpp"
 #include "lang/codec/value_writer.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/text.hpp>
 
 #include <boost/system/generic_category.hpp>
 #include <boost/system/system_category.hpp>
@@ -74,7 +76,8 @@ void put_one(std::string& out, const error& failure, const source_map* places) {
     out.push_back(static_cast<char>(flags_of(failure)));
     put_text(out, info.code.category().name());
     put_number(out, folded(info.code.value()));
-    put_text(out, info.message);
+    const value whole = whole_message_of(failure);
+    put_text(out, whole.is_nil() ? std::string_view(info.message) : string_bytes(whole));
     put_text(out, info.hint);
     out.push_back(static_cast<char>(info.origin));
     out.push_back(static_cast<char>(info.cancelled_because));
@@ -123,7 +126,10 @@ struct fields {
 
 [[nodiscard]] error made_of(const fields& known, category_finder categories) {
     const auto reason = static_cast<cancel_reason>(known.reason);
-    std::string message(known.message);
+    // One with a payload had been cut: the payload has all of it.
+    std::string message = (known.flags & has_payload) != 0
+                              ? utf8::shortened(known.message, max_error_text)
+                              : std::string(known.message);
     if (reason != cancel_reason::none) return error::cancelled(reason, std::move(message));
     return error(boost::system::error_code(static_cast<int>(known.code),
                                            category_of(known.category, categories)),
@@ -138,8 +144,12 @@ struct fields {
     return data;
 }
 
-[[nodiscard]] result<void> read_payload(heap& memory, byte_reader& from, error& out) {
+/// `message`: of the error.
+[[nodiscard]] result<void> read_payload(heap& memory, byte_reader& from, std::string_view message,
+                                        error& out) {
     auto payload = std::make_shared<script_payload>();
+    if (message.size() > max_error_text && memory.can_allocate(message.size()))
+        payload->message = make_string(memory, message);
     HEDDLE_TRY(payload->reason, from.text());
     HEDDLE_TRY(const std::uint8_t flags, from.byte());
     payload->uncatchable = (flags & is_uncatchable) != 0;
@@ -166,7 +176,7 @@ struct fields {
         HEDDLE_TRY(const std::uint64_t attempts, from.number());
         out = std::move(out).with_attempts(static_cast<std::uint32_t>(attempts));
     }
-    if (known.flags & has_payload) HEDDLE_CHECK(read_payload(memory, from, out));
+    if (known.flags & has_payload) HEDDLE_CHECK(read_payload(memory, from, known.message, out));
     HEDDLE_TRY(const std::uint64_t lines, from.count());
     for (std::uint64_t i = 0; i < lines; ++i) {
         HEDDLE_TRY(const std::string_view line, from.text());

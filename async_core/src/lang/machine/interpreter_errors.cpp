@@ -431,9 +431,8 @@ value describe_alone(realm& realm, const error& failure) {
     put("kind", make_string(memory, error_kind_name(failure)));
     put("reason",
         payload && !payload->reason.empty() ? make_string(memory, payload->reason) : value());
-    const bool is_kept = payload && !payload->message.is_nil() &&
-                         string_bytes(payload->message).size() == failure.message().size();
-    put("message", is_kept ? payload->message : make_string(memory, failure.message()));
+    value whole = whole_message_of(failure);
+    put("message", whole.is_nil() ? make_string(memory, failure.message()) : std::move(whole));
     put("span", place(failure.info().span));
     value stack = value::empty_list();
     for (const trace_entry& entry : failure.info().trace) {

@@ -2,6 +2,10 @@
 
 #include "references.hpp"
 
+#include <heddle/base/utf8.hpp>
+#include <heddle/base/valid_error.hpp>
+#include <heddle/lang/text.hpp>
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -114,6 +118,22 @@ const script_payload* payload_of(const error& failure) noexcept {
 }
 
 } // namespace
+
+error error_with_message(errc code, const value& message, std::shared_ptr<script_payload> payload) {
+    const std::string_view text = string_bytes(message);
+    if (text.size() > max_error_text) payload->message = message;
+    return error_of_valid_text(code, utf8::shortened(text, max_error_text))
+        .with_payload(std::move(payload));
+}
+
+value whole_message_of(const error& failure) {
+    const script_payload* payload = payload_of(failure);
+    // A layer may have put the error in other words.
+    const bool is_its_own =
+        payload && !payload->message.is_nil() &&
+        utf8::shortened(string_bytes(payload->message), max_error_text) == failure.message();
+    return is_its_own ? payload->message : value();
+}
 
 const value* extent_of(const error& failure) noexcept {
     const script_payload* payload = payload_of(failure);

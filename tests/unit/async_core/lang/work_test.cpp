@@ -134,10 +134,6 @@ std::vector<growing> growing_builtins() {
         result = map_put(memory, std::move(result), "content", value::empty_string());
         return map_put(memory, std::move(result), "notes", notes);
     };
-    const auto caught = [](heap& memory, std::size_t n) {
-        value bound = map_put(memory, value::empty_map(), "kind", string_of(memory, "UserError"));
-        return map_put(memory, std::move(bound), "message", text(memory, "why", n));
-    };
     const auto replacement = [](heap& memory, std::size_t n) { return text(memory, "\\1", n); };
     return {
         {"+", "", ascending, 2},
@@ -301,8 +297,12 @@ std::vector<growing> growing_builtins() {
         {"equal?", "long strings", equal_texts, 32},
         {"equal?", "maps with long keys", of(keyed, keyed), 32},
         {"gensym", "", of(name), 32},
-        {"error", "", of(name), 32, false, true},
-        {"raise", "", of(caught), 32, false, true},
+        {"error", "with many data", maker([](heap& memory, std::size_t n) {
+             arguments result(n, value::integer(1));
+             result[0] = string_of(memory, "why");
+             return result;
+         }),
+         2, false, true},
         {"content", "of a FAILED result", of(failed), 32, false, true},
         {"parsed", "of a FAILED result", of(failed), 32, false, true},
         {"%sandbox-value", "", of(nested), 8},
