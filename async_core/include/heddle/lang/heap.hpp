@@ -150,6 +150,7 @@ private:
     void destroy(object* target) noexcept;
     void drain(std::size_t& budget) noexcept;
     [[nodiscard]] bool finalize(object* target, std::size_t& budget) noexcept;
+    [[nodiscard]] bool give_back(object*& target, std::size_t& budget) noexcept;
     [[nodiscard]] bool fits(std::size_t bytes) const noexcept {
         return bytes <= limit_ && used_ <= limit_ - bytes;
     }

@@ -80,7 +80,8 @@ struct map_object : object {
     std::uint32_t capacity;
     std::uint32_t used;
     std::uint32_t*
-        index; ///< open addressing, twice the capacity, 0 = free, else entry + 1; null when small
+        index; ///< open addressing, twice the capacity, 0 = free, else entry + 1; null when small;
+               ///< std::free() frees it
     [[nodiscard]] map_entry* entries() noexcept { return reinterpret_cast<map_entry*>(this + 1); }
     [[nodiscard]] const map_entry* entries() const noexcept {
         return reinterpret_cast<const map_entry*>(this + 1);

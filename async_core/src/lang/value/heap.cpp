@@ -20,6 +20,19 @@ namespace {
 /// Dropping an object frees so many in any case, so that garbage does not pile up.
 constexpr std::size_t min_freed = 64;
 
+/// A block of its own has its size in front of it, so that it can be taken off the account again.
+constexpr std::size_t bytes_of_size = 16;
+[[nodiscard]] std::size_t& size_of_block(object* target) noexcept {
+    return *reinterpret_cast<std::size_t*>(reinterpret_cast<std::byte*>(target) - bytes_of_size);
+}
+
+/// What the system takes back in one go. To free 100 MB at once would take 10 ms.
+constexpr std::size_t piece_of_block = std::size_t{1} << 20;
+constexpr std::size_t work_of_piece = 10'000; ///< in objects that are freed
+[[nodiscard]] bool is_large_block(object* target) noexcept {
+    return target->size_class == 0 && size_of_block(target) > 2 * piece_of_block;
+}
+
 } // namespace
 
 heap* heap::create() { return new heap(nullptr); }
@@ -83,11 +96,10 @@ object* heap::allocate(kind type, std::size_t bytes) {
         result->size_class = static_cast<std::uint16_t>(size_class);
         used_ += size_class * step;
     } else {
-        // The size is before the object, so that it can be taken off the account again.
-        auto* raw = static_cast<std::size_t*>(std::malloc(bytes + 16));
+        auto* raw = static_cast<std::byte*>(std::malloc(bytes + bytes_of_size));
         if (!raw) throw std::bad_alloc();
-        *raw = bytes;
-        result = reinterpret_cast<object*>(reinterpret_cast<std::byte*>(raw) + 16);
+        result = reinterpret_cast<object*>(raw + bytes_of_size);
+        size_of_block(result) = bytes;
         result->size_class = 0;
         used_ += bytes;
     }
@@ -128,14 +140,13 @@ void heap::deallocate(object* target) noexcept {
         node->next = free_[size_class];
         free_[size_class] = node;
     } else {
-        auto* raw = reinterpret_cast<std::size_t*>(reinterpret_cast<std::byte*>(target) - 16);
-        used_ -= *raw;
-        std::free(raw);
+        used_ -= size_of_block(target);
+        std::free(static_cast<void*>(&size_of_block(target)));
     }
 }
 
 void heap::destroy(object* target) noexcept {
-    if (target->type == kind::string) { // leaf, the most frequent
+    if (target->type == kind::string && !is_large_block(target)) { // leaf, the most frequent
         deallocate(target);
         if (!owned_) maybe_delete();
         return;
@@ -173,7 +184,8 @@ void heap::drain(std::size_t& budget) noexcept {
     while (dying_ && budget != 0) {
         object* next = dying_;
         dying_ = reinterpret_cast<object*>(next->owner);
-        if (!finalize(next, budget)) { // the rest of it later, after what it held
+        if (!finalize(next, budget) || !give_back(next, budget)) {
+            // The rest of it later, after what it held.
             next->owner = reinterpret_cast<heap*>(std::exchange(dying_, next));
             continue;
         }
@@ -205,7 +217,7 @@ bool heap::finalize(object* target, std::size_t& budget) noexcept {
         }
         if (list->places) {
             discharge(list_places::bytes_for(list->places->count));
-            delete list->places;
+            delete std::exchange(list->places, nullptr);
         }
         break;
     }
@@ -224,7 +236,7 @@ bool heap::finalize(object* target, std::size_t& budget) noexcept {
         }
         if (map->index) {
             discharge(map->capacity * 2 * sizeof(std::uint32_t));
-            delete[] map->index;
+            std::free(std::exchange(map->index, nullptr));
         }
         break;
     }
@@ -247,6 +259,23 @@ bool heap::finalize(object* target, std::size_t& budget) noexcept {
         break;
     }
     default: break;
+    }
+    return true;
+}
+
+/// Of a large block whose content is gone, all but its beginning. False: the budget was used up
+/// before that.
+bool heap::give_back(object*& target, std::size_t& budget) noexcept {
+    while (is_large_block(target)) {
+        if (budget == 0) return false;
+        const std::size_t left = size_of_block(target) - piece_of_block;
+        auto* raw = static_cast<std::byte*>(
+            std::realloc(static_cast<void*>(&size_of_block(target)), left + bytes_of_size));
+        if (!raw) return true; // it goes as a whole
+        target = reinterpret_cast<object*>(raw + bytes_of_size);
+        size_of_block(target) = left;
+        used_ -= piece_of_block;
+        budget -= std::min(budget, work_of_piece);
     }
     return true;
 }

@@ -5,9 +5,11 @@
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 
 namespace heddle::lang {
 
@@ -71,8 +73,15 @@ void append(map_object* storage, value key, value item, std::size_t hash) noexce
 [[nodiscard]] map_object* make_storage(heap& memory, std::size_t at_least) {
     std::size_t capacity = 4;
     while (capacity < at_least) capacity *= 2;
-    std::unique_ptr<std::uint32_t[]> index;
-    if (capacity > indexed_from) index = std::make_unique<std::uint32_t[]>(capacity * 2);
+    // Of a large one the system clears a page when it is used first.
+    struct freeing {
+        void operator()(std::uint32_t* given) const noexcept { std::free(given); }
+    };
+    std::unique_ptr<std::uint32_t, freeing> index;
+    if (capacity > indexed_from) {
+        index.reset(static_cast<std::uint32_t*>(std::calloc(capacity * 2, sizeof(std::uint32_t))));
+        if (!index) throw std::bad_alloc();
+    }
     auto* result = static_cast<map_object*>(
         memory.allocate(kind::map, sizeof(map_object) + capacity * sizeof(map_entry)));
     result->capacity = static_cast<std::uint32_t>(capacity);
