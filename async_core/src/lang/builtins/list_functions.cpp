@@ -156,11 +156,12 @@ private:
     }
     /// False also when the call has to stop.
     [[nodiscard]] bool less(const value& x, const value& y) {
+        constexpr std::uint64_t work_of_looks = 6; // at two objects anywhere in the memory
         if (!strings_) {
             if (x.is_integer() && y.is_integer()) return x.as_integer() < y.as_integer();
             return compare_numbers(x, y) == -1;
         }
-        if (x.identical(y)) return false;
+        if (x.identical(y) || !call_.spend(work_of_looks)) return false;
         const auto order = compare_texts(call_, string_bytes(x), string_bytes(y));
         return order && *order < 0;
     }
@@ -179,6 +180,13 @@ public:
     distinct_values(native_call& call, std::size_t most)
         : call_(call), hasher_(call.memory(), call.work()), places_(std::bit_ceil(most * 2 + 1)) {
         seen_.reserve(most);
+    }
+
+    distinct_values(const distinct_values&) = delete;
+    distinct_values& operator=(const distinct_values&) = delete;
+    /// What is known of shared parts may be much.
+    ~distinct_values() {
+        while (!call_.work().stopped() && hasher_.drop_some() && call_.spend(256)) {}
     }
 
     /// Whether it equals none before. Nothing: stop.
@@ -254,7 +262,7 @@ value unique_elements(native_call& call, arguments_span a) {
     for (const value& item : *items) {
         const auto added = seen.add(item);
         if (!added) return {};
-        if (*added) list = list_push_back(call.memory(), std::move(list), item);
+        if (*added && !append_element(call, list, item)) return {};
     }
     return list;
 }
@@ -294,8 +302,10 @@ private:
     };
 
     [[nodiscard]] bool enter(const value& list) {
+        constexpr std::uint64_t work_of_shared = 8; // to look for it, and to note it
         if (list.length() == 0) return true;
         if (list.target()->references > 1) {
+            if (!call_.spend(work_of_shared)) return false;
             if (const range* found = known_.find(window_of(list))) {
                 const range known = *found;
                 for (std::size_t i = known.from; i < known.to; ++i) {
@@ -317,8 +327,7 @@ private:
         // Lists that share parts can be much longer flat than they are in memory.
         if (flat_.length() % 1024 == 0 && !reserve_elements(call_, flat_.length() + 1024U))
             return false;
-        flat_ = list_push_back(call_.memory(), std::move(flat_), item);
-        return true;
+        return append_element(call_, flat_, item);
     }
 
     native_call& call_;
@@ -330,7 +339,8 @@ private:
 } // namespace
 
 value flatten_list(native_call& call, arguments_span a) {
-    if (!list_argument(call, a, 0)) return {};
+    const auto items = list_argument(call, a, 0);
+    if (!items || !call.expect(items->size())) return {};
     return flattening(call).run(a[0]);
 }
 

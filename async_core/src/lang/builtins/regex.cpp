@@ -90,7 +90,7 @@ value match_all(native_call& call, arguments_span a) {
         const auto found = search.found();
         if (!reserve_elements(call, matches.length() + found.size() + 1)) return {};
         value one = found.size() == 1 ? group_value(a[1], found[0]) : match_list(call, a[1], found);
-        matches = list_push_back(call.memory(), std::move(matches), std::move(one));
+        if (!append_element(call, matches, std::move(one))) return {};
     }
     return matches;
 }

@@ -202,10 +202,7 @@ value trim(native_call& call, arguments_span a) {
             at += utf8::decode(text, at).bytes;
             continue;
         }
-        if (at > begin) {
-            parts =
-                list_push_back(call.memory(), std::move(parts), string_window(string, begin, at));
-        }
+        if (at > begin && !append_element(call, parts, string_window(string, begin, at))) return {};
         at += bytes;
         begin = at;
     }

@@ -255,6 +255,18 @@ bool append_elements(native_call& call, value& list, std::span<const value> more
     return true;
 }
 
+bool append_element(native_call& call, value& list, value item) {
+    constexpr std::uint32_t large = 4096;
+    if (list.length() >= large && !list_grows_in_place(list, 1)) {
+        // What it is copied from dies in turns too.
+        auto grown = copy_of_list(call, list_items(list), {list.length() * std::size_t{2}, 0});
+        if (!grown) return false;
+        list = *std::move(grown);
+    }
+    list = list_push_back(call.memory(), std::move(list), std::move(item));
+    return true;
+}
+
 std::optional<value> copy_of_list(native_call& call, std::span<const value> items, list_room room) {
     if (!call.expect(items.size())) return std::nullopt;
     value copy = make_list_with_room(call.memory(), room);

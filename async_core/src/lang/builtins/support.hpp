@@ -99,6 +99,8 @@ value refuse_text(native_call& call, std::size_t bytes);
 
 /// `more` at the end of `list`; both may be long. False: stop.
 [[nodiscard]] bool append_elements(native_call& call, value& list, std::span<const value> more);
+/// `item` at the end of `list`. A list that is long grows in turns. False: stop.
+[[nodiscard]] bool append_element(native_call& call, value& list, value item);
 /// A list with the elements of another one and room for more of them. Nothing: stop.
 [[nodiscard]] std::optional<value> copy_of_list(native_call& call, std::span<const value> items,
                                                 list_room room);

@@ -8,11 +8,14 @@
 
 namespace heddle::lang {
 
-text_builder::~text_builder() {
-    for (std::string& each : pieces_) {
-        if (each.empty()) continue;
-        const std::size_t bytes = each.size();
-        std::string().swap(each);
+text_builder::~text_builder() { drop_pieces(); }
+
+/// From the last to the first: the allocator gives back to the system what is at its end, so what
+/// goes in another order goes all at once when the last piece does.
+void text_builder::drop_pieces() noexcept {
+    while (!pieces_.empty()) {
+        const std::size_t bytes = pieces_.back().size();
+        pieces_.pop_back();
         if (!work_.stopped()) (void)work_.spend_bytes(bytes);
     }
 }
@@ -40,13 +43,13 @@ bool text_builder::append(std::string_view text) {
 std::optional<std::string> text_builder::text() && {
     if (pieces_.empty()) return std::move(tail_);
     std::string whole;
-    whole.reserve(size());
+    whole.reserve(size() + 1); // a line end may follow
     pieces_.push_back(std::move(tail_));
-    for (std::string& each : pieces_) {
+    for (const std::string& each : pieces_) {
         if (!work_.spend_bytes(each.size())) return std::nullopt;
         whole += each;
-        each = {};
     }
+    drop_pieces();
     return whole;
 }
 
@@ -54,11 +57,11 @@ std::optional<value> text_builder::to_value(heap& memory) && {
     if (pieces_.empty()) return make_valid_string(memory, tail_);
     value whole = make_string_with_capacity(memory, size());
     pieces_.push_back(std::move(tail_));
-    for (std::string& each : pieces_) {
+    for (const std::string& each : pieces_) {
         if (!work_.spend_bytes(each.size())) return std::nullopt;
         whole = string_concat(memory, std::move(whole), each);
-        each = {};
     }
+    drop_pieces();
     return whole;
 }
 

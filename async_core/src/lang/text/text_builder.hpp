@@ -27,7 +27,7 @@ public:
     [[nodiscard]] bool settle() {
         const std::size_t grown = tail_.size() - paid_;
         paid_ = tail_.size();
-        if (!work_.spend(1 + grown / work_meter::bytes_of_a_unit)) return false;
+        if (!work_.spend(work_of_a_part + grown / work_meter::bytes_of_a_unit)) return false;
         if (paid_ >= piece) put_tail_away();
         return true;
     }
@@ -42,7 +42,9 @@ public:
 
 private:
     static constexpr std::size_t piece = 64 * 1024;
+    static constexpr std::uint64_t work_of_a_part = 4; ///< however short it is
     void put_tail_away();
+    void drop_pieces() noexcept;
 
     work_meter& work_;
     std::vector<std::string> pieces_;

@@ -4,6 +4,7 @@
 
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
+#include <heddle/lang/objects.hpp>
 
 #include <vector>
 
@@ -23,7 +24,9 @@ std::optional<bool> is_data(const value& v, work_meter& work) {
     while (!open.empty()) {
         const value& next = *open.back();
         open.pop_back();
-        if (!work.spend(1 + next.is(kind::list) * next.length() / 4)) return std::nullopt;
+        // One that may be in other places too is looked for, and noted.
+        const std::uint64_t own = next.target() && next.target()->references > 1 ? 8 : 1;
+        if (!work.spend(own + next.is(kind::list) * next.length() / 4)) return std::nullopt;
         switch (next.type()) {
         case kind::closure:
         case kind::builtin:

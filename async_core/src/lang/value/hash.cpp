@@ -17,6 +17,13 @@ namespace {
     return (v.is(kind::list) || v.is(kind::map)) && v.length() != 0;
 }
 
+constexpr std::uint64_t work_of_shared = 8; ///< to look for a part, and to note it
+
+/// Whether it may be found in other places too.
+[[nodiscard]] bool is_shared(const value& v) noexcept {
+    return has_parts(v) && v.target()->references != 1;
+}
+
 [[nodiscard]] std::uint64_t bits_of(double number) noexcept {
     const bool fits = number >= -9223372036854775808.0 && number < 9223372036854775808.0;
     if (fits && std::trunc(number) == number)
@@ -75,6 +82,7 @@ std::uint64_t value_hasher::take_in(std::uint64_t part) {
 }
 
 std::optional<std::uint64_t> value_hasher::hash(const value& v) {
+    if (is_shared(v) && !work_.spend(work_of_shared)) return std::nullopt;
     if (const auto leaf = known(v)) return leaf;
     frames_.assign(1, {&v, 0, static_cast<std::uint64_t>(v.type())});
     for (;;) {
@@ -85,7 +93,8 @@ std::optional<std::uint64_t> value_hasher::hash(const value& v) {
         const std::size_t bytes =
             (part.is(kind::string) ? part.length() : 0) +
             (list ? std::size_t{0} : map_entries(*now.content)[now.next].key.length());
-        if (!work_.spend(1 + bytes / work_meter::bytes_of_a_unit)) return std::nullopt;
+        const std::uint64_t shared = is_shared(part) ? work_of_shared : 0;
+        if (!work_.spend(1 + shared + bytes / work_meter::bytes_of_a_unit)) return std::nullopt;
         if (const auto leaf = known(part)) {
             const std::uint64_t whole = take_in(*leaf);
             if (frames_.empty()) return whole;

@@ -23,6 +23,8 @@ public:
 
     /// Nothing when the work stops.
     [[nodiscard]] std::optional<std::uint64_t> hash(const value& v);
+    /// Forgets some of what it knows; false: there was nothing. Nothing else may follow.
+    [[nodiscard]] bool drop_some() noexcept { return known_.drop_some(); }
 
 private:
     struct frame {

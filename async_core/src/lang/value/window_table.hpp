@@ -57,6 +57,13 @@ public:
         return {&added.known, true};
     }
 
+    /// Forgets the entries that were made last; false: there was none. Nothing else may follow.
+    bool drop_some() noexcept {
+        if (chunks_.empty()) return false;
+        chunks_.pop_back();
+        return true;
+    }
+
 private:
     struct entry {
         window key;

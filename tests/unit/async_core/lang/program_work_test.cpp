@@ -41,6 +41,9 @@ const timed programs[] = {
     {"(length (apply list 1 2 (range 600000)))"},
     {"(apply (lambda (a &rest more) (length more)) 0 1 (range 600000))"},
     {"(length (flatten (map (lambda (i) (list i)) (range 100000))))"},
+    {"(let ((x (chunk (range 60000) 1))) (length (unique (append x x))))"},
+    {"(let ((x (chunk (range 60000) 1))) (length (flatten (append x x))))"},
+    {"(let ((x (range 60000))) (length (sandbox () (chunk x 1))))"},
     {"(let n ((i 0)) (if (< i 2000) (progn (regex-match (format \"ab+c*{}\" i) \"\") (n (+ i 1))) 1))"},
 };
 
