@@ -40,6 +40,10 @@ class incomplete_input final : public error_payload {};
                                                   std::uint32_t position = 0,
                                                   const read_options& options = {});
 
+/// As read_all, as a list without the places of its elements. Long texts take no long steps.
+[[nodiscard]] result<value> read_list(heap& memory, std::string_view text,
+                                      std::uint32_t position = 0, const read_options& options = {});
+
 /// Exactly one expression; empty input and trailing content are errors.
 [[nodiscard]] result<datum> read_one(heap& memory, std::string_view text,
                                      std::uint32_t position = 0, const read_options& options = {});

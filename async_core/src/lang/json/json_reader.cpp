@@ -8,8 +8,8 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/text.hpp>
 
-#include "lang/json/value_stack.hpp"
 #include "lang/text/text_builder.hpp"
+#include "lang/value/value_stack.hpp"
 
 #include <algorithm>
 #include <array>

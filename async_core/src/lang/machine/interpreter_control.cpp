@@ -59,8 +59,7 @@ interpreter::next interpreter::control_value(std::size_t at, std::size_t count, 
 namespace {
 
 /// Reads argument 1, a string. The text is kept, for messages about code that is made of it.
-result<std::vector<datum>> read_argument(realm& realm, native_call& call, const value& text,
-                                         bool one) {
+result<value> read_argument(realm& realm, native_call& call, const value& text, bool one) {
     constexpr std::size_t piece = 256 * 1024;
     constexpr std::uint64_t units_of_a_source = 300; // to keep it
     const std::string_view bytes = string_bytes(text);
@@ -76,10 +75,10 @@ result<std::vector<datum>> read_argument(realm& realm, native_call& call, const 
     read_options options;
     options.work = &call.work();
     const std::uint32_t position = realm.sources().add_generated("parsed text", std::move(kept));
-    if (!one) return read_all(realm.memory(), bytes, position, options);
+    if (!one) return read_list(realm.memory(), bytes, position, options);
     auto read = read_one(realm.memory(), bytes, position, options);
     if (!read) return std::move(read).error();
-    return std::vector<datum>{*std::move(read)};
+    return std::move(read->content);
 }
 
 } // namespace
@@ -90,7 +89,7 @@ interpreter::next interpreter::control_parse(std::size_t at, std::size_t count, 
     realm& realm = *f_.realm_;
     const auto run = [&realm](native_call& call, std::span<value> a) {
         auto read = read_argument(realm, call, a[0], true);
-        return read ? std::move(read->front().content) : call.fail(std::move(read).error());
+        return read ? *std::move(read) : call.fail(std::move(read).error());
     };
     return run_native(*find_builtin("parse"), run,
                       {at, at + 1, count, builtin_place::arguments::clear});
@@ -102,13 +101,7 @@ interpreter::next interpreter::control_read_all(std::size_t at, std::size_t coun
     realm& realm = *f_.realm_;
     const auto run = [&realm](native_call& call, std::span<value> a) {
         auto read = read_argument(realm, call, a[0], false);
-        if (!read) return call.fail(std::move(read).error());
-        value forms = make_list_with_capacity(realm.memory(), read->size());
-        for (datum& each : *read) {
-            if (!call.spend(1)) return value();
-            forms = list_push_back(realm.memory(), std::move(forms), std::move(each.content));
-        }
-        return forms;
+        return read ? *std::move(read) : call.fail(std::move(read).error());
     };
     return run_native(*find_builtin("read-all"), run,
                       {at, at + 1, count, builtin_place::arguments::clear});

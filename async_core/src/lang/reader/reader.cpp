@@ -9,7 +9,9 @@
 #include "lang/reader/lexer.hpp"
 #include "lang/text/number_text.hpp"
 #include "lang/text/text_builder.hpp"
+#include "lang/value/value_stack.hpp"
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,11 +49,13 @@ public:
         : memory_(memory), text_(text), options_(options),
           work_(options.work ? *options.work : free_),
           lexer_(text, position, work_, options.first_line), wanted_(wanted),
-          keep_places_(position != 0) {}
+          keep_places_(position != 0), items_(memory) {}
 
-    [[nodiscard]] result<std::vector<datum>> run();
+    [[nodiscard]] result<std::vector<datum>> as_forms();
+    [[nodiscard]] result<value> as_list();
 
 private:
+    [[nodiscard]] std::optional<error> read();
     [[nodiscard]] std::optional<error> take(const token& t);
     [[nodiscard]] std::optional<error> open(const token& t, open_frame::what kind);
     [[nodiscard]] std::optional<error> close(const token& t);
@@ -63,6 +67,7 @@ private:
     [[nodiscard]] error end_inside_frame() const;
     void complete(value content, source_span span);
     [[nodiscard]] std::optional<value> make_list_of_items(std::size_t first, source_span whole);
+    [[nodiscard]] std::optional<value> list_of_items(std::size_t first);
 
     heap& memory_;
     std::string_view text_;
@@ -73,11 +78,11 @@ private:
     amount wanted_;
     bool keep_places_;
     std::vector<open_frame> frames_;
-    std::vector<value> items_;
-    std::vector<source_span> spans_; ///< of the items
+    value_stack items_;
+    std::deque<source_span> spans_; ///< of the items
 };
 
-result<std::vector<datum>> reading::run() {
+std::optional<error> reading::read() {
     if (auto failure = lexer_.check_text()) return *std::move(failure);
     for (std::size_t count = 1;; ++count) {
         const token t = lexer_.next();
@@ -89,16 +94,29 @@ result<std::vector<datum>> reading::run() {
         if (auto failure = check_memory()) return *std::move(failure);
     }
     if (!frames_.empty()) return end_inside_frame();
-    if (wanted_ == amount::one && items_.empty()) {
+    if (wanted_ == amount::one && items_.size() == 0) {
         return lexer_.syntax_error(text_.size(), text_.size(),
                                    "empty input: one expression is required");
     }
-    std::vector<datum> read;
-    read.reserve(items_.size());
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-        read.push_back({std::move(items_[i]), spans_[i]});
-    }
-    return read;
+    return std::nullopt;
+}
+
+result<std::vector<datum>> reading::as_forms() {
+    if (auto failure = read()) return *std::move(failure);
+    std::vector<datum> forms;
+    forms.reserve(items_.size());
+    for (std::size_t i = 0; i < items_.size(); ++i)
+        forms.push_back({std::move(items_[i]), spans_[i]});
+    return forms;
+}
+
+result<value> reading::as_list() {
+    if (auto failure = read()) return *std::move(failure);
+    if (items_.size() > value::max_length)
+        return error(errc::limit, "a list has too many elements");
+    auto list = list_of_items(0);
+    if (!list) return lexer::stopped();
+    return *std::move(list);
 }
 
 std::optional<error> reading::take(const token& t) {
@@ -113,8 +131,8 @@ std::optional<error> reading::take(const token& t) {
 }
 
 std::optional<error> reading::check_memory() const {
-    const std::size_t scratch = items_.capacity() * (sizeof(value) + sizeof(source_span)) +
-                                frames_.capacity() * sizeof(open_frame);
+    const std::size_t scratch =
+        spans_.size() * sizeof(source_span) + frames_.capacity() * sizeof(open_frame);
     if (memory_.can_allocate(scratch)) return std::nullopt;
     return error(errc::limit, "reading needs more than the memory limit of " +
                                   std::to_string(memory_.limit()) + " bytes");
@@ -122,7 +140,7 @@ std::optional<error> reading::check_memory() const {
 
 /// Refuses a second expression where one is wanted.
 std::optional<error> reading::begin_expression(const token& t) const {
-    if (wanted_ == amount::any || !frames_.empty() || items_.empty()) return std::nullopt;
+    if (wanted_ == amount::any || !frames_.empty() || items_.size() == 0) return std::nullopt;
     return lexer_.syntax_error(t.begin, t.end,
                                "trailing content after the expression, at " +
                                    lexer_.where(t.begin) + ": " + first_line(text_.substr(t.begin)),
@@ -181,23 +199,33 @@ std::optional<error> reading::close(const token& t) {
 std::optional<value> reading::make_list_of_items(std::size_t first, source_span whole) {
     const std::size_t count = items_.size() - first;
     if (count == 0) return value::empty_list();
-    value list = make_list_with_capacity(memory_, count);
-    auto* storage = static_cast<list_object*>(list.target());
-    for (std::size_t i = first; i < items_.size(); ++i) {
-        new (storage->items() + storage->end++) value(std::move(items_[i]));
-        if (storage->end % 1024 == 0 && !work_.spend(512)) return std::nullopt;
+    std::unique_ptr<source_span[]> elements;
+    if (keep_places_) elements = std::make_unique_for_overwrite<source_span[]>(count);
+    for (std::size_t left = count; left != 0; --left) {
+        if (elements) elements[left - 1] = spans_.back();
+        spans_.pop_back();
+        if (left % 1024 == 0 && !work_.spend(256)) return std::nullopt;
     }
-    if (keep_places_) {
-        auto elements = std::make_unique_for_overwrite<source_span[]>(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            elements[i] = spans_[first + i];
-            if (i % 1024 == 1023 && !work_.spend(256)) return std::nullopt;
-        }
+    auto list = list_of_items(first);
+    if (list && elements) {
+        auto* storage = static_cast<list_object*>(list->target());
         storage->places = new list_places{whole, count, std::move(elements)};
         memory_.charge(list_places::bytes_for(count));
     }
-    items_.resize(first);
-    spans_.resize(first);
+    return list;
+}
+
+/// As above, without places; and the stack of places stays as it is. From the end, so that the
+/// stack gives its memory back while the list takes it.
+std::optional<value> reading::list_of_items(std::size_t first) {
+    const std::size_t count = items_.size() - first;
+    if (count == 0) return value::empty_list();
+    value list = make_list_with_room(memory_, {count, count});
+    auto* storage = static_cast<list_object*>(list.target());
+    for (std::size_t left = count; left != 0; --left) {
+        new (storage->items() + --storage->begin) value(items_.pop());
+        if (left % 1024 == 0 && !work_.spend(512)) return std::nullopt;
+    }
     return std::move(list).window(0, count);
 }
 
@@ -211,14 +239,14 @@ void reading::complete(value content, source_span span) {
         if (text_[mark.begin] == '`') head = "quasiquote";
         if (text_[mark.begin] == ',')
             head = mark.end - mark.begin == 1 ? "unquote" : "unquote-splicing";
-        items_.push_back(memory_.symbol(head));
+        items_.push(memory_.symbol(head));
         spans_.push_back(lexer_.span(mark.begin, mark.end));
-        items_.push_back(std::move(content));
+        items_.push(std::move(content));
         spans_.push_back(span);
         if (span.known()) span.begin = spans_[spans_.size() - 2].begin;
         content = *make_list_of_items(items_.size() - 2, span); // two are not long
     }
-    items_.push_back(std::move(content));
+    items_.push(std::move(content));
     spans_.push_back(span);
 }
 
@@ -303,12 +331,17 @@ bool needs_more_input(const error& failure) noexcept {
 
 result<std::vector<datum>> read_all(heap& memory, std::string_view text, std::uint32_t position,
                                     const read_options& options) {
-    return reading(memory, text, position, options, amount::any).run();
+    return reading(memory, text, position, options, amount::any).as_forms();
+}
+
+result<value> read_list(heap& memory, std::string_view text, std::uint32_t position,
+                        const read_options& options) {
+    return reading(memory, text, position, options, amount::any).as_list();
 }
 
 result<datum> read_one(heap& memory, std::string_view text, std::uint32_t position,
                        const read_options& options) {
-    auto read = reading(memory, text, position, options, amount::one).run();
+    auto read = reading(memory, text, position, options, amount::one).as_forms();
     if (!read) return std::move(read).error();
     return std::move(read->front());
 }
