@@ -25,12 +25,16 @@ constexpr std::size_t max_depth = 20'000;          ///< beyond what the reader l
 constexpr std::size_t bytes_per_level = 16 * 1024; ///< generous: sanitizers triple frames
 
 /// Has a defmacro anywhere near its top?
-bool defines_macro(const datum& form) {
+bool defines_macro(const datum& form, compile_watch* watch) {
+    constexpr std::size_t portion = 4096;
     if (!form.content.is(kind::list)) return false;
     const auto items = list_items(form.content);
     if (items.empty()) return false;
     if (items[0].is(kind::symbol) && symbol_name(items[0]) == "defmacro") return true;
-    return std::any_of(items.begin(), items.end(), [](const value& item) {
+    std::size_t seen = 0;
+    return std::any_of(items.begin(), items.end(), [&](const value& item) {
+        // What stops the compilation is seen at the next work.
+        if (++seen % portion == 0 && watch) (void)watch->spend(portion / 32);
         return item.is(kind::list) && item.length() != 0 && list_items(item)[0].is(kind::symbol) &&
                symbol_name(list_items(item)[0]) == "defmacro";
     });
@@ -117,7 +121,9 @@ result<std::size_t> nesting(std::span<const datum> forms, compile_watch* watch) 
 /// What the passes may nest: what the forms do, and room for what macros make of them.
 std::size_t allowed_depth(realm& realm, std::span<const datum> forms, std::size_t depth) {
     const bool expands =
-        realm.has_macros() || std::any_of(forms.begin(), forms.end(), defines_macro);
+        realm.has_macros() || std::any_of(forms.begin(), forms.end(), [&](const datum& each) {
+            return defines_macro(each, realm.watch());
+        });
     return expands ? depth + depth_for_macros : std::max(depth + 16, comfortable_depth);
 }
 

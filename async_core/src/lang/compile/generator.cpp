@@ -218,6 +218,7 @@ result<function_ref> generator::run() {
     out_->has_rest = source_.has_rest;
     for (ast::variable* parameter : source_.parameters) {
         parameter->slot = allocate();
+        if (failure_) return *failure_;
         out_->parameter_names.push_back(parameter->name);
     }
     for (const ast::variable* parameter : source_.parameters) {
@@ -230,12 +231,21 @@ result<function_ref> generator::run() {
     if (failure_) return *failure_;
     moved_on_.resize(out_->code.size());
     pay_for_registers();
+    // Each of these looks at all of the code.
+    const auto pass = [this] {
+        constexpr std::size_t instructions_of_a_unit = 32;
+        return work_ ? work_->add(out_->code.size() / instructions_of_a_unit) : std::nullopt;
+    };
     out_->cleared = registers_to_clear(*out_, moved_on_);
+    if (auto stop = pass()) return *std::move(stop);
     if (auto stop = move_last_uses(*out_, work_)) return *std::move(stop);
     mark_updates(*out_);
+    if (auto stop = pass()) return *std::move(stop);
     out_->leaf = is_leaf(*out_);
     out_->may_close_cycle = may_close_cycle(*out_);
+    if (auto stop = pass()) return *std::move(stop);
     out_->code.shrink_to_fit();
+    if (auto stop = pass()) return *std::move(stop);
     out_->places.shrink_to_fit();
     out_->charge.set(realm_.memory(), size_of(*out_));
     return owner;

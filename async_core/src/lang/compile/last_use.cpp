@@ -84,6 +84,7 @@ public:
     liveness(function& code, compile_work* work) : code_(code), work_(work) {
         for (std::size_t i = 0; i < code.code.size(); i += words_of(i)) {
             starts_.push_back(static_cast<std::uint32_t>(i));
+            pay(starts_.size());
             if (const auto moved = movable_of(code.code[i]))
                 last_moved_ = std::max(last_moved_.value_or(0), moved->index);
         }
@@ -129,8 +130,15 @@ private:
         return static_cast<std::size_t>(static_cast<std::int64_t>(next) + code_.code[next - 1].d);
     }
 
+    /// For so many instructions, in a walk that looks at each once. What stops it is seen later.
+    void pay(std::size_t seen) {
+        if (work_ && seen % portion == 0) (void)work_->add(portion / 16);
+    }
+
     void find_labels() {
+        std::size_t seen = 0;
         for (const std::size_t at : starts_) {
+            pay(++seen);
             if (const auto target = target_of(at)) labels_.push_back({*target, at});
         }
         for (const handler& each : code_.handlers) {

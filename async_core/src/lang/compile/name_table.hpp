@@ -71,6 +71,7 @@ public:
     }
     /// Forgets a name; false: there was none. Nothing else may follow.
     bool drop_one() {
+        if (!order_.empty()) order_.pop_back();
         if (names_.empty()) return false;
         names_.pop_back();
         return true;

@@ -39,7 +39,15 @@ void analyzer::open(scope& opened) {
 }
 
 void analyzer::close_to(scope* outer) {
-    for (; scope_ != outer; scope_ = scope_->outer) names_.shrink(scope_->bindings);
+    constexpr std::size_t portion = 256;
+    for (; scope_ != outer; scope_ = scope_->outer) {
+        while (names_.size() > scope_->bindings + portion) {
+            names_.shrink(names_.size() - portion);
+            // Whoever does not wait for it any more is notified at the next work.
+            (void)work_.add(portion / 16);
+        }
+        names_.shrink(scope_->bindings);
+    }
 }
 
 /// Names that begin with % belong to the prelude and the libraries that come with the language.

@@ -50,7 +50,7 @@ public:
     [[nodiscard]] std::uint64_t take_spent() noexcept override { return std::exchange(spent_, 0); }
     [[nodiscard]] result<value> take() override { return *std::move(result_); }
 
-    static constexpr std::uint64_t work_of_a_turn = 4096;
+    static constexpr std::uint64_t work_of_a_turn = 1024; ///< some 0.5 ms
 
 private:
     std::optional<error> spend(std::uint64_t work) override;

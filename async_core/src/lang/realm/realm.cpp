@@ -122,7 +122,9 @@ void realm::collect_names(std::vector<std::string>& names) const {
     const auto add = [&](std::string_view name) {
         if (!name.empty() && name.front() != '%') names.emplace_back(name);
     };
-    for (std::uint32_t i = 0; i < globals_.size(); ++i) {
+    // Who looks for a name looks at all of these in one go.
+    constexpr std::size_t most = 10'000;
+    for (std::uint32_t i = 0; i < std::min(globals_.size(), most); ++i) {
         if (!globals_[i].is_unbound()) add(globals_.name(i));
     }
     macros_.for_each([&](const std::string& name, const value&) { add(name); });
