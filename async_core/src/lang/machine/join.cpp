@@ -46,17 +46,20 @@ void concurrency_scope::replace(fiber& other, fiber& self) noexcept {
 join::join(realm& realm, std::size_t slots, join_policy policy, std::string label,
            host_ref<concurrency_scope> scope)
     : realm_(realm), memory_(realm.memory()), policy_(policy), label_(std::move(label)),
-      scope_(std::move(scope)) {
-    if (!needs_all()) return;
-    results_ = make_list_with_capacity(memory_, slots);
-    if (slots == 0) return;
-    auto* storage = static_cast<list_object*>(results_.target());
-    for (std::size_t i = 0; i < slots; ++i) new (storage->items() + i) value();
-    storage->end = static_cast<std::uint32_t>(slots);
-    results_ = std::move(results_).window(0, slots);
+      scope_(std::move(scope)), slots_(needs_all() ? slots : 0) {
+    if (slots_ != 0) results_ = make_list_with_capacity(memory_, slots_);
+    else if (needs_all()) results_ = value::empty_list();
 }
 
-std::size_t join::slots() const noexcept { return needs_all() ? list_items(results_).size() : 0; }
+/// Where the result of a slot belongs. So are those before it: a million of them are not made at
+/// once.
+value& join::place_of(std::size_t slot) noexcept {
+    auto* storage = static_cast<list_object*>(results_.target());
+    for (; storage->end <= slot; ++storage->end) new (storage->items() + storage->end) value();
+    return storage->items()[slot];
+}
+
+std::size_t join::slots() const noexcept { return slots_; }
 
 void join::visit_values(value_visitor& visitor) const {
     branch_group::visit_values(visitor);
@@ -102,7 +105,7 @@ void join::deliver_value(std::uint32_t slot, value v) {
         v = map_put(memory_, std::move(settled), "value", std::move(v));
     }
     // Nobody else has seen the list yet, so writing in place keeps it immutable to the program.
-    static_cast<list_object*>(results_.target())->items()[slot] = std::move(v);
+    place_of(slot) = std::move(v);
     ++ended_;
 }
 
@@ -112,7 +115,7 @@ void join::deliver_failure(std::uint32_t slot, error failure) {
     if (policy_ == join_policy::settled && !ends_all) {
         value settled = map_put(memory_, value::empty_map(), "ok", value::boolean(false));
         settled = map_put(memory_, std::move(settled), "error", describe_error(realm_, failure));
-        static_cast<list_object*>(results_.target())->items()[slot] = std::move(settled);
+        place_of(slot) = std::move(settled);
         ++ended_;
         ++failed_;
         return;
@@ -300,7 +303,9 @@ result<value> join::outcome() {
         if (label_.empty()) return failure;
         return with_outer_line(std::move(failure), label_ + " " + std::to_string(failed_slot_ + 1));
     }
-    return wants_one() ? outcome_of_losers() : results_;
+    if (wants_one()) return outcome_of_losers();
+    if (slots_ != 0) (void)place_of(slots_ - 1);
+    return results_.window(0, slots_);
 }
 
 /// The last error with the others as its causes; without any error the last FAILED result.

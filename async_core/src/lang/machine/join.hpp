@@ -184,6 +184,7 @@ private:
     void deliver_value(std::uint32_t slot, value v);
     void deliver_failure(std::uint32_t slot, error failure);
     void lost(std::uint32_t slot) noexcept;
+    [[nodiscard]] value& place_of(std::size_t slot) noexcept;
     [[nodiscard]] result<value> outcome_of_losers() const;
 
     realm& realm_;
@@ -191,7 +192,8 @@ private:
     join_policy policy_;
     std::string label_;
     host_ref<concurrency_scope> scope_;
-    value results_;            ///< a list of all slots, written in place
+    std::size_t slots_;
+    value results_;            ///< a list of the slots up to the last that has ended
     std::uint32_t ended_ = 0;  ///< of these
     std::uint32_t failed_ = 0; ///< of the ended ones; they are settled
     std::vector<fiber*> children_;
