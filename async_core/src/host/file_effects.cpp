@@ -70,8 +70,10 @@ public:
         if (!path) co_return path.error();
         const value& text = call.request.arguments[1];
         if (!text.is(kind::string)) co_return type_error(call.owner, 2, "a string", text);
+        auto content = co_await content_of(call, text);
+        if (!content) co_return std::move(content).error();
         const result<void> written = co_await call.owner.owner().parts().files->write(
-            *path, std::string(lang::string_bytes(text)), call.context);
+            *path, *std::move(content), call.context);
         if (!written) co_return in_script(written.error(), "write-file");
         co_return call.request.arguments[0];
     }

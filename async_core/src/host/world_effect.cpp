@@ -3,6 +3,7 @@
 #include <heddle/coro/event_loop.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/lang/text.hpp>
 #include <heddle/lang/text_intake.hpp>
 
 #include <utility>
@@ -25,6 +26,22 @@ coro::task<result<lang::value>> world_effect::text_value(effect_call& call, std:
         if (intake.needs() != 0 && !memory.can_allocate(intake.needs())) co_return refused();
     }
     co_return intake.take();
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the caller awaits at once
+coro::task<result<std::string>> world_effect::content_of(effect_call& call, lang::value text) {
+    constexpr std::size_t piece = 128 * 1024;
+    const std::string_view bytes = lang::string_bytes(text);
+    std::string content;
+    content.reserve(bytes.size());
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+        if (at != 0) {
+            co_await coro::yield_now(*call.context.loop);
+            if (auto stop = call.context.stop_error()) co_return *std::move(stop);
+        }
+        content += bytes.substr(at, piece);
+    }
+    co_return content;
 }
 
 } // namespace heddle::host

@@ -48,6 +48,9 @@ protected:
     [[nodiscard]] static coro::task<result<lang::value>> text_value(effect_call& call,
                                                                     std::string text,
                                                                     std::string what);
+    /// The content of a string value. Others have their turns while a long one is copied.
+    [[nodiscard]] static coro::task<result<std::string>> content_of(effect_call& call,
+                                                                    lang::value text);
 
 private:
     lang::builtin row_;

@@ -57,8 +57,9 @@ public:
             if (!room) co_return room.error();
         }
         // First what may be cancelled.
-        result<value> converted = co_await text_value(call, *text, "log-message: the text");
-        if (converted) host.log().write(log_level::info, "script", *text);
+        result<value> converted =
+            co_await text_value(call, *std::move(text), "log-message: the text");
+        if (converted) host.log().write(log_level::info, "script", lang::string_bytes(*converted));
         co_return converted;
     }
 };
@@ -81,7 +82,8 @@ public:
             const result<void> room = co_await parts.print_room(call.context);
             if (!room) co_return room.error();
         }
-        parts.print(*text + "\n");
+        *text += '\n'; // there is room for it
+        parts.print(*text);
         co_return value();
     }
 };
