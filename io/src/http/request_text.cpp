@@ -64,7 +64,7 @@ result<void> check_request_line(const ports::http_request& request) {
 
 result<void> header_text::assign(const ports::http_headers& headers) {
     if (headers.is_same_as(of_)) return {};
-    header_text made;
+    header_text outcome;
     for (const ports::http_header& header : headers) {
         if (!is_token(header.name)) return refused("a header's name is not a token");
         if (is_ours(header.name))
@@ -74,12 +74,13 @@ result<void> header_text::assign(const ports::http_headers& headers) {
                 .with_hint("look for a line end at the end of a key that was read from a file");
         }
         if (ascii::equals_ignoring_case(header.name, "accept-encoding"))
-            made.names_accept_encoding_ = true;
-        if (ascii::equals_ignoring_case(header.name, "user-agent")) made.names_user_agent_ = true;
-        made.text_.append(header.name).append(": ").append(header.value).append("\r\n");
+            outcome.names_accept_encoding_ = true;
+        if (ascii::equals_ignoring_case(header.name, "user-agent"))
+            outcome.names_user_agent_ = true;
+        outcome.text_.append(header.name).append(": ").append(header.value).append("\r\n");
     }
-    made.of_ = headers;
-    *this = std::move(made);
+    outcome.of_ = headers;
+    *this = std::move(outcome);
     return {};
 }
 

@@ -93,9 +93,9 @@ private:
     [[nodiscard]] T* make_block(std::size_t count) {
         return static_cast<T*>(blocks_->allocate(count * sizeof(T), alignof(T)));
     }
-    void close(std::size_t count, value made) noexcept {
+    void close(std::size_t count, value closed) noexcept {
         open_.resize(open_.size() - count);
-        open_.back().item = made;
+        open_.back().item = closed;
     }
     [[nodiscard]] bool is_in_text(std::string_view piece) const noexcept {
         const std::less_equal<> before;

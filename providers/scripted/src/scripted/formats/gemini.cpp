@@ -45,7 +45,8 @@ result<void> read_turn(const json::object& turn, const std::string& where,
             // A bare text comes as {"output": …}, or as {"error": …}.
             const json::value* text = response->if_contains("output");
             if (!text) text = response->if_contains("error");
-            if (text && text->is_string() && response->size() == 1) result.text = text->get_string();
+            if (text && text->is_string() && response->size() == 1)
+                result.text = text->get_string();
             else result.text = text_of_json(json::value(*response));
         } else if (const json::object* call = object_member(*part, "functionCall")) {
             ports::tool_call& created = said.tool_calls.emplace_back();
