@@ -57,8 +57,7 @@ TEST(json_reader, halves_of_characters_are_distinguished_from_the_rest) {
     ASSERT_NE(split, nullptr);
     EXPECT_EQ(split->low, 0xDDF5U);
     EXPECT_EQ(split->high, 0xD83EU);
-    const auto& b = object.at("b").as_array().at(0).as_string();
-    split = reader.find_split({b.data(), b.size()});
+    split = reader.find_split(object.if_contains("b")->get_array()[0].get_string());
     ASSERT_NE(split, nullptr);
     EXPECT_EQ(split->low, 0U);
     EXPECT_EQ(split->high, 0xD83EU);
@@ -78,6 +77,36 @@ TEST(json_reader, what_is_known_of_a_tree_is_forgotten_with_it) {
     }
     ASSERT_TRUE(reader.parse("{}"));
     EXPECT_EQ(reader.find_split(text), nullptr);
+}
+
+TEST(json_reader, the_tree_has_each_kind_of_value_in_the_order_of_the_text) {
+    providers::json_reader reader({"test", nullptr});
+    const std::string source =
+        R"( {"n":null,"t":true,"i":-7,"u":18446744073709551615,"d":1.5e2,"s":"a\"b\u00e9",)"
+        R"("e":"","l":[[],{},[1,[2]]],"o":{"x":{"y":"z"},"k\n":1},"t":false} )";
+    const auto tree = reader.parse(source);
+    ASSERT_TRUE(tree) << tree.error().message();
+    const auto& object = tree->get_object();
+    ASSERT_EQ(object.size(), 10U);
+    EXPECT_EQ(object.begin()->key, "n");
+    EXPECT_TRUE(object.if_contains("n")->is_null());
+    EXPECT_FALSE(object.if_contains("t")->get_bool()) << "the last of a name counts";
+    EXPECT_EQ(object.if_contains("i")->get_int64(), -7);
+    EXPECT_EQ(object.if_contains("u")->get_uint64(), 18446744073709551615U);
+    EXPECT_EQ(object.if_contains("d")->get_double(), 150.0);
+    EXPECT_EQ(object.if_contains("s")->get_string(), "a\"b\u00e9");
+    EXPECT_EQ(object.if_contains("e")->get_string(), "");
+    const auto& list = object.if_contains("l")->get_array();
+    ASSERT_EQ(list.size(), 3U);
+    EXPECT_TRUE(list[0].get_array().empty());
+    EXPECT_TRUE(list[1].get_object().empty());
+    EXPECT_EQ(list[2].get_array()[1].get_array()[0].get_int64(), 2);
+    const auto& inner = object.if_contains("o")->get_object();
+    EXPECT_EQ(providers::text_member(inner.if_contains("x")->get_object(), "y"), "z");
+    EXPECT_EQ(providers::count_member(inner, "k\n"), 1);
+    EXPECT_EQ(object.if_contains("none"), nullptr);
+    for (const char* wrong : {"", " ", "{", "{\"a\":}", "[1,]", "1 2", "nul", "\"a", "{\"a\" 1}"})
+        EXPECT_FALSE(reader.parse(wrong)) << wrong;
 }
 
 TEST(json_reader, depth_is_bounded_in_mended_text_too) {
