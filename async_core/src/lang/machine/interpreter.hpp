@@ -57,6 +57,7 @@ private:
     next apply_to_lists(std::size_t at, bool tail);
     next apply_to_list(std::size_t at, bool tail);
     next apply_pure(const builtin& row, const value& list, std::size_t at);
+    next apply_effect(const builtin& row, const value& list, std::size_t at);
     next control_help(std::size_t at, std::size_t count, bool tail);
     next control_eval(std::size_t at, std::size_t count, bool tail);
     next control_parse(std::size_t at, std::size_t count, bool tail);

@@ -114,6 +114,7 @@ interpreter::next interpreter::apply_to_list(std::size_t at, bool tail) {
             (row.max_arguments != builtin::any_number && count > row.max_arguments))
             return raise_arity(row, count);
         if (row.how == builtin_kind::pure) return apply_pure(row, list, at);
+        if (row.how == builtin_kind::effect) return apply_effect(row, list, at);
     } else if (!(host_of(callee) && host_of(callee)->callable())) {
         return call_value(at, 0, tail); // the error
     }
@@ -126,6 +127,20 @@ interpreter::next interpreter::apply_to_list(std::size_t at, bool tail) {
     const std::span<const value> items = list_items(list);
     std::copy(items.begin(), items.end(), f_.stack_ + at + 1);
     return call_value(at, count, tail);
+}
+
+/// An effect gets the elements, which need not pass the stack.
+interpreter::next interpreter::apply_effect(const builtin& row, const value& list, std::size_t at) {
+    const std::span<const value> items = list_items(list);
+    if (!memory_.can_allocate(items.size_bytes())) {
+        return raise(error(errc::limit, "apply: " + std::to_string(items.size()) +
+                                            " arguments do not fit in the memory limit"));
+    }
+    spend_steps(items.size() / work_meter::units_of_a_step);
+    effect_request request;
+    request.row = &row;
+    request.arguments.assign(items.begin(), items.end());
+    return request_effect(std::move(request), at);
 }
 
 /// A builtin gets a copy of the list: it may move its arguments elsewhere.

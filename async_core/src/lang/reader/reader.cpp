@@ -114,6 +114,10 @@ result<value> reading::as_list() {
     if (auto failure = read()) return *std::move(failure);
     if (items_.size() > value::max_length)
         return error(errc::limit, "a list has too many elements");
+    while (!spans_.empty()) {
+        spans_.pop_back();
+        if (spans_.size() % 1024 == 0 && !work_.spend(256)) return lexer::stopped();
+    }
     auto list = list_of_items(0);
     if (!list) return lexer::stopped();
     return *std::move(list);
