@@ -26,11 +26,25 @@ constexpr std::size_t bytes_of_size = 16;
     return *reinterpret_cast<std::size_t*>(reinterpret_cast<std::byte*>(target) - bytes_of_size);
 }
 
+// The allocators of sanitizers copy a block to make it smaller.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool shrinks_in_place = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool shrinks_in_place = false;
+#else
+constexpr bool shrinks_in_place = true;
+#endif
+#else
+constexpr bool shrinks_in_place = true;
+#endif
+
 /// What the system takes back in one go. To free 100 MB at once would take 10 ms.
 constexpr std::size_t piece_of_block = std::size_t{1} << 20;
 constexpr std::size_t work_of_piece = 10'000; ///< in objects that are freed
 [[nodiscard]] bool is_large_block(object* target) noexcept {
-    return target->size_class == 0 && size_of_block(target) > 2 * piece_of_block;
+    return shrinks_in_place && target->size_class == 0 &&
+           size_of_block(target) > 2 * piece_of_block;
 }
 
 } // namespace
