@@ -86,6 +86,13 @@ public:
         ec = beast::error::bad_field;
     }
 
+    /// Room for what is kept of a header, so that it does not grow field by field.
+    void make_room(std::string_view header) {
+        const auto lines = std::count(header.begin(), header.end(), '\n');
+        text_.reserve(header.size());
+        kept_.reserve(std::min(static_cast<std::size_t>(lines), limits_.max_fields));
+    }
+
     void place_views() {
         request.method = method_;
         request.target = target_;
@@ -268,6 +275,7 @@ request_parser::step request_parser::read_header(std::string_view bytes) {
     const std::string_view header = bytes.substr(at_, end + header_end.size() - at_);
     if (header.find("\r\n ") != header.npos || header.find("\r\n\t") != header.npos)
         return fail(400, "a header field is folded");
+    reader_->make_room(header);
     error_code ec;
     at_ += reader_->put(boost::asio::buffer(header.data(), header.size()), ec);
     if (!ec || ec == beast::error::need_more) return step::whole;

@@ -1,7 +1,9 @@
 #include <heddle/http/server.hpp>
 
+#include "fs/descriptor.hpp"
 #include "http/server_connection.hpp"
 #include "http/server_shared.hpp"
+#include "net/socket_io.hpp"
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/coro/nursery.hpp>
@@ -15,6 +17,8 @@
 #include <map>
 #include <memory>
 #include <new>
+
+#include <sys/socket.h>
 
 namespace heddle::http {
 
@@ -45,8 +49,7 @@ std::string key_of(const asio::ip::address& address) {
 }
 
 /// Sends what the socket takes at once: nobody waits for a client that has too many connections.
-void turn_away(server_socket& socket, const server_shared& shared) {
-    error_code ignored;
+void turn_away(int socket, const server_shared& shared) {
     if (!shared.tls) {
         const std::string body =
             shared.refusal_body({}, 429, "there are too many connections from your address");
@@ -54,10 +57,9 @@ void turn_away(server_socket& socket, const server_shared& shared) {
                                  "\r\nContent-Type: application/json\r\nConnection: close\r\n"
                                  "Content-Length: " +
                                  std::to_string(body.size()) + "\r\n\r\n" + body;
-        (void)net::write_some(socket.native_handle(), text, net::more_follows::no);
-        socket.shutdown(asio::socket_base::shutdown_send, ignored);
+        (void)net::write_some(socket, text, net::more_follows::no);
+        (void)::shutdown(socket, SHUT_WR);
     }
-    socket.close(ignored);
 }
 
 } // namespace
@@ -148,7 +150,7 @@ struct server::state {
     [[nodiscard]] coro::task<void> wait_for_client();
     [[nodiscard]] coro::task<void> pause();
     [[nodiscard]] coro::task<void> wait_closed(std::chrono::milliseconds time);
-    void take(server_socket socket, coro::nursery& children);
+    void take(fs::descriptor socket, const asio::ip::address& peer, coro::nursery& children);
     void take_waiting(coro::nursery& children);
     void add(server_connection& connection);
     void remove(server_connection& connection) noexcept;
@@ -189,6 +191,7 @@ result<std::unique_ptr<server>> server::listen(server_options options, request_h
     constexpr int backlog = 4096; // the kernel caps it
     if (!ec) object->acceptor.listen(backlog, ec);
     if (!ec) object->acceptor.non_blocking(true, ec);
+    if (!ec) ec = object->shared.sockets.failure();
     if (ec) return port_error("cannot listen on " + where, ec);
     object->port = object->acceptor.local_endpoint(ec).port();
     if (ec) return port_error("cannot listen on " + where, ec);
@@ -263,9 +266,9 @@ coro::task<result<void>> server::state::accept_all(coro::nursery& children) {
 coro::task<result<void>> server::state::accept_next(coro::nursery& children) {
     co_await wait_for_client();
     if (shared.stopping) co_return result<void>();
-    server_socket socket(acceptor.get_executor());
+    tcp::endpoint peer;
     error_code ec;
-    acceptor.accept(socket, ec);
+    fs::descriptor socket(net::accept_one(acceptor.native_handle(), peer, ec));
     if (ec == asio::error::would_block || ec == asio::error::connection_aborted ||
         ec == boost::system::errc::protocol_error)
         co_return result<void>();
@@ -282,7 +285,7 @@ coro::task<result<void>> server::state::accept_next(coro::nursery& children) {
         co_await shared.room.wait(coro::call_context{&shared.loop, nullptr, {}});
     }
     if (shared.stopping) co_return result<void>();
-    take(std::move(socket), children);
+    take(std::move(socket), peer.address(), children);
     take_waiting(children);
     co_return result<void>();
 }
@@ -311,31 +314,28 @@ coro::task<void> server::state::pause() {
 void server::state::take_waiting(coro::nursery& children) {
     for (int taken = 1; taken < max_at_once; ++taken) {
         if (shared.counters.open_connections >= shared.options.max_connections) return;
-        server_socket socket(acceptor.get_executor());
+        tcp::endpoint peer;
         error_code ec;
-        acceptor.accept(socket, ec);
+        fs::descriptor socket(net::accept_one(acceptor.native_handle(), peer, ec));
         if (ec) return;
-        take(std::move(socket), children);
+        take(std::move(socket), peer.address(), children);
     }
 }
 
-void server::state::take(server_socket socket, coro::nursery& children) {
-    error_code ec;
-    const tcp::endpoint peer = socket.remote_endpoint(ec);
-    if (ec) return; // it has gone already
+void server::state::take(fs::descriptor socket, const asio::ip::address& peer,
+                         coro::nursery& children) {
     ++shared.counters.connections;
-    socket.set_option(tcp::no_delay(true), ec);
-    socket.non_blocking(true, ec);
-    std::string key = key_of(peer.address());
+    std::string key = key_of(peer);
     const auto known = by_client.find(key);
     const std::size_t open = known == by_client.end() ? 0 : known->second;
     if (open >= shared.options.max_connections_per_client) {
         ++shared.counters.refused;
-        turn_away(socket, shared);
+        turn_away(socket.get(), shared);
         return;
     }
-    open_connection opened(
-        *this, std::make_shared<server_connection>(shared, std::move(socket), std::move(key)));
+    auto connection = std::make_shared<server_connection>(shared, std::move(socket),
+                                                          peer.to_string(), std::move(key));
+    open_connection opened(*this, std::move(connection));
     children.start(run_connection(std::move(opened), children.context()));
 }
 

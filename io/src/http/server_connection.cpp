@@ -2,20 +2,19 @@
 
 #include <heddle/http/status.hpp>
 
-#include <boost/asio/socket_base.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <exception>
 #include <new>
+#include <span>
 #include <utility>
 
 namespace heddle::http {
 
 namespace {
 
-namespace asio = boost::asio;
-using boost::system::error_code;
 using net::io_status;
 
 constexpr std::size_t first_room = 4 * 1024;
@@ -45,19 +44,17 @@ bool has_no_body(int status) noexcept { return status < 200 || status == 204 || 
 
 } // namespace
 
-server_connection::server_connection(server_shared& shared, server_socket socket,
+server_connection::server_connection(server_shared& shared, fs::descriptor socket, std::string peer,
                                      std::string client_key)
-    : shared_(shared), socket_(std::move(socket)), client_key_(std::move(client_key)),
+    : shared_(shared), stream_(shared.sockets, *this, std::move(socket)),
+      client_key_(std::move(client_key)), peer_(std::move(peer)),
       parser_({shared.options.max_header_bytes, shared.options.max_body_bytes,
-               shared.options.max_fields, shared.options.max_target_bytes}) {
-    error_code ec;
-    const auto peer = socket_.remote_endpoint(ec);
-    if (!ec) peer_ = peer.address().to_string();
-}
+               shared.options.max_fields, shared.options.max_target_bytes}) {}
 
 coro::task<void> server_connection::serve(std::shared_ptr<server_connection> self,
                                           coro::call_context context) {
     server_connection& me = *self;
+    if (const auto ec = me.stream_.watch()) throw boost::system::system_error(ec);
     bool going = true;
     if (me.shared_.tls) going = co_await begin_tls(me);
     while (going) {
@@ -91,29 +88,26 @@ coro::task<void> server_connection::serve(std::shared_ptr<server_connection> sel
         }
         going = got == received::bytes;
     }
-    if (me.tls_ && !me.at_end_) me.tls_->close_notify();
-    error_code ignored;
+    if (!me.at_end_) me.stream_.close_notify();
     // Ended in order: the client sees what was sent, and then the end.
-    me.socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+    me.stream_.end_sending();
     me.close();
 }
 
 coro::task<bool> server_connection::begin_tls(server_connection& self) {
-    auto channel = net::tls_channel::accept(*self.shared_.tls, self.socket_.native_handle());
-    if (!channel) co_return false;
-    self.tls_ = *std::move(channel);
+    if (!self.stream_.secure(*self.shared_.tls)) co_return false;
     const coro::deadline until = self.in(self.shared_.options.header_time);
     for (;;) {
-        const io_status status = self.tls_->handshake();
+        const io_status status = self.stream_.handshake();
         if (status == io_status::done) co_return true;
         if (status != io_status::would_block) break;
         coro::wake woken = coro::wake::notified;
-        if (self.tls_->wants_write()) woken = co_await wait_writable(self, until);
+        if (self.stream_.wants_write()) woken = co_await wait_writable(self, until);
         else woken = co_await wait_readable(self, until);
         if (woken != coro::wake::notified || self.at_end_) break;
     }
     ++self.shared_.counters.refused;
-    self.tls_->abandon();
+    self.stream_.abandon_tls();
     self.at_end_ = true; // nothing can be sent over it
     co_return false;
 }
@@ -127,20 +121,22 @@ coro::task<bool> server_connection::send_continue(server_connection& self) {
 
 coro::task<server_connection::received> server_connection::receive(server_connection& self) {
     for (;;) {
-        self.make_room(self.parser_.missing(self.end_ - self.begin_));
-        const net::io_outcome got = self.read_some();
-        if (got.status == io_status::done) {
-            self.phase_ = phase::receiving;
-            self.in_turn_ += got.count;
-            if (self.in_turn_ < max_turn) co_return received::bytes;
-            self.in_turn_ = 0;
-            co_await coro::yield_now(self.shared_.loop);
-            if (self.at_end_) co_return received::end;
-            co_return received::bytes;
-        }
-        if (got.status != io_status::would_block) {
-            self.at_end_ = true;
-            co_return received::end;
+        if (self.stream_.may_read()) {
+            self.make_room(self.parser_.missing(self.end_ - self.begin_));
+            const net::io_outcome got = self.read_some();
+            if (got.status == io_status::done) {
+                self.phase_ = phase::receiving;
+                self.in_turn_ += got.count;
+                if (self.in_turn_ < max_turn) co_return received::bytes;
+                self.in_turn_ = 0;
+                co_await coro::yield_now(self.shared_.loop);
+                if (self.at_end_) co_return received::end;
+                co_return received::bytes;
+            }
+            if (got.status != io_status::would_block) {
+                self.at_end_ = true;
+                co_return received::end;
+            }
         }
         self.in_turn_ = 0;
         const bool between = self.begin_ == self.end_;
@@ -207,9 +203,7 @@ coro::task<bool> server_connection::respond(server_connection& self, coro::call_
     coro::cancel_source gone(context.cancel);
     {
         const request_in_progress going(self, gone);
-        // What TLS holds already does not make the socket readable.
-        if (self.tls_ && self.tls_->has_pending()) self.read_ahead();
-        else self.arm_read();
+        if (self.stream_.may_read()) self.read_ahead(); // what was notified before is not again
         try {
             co_await self.shared_.handler(request, response, context.with_cancel(gone));
         } catch (const std::exception& e) {
@@ -244,7 +238,7 @@ coro::task<bool> server_connection::respond(server_connection& self, coro::call_
 void server_connection::complete_request(server_request& request) const {
     request.peer = peer_;
     request.client = client_key_;
-    request.is_secure = tls_ != nullptr;
+    request.is_secure = stream_.is_secure();
 }
 
 early_refusal server_connection::refuse_early() {
@@ -286,15 +280,13 @@ coro::task<void> server_connection::refuse(server_connection& self, int status,
 coro::task<void> server_connection::linger(server_connection& self) {
     constexpr std::chrono::milliseconds longest{500};
     constexpr std::size_t most = 1024 * 1024;
-    if (self.tls_) self.tls_->close_notify();
-    error_code ec;
-    self.socket_.shutdown(asio::socket_base::shutdown_send, ec);
+    self.stream_.close_notify();
+    self.stream_.end_sending();
     const coro::deadline until = self.in(longest);
     for (std::size_t read = 0; read < most && !self.at_end_;) {
         self.begin_ = self.end_ = 0;
         self.make_room(0);
-        // Past TLS: nothing of it is looked at.
-        const net::io_outcome got = net::read_some(self.socket_.native_handle(), self.in_);
+        const net::io_outcome got = self.stream_.read_raw(self.in_);
         if (got.status == io_status::done) {
             read += got.count;
             continue;
@@ -314,7 +306,7 @@ coro::task<result<void>> server_connection::flush(server_connection& self) {
     bool fine = !self.at_end_;
     while (fine && sent < self.out_.size()) {
         const net::io_outcome put =
-            self.write_some(std::string_view(self.out_).substr(sent, max_turn));
+            self.stream_.write_some(std::string_view(self.out_).substr(sent, max_turn));
         if (put.status == io_status::done) {
             sent += put.count;
             in_block += put.count;
@@ -393,39 +385,23 @@ void server_connection::put_last_chunk() {
 
 coro::task<coro::wake> server_connection::wait_readable(server_connection& self,
                                                         coro::deadline until) {
-    self.arm_read();
-    const coro::wake woken =
-        co_await self.readable_.wait(coro::call_context{&self.shared_.loop, nullptr, until});
-    co_return woken;
+    return self.readable_.wait(coro::call_context{&self.shared_.loop, nullptr, until});
 }
 
 coro::task<coro::wake> server_connection::wait_writable(server_connection& self,
                                                         coro::deadline until) {
-    if (!self.writing_armed_) {
-        self.socket_.async_wait(asio::socket_base::wait_write,
-                                [me = self.shared_from_this()](const error_code& ec) {
-                                    me->writing_armed_ = false;
-                                    if (!ec) me->writable_.notify();
-                                });
-        self.writing_armed_ = true;
+    return self.writable_.wait(coro::call_context{&self.shared_.loop, nullptr, until});
+}
+
+/// Nobody is notified who does not wait: whoever waits has looked at the socket just before.
+void server_connection::on_ready(net::readiness what) noexcept {
+    stream_.note(what);
+    if (what.writable && writable_.waiting()) writable_.notify();
+    if (!what.readable) return;
+    if (request_ == nullptr) {
+        if (readable_.waiting()) readable_.notify();
+        return;
     }
-    const coro::wake woken =
-        co_await self.writable_.wait(coro::call_context{&self.shared_.loop, nullptr, until});
-    co_return woken;
-}
-
-void server_connection::arm_read() {
-    if (reading_armed_ || at_end_) return;
-    socket_.async_wait(asio::socket_base::wait_read,
-                       [me = shared_from_this()](const error_code& ec) {
-                           me->reading_armed_ = false;
-                           if (!ec) me->on_readable();
-                       });
-    reading_armed_ = true;
-}
-
-void server_connection::on_readable() noexcept {
-    if (request_ == nullptr) return readable_.notify();
     try {
         read_ahead();
     } catch (const std::bad_alloc&) { // its end would not show
@@ -438,11 +414,8 @@ void server_connection::read_ahead() {
     while (end_ - begin_ < max_ahead) {
         make_room(0);
         const net::io_outcome got = read_some();
-        if (got.status == io_status::done) continue;
-        if (got.status == io_status::would_block) {
-            arm_read();
-            return;
-        }
+        if (got.status == io_status::done && stream_.may_read()) continue;
+        if (got.status == io_status::done || got.status == io_status::would_block) return;
         hang_up();
         return;
     }
@@ -457,15 +430,9 @@ void server_connection::hang_up() noexcept {
 
 net::io_outcome server_connection::read_some() {
     const std::span<char> room(in_.data() + end_, std::min(in_.size() - end_, max_turn));
-    const net::io_outcome got =
-        tls_ ? tls_->read_some(room) : net::read_some(socket_.native_handle(), room);
+    const net::io_outcome got = stream_.read_some(room);
     if (got.status == io_status::done) end_ += got.count;
     return got;
-}
-
-net::io_outcome server_connection::write_some(std::string_view from) noexcept {
-    if (tls_) return tls_->write_some(from);
-    return net::write_some(socket_.native_handle(), from, net::more_follows::no);
 }
 
 /// Frees the room of a large request of which nothing is left.
@@ -507,8 +474,7 @@ void server_connection::stop() noexcept {
 void server_connection::close() noexcept {
     hang_up();
     if (readable_.waiting()) readable_.notify();
-    error_code ignored;
-    socket_.close(ignored);
+    stream_.close();
 }
 
 } // namespace heddle::http

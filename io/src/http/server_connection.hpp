@@ -2,38 +2,32 @@
 #pragma once
 
 #include "http/server_shared.hpp"
+#include "http/server_stream.hpp"
 
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/http/request_parser.hpp>
 
-#include "net/tls.hpp"
-
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heddle::http {
 
-using server_socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, coro::executor>;
-
-/// Reads requests and has them handled in their order, one at a time.
-///
-/// There is one wait for bytes at a time, also while a handler runs: what arrives then is read
-/// ahead, because only a read shows the end of the connection.
+/// Reads requests and has them handled in their order, one at a time. What arrives while a handler
+/// runs is read ahead, because only a read shows the end of the connection.
 /// Threads: the loop's only.
-class server_connection final : public std::enable_shared_from_this<server_connection>,
-                                public boost::intrusive::list_base_hook<> {
+class server_connection final : public boost::intrusive::list_base_hook<>, private net::ready_node {
 public:
-    server_connection(server_shared& shared, server_socket socket, std::string client_key);
+    /// `peer`: the address of the client.
+    server_connection(server_shared& shared, fs::descriptor socket, std::string peer,
+                      std::string client_key);
 
     /// Serves until the client closes, a time runs out, or the server stops. `self` is this: the
     /// coroutine keeps it. The context is that of the requests.
+    /// Exceptions: system_error if the socket cannot be watched.
     [[nodiscard]] static coro::task<void> serve(std::shared_ptr<server_connection> self,
                                                 coro::call_context context);
 
@@ -77,8 +71,8 @@ private:
                                                               coro::deadline until);
     // NOLINTEND(cppcoreguidelines-avoid-reference-coroutine-parameters)
 
+    void on_ready(net::readiness what) noexcept override;
     [[nodiscard]] net::io_outcome read_some();
-    [[nodiscard]] net::io_outcome write_some(std::string_view from) noexcept;
     /// Makes room to read into. `missing`: of the request in progress; 0: unknown.
     void make_room(std::size_t missing);
     void release_room() noexcept;
@@ -87,16 +81,13 @@ private:
     void complete_request(server_request& request) const;
     /// Whether the body of the request in progress is unwelcome; asked once for each request.
     [[nodiscard]] early_refusal refuse_early();
-    void arm_read();
-    void on_readable() noexcept;
     void read_ahead();
     void hang_up() noexcept;
     [[nodiscard]] coro::deadline in(std::chrono::milliseconds time) const noexcept;
     [[nodiscard]] coro::deadline receive_deadline();
 
     server_shared& shared_;
-    server_socket socket_;
-    std::unique_ptr<net::tls_channel> tls_; ///< null: plain
+    server_stream stream_;
     std::string client_key_;
     std::string peer_;
     request_parser parser_;
@@ -113,9 +104,7 @@ private:
     bool is_asked_ = false;    ///< whether the body is welcome
     bool keep_alive_ = true;   ///< after the response in progress
     bool is_http_1_0_ = false;
-    bool no_body_ = false; ///< HEAD, or a status without a body
-    bool reading_armed_ = false;
-    bool writing_armed_ = false;
+    bool no_body_ = false;    ///< HEAD, or a status without a body
     std::size_t in_turn_ = 0; ///< received since the loop was given to others
     bool at_end_ = false;     ///< the client has hung up, or the socket is closed
 };

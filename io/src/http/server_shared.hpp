@@ -1,6 +1,8 @@
 // What the connections of a server share.
 #pragma once
 
+#include "net/readiness_set.hpp"
+
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/http/server.hpp>
 
@@ -19,12 +21,14 @@ namespace heddle::http {
 struct server_shared {
     server_shared(server_options wanted, request_handler handles, coro::event_loop& on,
                   log_port& lines)
-        : options(std::move(wanted)), handler(std::move(handles)), loop(on), log(lines) {}
+        : options(std::move(wanted)), handler(std::move(handles)), loop(on), log(lines),
+          sockets(on) {}
 
     server_options options;
     request_handler handler;
     coro::event_loop& loop;
     log_port& log;
+    net::readiness_set sockets;            ///< of the connections
     std::shared_ptr<net::tls_context> tls; ///< null: plain HTTP
     server_counters counters;
     bool stopping = false;

@@ -1,11 +1,15 @@
 #include "readiness_set.hpp"
 
+#include <heddle/coro/handler_memory.hpp>
+
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 #include <vector>
 
 #include <sys/epoll.h>
@@ -38,6 +42,10 @@ readiness readiness_of(std::uint32_t events) {
 
 } // namespace
 
+/// Events of one turn. What follows from them runs before the next ones, while the caches still
+/// hold their memory.
+constexpr std::size_t max_events = 32;
+
 struct readiness_set::state : std::enable_shared_from_this<state> {
     explicit state(coro::event_loop& owner) : loop(&owner), outer(owner.get_executor()) {
         inner = epoll_create1(EPOLL_CLOEXEC);
@@ -63,10 +71,12 @@ struct readiness_set::state : std::enable_shared_from_this<state> {
     int inner = -1;
     error_code failure;
     std::size_t watched = 0;
+    coro::handler_memory<2> memory; ///< of the wait, without which no node is notified, and of one
+                                    ///< that was cancelled
     bool armed = false;
     bool in_turn = false;
     coro::clock::time_point turn_began{};
-    std::array<epoll_event, 256> batch;
+    std::array<epoll_event, max_events> batch;
     int batch_next = 0;
     int batch_end = 0;
     std::vector<later> again;     ///< for the next turn
@@ -84,14 +94,15 @@ readiness_set::~readiness_set() {
 void readiness_set::state::arm() {
     if (armed || watched == 0 || loop == nullptr) return;
     armed = true;
+    auto ready = [self = shared_from_this()](const error_code& ec) {
+        self->armed = false;
+        if (self->loop == nullptr) return;
+        // Cancelled when the set ran empty; it may have filled again since.
+        if (ec) self->arm();
+        else self->turn();
+    };
     outer.async_wait(boost::asio::posix::descriptor_base::wait_read,
-                     [self = shared_from_this()](const error_code& ec) {
-                         self->armed = false;
-                         if (self->loop == nullptr) return;
-                         // Cancelled when the set ran empty; it may have filled again since.
-                         if (ec) self->arm();
-                         else self->turn();
-                     });
+                     boost::asio::bind_allocator(coro::allocate_in(memory), std::move(ready)));
 }
 
 void readiness_set::state::turn() {
@@ -132,6 +143,8 @@ void readiness_set::state::forget(const ready_node& node) noexcept {
         }
     }
 }
+
+error_code readiness_set::failure() const noexcept { return state_->failure; }
 
 error_code readiness_set::add(int descriptor, ready_node& node, interest what) {
     state& s = *state_;

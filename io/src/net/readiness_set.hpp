@@ -1,4 +1,4 @@
-// The sockets of one client and what they are ready for.
+// The sockets of one client, or of one server, and what they are ready for.
 #pragma once
 
 #include <heddle/coro/event_loop.hpp>
@@ -55,6 +55,9 @@ public:
     ~readiness_set();
     readiness_set(const readiness_set&) = delete;
     readiness_set& operator=(const readiness_set&) = delete;
+
+    /// Why there is no epoll instance, as without descriptors; every add() fails with it.
+    [[nodiscard]] boost::system::error_code failure() const noexcept;
 
     /// Watches `descriptor` for `node`. Errors: those of epoll_ctl (ENOSPC, EMFILE at creation).
     [[nodiscard]] boost::system::error_code add(int descriptor, ready_node& node, interest what);

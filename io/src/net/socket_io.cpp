@@ -13,6 +13,12 @@ namespace {
 
 boost::system::error_code code_of(int number) { return {number, boost::system::system_category()}; }
 
+/// What is written whole must not wait for more. Failure is harmless.
+void send_at_once(int descriptor) noexcept {
+    const int on = 1;
+    (void)::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
 } // namespace
 
 int begin_connect(const boost::asio::ip::tcp::endpoint& to,
@@ -24,9 +30,7 @@ int begin_connect(const boost::asio::ip::tcp::endpoint& to,
         ec = code_of(errno);
         return -1;
     }
-    const int on = 1;
-    // Requests are written whole: waiting for more would only delay them. Failure is harmless.
-    (void)::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    send_at_once(descriptor);
     if (::connect(descriptor, to.data(), static_cast<socklen_t>(to.size())) != 0 &&
         errno != EINPROGRESS) {
         ec = code_of(errno);
@@ -41,6 +45,24 @@ boost::system::error_code connect_outcome(int descriptor) noexcept {
     socklen_t size = sizeof number;
     if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size) != 0) number = errno;
     return number == 0 ? boost::system::error_code() : code_of(number);
+}
+
+int accept_one(int listener, boost::asio::ip::tcp::endpoint& peer,
+               boost::system::error_code& ec) noexcept {
+    ec = {};
+    for (;;) {
+        auto size = static_cast<socklen_t>(peer.capacity());
+        const int descriptor =
+            ::accept4(listener, peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (descriptor >= 0) {
+            peer.resize(size);
+            send_at_once(descriptor);
+            return descriptor;
+        }
+        if (errno == EINTR) continue;
+        ec = code_of(errno);
+        return -1;
+    }
 }
 
 io_outcome read_some(int descriptor, std::span<char> into) noexcept {

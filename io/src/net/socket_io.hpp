@@ -32,6 +32,11 @@ struct io_outcome {
 /// How a connect that has come to its end went.
 [[nodiscard]] boost::system::error_code connect_outcome(int descriptor) noexcept;
 
+/// Takes a connection that waits at `listener`: non-blocking, with TCP_NODELAY. `peer`: who it is.
+/// Result: the descriptor, or -1 and `ec`.
+[[nodiscard]] int accept_one(int listener, boost::asio::ip::tcp::endpoint& peer,
+                             boost::system::error_code& ec) noexcept;
+
 enum class more_follows : std::uint8_t { no, yes };
 [[nodiscard]] io_outcome read_some(int descriptor, std::span<char> into) noexcept;
 [[nodiscard]] io_outcome write_some(int descriptor, std::string_view from,
