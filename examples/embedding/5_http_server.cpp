@@ -23,6 +23,7 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <set>
@@ -60,23 +61,53 @@ using request_type = http::request<http::string_body>;
 using response_type = http::response<http::string_body>;
 
 struct connection {
-    explicit connection(tcp::socket socket) : stream(std::move(socket)) {}
+    explicit connection(tcp::socket socket)
+        : stream(std::move(socket)), arrival(stream.get_executor()) {}
     beast::tcp_stream stream;
     beast::flat_buffer received; ///< and not used yet
+    asio::steady_timer arrival;  ///< is cancelled when more has been received
     bool is_idle = true;         ///< waits for a request
 };
 
-/// Completes when the client has closed the connection, or sends much before its response. Only
-/// reading shows an end behind the next request, which is kept for later.
-asio::awaitable<void> client_gone(connection& client) {
+/// Receives all that the client sends, also while a request is handled: only reading shows the end
+/// of a connection. Completes when the client has closed it, or sends much before its response.
+asio::awaitable<void> receive(connection& client) {
+    std::array<char, 4096> block;
     while (client.received.size() < max_ahead) {
-        const auto room = client.received.prepare(4096);
         error_code ec;
         const std::size_t size = co_await client.stream.socket().async_read_some(
-            room, asio::redirect_error(use_awaitable, ec));
-        client.received.commit(size);
+            asio::buffer(block), asio::redirect_error(use_awaitable, ec));
         if (ec) co_return;
+        client.received.commit(
+            asio::buffer_copy(client.received.prepare(size), asio::buffer(block, size)));
+        client.arrival.cancel();
     }
+}
+
+/// False: nothing was received until then.
+asio::awaitable<bool> more_received(connection& client,
+                                    std::chrono::steady_clock::time_point until) {
+    client.arrival.expires_at(until);
+    error_code ec;
+    co_await client.arrival.async_wait(asio::redirect_error(use_awaitable, ec));
+    co_return ec == asio::error::operation_aborted;
+}
+
+/// False: there is no further request, or none that can be read.
+asio::awaitable<bool> read_request(connection& client,
+                                   http::request_parser<http::string_body>& parser) {
+    const auto until = std::chrono::steady_clock::now() + max_silence;
+    parser.eager(true);
+    while (!parser.is_done()) {
+        error_code ec;
+        const std::size_t taken = parser.put(client.received.data(), ec);
+        client.received.consume(taken);
+        if (ec && ec != http::error::need_more) co_return false;
+        if (!ec && taken != 0) continue;
+        const bool goes_on = co_await more_received(client, until);
+        if (!goes_on) co_return false;
+    }
+    co_return true;
 }
 
 response_type respond(const request_type& request, unsigned status, std::string body,
@@ -151,26 +182,26 @@ private:
     asio::awaitable<void> serve(tcp::socket socket) {
         connection client(std::move(socket));
         connections_.insert(&client);
-        try {
-            co_await serve_requests(client);
-        } catch (const std::exception&) {
-            // The client is gone, too slow, or sends what is malformed or too large.
-        }
+        // The first that ends cancels the other one, and both are awaited: when the client has
+        // gone, that ends the call in progress.
+        co_await (serve_requests(client) || receive(client));
         connections_.erase(&client);
     }
 
     asio::awaitable<void> serve_requests(connection& client) {
-        bool goes_on = true;
-        while (goes_on) {
-            http::request_parser<http::string_body> parser;
-            parser.body_limit(max_body);
-            client.is_idle = true;
-            client.stream.expires_after(max_silence);
-            co_await http::async_read(client.stream, client.received, parser, use_awaitable);
-            client.is_idle = false;
-            client.stream.expires_never();
-            goes_on = co_await handle(client, parser.get());
-            goes_on = goes_on && acceptor_.is_open();
+        try {
+            bool goes_on = true;
+            while (goes_on) {
+                http::request_parser<http::string_body> parser;
+                parser.body_limit(max_body);
+                client.is_idle = true;
+                goes_on = co_await read_request(client, parser);
+                if (!goes_on) break;
+                client.is_idle = false;
+                goes_on = co_await handle(client, parser.get());
+                goes_on = goes_on && acceptor_.is_open();
+            }
+        } catch (const std::exception&) { // the client has gone, or is too slow
         }
     }
 
@@ -189,15 +220,14 @@ private:
                        std::string_view::npos) {
                 co_return co_await respond_in_pieces(client, request, *std::move(input));
             } else {
-                // The first that ends cancels the other one, and both are awaited.
-                auto ended = co_await (
-                    flow_.call("answer", *std::move(input), bounds_of(request), use_awaitable) ||
-                    client_gone(client));
-                const auto* answered = std::get_if<0>(&ended);
-                if (!answered) co_return false;
-                response = *answered ? respond(request, 200, (*answered)->to_json().to_string())
-                                     : respond(request, http_status(answered->error()),
-                                               error_text(answered->error()));
+                const heddle::result<heddle::answer> answered = co_await flow_.call(
+                    "answer", *std::move(input), bounds_of(request), use_awaitable);
+                if (!answered &&
+                    answered.error().cancelled_because() == heddle::cancel_reason::user)
+                    co_return false; // the client has gone
+                response = answered ? respond(request, 200, answered->to_json().to_string())
+                                    : respond(request, http_status(answered.error()),
+                                              error_text(answered.error()));
             }
         }
         if (!acceptor_.is_open()) response.keep_alive(false);
@@ -221,9 +251,7 @@ private:
         // However this function ends, the call does not outlive the job.
         heddle::job job = flow_.start("answer", std::move(input), bounds_of(request));
         for (;;) {
-            auto arrived = co_await (job.next(use_awaitable) || client_gone(client));
-            if (arrived.index() == 1) co_return false;
-            const std::optional<heddle::piece>& piece = std::get<0>(arrived);
+            const std::optional<heddle::piece> piece = co_await job.next(use_awaitable);
             if (!piece) break;
             const std::string text = event("piece", piece->text);
             co_await write_chunk(client, text);
@@ -241,7 +269,6 @@ private:
         client.stream.expires_after(max_silence);
         co_await asio::async_write(client.stream, http::make_chunk(asio::buffer(text)),
                                    use_awaitable);
-        client.stream.expires_never();
     }
 
     [[nodiscard]] std::string metrics() const {
