@@ -43,6 +43,11 @@ bool wants_events(const http::server_request& request) noexcept {
     return false;
 }
 
+/// Whether the client is what has cancelled the context, as http::request_handler has it.
+bool has_hung_up(coro::call_context context) noexcept {
+    return context.cancelled() && context.cancel->reason() == cancel_reason::user;
+}
+
 json piece_json(piece of) {
     return json::object{
         {"task", std::move(of.task)}, {"call", of.call}, {"text", std::move(of.text)}};
@@ -55,6 +60,7 @@ json answer_json(answer of) {
     const double seconds = std::chrono::duration<double>(of.duration()).count();
     json usage = to_json(of.used());
     json::object members;
+    members.reserve(4);
     members.set("value", std::move(of).value());
     members.set("usage", std::move(usage));
     members.set("cost_usd", cost ? json(*cost) : json());
@@ -130,9 +136,13 @@ coro::task<int> call_endpoint::respond_whole(const served_function& called, json
     } else {
         const error failure = for_client(ended.error(), context);
         status = http_status(failure);
+        note(failure);
+        if (has_hung_up(context)) { // nobody reads it
+            response.abandon();
+            co_return status;
+        }
         body = error_json(status, failure);
         fields = fields_of(failure, status);
-        note(failure);
     }
     co_await data_.send(response, status, std::move(body), std::move(fields));
     co_return status;

@@ -2,6 +2,7 @@
 
 #include "serve/json_response.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,34 +14,44 @@ namespace {
 /// A text of this size is parsed in about half a millisecond.
 constexpr std::size_t large_bytes = 64 * 1024;
 constexpr std::size_t bytes_of_a_value = 8; ///< with what separates it from the next
+constexpr unsigned max_depth = 100;         ///< what is nested deeper counts as large
+
+/// Measures data until a bound is exceeded, without memory of its own.
+class size_bound {
+public:
+    explicit size_bound(std::size_t bytes) noexcept : left_(bytes) {}
+
+    [[nodiscard]] bool holds(const json& data, unsigned depth) {
+        if (depth == max_depth) return false;
+        if (const auto* text = data.get_if<std::string>()) return take(text->size());
+        if (const auto* items = data.get_if<json::array>()) {
+            return take(items->size() * bytes_of_a_value) &&
+                   std::all_of(items->begin(), items->end(),
+                               [&](const json& each) { return holds(each, depth + 1); });
+        }
+        if (const auto* members = data.get_if<json::object>()) {
+            return take(members->size() * bytes_of_a_value) &&
+                   std::all_of(members->begin(), members->end(), [&](const json_member& each) {
+                       return take(each.name.size()) && holds(each.value, depth + 1);
+                   });
+        }
+        return true;
+    }
+
+private:
+    [[nodiscard]] bool take(std::size_t bytes) noexcept {
+        if (bytes > left_) return false;
+        left_ -= bytes;
+        return true;
+    }
+    std::size_t left_;
+};
 
 } // namespace
 
 bool is_large(const json& data) {
-    std::size_t left = large_bytes;
-    const auto take = [&](std::size_t bytes) {
-        if (bytes > left) return false;
-        left -= bytes;
-        return true;
-    };
-    std::vector<const json*> rest{&data};
-    while (!rest.empty()) {
-        const json& each = *rest.back();
-        rest.pop_back();
-        if (const auto* text = each.get_if<std::string>()) {
-            if (!take(text->size())) return true;
-        } else if (const auto* items = each.get_if<json::array>()) {
-            if (!take(items->size() * bytes_of_a_value)) return true;
-            for (const json& item : *items) rest.push_back(&item);
-        } else if (const auto* members = each.get_if<json::object>()) {
-            if (!take(members->size() * bytes_of_a_value)) return true;
-            for (const json_member& member : *members) {
-                if (!take(member.name.size())) return true;
-                rest.push_back(&member.value);
-            }
-        }
-    }
-    return false;
+    size_bound bound(large_bytes);
+    return !bound.holds(data, 0);
 }
 
 coro::task<result<void>> json_work::perform(std::function<void()> work) const {
