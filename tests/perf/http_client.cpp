@@ -45,7 +45,6 @@ ports::http_request make_request(const job& work, int number) {
     ports::http_request request;
     request.origin = work.origin;
     request.target = "/v1/chat/completions";
-    request.headers.reserve(2);
     request.headers.push_back({"Content-Type", "application/json", false});
     request.headers.push_back({"Authorization", "Bearer sk-mock", true});
     request.body =
