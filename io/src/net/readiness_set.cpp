@@ -42,10 +42,6 @@ readiness readiness_of(std::uint32_t events) {
 
 } // namespace
 
-/// Events of one turn. What follows from them runs before the next ones, while the caches still
-/// hold their memory.
-constexpr std::size_t max_events = 32;
-
 struct readiness_set::state : std::enable_shared_from_this<state> {
     explicit state(coro::event_loop& owner) : loop(&owner), outer(owner.get_executor()) {
         inner = epoll_create1(EPOLL_CLOEXEC);
@@ -76,7 +72,7 @@ struct readiness_set::state : std::enable_shared_from_this<state> {
     bool armed = false;
     bool in_turn = false;
     coro::clock::time_point turn_began{};
-    std::array<epoll_event, max_events> batch;
+    std::array<epoll_event, 256> batch;
     int batch_next = 0;
     int batch_end = 0;
     std::vector<later> again;     ///< for the next turn

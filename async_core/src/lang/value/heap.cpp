@@ -47,12 +47,6 @@ constexpr std::size_t work_of_piece = 10'000; ///< in objects that are freed
            size_of_block(target) > 2 * piece_of_block;
 }
 
-/// The blocks with which a heap over another one begins, and how many of that size it has. For a
-/// block from 1000 bytes on, malloc of glibc first merges all small chunks that are free, which
-/// takes longer than all else that the memory of a short call costs.
-constexpr std::size_t small_block = 992;
-constexpr std::size_t max_small_blocks = 4;
-
 } // namespace
 
 heap* heap::create() { return new heap(nullptr); }
@@ -64,7 +58,7 @@ heap* heap::create_over(heap& base) {
 
 // A heap over another one is often small: its memory and its tables begin with nothing.
 heap::heap(heap* base)
-    : next_block_(base ? small_block : 4096), base_(base),
+    : next_block_(base ? 1024 : 4096), base_(base),
       hash_seed_(base ? base->hash_seed_ : random_hash_key()), fresh_(base ? base->fresh_ : 0) {}
 heap::~heap() = default;
 
@@ -143,8 +137,7 @@ void heap::refill(std::size_t size_class) {
         }
         bump_ = blocks_.back().get();
         bump_left_ = next_block_;
-        if (next_block_ != small_block || blocks_.size() >= max_small_blocks)
-            next_block_ = std::min<std::size_t>(next_block_ * 2, 256 * 1024);
+        next_block_ = std::min<std::size_t>(next_block_ * 2, 256 * 1024);
     }
     auto* node = reinterpret_cast<free_node*>(bump_);
     node->next = nullptr;
