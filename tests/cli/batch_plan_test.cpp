@@ -148,5 +148,36 @@ TEST_F(planned_rows, that_have_begun_cost_what_is_left_of_them) {
                       HasSubstr("1 row to run: all responses are recorded")));
 }
 
+// They were counted as finished, at no cost.
+TEST_F(planned_rows, that_were_rejected_run_once_they_are_mended) {
+    workflow(asking_workflow);
+    model_thread model(answering());
+    const auto expect_one_to_run = [&] {
+        const auto planned = plan(model);
+        EXPECT_EQ(planned.at("finished").to_number<int>(), 1) << boost::json::serialize(planned);
+        EXPECT_EQ(planned.at("new").to_number<int>(), 1);
+        EXPECT_NEAR(planned.at("new_cost_usd").to_number<double>(), 0.0075, 1e-9);
+        const auto looked = boost::json::parse(run(model, {"--dry-run", "--json"}).out).as_object();
+        EXPECT_EQ(looked.at("finished").to_number<int>(), 1) << boost::json::serialize(looked);
+        EXPECT_EQ(looked.at("to_run").to_number<int>(), 1);
+        EXPECT_NEAR(looked.at("cost_usd").to_number<double>(), 0.0075, 1e-9);
+    };
+    const std::string first = R"({"id": "r0", "text": "t0"})";
+    scratch.file("rows.jsonl", first + "\n{\"id\": \"r1\", \"txt\": \"t1\"}\n");
+    (void)run(model);
+    ASSERT_EQ(model.counters().requests, 1U);
+    scratch.file("rows.jsonl", first + "\n{\"id\": \"r1\"}\n");
+    EXPECT_EQ(plan(model).at("rejected").to_number<int>(), 1) << "mended, and still wrong";
+    scratch.file("rows.jsonl", first + "\n{\"id\": \"r1\", \"text\": \"t1\"}\n");
+    expect_one_to_run();
+    EXPECT_EQ(run(model).code, 0);
+    EXPECT_EQ(model.counters().requests, 2U);
+    // What only --strict rejects runs without it.
+    scratch.file("rows.jsonl", first + "\n{\"id\": \"r2\", \"text\": \"t2\", \"more\": 1}\n");
+    (void)run(model, {"--strict"});
+    expect_one_to_run();
+    EXPECT_EQ(plan(model, {"--strict"}).at("finished").to_number<int>(), 2);
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -155,6 +155,24 @@ TEST_F(runs, that_are_over_go_on_with_limits_that_were_set) {
     EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=5.5"}).code, 2);
 }
 
+// The sample had the limits of the command line only.
+TEST_F(runs, are_looked_at_within_the_limits_that_were_set) {
+    rows_file(20);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.end(), {"--max-calls", "3"});
+        return asking(model.url(), std::move(more));
+    };
+    ASSERT_EQ(run_heddle(with({})).code, 4);
+    ASSERT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=5"}).code, 0);
+    const auto looked = run_heddle(with({"--dry-run", "--sample-rows", "9"}));
+    EXPECT_EQ(looked.code, 0) << looked.err;
+    EXPECT_THAT(looked.err, HasSubstr("using the limits of 'heddle runs set': max-calls=5"));
+    EXPECT_THAT(looked.out, HasSubstr("the sample stopped at --max-calls"));
+    EXPECT_EQ(model.counters().requests, 5U);
+}
+
 // A process that starts holds the run before it answers: it was "not going".
 TEST_F(runs, are_set_once_a_process_that_starts_or_ends_answers_or_is_gone) {
     rows_file(10);

@@ -266,6 +266,7 @@ private:
             if (!before) co_return std::move(before).error();
             kept = std::move(before->kept);
             about = std::move(before->manifest);
+            files_->take_settings(about);
         } else {
             result<void> begun = co_await files_->begin(loading);
             if (!begun) co_return begun;

@@ -68,7 +68,7 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
         if (!found.duplicate && of_.edition.lets_wait(found.known, of_.asked, origin.id)) {
             ++waiting_;
             if (stays && others_.size() < max_others) others_.push_back(found.known->row);
-        } else if (ended && !outdated && !retried) {
+        } else if (of_.edition.keeps_end(found, origin, of_.asked)) {
             ++finished_;
             if (stays && others_.size() < max_others) others_.push_back(found.known->row);
         } else if (std::holds_alternative<rows::bad_row>(part.item) || part.problem ||
@@ -79,8 +79,11 @@ coro::task<result<void>> batch_plan::run(coro::call_context context) {
         } else {
             const rows::row row = std::get<rows::row>(part.item);
             const bool goes_on = !outdated && !(retried && of_.edition.failed_differ);
+            const bool was_rejected = found.known->status == ports::row_status::rejected;
             result<void> looked;
-            if (goes_on)
+            if (was_rejected && !outdated)
+                looked = co_await look_at_rejected(row, *found.known, session->get(), context);
+            else if (goes_on)
                 looked = co_await look_at_begun(row, *found.known, session->get(), context);
             else looked = co_await look_at(row, *found.known, session->get(), context);
             if (!looked) co_return looked;
@@ -140,6 +143,22 @@ coro::task<result<void>> batch_plan::look_at_begun(
     if (!asks) co_return result<void>();
     ++asking_;
     begun_usd_ += std::max(0.0, mean_cost().value_or(0) - log.known_usd());
+    co_return result<void>();
+}
+
+coro::task<result<void>> batch_plan::look_at_rejected(
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): they outlive it
+    const rows::row& row, const ports::known_row& known, row_session* with,
+    coro::call_context context) {
+    result<std::vector<ports::step_record>> records =
+        co_await of_.journal->records_of(known.row, context);
+    if (!records) co_return std::move(records).error();
+    if (!records->empty()) { // before an edit it has run
+        result<void> looked = co_await look_at(row, known, with, context);
+        co_return looked;
+    }
+    const auto bound = of_.binding.bind(with->get(), with->main(), row.json);
+    ++(bound ? fresh_ : rejected_);
     co_return result<void>();
 }
 

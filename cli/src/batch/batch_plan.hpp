@@ -68,6 +68,11 @@ private:
                                                          const ports::known_row& known,
                                                          row_session* with,
                                                          coro::call_context context);
+    /// A row that was rejected runs: mended in its file, or because it is to be retried.
+    [[nodiscard]] coro::task<result<void>> look_at_rejected(const rows::row& row,
+                                                            const ports::known_row& known,
+                                                            row_session* with,
+                                                            coro::call_context context);
     [[nodiscard]] coro::task<row_outcome> execute(const rows::row& row, row_session* with,
                                                   plan_log* log, coro::call_context context);
     [[nodiscard]] plan_records records_for(const rows::row& row, const ports::known_row& known,

@@ -113,11 +113,7 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
     if (found.known && !found.known->outdated && is_finished(found.known->status)) {
         const ports::row_status status = found.known->status;
         const bool has_result = status == ports::row_status::done;
-        const bool asked = !has_result && of_.asked.retries(origin.id);
-        // A row that was mended in its file is another one.
-        const bool mended = status == ports::row_status::rejected && !of_.edition.only_retried &&
-                            (found.known->content != origin.content || of_.asked.retry_rejected);
-        const bool again = !found.duplicate && (asked || mended);
+        const bool again = !of_.edition.keeps_end(found, origin, of_.asked);
         if (again && !of_.asked.retry_failed) { // it counted as finished
             --counted_.kept;
             --(status == ports::row_status::failed ? counted_.failed : counted_.rejected);

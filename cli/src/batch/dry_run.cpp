@@ -37,15 +37,12 @@ coro::task<result<void>> dry_run::run(coro::call_context context) {
             ++waiting_;
             continue;
         }
-        if (found.known && !found.known->outdated &&
-            found.known->status != ports::row_status::begun) {
-            const bool again =
-                found.known->status != ports::row_status::done && of_.asked.retries(origin.id);
-            if (!again) {
-                ++finished_;
-                continue;
-            }
-        } else if (found.known) {
+        if (of_.edition.keeps_end(found, origin, of_.asked)) {
+            ++finished_;
+            continue;
+        }
+        if (found.known &&
+            (found.known->outdated || found.known->status == ports::row_status::begun)) {
             ++begun_;
         }
         if (const auto* bad = std::get_if<rows::bad_row>(&looked.item)) {

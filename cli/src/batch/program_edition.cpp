@@ -21,6 +21,16 @@ bool program_edition::lets_wait(const ports::known_row* known, const batch_reque
     return !asked.retries(id);
 }
 
+bool program_edition::keeps_end(const known_table::match& found, const rows::row_origin& row,
+                                const batch_request& asked) const {
+    const ports::known_row* const known = found.known;
+    if (!known || known->outdated || known->status == row_status::begun) return false;
+    if (known->status == row_status::done || found.duplicate) return true;
+    const bool is_mended = known->status == row_status::rejected && !only_retried &&
+                           (known->content != row.content || asked.retry_rejected);
+    return !is_mended && !asked.retries(row.id);
+}
+
 program_edition compare_program(const run_manifest& run, const std::string& digest, bool is_retry) {
     const bool is_of_results = run.program_digest == digest;
     program_edition found;

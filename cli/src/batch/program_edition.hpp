@@ -2,6 +2,7 @@
 #pragma once
 
 #include "batch/batch_request.hpp"
+#include "batch/known_table.hpp"
 #include "batch/run_manifest.hpp"
 
 #include <heddle/ports/run_journal.hpp>
@@ -23,6 +24,10 @@ struct program_edition {
     /// only what was asked for is to be of another program than the results.
     [[nodiscard]] bool lets_wait(const ports::known_row* known, const batch_request& asked,
                                  const std::string& id) const;
+    /// Whether a row of the input has ended and does not run again. One that was rejected does once
+    /// it was mended in its file, as another row.
+    [[nodiscard]] bool keeps_end(const known_table::match& found, const rows::row_origin& row,
+                                 const batch_request& asked) const;
 };
 
 /// `digest`: of the program of this process.

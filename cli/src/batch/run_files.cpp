@@ -100,9 +100,10 @@ result<void> run_files::note_parking() {
     return write_manifest(of_.asked.run_folder(), manifest_);
 }
 
-void run_files::take_limits() {
-    set_limits& limits = manifest_.limits;
-    if (!limits.set.empty() && !is_run_of_user(manifest_, of_.asked.run_folder(), of_.variables)) {
+void run_files::take_settings(run_manifest& manifest) {
+    of_.asked.retry_rejected = manifest.strict && !of_.asked.strict;
+    set_limits& limits = manifest.limits;
+    if (!limits.set.empty() && !is_run_of_user(manifest, of_.asked.run_folder(), of_.variables)) {
         of_.output.err("heddle: ignoring the limits of 'heddle runs set' (" + text_of(limits.set) +
                        "): there is no record that you started this run here\n");
         limits.set.clear();
@@ -148,7 +149,7 @@ result<void> run_files::open_run() {
                          "the run in " + folder + " is one of 'heddle run', not a batch")
                 .with_hint("name another directory with --run");
         }
-        take_limits();
+        take_settings(manifest_);
         follow_move(manifest_, of_.asked, folder);
         return {};
     }
@@ -166,7 +167,6 @@ coro::task<result<void>> run_files::match_output(coro::call_context context) {
     result<output_state> found = co_await state_of_output(*journal_, of_.asked, context);
     if (!found) co_return std::move(found).error();
     if (auto here = check_location(manifest_, of_.asked, *found); !here) co_return here;
-    of_.asked.retry_rejected = manifest_.strict && !of_.asked.strict;
     is_foreign_output_ = *found == output_state::foreign;
     manifest_.output = absolute_path(of_.asked.out.target.file);
     co_return result<void>();

@@ -78,6 +78,9 @@ public:
     [[nodiscard]] const run_manifest& manifest() const noexcept { return manifest_; }
     /// Notes in the manifest that requests of the run are parked. Errors: io_error.
     [[nodiscard]] result<void> note_parking();
+    /// What `heddle runs set` has changed and what earlier processes were asked for, for the
+    /// command; `manifest` is that of the run. Says so.
+    void take_settings(run_manifest& manifest);
     /// Notes what `heddle runs set` has changed, for later processes. Errors: io_error.
     [[nodiscard]] result<void> note_limits(const run_limits& limits);
     [[nodiscard]] batch_outputs& outputs() noexcept { return outputs_; }
@@ -97,8 +100,6 @@ private:
     [[nodiscard]] coro::task<result<void>> keep_top_level(coro::call_context context);
     [[nodiscard]] opened_files opened() noexcept;
     [[nodiscard]] result<void> open_run();
-    /// What `heddle runs set` has changed for the command.
-    void take_limits();
     [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open_journal_rows(
         coro::call_context context);
     [[nodiscard]] coro::task<result<void>> match_output(coro::call_context context);
