@@ -6,11 +6,16 @@
 #include <sanitizers.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace heddle::cli_test {
 namespace {
@@ -238,6 +243,62 @@ TEST_F(batch_output, of_megabytes_is_bounded_in_memory) {
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(lines_of("out.jsonl").size(), 160U);
     EXPECT_TRUE(sanitizers::is_watching || most < 250'000U) << most << " KiB, 320 MB of values";
+}
+
+// The first line of the next process was glued to it, and a row was lost.
+TEST_F(batch_output, in_a_pipe_goes_on_behind_a_line_that_a_kill_has_broken) {
+    rows_file(3000);
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    const int reader = ::open(path("pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    ASSERT_GE(reader, 0);
+    const int room = ::fcntl(reader, F_GETPIPE_SZ);
+    const auto writing = heddle_command(writing_to("pipe", {"--run", path("run")}));
+    std::string arrived;
+    const auto read_all = [&] {
+        std::string part(65'536, '\0');
+        for (ssize_t count = 0; (count = ::read(reader, part.data(), part.size())) > 0;)
+            arrived.append(part, 0, static_cast<std::size_t>(count));
+    };
+    {
+        child_process child(writing, at_home());
+        int waiting = 0;
+        for (int i = 0; i < 2000 && waiting < room; ++i) { // until a write does not end
+            std::this_thread::sleep_for(milliseconds(5));
+            ASSERT_EQ(::ioctl(reader, FIONREAD, &waiting), 0);
+        }
+        ASSERT_EQ(waiting, room);
+        child.send_signal(SIGKILL);
+        EXPECT_TRUE(child.wait().signalled);
+    }
+    read_all();
+    ASSERT_NE(arrived.back(), '\n');
+    const std::size_t broken = arrived.size();
+    child_process child(writing, at_home());
+    std::thread reading([&] {
+        for (pollfd one{reader, POLLIN, 0};
+             ::poll(&one, 1, 10'000) == 1 && one.revents == POLLIN;) {
+            read_all();
+            if (arrived.ends_with("END")) break;
+        }
+    });
+    const auto ended = child.wait(milliseconds(60'000));
+    EXPECT_EQ(::write(reader, "END", 3), 3);
+    reading.join();
+    ::close(reader);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(arrived.substr(broken, 7), "\n{\"id\":");
+    std::map<std::string, int> ids;
+    std::istringstream lines(arrived.substr(0, arrived.size() - 3));
+    std::size_t wrong = 0;
+    for (std::string line; std::getline(lines, line);) {
+        boost::system::error_code failed;
+        const auto one = boost::json::parse(line, failed);
+        if (failed) ++wrong;
+        else ++ids[std::string(one.at("id").as_string())];
+    }
+    EXPECT_EQ(wrong, 1U) << "the line that was broken";
+    EXPECT_EQ(ids.size(), 3000U);
+    for (const auto& [id, times] : ids) EXPECT_LE(times, 2) << id;
 }
 
 // heddle could not read what it had written.

@@ -299,7 +299,7 @@ private:
         store::run_store* const journal = files_->journal();
         batch_outputs& outputs = files_->outputs();
         result_emitter::parts to{
-            *workers_, journal, outputs.results(), outputs.letters(), output_, {}, {}, {}};
+            *workers_, journal, outputs.results(), outputs.letters(), output_, {}, {}, {}, {}};
         to.holds_status = asked_.writes_to_standard_output() && output_.traits().out_is_terminal;
         to.is_stream = !asked_.has_place_beside_results();
         to.ordered = asked_.ordered;
@@ -308,6 +308,12 @@ private:
         if (journal) {
             to.keep_mark = [journal](std::string mark) {
                 return journal->set_manifest({{output_mark_entry, std::move(mark), {}}});
+            };
+        }
+        if (journal) {
+            to.note_writing = [journal, stream = outputs.results().stream()](bool begins) {
+                return journal->set_manifest(
+                    {{open_batch_entry, begins ? stream : std::string(), {}}});
             };
         }
         to.on_change = [this] {

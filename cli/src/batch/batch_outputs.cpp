@@ -219,11 +219,13 @@ bool batch_outputs::has_lost_letters(const std::vector<ports::known_row>& known)
 }
 
 result<void> batch_outputs::open(store::run_store* journal, run_manifest& manifest, bool continues,
-                                 const std::vector<ports::known_row>& known) {
+                                 const std::vector<ports::known_row>& known,
+                                 const std::string& broken_stream) {
     journal_ = journal;
     const std::string& results = asked_.out.target.file;
     rows::result_output out = results_in(result_file());
     out.target.run = manifest.run_id;
+    out.target.broken_stream = broken_stream;
     const bool is_begun = std::any_of(known.begin(), known.end(),
                                       [](const ports::known_row& row) { return row.emitted; });
     if (out.target.file != results && !is_begun) {

@@ -48,9 +48,11 @@ public:
     [[nodiscard]] bool has_lost_letters(const std::vector<ports::known_row>& known) const;
     /// Opens the files. `journal`: null where nothing is kept; outlives this. `manifest`: of the
     /// run, as it was read if it `continues`; names the dead letters from now on. `known`: the rows
-    /// of the journal. Errors: as result_writer::open.
+    /// of the journal. `broken_stream`: where writing was interrupted, see rows::output_target.
+    /// Errors: as result_writer::open.
     [[nodiscard]] result<void> open(store::run_store* journal, run_manifest& manifest,
-                                    bool continues, const std::vector<ports::known_row>& known);
+                                    bool continues, const std::vector<ports::known_row>& known,
+                                    const std::string& broken_stream);
     [[nodiscard]] rows::result_writer& results() noexcept { return *results_; }
     /// Null: rows without a result are dropped.
     [[nodiscard]] rows::dead_letter_writer* letters() noexcept { return letters_.get(); }

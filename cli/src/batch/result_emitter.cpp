@@ -5,6 +5,7 @@
 
 #include <heddle/base/exceptions.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -137,18 +138,31 @@ coro::task<result<void>> result_emitter::run(coro::call_context context) {
         result<void> wrote;
         std::string mark;
         if (of_.holds_status) of_.output.hold_status(true);
-        result<void> ran = co_await of_.workers.run(
-            [&](const std::atomic<bool>&) {
-                wrote = write(std::move(batch));
-                if (wrote && of_.keep_mark) mark = mark_of_output(of_.file, of_.results.size());
-            },
-            context);
+        const bool has_results = std::any_of(
+            batch.begin(), batch.end(),
+            [this](const ended_row& each) { return !each.letter || of_.errors_in_output; });
+        const bool notes_writing = of_.journal && of_.is_stream && of_.note_writing && has_results;
+        if (notes_writing) {
+            // Else the next process would not know of a line that a kill has broken.
+            wrote = of_.note_writing(true);
+            result<void> noted = co_await of_.journal->flush(context);
+            if (wrote) wrote = std::move(noted);
+        }
+        if (wrote) {
+            result<void> ran = co_await of_.workers.run(
+                [&](const std::atomic<bool>&) {
+                    wrote = write(std::move(batch));
+                    if (wrote && of_.keep_mark) mark = mark_of_output(of_.file, of_.results.size());
+                },
+                context);
+            if (!ran) wrote = std::move(ran).error();
+        }
         if (of_.holds_status) of_.output.hold_status(false);
-        if (!ran) wrote = std::move(ran).error();
         if (wrote && !mark.empty()) wrote = of_.keep_mark(std::move(mark));
         if (wrote && of_.journal) {
             wrote = of_.journal->note_emitted(std::move(numbers), of_.results.size());
         }
+        if (wrote && notes_writing) wrote = of_.note_writing(false);
         if (wrote && of_.journal && of_.is_stream) {
             // Else all that is written until the note is on the disk would be written again.
             result<void> noted = co_await of_.journal->flush(context);

@@ -33,7 +33,8 @@ struct ended_row {
 
 /// Writes results in batches on a worker, flushes them, and notes in the journal what is written: a
 /// process that continues the run writes what is missing. Nothing is in a file twice, since its end
-/// is cut off there; in a pipe, at most `max_batch` results are after a crash. Threads: the loop's.
+/// is cut off there; in a pipe, at most `max_batch` results are after a crash, behind a line that may be
+/// broken. Threads: the loop's.
 class result_emitter {
 public:
     static constexpr std::size_t max_batch = 1000; ///< results
@@ -47,7 +48,10 @@ public:
         /// Keeps what describes the file of results (mark_of_output), before the journal notes that
         /// they are there; empty: nobody does.
         std::function<result<void>(std::string mark)> keep_mark;
-        std::string file;                ///< of the results, for that
+        std::string file; ///< of the results, for that
+        /// Of a stream: notes in the journal that a batch is being written, or that all are whole;
+        /// empty: nobody does.
+        std::function<result<void>(bool begins)> note_writing;
         std::function<void()> on_change; ///< there is room again, or writing has failed
         bool holds_status = false;       ///< results go to the terminal that shows the status
         bool is_stream = false;          ///< what was written there cannot be cut off

@@ -2,6 +2,7 @@
 
 #include "batch/batch_summary.hpp"
 #include "batch/lost_requests.hpp"
+#include "batch/output_mark.hpp"
 #include "batch/program_digest.hpp"
 #include "batch/run_command.hpp"
 #include "batch/run_location.hpp"
@@ -35,6 +36,8 @@ coro::task<result<void>> run_files::begin(coro::call_context context) {
     result<std::vector<store::manifest_entry>> entries = co_await journal_->manifest(context);
     if (!entries) co_return std::move(entries).error();
     top_levels_ = top_level_store(*entries);
+    for (const store::manifest_entry& each : *entries)
+        if (each.name == open_batch_entry) broken_stream_ = each.digest;
     co_return result<void>();
 }
 
@@ -62,7 +65,8 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open_all(coro::call
         if (!rows) co_return rows;
         known = *std::move(rows);
     }
-    if (auto opened = outputs_.open(journal_.get(), manifest_, continues_, known); !opened)
+    if (auto opened = outputs_.open(journal_.get(), manifest_, continues_, known, broken_stream_);
+        !opened)
         co_return std::move(opened).error();
     // Not before: what is in the output belongs to the run from then on.
     if (keeps) {

@@ -115,6 +115,7 @@ private:
     bool has_made_folder_ = false; ///< in this process
     bool is_open_ = false;
     top_level_store top_levels_;
+    std::string broken_stream_; ///< where the last process was writing results when it was killed
     std::optional<imported_texts> imports_; ///< nothing: not asked for yet
     bool is_foreign_output_ = false;        ///< it is replaced (--force)
     program_edition edition_;

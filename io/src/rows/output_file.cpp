@@ -81,7 +81,8 @@ error output_file::refused(const std::string& what) const {
     return {errc::invalid_argument, name() + ": " + what};
 }
 
-result<output_file> output_file::open(const output_target& target, std::string beginning) {
+result<output_file> output_file::open(const output_target& target, std::string beginning,
+                                      std::string_view broken_end) {
     output_file opened(target);
     if (target.file == "-") {
         opened.number_ = target.standard_output;
@@ -104,6 +105,11 @@ result<output_file> output_file::open(const output_target& target, std::string b
     opened.regular_ = S_ISREG(about.st_mode) && target.file != "-";
     HEDDLE_CHECK(
         opened.begin(beginning, opened.regular_ ? static_cast<std::uint64_t>(about.st_size) : 0));
+    if (opened.regular_) return opened;
+    opened.stream_ = std::to_string(about.st_dev) + ':' + std::to_string(about.st_ino);
+    const bool is_empty = S_ISREG(about.st_mode) && about.st_size == 0;
+    if (opened.stream_ == target.broken_stream && !is_empty)
+        HEDDLE_CHECK(opened.append(broken_end));
     return opened;
 }
 

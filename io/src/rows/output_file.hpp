@@ -18,13 +18,17 @@ class output_file {
 public:
     /// `beginning`: what each file of ours begins with. It is written to an empty file when it
     /// ends with a line feed, and one that begins otherwise is refused unless it is emptied.
+    /// `broken_end`: ends a line of a stream that was interrupted at any place.
     [[nodiscard]] static result<output_file> open(const output_target& target,
-                                                  std::string beginning);
+                                                  std::string beginning,
+                                                  std::string_view broken_end = "\n");
 
     /// Appends whole lines with one write, as far as the system permits.
     [[nodiscard]] result<void> append(std::string_view lines);
     [[nodiscard]] result<void> flush();
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    /// As result_writer::stream.
+    [[nodiscard]] const std::string& stream() const noexcept { return stream_; }
 
 private:
     explicit output_file(const output_target& target) : target_(target) {}
@@ -43,6 +47,7 @@ private:
     fs::descriptor own_;
     int number_ = -1;
     bool regular_ = false;
+    std::string stream_; ///< empty: a regular file that can be cut
     std::uint64_t size_ = 0;
     std::optional<error> failure_;
 };

@@ -15,6 +15,8 @@ namespace heddle::rows {
 namespace {
 
 constexpr std::string_view jsonl_beginning = "{\"id\":";
+/// A quote after a letter is a part of the cell, or ends one that is open: the cell ends in any case.
+constexpr std::string_view end_of_broken_record = "interrupted\"\n";
 
 template <class Number>
 void append_member(std::string& out, std::string_view name, Number number) {
@@ -70,6 +72,7 @@ public:
     }
     result<void> flush() override { return file_.flush(); }
     bool marks_outdated() const noexcept override { return true; }
+    std::string stream() const override { return file_.stream(); }
     std::uint64_t size() const noexcept override { return file_.size(); }
 
 private:
@@ -111,6 +114,7 @@ public:
         return file_.append(lines);
     }
     result<void> flush() override { return file_.flush(); }
+    std::string stream() const override { return file_.stream(); }
     std::uint64_t size() const noexcept override { return file_.size(); }
 
 private:
@@ -196,7 +200,8 @@ result<std::unique_ptr<result_writer>> open_delimited_results(const result_outpu
                                           "cost_usd", "attempts", "duration_ms"})
         name(column);
     header += "maybe_paid\n";
-    HEDDLE_TRY(output_file file, output_file::open(output.target, std::move(header)));
+    HEDDLE_TRY(output_file file,
+               output_file::open(output.target, std::move(header), end_of_broken_record));
     return std::unique_ptr<result_writer>(
         std::make_unique<delimited_results>(std::move(file), output.columns, separator));
 }

@@ -50,6 +50,9 @@ struct output_target {
     int standard_output = 1; ///< the descriptor that "-" means
     /// Of SQLite: names the run. At_size refuses a table of another one.
     std::string run = {};
+    /// As result_writer::stream named what a write was interrupted to. If the results go there
+    /// again, the line that may be broken is ended first.
+    std::string broken_stream = {};
 };
 
 struct result_output {
@@ -73,7 +76,11 @@ struct result_output {
 /// one of the row with the lowest number.
 ///
 /// After a crash a text file has whole lines only, except for the last, which at_size and
-/// after_last_line cut off: a batch is one write. A batch of SQLite is one transaction.
+/// after_last_line cut off: a batch is one write. A batch of SQLite is one transaction. Elsewhere
+/// (see stream()) a line that may be broken is ended: in JSONL by a line feed, which leaves an
+/// empty line where none was broken. In CSV and TSV by `interrupted"` and a line feed, behind the
+/// header if that is written again: whether the line was broken inside quotes or not, the record
+/// ends there, and its last column, maybe_paid, is missing or neither true nor false.
 ///
 /// Errors of all calls: io_error with the file and what to do (disk full, read-only, deleted or
 /// replaced meanwhile, in use by another process, standard output closed), invalid_argument (a
@@ -93,6 +100,9 @@ public:
     [[nodiscard]] virtual bool marks_outdated() const noexcept { return false; }
     /// Whether only one of several results with the same id is kept.
     [[nodiscard]] virtual bool keeps_one_per_id() const noexcept { return false; }
+    /// Names the pipe, device or standard output that lines are appended to, as long as it exists;
+    /// nothing can be cut off there. Empty: the results go to a file.
+    [[nodiscard]] virtual std::string stream() const { return {}; }
     /// Bytes of whole lines in the file; SQLite: results in the table. For at_size after a flush.
     [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
 };

@@ -101,12 +101,21 @@ private:
 class result_emitting : public ::testing::Test {
 protected:
     /// Of that many rows, which have all ended before.
-    std::vector<std::string> events_of(std::uint64_t rows, bool is_stream) {
+    std::vector<std::string> events_of(std::uint64_t rows, bool is_stream,
+                                       bool have_failed = false) {
         const auto workers = fs::make_worker_pool(on.loop, 1);
-        result_emitter::parts of{*workers, &journal, writer, nullptr, output, {}, {}, [] {}};
+        result_emitter::parts of{*workers, &journal, writer, nullptr, output, {}, {}, {}, [] {}};
         of.is_stream = is_stream;
+        of.note_writing = [this](bool begins) -> result<void> {
+            events.add(begins ? "begin" : "end");
+            return {};
+        };
         result_emitter emitter(of);
-        for (std::uint64_t i = 0; i < rows; ++i) emitter.put(i, ended_row());
+        for (std::uint64_t i = 0; i < rows; ++i) {
+            ended_row row;
+            if (have_failed) row.letter.emplace();
+            emitter.put(i, std::move(row));
+        }
         emitter.close();
         const result<void> ended = on.run(emitter.run(on.context()));
         EXPECT_TRUE(ended);
@@ -131,7 +140,9 @@ TEST_F(result_emitting, notes_each_batch_after_it_was_written) {
 // Batches that were written while the note of an earlier one was on its way were repeated, too.
 TEST_F(result_emitting, writes_to_a_pipe_only_what_follows_noted_results) {
     EXPECT_EQ(events_of(1500, true),
-              (strings{"write 1000", "note 1000", "flush", "write 500", "note 500", "flush"}));
+              (strings{"begin", "flush", "write 1000", "note 1000", "end", "flush", //
+                       "begin", "flush", "write 500", "note 500", "end", "flush"}));
+    EXPECT_EQ(events_of(5, true, true), (strings{"note 5", "flush"})) << "nothing is written there";
 }
 
 } // namespace

@@ -398,6 +398,75 @@ TEST_F(result_writing, a_pipe_without_readers_is_an_error) {
     EXPECT_NE(failed.error().info().hint.find("has ended"), std::string::npos);
 }
 
+/// A pipe whose reader stays.
+class interrupted_pipe : public rows_fixture {
+protected:
+    interrupted_pipe() {
+        EXPECT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+        reader_ = ::open(path("pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    }
+    ~interrupted_pipe() override { ::close(reader_); }
+
+    [[nodiscard]] std::string arrived() const {
+        std::string text(65'536, '\0');
+        const ssize_t count = ::read(reader_, text.data(), text.size());
+        text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+        return text;
+    }
+    [[nodiscard]] auto open(result_format format, const std::string& broken_stream = "",
+                            std::uint64_t size = 1) const {
+        result_output output;
+        output.target.file = path("pipe");
+        output.target.start = output_start::at_size;
+        output.target.size = size; // something was written before
+        output.target.broken_stream = broken_stream;
+        output.format = format;
+        return result_writer::open(output).value();
+    }
+    [[nodiscard]] std::string stream() const { return open(result_format::jsonl)->stream(); }
+
+private:
+    int reader_ = -1;
+};
+
+// The first line of the next process was glued to it.
+TEST_F(interrupted_pipe, has_the_line_that_was_broken_ended) {
+    EXPECT_EQ(stream(), open(result_format::tsv)->stream());
+    EXPECT_NE(stream(), "");
+    EXPECT_EQ(arrived(), "");
+    const auto one = done(1, "1");
+    ASSERT_TRUE(open(result_format::jsonl, stream())->write({&one, 1}));
+    EXPECT_TRUE(arrived().starts_with("\n{\"id\":\"r1\""));
+    ASSERT_TRUE(open(result_format::jsonl, stream() + "1")->write({&one, 1}));
+    EXPECT_TRUE(arrived().starts_with("{\"id\":\"r1\"")) << "that was another pipe";
+    EXPECT_EQ(open(result_format::csv, stream(), 0)->stream(), stream());
+    EXPECT_TRUE(arrived().ends_with(",maybe_paid\ninterrupted\"\n")) << "for a new reader";
+}
+
+// A record whose end is missing took the next one into its quotes, or its cells.
+TEST_F(interrupted_pipe, has_broken_records_that_can_be_told) {
+    row_result cells = done(1, R"("a \"b\", c")");
+    cells.id = "x,\"y\"\n,\"";
+    auto before = open(result_format::csv);
+    ASSERT_TRUE(before->write({&cells, 1}));
+    const std::string record = arrived();
+    const auto whole = done(2, "2");
+    for (std::size_t size = 0; size <= record.size(); ++size) {
+        ASSERT_TRUE(open(result_format::csv, stream())->write({&whole, 1}));
+        const auto all =
+            read_file("a.csv",
+                      "id,row,status,value,error,requests,input_tokens,output_tokens,cost_usd,"
+                      "attempts,duration_ms,maybe_paid\n" +
+                          record.substr(0, size) + arrived());
+        EXPECT_EQ(all.failure, "");
+        std::size_t whole_ones = 0;
+        for (const std::string& row : all.rows)
+            whole_ones += row.ends_with(R"("maybe_paid":"false"})") ? 1U : 0U;
+        EXPECT_EQ(whole_ones, size == record.size() ? 2U : 1U) << size;
+        EXPECT_TRUE(all.rows.back().starts_with(R"({"id":"r2",)")) << all.rows.back();
+    }
+}
+
 TEST_F(result_writing, dead_letters_hold_the_row_or_its_bytes) {
     const auto bad = read_file("in.jsonl", "{\"a\":\xFF}\n");
     dead_letter failed;
