@@ -100,7 +100,8 @@ public:
     [[nodiscard]] result<void> take_place() {
         write();
         if (!whole_ || !fs::sync_file(number_)) return failed(fresh_);
-        if (std::rename(fresh_.c_str(), file_.c_str()) != 0) return failed(file_);
+        if (std::rename(fresh_.c_str(), file_.c_str()) != 0 || !fs::sync_folder_of(file_))
+            return failed(file_);
         ::close(std::exchange(number_, -1));
         return {};
     }
@@ -160,7 +161,9 @@ result<void> replace_dead_letters(const std::string& file, const std::string& fr
     struct stat about {};
     if (::stat(fresh.c_str(), &about) != 0) return {};
     if (::stat(real.c_str(), &about) != 0)
-        return std::rename(fresh.c_str(), real.c_str()) == 0 ? result<void>() : failed(real);
+        return std::rename(fresh.c_str(), real.c_str()) == 0 && fs::sync_folder_of(real)
+                   ? result<void>()
+                   : failed(real);
     replacement whole(real);
     HEDDLE_CHECK(whole.make(about.st_mode & 07777));
     std::ifstream earlier(real, std::ios::binary);

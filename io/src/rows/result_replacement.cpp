@@ -3,6 +3,8 @@
 #include "rows/sqlite_results.hpp"
 #include "rows/text_results.hpp"
 
+#include <heddle/fs/sync_file.hpp>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +20,11 @@ result<void> rename_over(const std::string& fresh, const std::string& file) {
     std::error_code failed;
     const auto about = paths::status(file, failed);
     if (paths::is_regular_file(about)) paths::permissions(fresh, about.permissions(), failed);
-    if (std::rename(fresh.c_str(), file.c_str()) == 0) return {};
+    if (std::rename(fresh.c_str(), file.c_str()) == 0) {
+        // Before the journal notes it: else a loss of power could bring the earlier file back.
+        if (fs::sync_folder_of(file)) return {};
+        return error(errc::io_error, file + ": " + std::strerror(errno));
+    }
     return error(errc::io_error, file + ": " + std::strerror(errno))
         .with_hint("the results are in " + fresh + "; the same command puts them in their place");
 }

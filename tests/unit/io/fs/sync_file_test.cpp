@@ -30,6 +30,16 @@ TEST(sync_file, is_done_where_there_is_nothing_to_synchronize) {
     ::close(ends[1]);
 }
 
+TEST(sync_file, waits_for_names_in_a_folder) {
+    EXPECT_TRUE(sync_folder_of("a"));
+    EXPECT_TRUE(sync_folder_of("/a"));
+    EXPECT_FALSE(sync_folder_of("/there is no such folder/a"));
+    EXPECT_EQ(errno, ENOENT);
+    const testing::refused_sync refused(EIO);
+    EXPECT_FALSE(sync_folder_of("/a"));
+    EXPECT_EQ(errno, EIO);
+}
+
 TEST(sync_file, reports_data_that_is_lost) {
     for (const int refusal : {EIO, ENOSPC, EDQUOT}) {
         const testing::refused_sync refused(refusal);
