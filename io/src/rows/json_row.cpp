@@ -242,6 +242,31 @@ std::string_view without_blanks(std::string_view text) {
     return text;
 }
 
+/// Exponents that the parser refuses for their length, in a form that it takes, of the same length:
+/// the number is 0 or too large in both, since the digits before it do not make up for that.
+std::string with_bounded_exponents(std::string_view text) {
+    constexpr std::string_view bounded = "99999999"; // more than a number may have digits
+    std::string changed(text);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] == '"') {
+            for (++at; at < text.size() && text[at] != '"'; ++at)
+                if (text[at] == '\\') ++at;
+            continue;
+        }
+        if (text[at] != 'e' && text[at] != 'E') continue;
+        std::size_t begin = at + 1;
+        if (begin < text.size() && (text[begin] == '-' || text[begin] == '+')) ++begin;
+        const std::size_t end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+        const std::size_t digits = std::min(text.find_first_not_of('0', begin), end);
+        if (end - digits > bounded.size()) {
+            changed.replace(digits, end - digits,
+                            std::string(end - digits - bounded.size(), '0') += bounded);
+        }
+        at = std::max(at, end - 1);
+    }
+    return changed;
+}
+
 json_problem problem_of(const json::error_code& failure, std::string_view text, std::size_t at) {
     if (failure == json::error::incomplete || at >= without_blanks(text).size())
         return {"the line ends inside of the JSON value",
@@ -284,6 +309,10 @@ json_row_reader::json_row_reader(std::string id_field, std::size_t max_depth) {
 json_row_reader::~json_row_reader() = default;
 
 std::optional<json_problem> json_row_reader::read(std::string_view text) {
+    return read(text, false);
+}
+
+std::optional<json_problem> json_row_reader::read(std::string_view text, bool is_bounded) {
     auto& parser = state_->parser;
     row_handler& handler = parser.handler();
     parser.reset();
@@ -296,6 +325,8 @@ std::optional<json_problem> json_row_reader::read(std::string_view text) {
     if (!handler.refused_number.empty())
         return json_problem{handler.refused_number, "write it as a string",
                             used - std::min(used, handler.refused_number_size), true};
+    if (failure == json::error::exponent_overflow && !is_bounded)
+        return read(with_bounded_exponents(text), true);
     if (failure) return problem_of(failure, text, used);
     if (used < without_blanks(text).size()) {
         std::size_t at = used;

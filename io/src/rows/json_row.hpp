@@ -35,6 +35,9 @@ public:
     [[nodiscard]] const std::string& id_text() const noexcept;
 
 private:
+    /// `is_bounded`: its exponents are such that the parser takes them.
+    [[nodiscard]] std::optional<json_problem> read(std::string_view text, bool is_bounded);
+
     struct state;
     std::unique_ptr<state> state_;
 };

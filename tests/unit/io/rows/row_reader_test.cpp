@@ -68,6 +68,23 @@ TEST_F(row_reading, numbers_that_no_program_can_hold_name_their_place) {
     EXPECT_EQ(all.rows[7], R"({"value":18446744073709551616})");
 }
 
+// They were no JSON.
+TEST_F(row_reading, exponents_of_any_length_are_read) {
+    const auto all =
+        read_file("a.jsonl",
+                  "{\"a\": [1, 1e99999999999999999999]}\n{\"a\":1e-99999999999999999999}\n"
+                  "{\"a\":0e99999999999}\n{\"e\\\"9\":\"1e99999999999\",\"a\":-0.0E+2147483649}\n"
+                  "{\"a\":1e-2147483649,\"b\":1e-99999999999,\"c\":x}\n-1e2147483647\n");
+    EXPECT_EQ(all.failure, "");
+    ASSERT_EQ(all.rows.size(), 6U);
+    EXPECT_EQ(all.rows[0], "! a.jsonl, line 1, column 11: the number is too large");
+    EXPECT_EQ(all.rows[1], R"({"a":1e-00000000000099999999})");
+    EXPECT_EQ(all.rows[2], R"({"a":0e00099999999})");
+    EXPECT_EQ(all.rows[3], R"({"e\"9":"1e99999999999","a":-0.0E+0099999999})");
+    EXPECT_EQ(all.rows[4], "! a.jsonl, line 5, column 43: invalid JSON: syntax error");
+    EXPECT_EQ(all.rows[5], "! a.jsonl, line 6, column 1: the number is too large");
+}
+
 TEST_F(row_reading, nesting_is_bounded) {
     const auto all = read_file("a.jsonl", std::string(64, '[') + std::string(64, ']') + "\n" +
                                               std::string(100'000, '[') + "\n{}\n");
