@@ -171,6 +171,8 @@ TEST_F(runs, are_looked_at_within_the_limits_that_were_set) {
     EXPECT_THAT(looked.err, HasSubstr("using the limits of 'heddle runs set': max-calls=5"));
     EXPECT_THAT(looked.out, HasSubstr("the sample stopped at --max-calls"));
     EXPECT_EQ(model.counters().requests, 5U);
+    EXPECT_THAT(run_heddle({"runs", "set", path("out.jsonl"), "budget-usd=-0"}).out,
+                HasSubstr("budget-usd=0"));
 }
 
 // A process that starts holds the run before it answers: it was "not going".

@@ -21,7 +21,8 @@ std::string cost_text(const batch_counts& counts) {
     std::string text = setup::dollars(counts.spent.cost_usd);
     if (text.empty() && !counts.budget_usd) return {};
     if (text.empty()) text = "$0";
-    if (counts.budget_usd) text += " of " + setup::dollars(*counts.budget_usd);
+    if (counts.budget_usd)
+        text += " of " + (*counts.budget_usd > 0 ? setup::dollars(*counts.budget_usd) : "$0");
     else if (counts.mean_cost && counts.left() && *counts.left() != 0) {
         const double expected =
             counts.spent.cost_usd + *counts.mean_cost * static_cast<double>(*counts.left());

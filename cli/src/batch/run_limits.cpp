@@ -67,6 +67,7 @@ result<std::pair<std::string, double>> parse_limit(const std::string& text) {
                            std::isfinite(limit.second);
     if (number == "none") limit.second = no_limit;
     else if (!is_number) return no_such_limit(text);
+    else if (limit.second == 0) limit.second = 0; // -0
     if (auto fits = check_limit(limit.first, limit.second); !fits)
         return error(errc::invalid_argument, fits.error().message() + ", not '" + text + "'");
     return limit;

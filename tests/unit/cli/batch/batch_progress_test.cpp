@@ -34,6 +34,16 @@ TEST(progress_of_batches, writes_costs_as_people_do) {
     EXPECT_THAT(progress_json(counts, 10, 25, "end"), HasSubstr("\"cost_usd\":0.024}"));
 }
 
+// The line ended with "$0 of ".
+TEST(progress_of_batches, names_a_budget_of_nothing) {
+    batch_counts counts = under_way();
+    counts.spent.requests = 0;
+    for (const double nothing : {0.0, -0.0}) {
+        counts.budget_usd = nothing;
+        EXPECT_THAT(progress_line(counts, 10, 25, 0), HasSubstr("$0 of $0"));
+    }
+}
+
 TEST(progress_of_batches, as_json_has_them_as_members) {
     const auto members =
         boost::json::parse(progress_json(under_way(), 10, 25, "progress")).as_object();
