@@ -246,6 +246,37 @@ TEST_F(diffs, show_the_steps_that_made_the_difference) {
     EXPECT_EQ(run_heddle({"runs", "diff", path("a.jsonl"), path("a.jsonl"), "--steps"}).code, 0);
 }
 
+// The next request repeats the id of a tool call, which the service makes up.
+TEST_F(diffs, do_not_compare_the_ids_of_tool_calls) {
+    rows_file(1);
+    const auto run = [&](const std::string& id, const std::string& item, const std::string& out) {
+        model_thread model(R"rules({"rules": [{"match": {"user": "ask", "tool": "^$"},
+            "tool_calls": [{"name": "price_of", "id": ")rules" +
+                           id + R"rules(", "arguments": {"item": ")rules" + item +
+                           R"rules("}}]}, {"match": ".*", "text": "cheap"}]})rules");
+        scratch.file("w.heddle",
+                     "(deftool price-of (params item) (description \"price\") \"5\")\n"
+                     "(defatom a (params q) (instructions \"ask {{q}}\") (tools (price-of)))\n"
+                     "(define (main text) (content (a text)))");
+        const auto ended =
+            run_heddle({"batch", path("w.heddle"), "--rows", path("rows.jsonl"), "--out", path(out),
+                        "--id", "id", "--model", "openai:gpt-4o", "--base-url", model.url()});
+        ASSERT_EQ(ended.code, 0) << ended.err;
+        ASSERT_EQ(model.counters().requests, 2U);
+    };
+    const auto steps_of = [&](const std::string& a, const std::string& b) {
+        return run_heddle({"runs", "diff", path(a), path(b), "--steps"});
+    };
+    run("call_1", "tea", "a.jsonl");
+    run("call_2", "tea", "b.jsonl");
+    run("call_3", "jam", "c.jsonl");
+    const auto same = steps_of("a.jsonl", "b.jsonl");
+    EXPECT_EQ(same.code, 0) << same.out;
+    const auto other = steps_of("a.jsonl", "c.jsonl");
+    EXPECT_EQ(other.code, 1);
+    EXPECT_THAT(other.out, HasSubstr("    step 1 task a: request differs\n"));
+}
+
 // A row that was rejected, as its id was taken, was compared with the first one of that id.
 TEST_F(diffs, match_rows_of_the_same_id_in_their_order) {
     scratch.file("rows.jsonl",

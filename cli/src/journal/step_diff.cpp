@@ -6,6 +6,7 @@
 #include <heddle/base/utf8.hpp>
 #include <heddle/host/row_history.hpp>
 #include <heddle/lang/heap.hpp>
+#include <heddle/ports/response_codec.hpp>
 #include <heddle/setup/journal/row_failures.hpp>
 
 #include <boost/json/object.hpp>
@@ -32,9 +33,69 @@ struct heap_end {
     void operator()(lang::heap* memory) const noexcept { memory->release_owner(); }
 };
 
+/// What a step has asked models for.
+struct step_requests {
+    std::vector<digest128> all; ///< sorted
+    /// What services made up and requests repeat: ids of tool calls, signatures; sorted.
+    std::vector<std::string> marks;
+    /// What the requests are made of, without those marks; sorted.
+    std::vector<std::string> parts;
+
+    /// Requests with other marks have other digests, whatever else they say.
+    [[nodiscard]] bool differ(const step_requests& other) const {
+        return all != other.all && (marks == other.marks || parts != other.parts);
+    }
+};
+
+/// Reads the records of a step, in their order.
+class request_reader {
+public:
+    void add_request(const step_record& request) {
+        found_.all.push_back(request.content);
+        // It begins as the one before it, and goes on with the response to that and its tools.
+        for (std::string& each : next_) found_.parts.push_back(std::move(each));
+        for (std::string& each : next_marks_) found_.marks.push_back(std::move(each));
+        next_.clear();
+        next_marks_.clear();
+        found_.parts.push_back(found_.marks.empty() ? hex_of(request.content) : "a later request");
+        const auto response = ports::decode_response(request.body);
+        if (!response) return;
+        std::string said = "response " + response->text;
+        for (const ports::reasoning_part& each : response->reasoning) {
+            said += '\0' + each.text;
+            mark(each.signature);
+            mark(each.opaque);
+        }
+        for (const ports::tool_call& each : response->tool_calls) {
+            said += '\0' + each.name + '\0' + each.arguments_json;
+            mark(each.id);
+            mark(each.signature);
+        }
+        next_.push_back(std::move(said));
+    }
+    void add_tool(const step_record& tool) {
+        next_.push_back("tool " + tool.name + '\0' + tool.body);
+    }
+    [[nodiscard]] step_requests take() {
+        std::sort(found_.all.begin(), found_.all.end());
+        std::sort(found_.marks.begin(), found_.marks.end());
+        std::sort(found_.parts.begin(), found_.parts.end());
+        return std::move(found_);
+    }
+
+private:
+    void mark(const std::string& text) {
+        if (!text.empty()) next_marks_.push_back(text);
+    }
+
+    step_requests found_;
+    std::vector<std::string> next_; ///< of a further request, if there is one
+    std::vector<std::string> next_marks_;
+};
+
 struct step_view {
     step_record end;
-    std::vector<digest128> requests; ///< sorted
+    step_requests requests;
     std::uint64_t number = 0;
     shown_answer answer;
 };
@@ -44,11 +105,15 @@ std::vector<step_view> steps_of(lang::heap& memory, std::vector<step_record> rec
     records = host::last_attempt(std::move(records), [&memory](const step_record& step) {
         return setup::failure_of_step(memory, step);
     });
-    std::map<digest128, std::vector<digest128>> requests;
+    std::map<digest128, request_reader> requests;
     std::vector<step_view> steps;
     for (step_record& each : records) {
         if (each.kind == step_kind::request || each.kind == step_kind::reused) {
-            requests[each.path].push_back(each.content);
+            requests[each.path].add_request(each);
+            continue;
+        }
+        if (each.kind == step_kind::tool) {
+            requests[each.path].add_tool(each);
             continue;
         }
         const bool is_step = each.kind == step_kind::answer || each.kind == step_kind::composed ||
@@ -62,9 +127,7 @@ std::vector<step_view> steps_of(lang::heap& memory, std::vector<step_record> rec
     }
     for (step_view& each : steps) {
         const auto found = requests.find(each.end.path);
-        if (found == requests.end()) continue;
-        each.requests = found->second;
-        std::sort(each.requests.begin(), each.requests.end());
+        if (found != requests.end()) each.requests = found->second.take();
     }
     return steps;
 }
@@ -121,7 +184,7 @@ std::vector<step_difference> compare_steps(std::vector<step_record> a, std::vect
         by_path.erase(place);
         found.b = side_of(*other);
         found.arguments = other->end.content != each.end.content;
-        found.request = other->requests != each.requests;
+        found.request = each.requests.differ(other->requests);
         found.response =
             other->answer.kind != each.answer.kind || other->answer.text != each.answer.text;
         if (found.arguments || found.request || found.response) all.push_back(std::move(found));
