@@ -179,5 +179,44 @@ TEST_F(planned_rows, that_were_rejected_run_once_they_are_mended) {
     EXPECT_EQ(plan(model, {"--strict"}).at("finished").to_number<int>(), 2);
 }
 
+// The plan asked the clock again, and so the models.
+TEST_F(planned_rows, that_have_begun_replay_what_was_never_the_same) {
+    rows_file(2);
+    workflow(
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+        "(define (main text)\n"
+        "  (define d (content (ask (format \"{} {}\" text (now)))))\n"
+        "  (system:ask_user (question \"Good?\"))\n"
+        "  d)\n");
+    model_thread model(answering());
+    ASSERT_EQ(run(model).code, 4);
+    ASSERT_EQ(answer("r0", "yes").code, 0);
+    ASSERT_EQ(run(model).code, 4) << "one has ended, and shows what a row costs";
+    ASSERT_EQ(answer("r1", "yes").code, 0);
+    const auto planned = plan(model);
+    EXPECT_EQ(planned.at("begun").to_number<int>(), 1) << boost::json::serialize(planned);
+    EXPECT_EQ(planned.at("new_cost_usd").to_number<double>(), 0);
+    EXPECT_EQ(run(model).code, 0);
+    EXPECT_EQ(model.counters().requests, 2U);
+}
+
+TEST_F(planned_rows, that_are_retried_replay_what_was_never_the_same) {
+    rows_file(2);
+    workflow(
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+        "(defatom last (params q) (instructions \"last {{q}}\"))\n"
+        "(define (main text)\n"
+        "  (define d (content (ask (format \"{} {}\" text (now)))))\n"
+        "  (list d (content (last text))))\n");
+    model_thread model(answering(R"({"match": "^last t1$", "text": "x",
+        "error": {"status": 400, "message": "no", "times": 1}},)"));
+    ASSERT_EQ(run(model).code, 3);
+    const auto planned = plan(model, {"--retry-failed"});
+    EXPECT_NEAR(planned.at("new_cost_usd").to_number<double>(), 0.0075, 1e-9)
+        << boost::json::serialize(planned);
+    EXPECT_EQ(run(model, {"--retry-failed"}).code, 0);
+    EXPECT_EQ(model.counters().requests, 5U);
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -73,7 +73,7 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
         if (!request.row && owner_.operators())
             owner_.operators()->note_replayed(lang::scope_of_call(fiber), known->spent);
     }
-    if (row_->log().plan() && handler && !handler->only_reads() &&
+    if (!answered && row_->log().plan() && handler && !handler->only_reads() &&
         step->how != replay_class::redo) {
         if (step->how == replay_class::answer) (void)step->self.may_ask();
         answered.emplace(lang::value());

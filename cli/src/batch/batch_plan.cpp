@@ -125,11 +125,26 @@ coro::task<result<void>> batch_plan::look_at_begun(
     result<std::vector<ports::step_record>> records =
         co_await of_.journal->records_of(known.row, context);
     if (!records) co_return std::move(records).error();
-    plan_records known_of = records_for(row, known, *std::move(records), *with);
-    plan_log log(std::move(known_of.records), known_of.seed, false, std::move(known_of.is_failure));
-    const auto until = context.loop->now() + longest();
-    const row_outcome outcome =
-        co_await execute(row, with, &log, context.with_deadline(coro::deadline(until)));
+    const bool has_failed = known.status == ports::row_status::failed;
+    const bool differs = has_failed ? of_.edition.failed_differ : of_.edition.begun_differ;
+    const bool replays = known.content == row.content && !differs;
+    plan_records known_of = replays ? replayed_records_of({known.row, of_.seed, has_failed, true},
+                                                          *records, with->get().memory())
+                                    : records_for(row, known, *records, *with);
+    std::optional<plan_log> replayed(std::in_place, std::move(known_of.records), known_of.seed,
+                                     false, std::move(known_of.is_failure), replays);
+    auto until = context.loop->now() + longest();
+    row_outcome outcome =
+        co_await execute(row, with, &*replayed, context.with_deadline(coro::deadline(until)));
+    if (outcome.misfit) { // it will start over, and its responses are used as after an edit
+        known_of = records_for(row, known, *std::move(records), *with);
+        replayed.emplace(std::move(known_of.records), known_of.seed, false,
+                         std::move(known_of.is_failure));
+        until = context.loop->now() + longest();
+        outcome =
+            co_await execute(row, with, &*replayed, context.with_deadline(coro::deadline(until)));
+    }
+    const plan_log& log = *replayed;
     if (outcome.what == row_outcome::kind::rejected) {
         ++rejected_;
         co_return result<void>();

@@ -7,33 +7,41 @@ namespace heddle::cli {
 using ports::step_kind;
 
 plan_log::plan_log(std::vector<ports::step_record> records, std::uint64_t seed, bool alters,
-                   std::function<bool(const std::string&)> is_failure)
+                   std::function<bool(const std::string&)> is_failure, bool replays)
     : is_failure_(std::move(is_failure)), seed_(seed), alters_(alters) {
     for (ports::step_record& each : records) {
+        if (replays) {
+            if (!ports::is_of_earlier_program(each.kind)) known_usd_ += each.spent.cost_usd;
+            earlier_.push_back(each);
+        }
         switch (each.kind) {
         case step_kind::request:
-        case step_kind::reused: each.kind = step_kind::spare; [[fallthrough]];
+        case step_kind::reused:
+            if (replays) break;
+            each.kind = step_kind::spare;
+            [[fallthrough]];
         case step_kind::spare:
         case step_kind::due:
             if (each.spent.cost_usd != 0) costs_.emplace(each.number, each.spent.cost_usd);
-            spares_.push_back(std::move(each));
+            if (!replays) earlier_.push_back(std::move(each));
             break;
         case step_kind::answer:
-        case step_kind::composed: {
-            // A step that was repeated has the answer that it got last.
-            const auto [own, is_first] =
-                by_step_.try_emplace(std::pair(each.path, each.name), answers_.size());
-            if (!is_first) {
-                answers_[own->second].used = true;
-                own->second = answers_.size();
-            }
-            by_name_[std::move(each.name)].push_back(answers_.size());
-            answers_.push_back({std::move(each.body)});
-            break;
-        }
+        case step_kind::composed: add_answer(std::move(each)); break;
         default: break;
         }
     }
+}
+
+void plan_log::add_answer(ports::step_record record) {
+    // A step that was repeated has the answer that it got last.
+    const auto [own, is_first] =
+        by_step_.try_emplace(std::pair(record.path, record.name), answers_.size());
+    if (!is_first) {
+        answers_[own->second].used = true;
+        own->second = answers_.size();
+    }
+    by_name_[std::move(record.name)].push_back(answers_.size());
+    answers_.push_back({std::move(record.body)});
 }
 
 void plan_log::use_spare(const ports::spare_use& use) {

@@ -21,11 +21,13 @@ class plan_log final : public host::step_log, public host::step_plan {
 public:
     /// `records`: of earlier executions. `alters`: the substitutes differ from what was answered.
     /// `is_failure`: whether an answer is that of a step that failed.
+    /// `replays`: the records are of this program, and its steps find theirs by the way that leads
+    /// to them. Otherwise only their responses are used, by what is asked.
     plan_log(std::vector<ports::step_record> records, std::uint64_t seed, bool alters,
-             std::function<bool(const std::string&)> is_failure);
+             std::function<bool(const std::string&)> is_failure, bool replays = false);
 
     [[nodiscard]] std::vector<ports::step_record> take_earlier() override {
-        return std::exchange(spares_, {});
+        return std::exchange(earlier_, {});
     }
     [[nodiscard]] coro::task<result<void>> append(ports::step_record, coro::call_context) override {
         co_return result<void>();
@@ -59,9 +61,10 @@ private:
         bool used = false;
     };
     [[nodiscard]] const std::string& use(std::size_t index, std::string_view name);
+    void add_answer(ports::step_record record);
 
     std::function<bool(const std::string&)> is_failure_;
-    std::vector<ports::step_record> spares_;
+    std::vector<ports::step_record> earlier_;
     std::map<std::uint64_t, double> costs_; ///< of spares, by their numbers
     double known_usd_ = 0;
     std::vector<answer> answers_;

@@ -20,6 +20,14 @@ void discard(std::vector<ports::step_record>& records, const std::vector<std::ui
                   records.end());
 }
 
+std::function<bool(const std::string&)> failures_in(lang::heap& memory) {
+    return [&memory](const std::string& body) {
+        ports::step_record step;
+        step.body = body;
+        return setup::failure_of_step(memory, step).has_value();
+    };
+}
+
 } // namespace
 
 std::uint64_t seed_of_row(std::uint64_t run_seed, std::uint64_t number) {
@@ -34,12 +42,18 @@ plan_records plan_records_of(const planned_row& row, std::vector<ports::step_rec
     discard(records, history.discarded);
     all.records = std::move(records);
     all.seed = seed_of_row(row.run_seed, row.number);
-    all.is_failure = [&memory](const std::string& body) {
-        ports::step_record step;
-        step.body = body;
-        return setup::failure_of_step(memory, step).has_value();
-    };
+    all.is_failure = failures_in(memory);
     return all;
+}
+
+plan_records replayed_records_of(const planned_row& row, std::vector<ports::step_record> records,
+                                 lang::heap& memory) {
+    if (row.has_failed) setup::end_attempt(records);
+    host::row_history history = host::read_history(
+        std::move(records),
+        [&memory](const ports::step_record& step) { return setup::failure_of_step(memory, step); });
+    return {std::move(history.replayed), seed_of_row(row.run_seed, row.number),
+            failures_in(memory)};
 }
 
 } // namespace heddle::cli

@@ -1,4 +1,4 @@
-// What a row of an earlier program is executed with to see what it would ask.
+// What a row is executed with to see what it would ask.
 #pragma once
 
 #include <heddle/lang/heap.hpp>
@@ -31,6 +31,11 @@ struct planned_row {
 [[nodiscard]] plan_records plan_records_of(const planned_row& row,
                                            std::vector<ports::step_record> records,
                                            lang::heap& memory);
+
+/// As plan_records_of, for a row whose program and text are the same: what it replays.
+[[nodiscard]] plan_records replayed_records_of(const planned_row& row,
+                                               std::vector<ports::step_record> records,
+                                               lang::heap& memory);
 
 /// The seed of a row in a run of that seed.
 [[nodiscard]] std::uint64_t seed_of_row(std::uint64_t run_seed, std::uint64_t number);

@@ -69,8 +69,8 @@ public:
     /// Notes that a step uses a spare response of an earlier version of the program, so that no
     /// other step does.
     virtual void use_spare(const ports::spare_use& /*use*/) {}
-    /// The dry execution that this log belongs to; null for a real one. In a dry execution the only
-    /// earlier records are spares, and appended records are discarded.
+    /// The dry execution that this log belongs to; null for a real one. In a dry execution appended
+    /// records are discarded.
     [[nodiscard]] virtual step_plan* plan() noexcept { return nullptr; }
     /// Null: what is not recorded is performed. Otherwise nothing is appended.
     [[nodiscard]] virtual step_replay* replay() noexcept { return nullptr; }
