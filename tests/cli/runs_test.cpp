@@ -288,6 +288,37 @@ TEST_F(runs, have_limits_that_are_lifted_while_they_are_going) {
     EXPECT_EQ(model.counters().requests, 300U);
 }
 
+// The rows that it had kept from starting were given up, and nothing said why they were left.
+TEST_F(runs, have_limits_that_are_lifted_after_they_were_used_up) {
+    rows_file(5);
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (define answer (content (ask text)))\n"
+                 "  (when (string=? text \"t0\") (sleep 2) (print \"slept\") (sleep 3))\n"
+                 "  answer)\n");
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
+    {
+        child_process killed(heddle_command(asking(model.url(), {"-c", "1"})), at_home());
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 1; }));
+        const auto is_recorded = [&] {
+            const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+            return shown.out.find("\"requests\":1") != std::string::npos;
+        };
+        for (int i = 0; i < 200 && !is_recorded(); ++i) {} // the row sleeps for two seconds then
+        killed.send_signal(SIGKILL);
+        (void)killed.wait();
+    }
+    child_process child(
+        heddle_command(asking(model.url(), {"-c", "4", "--max-calls", "1", "--json"})), at_home());
+    ASSERT_TRUE(child.wait_for_err("slept"));
+    const auto set = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=none"});
+    EXPECT_EQ(set.code, 0) << set.err;
+    const auto ended = child.wait(milliseconds(30'000));
+    EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
+    EXPECT_EQ(model.counters().requests, 5U);
+}
+
 TEST_F(runs, get_other_attempts) {
     rows_file(3);
     scratch.file("w.heddle", asking_workflow);

@@ -39,7 +39,8 @@ struct batch_counts {
     ports::step_spending spent_now;  ///< by this one
     std::optional<double> mean_cost; ///< of a row
     std::optional<double> budget_usd;
-    std::string loading;   ///< the program, as long as no row can begin; or empty
+    bool bound_was_lifted = false; ///< of cost or calls: it has left rows before it was changed
+    std::string loading;           ///< the program, as long as no row can begin; or empty
     std::string waits_for; ///< "the budget", "a service that is down; next try in 8 s"; or empty
 
     [[nodiscard]] std::uint64_t ended() const noexcept { return done + failed + rejected; }

@@ -92,6 +92,7 @@ coro::task<result<void>> batch_run::run() {
                 gate_.stop(stop_cause::deadline);
                 break;
             }
+            take_left();
             if (auto job = next_to_start()) {
                 start(rows, std::move(job));
                 continue;
@@ -120,7 +121,11 @@ coro::task<result<void>> batch_run::run() {
                 break;
             }
             if (input_ended_ && idle && !next_ && retries_.empty()) {
-                if (held_.empty()) break;
+                if (held_.empty()) {
+                    // It was lifted, and the rows that it has left are for another process.
+                    if (has_dropped_) gate_.stop(last_used_up_);
+                    break;
+                }
                 ended = co_await settle_held(held_rows::all);
                 continue;
             }
@@ -188,9 +193,17 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job, end_guard
     } else if (outcome->what == row_outcome::kind::cancelled) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
         if (!outcome->held && own.has_run) note_work(own, true); // else it does not know of before
-        ++unfinished_;
         // In order, the rows behind it could not be written.
-        if (outcome->held && of_.asked.ordered) gate_.stop(used_up_);
+        const bool stops = of_.asked.ordered && used_up_ != stop_cause::none;
+        if (outcome->held && !stops) {
+            --own.attempts;
+            own.has_records = !own.is_revised;
+            own.is_continued = true;
+            leave(std::move(job));
+        } else {
+            ++unfinished_;
+            if (outcome->held) gate_.stop(used_up_);
+        }
     } else if (outcome->what == row_outcome::kind::waiting) {
         if (probe) services_.probe_lost(of_.tools.loop().now());
         note_work(own, true);
@@ -388,6 +401,7 @@ batch_counts batch_run::counts() const {
     now.mean_cost = gate_.mean_cost();
     if (of_.journal) now.maybe_paid = of_.journal->totals().maybe_paid;
     now.budget_usd = gate_.bounds().budget_usd;
+    now.bound_was_lifted = has_dropped_ && used_up_ == stop_cause::none;
     now.total = total_;
     if (!now.total) {
         const rows::row_progress read = of_.feed.progress();

@@ -126,6 +126,10 @@ private:
     [[nodiscard]] std::unique_ptr<row_job> next_to_start();
     /// A bound is used up: a row whose responses may all be known. Others are left.
     [[nodiscard]] std::unique_ptr<row_job> next_to_reuse();
+    /// The row does not run while that bound is used up.
+    void leave(std::unique_ptr<row_job> job);
+    /// Such a row is the next one, if the bound was changed since.
+    void take_left();
     void start(coro::nursery& rows, std::unique_ptr<row_job> job);
     [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job,
                                                 end_guard in_progress);
@@ -202,9 +206,13 @@ private:
     bool has_started_ = false;
     bool has_told_misfit_ = false;
     bool has_responses_ = false; ///< rows of earlier processes may need no further request
-    stop_cause used_up_ = stop_cause::none; ///< only such rows run since then
-    bool broken_ = false;                   ///< a row has met an error that ends the batch
-    std::unique_ptr<row_job> next_;         ///< admitted, and waiting to start
+    stop_cause used_up_ = stop_cause::none;     ///< only such rows run since then
+    std::deque<std::unique_ptr<row_job>> left_; ///< in unfinished_: they start if it is lifted
+    std::size_t left_bytes_ = 0;
+    bool has_dropped_ = false;                   ///< rows were left that did not fit into left_
+    stop_cause last_used_up_ = stop_cause::none; ///< also after it was lifted
+    bool broken_ = false;                        ///< a row has met an error that ends the batch
+    std::unique_ptr<row_job> next_;              ///< admitted, and waiting to start
     std::deque<std::unique_ptr<row_job>> retries_;
     std::vector<held_job> held_; ///< failed by a service that may be down for all
     struct {

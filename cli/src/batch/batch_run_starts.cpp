@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 constexpr auto longest_outage = 1h;
 /// Where no row of this process was answered: rather a mistake in the settings.
 constexpr auto longest_first_outage = 60s;
+constexpr std::size_t max_left = 16'384; ///< rows, and their bytes
+constexpr std::size_t max_left_bytes = std::size_t{64} << 20;
 
 } // namespace
 
@@ -26,7 +28,10 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
         gate_.stop(stop_cause::outage);
     gate_.set_spent(spent_now(),
                     of_.parking ? of_.parking->open_spending() : ports::step_spending());
-    if (has_responses_ && used_up_ == stop_cause::none) used_up_ = gate_.used_up();
+    if (has_responses_ && used_up_ == stop_cause::none) {
+        used_up_ = gate_.used_up();
+        if (used_up_ != stop_cause::none) last_used_up_ = used_up_;
+    }
     if (used_up_ != stop_cause::none && !gate_.bounds().until.passed(now)) return next_to_reuse();
     if (gate_.ask(now) != gate_answer::start) return nullptr;
     bool probe = false;
@@ -66,13 +71,28 @@ std::unique_ptr<row_job> batch_run::next_to_reuse() {
         next_->sends_nothing = true;
         return std::move(next_);
     }
-    if (of_.asked.ordered) {
-        gate_.stop(used_up_);
-    } else {
-        ++unfinished_;
-        next_.reset();
-    }
+    if (of_.asked.ordered) gate_.stop(used_up_);
+    else leave(std::move(next_));
     return nullptr;
+}
+
+void batch_run::leave(std::unique_ptr<row_job> job) {
+    ++unfinished_;
+    const std::size_t bytes = job->row.json.size();
+    if (left_.size() >= max_left || left_bytes_ + bytes > max_left_bytes) {
+        has_dropped_ = true;
+        return;
+    }
+    left_bytes_ += bytes;
+    left_.push_back(std::move(job));
+}
+
+void batch_run::take_left() {
+    if (next_ || used_up_ != stop_cause::none || left_.empty()) return;
+    next_ = std::move(left_.front());
+    left_.pop_front();
+    left_bytes_ -= next_->row.json.size();
+    --unfinished_;
 }
 
 void batch_run::start(coro::nursery& rows, std::unique_ptr<row_job> job) {

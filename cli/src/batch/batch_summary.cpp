@@ -81,6 +81,11 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
     std::string again = kept ? "the same command continues" : "";
     const std::string then = kept ? "; " + again : "";
     const std::string spent = cost_of(end.counts.spent);
+    const bool is_bound = end.cause == stop_cause::budget || end.cause == stop_cause::calls;
+    if (is_bound && end.counts.bound_was_lifted) {
+        return std::string(end.cause == stop_cause::calls ? "--max-calls" : "--budget-usd") +
+               " kept rows from starting before it was changed" + then;
+    }
     switch (end.cause) {
     case stop_cause::none:
         if (end.failure) return again;
