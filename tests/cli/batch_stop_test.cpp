@@ -228,6 +228,53 @@ TEST_F(stopped_batches, add_up_the_time_of_all_processes) {
     EXPECT_EQ(lines[0].at("attempts").to_number<int>(), 1) << "the attempt has gone on";
 }
 
+// The clock of a row begins anew with another program, and the version before hid behind it.
+TEST_F(stopped_batches, add_up_the_work_on_all_versions_of_the_program) {
+    rows_file(1);
+    const auto edit = [&](const std::string& version) {
+        scratch.file("w.heddle",
+                     "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                     "(define (main text) (ask \"" +
+                         version + "\") (ask \"" + version + " hang\"))");
+    };
+    {
+        model_thread model(R"({"rules": [{"match": "hang", "text": "x", "delay_ms": 60000},
+            {"match": ".*", "text": "x", "delay_ms": 400}]})");
+        for (const char* version : {"first", "second", "third"}) {
+            const auto before = model.counters().requests;
+            edit(version);
+            child_process child(heddle_command(batch_fixture::asking(model.url())));
+            ASSERT_TRUE(
+                model.wait_until([&](const auto& seen) { return seen.requests >= before + 2; }));
+            child.send_signal(SIGKILL);
+            (void)child.wait();
+        }
+    }
+    model_thread model(always_answering("x"));
+    edit("last");
+    EXPECT_EQ(run_heddle(batch_fixture::asking(model.url())).code, 0);
+    const auto lines = lines_of("out.jsonl");
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].at("attempts").to_number<int>(), 4);
+    EXPECT_GE(lines[0].at("duration_ms").to_number<int>(), 3 * 400);
+}
+
+TEST_F(stopped_batches, that_begin_anew_after_each_edit_count_the_attempts) {
+    rows_file(1);
+    const auto run_as = [&](const std::string& question) {
+        scratch.file("w.heddle",
+                     "(define (main text) (system:ask_user (question \"" + question + "\")))");
+        return run_heddle(command());
+    };
+    for (const char* question : {"One?", "Two?", "Two?", "Three?"})
+        EXPECT_EQ(run_as(question).code, 4) << "it waits";
+    ASSERT_EQ(run_heddle({"runs", "answer", path("out.jsonl"), "r0", "yes"}).code, 0);
+    EXPECT_EQ(run_as("Three?").code, 0);
+    const auto lines = lines_of("out.jsonl");
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].at("attempts").to_number<int>(), 3);
+}
+
 TEST_F(stopped_batches, at_their_deadline_start_nothing_more) {
     rows_file(100);
     scratch.file("w.heddle", "(define (main text) (sleep 0.1) text)");

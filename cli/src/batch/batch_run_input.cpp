@@ -182,6 +182,7 @@ result<void> batch_run::prepare(row_job& job, const ports::known_row* known) {
     }
     // Another program or text: what it asks as before is answered as before.
     job.is_revised = true;
+    job.was_begun = begun;
     job.has_ended = has_failed;
     job.asks_anew = has_failed && of_.asked.retries(job.row.id);
     job.is_continued = begun || known->outdated;
@@ -239,13 +240,14 @@ result<void> batch_run::reject(rows::row_item item, const known_table::match& fo
                                std::uint64_t position, row_outcome outcome, coro::nursery& rows) {
     const std::uint64_t number = found.number;
     const bool has_earlier = found.known && !found.duplicate;
+    const bool was_begun = has_earlier && found.known->status == ports::row_status::begun;
     const rows::row_origin& origin = rows::origin_of(item);
     ended_row row;
     row.result.id = origin.id;
     row.result.end.row = number;
     row.result.end.status = ports::row_status::rejected;
     row.result.end.error_json = outcome.error_json;
-    row.result.end.attempts = 0;
+    row.result.end.attempts = was_begun ? 1 : 0; // the one that does not go on
     row.letter = letter_of(item, row.result.end);
     failures_.add("rejected", outcome.message, origin.id);
     if (of_.asked.strict) gate_.stop(stop_cause::bad_row);
@@ -297,7 +299,7 @@ coro::task<result<void>> batch_run::add_earlier_work(ports::row_end* to) {
     to->maybe_paid = to->maybe_paid || history.lost != 0;
     result<ports::row_work> work = co_await of_.journal->work_of(to->row, context());
     if (!work) co_return std::move(work).error();
-    to->attempts = work->attempts;
+    to->attempts += work->attempts;
     to->duration_ms = work->duration_ms;
     co_return result<void>();
 }

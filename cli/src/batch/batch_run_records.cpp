@@ -29,6 +29,10 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
     std::vector<ports::step_record> left = ports::revised(*std::move(found), history.discarded);
     if (auto noted = of_.journal->revise_row(job.number, std::move(history.discarded)); !noted)
         co_return std::move(noted).error();
+    if (std::exchange(job.was_begun, false)) { // that attempt does not go on
+        ++job.before.attempts;
+        of_.journal->note_work(job.number, job.before);
+    }
     co_return left;
 }
 

@@ -21,6 +21,7 @@ struct row_job {
     std::uint64_t seed = 0;         ///< of its random numbers; of the run and `number`
     bool has_records = false;       ///< an earlier process or attempt has begun it
     bool has_ended = false;         ///< it failed in an earlier process
+    bool was_begun = false;         ///< and not ended under that program or text: an attempt at it
     bool is_revised = false;        ///< it has records of another program or text
     bool has_misfit = false;        ///< it has started over, since its records did not fit
     bool asks_anew = false;         ///< of those, what made it fail is discarded

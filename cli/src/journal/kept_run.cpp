@@ -179,6 +179,10 @@ coro::task<result<void>> kept_run::begin(const run_sources* now) {
         if (!changed->empty() && *row) {
             result<void> revised = co_await revise(failed);
             if (!revised) co_return revised;
+            if (!has_ended) { // that attempt does not go on
+                ++before_.attempts;
+                journal_->note_work(row_number, before_);
+            }
         } else if (failed && asked_.retry_failed) {
             if (auto again = journal_->retry_row(row_number); !again) co_return again;
         } else if (has_ended) {

@@ -66,7 +66,8 @@ constexpr const char* layout = R"(
 )";
 
 /// When rows were worked on last, where somebody notes it; what rows have taken before their last
-/// end; the order of the ends. Versions that do not know them leave them alone.
+/// end, and before their clocks began again with another version of the program; the order of the
+/// ends. Versions that do not know them leave them alone.
 constexpr const char* additions = R"(
     CREATE TABLE IF NOT EXISTS times (row INTEGER PRIMARY KEY, at INTEGER NOT NULL);
     CREATE INDEX IF NOT EXISTS times_by_age ON times (at);
@@ -74,6 +75,7 @@ constexpr const char* additions = R"(
         row INTEGER PRIMARY KEY,
         attempts INTEGER NOT NULL,
         duration INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS clocks (row INTEGER PRIMARY KEY, before INTEGER NOT NULL);
     CREATE INDEX IF NOT EXISTS ends_in_order ON ends (ended);
 )";
 

@@ -150,12 +150,15 @@ result<ports::row_work> run_reader::work_of(std::uint64_t row) {
             work.duration_ms = noted.number(1);
         }
         HEDDLE_TRY(sqlite_statement clock,
-                   database.prepare("SELECT max(at) FROM records WHERE row = ?"));
+                   database.prepare("SELECT max(at), (SELECT before FROM clocks WHERE row = ?1) "
+                                    "FROM records WHERE row = ?1 AND kind NOT IN (10, 11, 13)"));
         clock.begin().bind(static_cast<std::int64_t>(row));
         HEDDLE_TRY(const bool any, clock.step());
         if (any) {
-            // A process that was killed has noted nothing but its records.
-            const auto recorded = static_cast<std::int64_t>(std::ceil(clock.real(0) * 1000));
+            // A process that was killed has noted nothing but its records, whose clock has begun
+            // with this version of the program.
+            const auto recorded =
+                clock.number(1) + static_cast<std::int64_t>(std::ceil(clock.real(0) * 1000));
             work.duration_ms = std::max(work.duration_ms, recorded);
         }
         return work;

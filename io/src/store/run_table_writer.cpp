@@ -59,6 +59,13 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
             {&on.keep_work,
              "INSERT OR REPLACE INTO work (row, attempts, duration) "
              "SELECT row, attempts, duration FROM ends WHERE row = ?"},
+            {&on.new_clock,
+             "INSERT OR REPLACE INTO clocks (row, before) SELECT ?1, max("
+             "coalesce((SELECT duration FROM ends WHERE row = ?1), "
+             "(SELECT duration FROM work WHERE row = ?1), 0), "
+             "coalesce((SELECT before FROM clocks WHERE row = ?1), 0) + "
+             "coalesce((SELECT CAST(max(at) * 1000 + 0.999 AS INTEGER) FROM records "
+             "WHERE row = ?1 AND kind NOT IN (10, 11, 13)), 0))"},
             {&on.time, "INSERT OR REPLACE INTO times (row, at) VALUES (?, ?)"},
             {&on.emit, "UPDATE rows SET emitted = 1 WHERE row = ?"},
             {&on.sum, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"},
@@ -147,6 +154,7 @@ result<void> run_table_writer::drop_end(std::uint64_t row) {
 result<void> run_table_writer::apply(const row_restarted& change) {
     const std::int64_t row = key_of(change.row);
     next_.erase(change.row);
+    HEDDLE_CHECK(done(on_.new_clock.begin().bind(row)));
     HEDDLE_CHECK(done(on_.drop.begin().bind(row)));
     HEDDLE_CHECK(drop_end(change.row));
     return set_status(change.row, ports::row_status::begun, {});
@@ -159,6 +167,7 @@ result<void> run_table_writer::apply(const row_retried& change) {
 
 result<void> run_table_writer::apply(const row_revised& change) {
     const std::int64_t row = key_of(change.row);
+    HEDDLE_CHECK(done(on_.new_clock.begin().bind(row))); // while the records are what they were
     const std::string nothing(packer_.pack({}));
     for (const std::uint64_t each : change.discarded) {
         HEDDLE_CHECK(
@@ -192,7 +201,7 @@ result<void> run_table_writer::apply(const rows_forgotten& change) {
         }
         on_.status.begin();
         next_.erase(row);
-        for (const char* table : {"rows", "texts", "ends", "records", "times", "work"}) {
+        for (const char* table : {"rows", "texts", "ends", "records", "times", "work", "clocks"}) {
             const std::string drop =
                 "DELETE FROM " + std::string(table) + " WHERE row = " + std::to_string(key_of(row));
             HEDDLE_CHECK(database_.run(drop.c_str()));

@@ -87,6 +87,25 @@ TEST_F(run_store_ends, keep_what_the_row_has_taken_before) {
     EXPECT_EQ(work_of(*store, 1).attempts, 0U);
 }
 
+TEST_F(run_store_ends, add_the_clocks_of_earlier_versions_of_the_program) {
+    {
+        const auto store = open();
+        begin(*store, 3);
+        ASSERT_TRUE(append(*store, 3, record_of(1)));
+        ASSERT_TRUE(store->revise_row(3, {}));
+        store->note_work(3, {1, 500});
+        ASSERT_TRUE(append(*store, 3, record_of(1)));
+        ASSERT_TRUE(loop.run(store->flush(loop.context())));
+        EXPECT_EQ(work_of(*store, 3).attempts, 1U);
+        EXPECT_EQ(work_of(*store, 3).duration_ms, 1000);
+        ASSERT_TRUE(store->revise_row(3, {}));
+        ASSERT_TRUE(append(*store, 3, record_of(1)));
+        ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    }
+    const auto store = open(run_opening::resume);
+    EXPECT_EQ(work_of(*store, 3).duration_ms, 1500);
+}
+
 TEST_F(run_store_ends, are_in_the_order_in_which_they_came) {
     std::uint64_t seen = 0;
     {
