@@ -199,7 +199,9 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job, end_guard
             --own.attempts;
             own.has_records = !own.is_revised;
             own.is_continued = true;
-            leave(std::move(job));
+            // In order, the rows behind it may have taken the room without which no other starts.
+            if (of_.asked.ordered) retries_.push_back(std::move(job));
+            else leave(std::move(job));
         } else {
             ++unfinished_;
             if (outcome->held) gate_.stop(used_up_);

@@ -108,8 +108,8 @@ result<output_file> output_file::open(const output_target& target, std::string b
     if (opened.regular_) return opened;
     opened.stream_ = std::to_string(about.st_dev) + ':' + std::to_string(about.st_ino);
     const bool is_empty = S_ISREG(about.st_mode) && about.st_size == 0;
-    if (opened.stream_ == target.broken_stream && !is_empty)
-        HEDDLE_CHECK(opened.append(broken_end));
+    // Not now: a pipe may be full, and nothing interrupts this.
+    if (opened.stream_ == target.broken_stream && !is_empty) opened.pending_ = broken_end;
     return opened;
 }
 
@@ -192,6 +192,10 @@ result<void> output_file::cut(std::uint64_t size) {
 
 result<void> output_file::append(std::string_view lines) {
     if (failure_) return *failure_;
+    if (!pending_.empty()) {
+        const std::string ending = std::exchange(pending_, {});
+        HEDDLE_CHECK(append(ending));
+    }
     std::string_view rest = lines;
     while (!rest.empty()) {
         const ssize_t written = ::write(number_, rest.data(), rest.size());

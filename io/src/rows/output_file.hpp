@@ -47,7 +47,8 @@ private:
     fs::descriptor own_;
     int number_ = -1;
     bool regular_ = false;
-    std::string stream_; ///< empty: a regular file that can be cut
+    std::string stream_;  ///< empty: a regular file that can be cut
+    std::string pending_; ///< ends a broken line there, before what is written first
     std::uint64_t size_ = 0;
     std::optional<error> failure_;
 };

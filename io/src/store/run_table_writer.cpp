@@ -152,12 +152,16 @@ result<void> run_table_writer::drop_end(std::uint64_t row) {
 }
 
 result<void> run_table_writer::apply(const row_restarted& change) {
-    const std::int64_t row = key_of(change.row);
-    next_.erase(change.row);
-    HEDDLE_CHECK(done(on_.new_clock.begin().bind(row)));
-    HEDDLE_CHECK(done(on_.drop.begin().bind(row)));
-    HEDDLE_CHECK(drop_end(change.row));
-    return set_status(change.row, ports::row_status::begun, {});
+    HEDDLE_CHECK(done(on_.new_clock.begin().bind(key_of(change.row))));
+    return restart(change.row);
+}
+
+/// Its clock has been noted.
+result<void> run_table_writer::restart(std::uint64_t row) {
+    next_.erase(row);
+    HEDDLE_CHECK(done(on_.drop.begin().bind(key_of(row))));
+    HEDDLE_CHECK(drop_end(row));
+    return set_status(row, ports::row_status::begun, {});
 }
 
 result<void> run_table_writer::apply(const row_retried& change) {
@@ -176,7 +180,7 @@ result<void> run_table_writer::apply(const row_revised& change) {
     HEDDLE_CHECK(done(on_.to_due.begin().bind(row).bind(row)));
     HEDDLE_CHECK(done(on_.to_spares.begin().bind(row)));
     HEDDLE_CHECK(done(on_.to_past.begin().bind(std::string_view(nothing)).bind(row)));
-    return apply(row_restarted{change.row});
+    return restart(change.row);
 }
 
 result<void> run_table_writer::apply(const rows_outdated& change) {

@@ -38,6 +38,7 @@ private:
     [[nodiscard]] result<void> apply(const nothing_written&) { return {}; }
     [[nodiscard]] result<void> apply(const row_begun& change);
     [[nodiscard]] result<void> apply(const row_restarted& change);
+    [[nodiscard]] result<void> restart(std::uint64_t row);
     [[nodiscard]] result<void> apply(const row_retried& change);
     [[nodiscard]] result<void> apply(const step_appended& change);
     [[nodiscard]] result<void> apply(const ports::row_end& change);

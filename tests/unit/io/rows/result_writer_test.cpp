@@ -439,8 +439,11 @@ TEST_F(interrupted_pipe, has_the_line_that_was_broken_ended) {
     EXPECT_TRUE(arrived().starts_with("\n{\"id\":\"r1\""));
     ASSERT_TRUE(open(result_format::jsonl, stream() + "1")->write({&one, 1}));
     EXPECT_TRUE(arrived().starts_with("{\"id\":\"r1\"")) << "that was another pipe";
-    EXPECT_EQ(open(result_format::csv, stream(), 0)->stream(), stream());
-    EXPECT_TRUE(arrived().ends_with(",maybe_paid\ninterrupted\"\n")) << "for a new reader";
+    EXPECT_EQ(open(result_format::jsonl, stream())->stream(), stream());
+    EXPECT_EQ(arrived(), "") << "nothing is written that may have to wait";
+    ASSERT_TRUE(open(result_format::csv, stream(), 0)->write({&one, 1}));
+    EXPECT_NE(arrived().find(",maybe_paid\ninterrupted\"\nr1,"), std::string::npos)
+        << "for a new reader";
 }
 
 // A record whose end is missing took the next one into its quotes, or its cells.

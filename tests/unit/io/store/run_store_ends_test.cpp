@@ -106,6 +106,21 @@ TEST_F(run_store_ends, add_the_clocks_of_earlier_versions_of_the_program) {
     EXPECT_EQ(work_of(*store, 3).duration_ms, 1500);
 }
 
+// Records that an edit leaves as they are counted once more with each edit.
+TEST_F(run_store_ends, count_each_clock_once) {
+    const auto store = open();
+    begin(*store, 3);
+    ports::step_record sent = record_of(1);
+    sent.kind = ports::step_kind::sent;
+    for (int edit = 1; edit <= 3; ++edit) {
+        ASSERT_TRUE(append(*store, 3, sent));
+        ASSERT_TRUE(append(*store, 3, record_of(1)));
+        ASSERT_TRUE(store->revise_row(3, {}));
+        ASSERT_TRUE(loop.run(store->flush(loop.context())));
+        EXPECT_EQ(work_of(*store, 3).duration_ms, 500 * edit);
+    }
+}
+
 TEST_F(run_store_ends, are_in_the_order_in_which_they_came) {
     std::uint64_t seen = 0;
     {
