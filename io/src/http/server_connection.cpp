@@ -54,6 +54,7 @@ server_connection::server_connection(server_shared& shared, fs::descriptor socke
 coro::task<void> server_connection::serve(std::shared_ptr<server_connection> self,
                                           coro::call_context context) {
     server_connection& me = *self;
+    if (me.at_end_) co_return; // the server stopped before this began
     if (const auto ec = me.stream_.watch()) throw boost::system::system_error(ec);
     bool going = true;
     if (me.shared_.tls) going = co_await begin_tls(me);
@@ -203,7 +204,9 @@ coro::task<bool> server_connection::respond(server_connection& self, coro::call_
     coro::cancel_source gone(context.cancel);
     {
         const request_in_progress going(self, gone);
-        if (self.stream_.may_read()) self.read_ahead(); // what was notified before is not again
+        // What was notified before is not again. In the next turn: a client that has ended its side
+        // right after the request gets a response that is there at once.
+        if (self.stream_.may_read()) self.shared_.sockets.again(self, {true, false, false});
         try {
             co_await self.shared_.handler(request, response, context.with_cancel(gone));
         } catch (const std::exception& e) {
@@ -397,6 +400,8 @@ coro::task<coro::wake> server_connection::wait_writable(server_connection& self,
 void server_connection::on_ready(net::readiness what) noexcept {
     stream_.note(what);
     if (what.writable && writable_.waiting()) writable_.notify();
+    // TLS may have to write before it reads on.
+    what.readable = what.readable || (what.writable && stream_.may_read());
     if (!what.readable) return;
     if (request_ == nullptr) {
         if (readable_.waiting()) readable_.notify();

@@ -31,7 +31,7 @@ io_outcome server_stream::read_some(std::span<char> into) noexcept {
     if (!tls_) return read_raw(into);
     const io_outcome got = tls_->read_some(into);
     // Records have borders: a read that does not fill its room may leave some of them.
-    may_read_ = got.status == io_status::done;
+    may_read_ = got.status == io_status::done || tls_->wants_write();
     return got;
 }
 

@@ -165,7 +165,9 @@ error_code readiness_set::change(int descriptor, ready_node& node, interest what
 void readiness_set::close(int descriptor, ready_node& node) noexcept {
     state& s = *state_;
     s.forget(node);
-    // The only descriptor of its file: closing it takes it out of the epoll set as well.
+    // Closing it would do only if it is the only descriptor of its file: a process that was forked
+    // a moment ago may have a copy.
+    (void)epoll_ctl(s.inner, EPOLL_CTL_DEL, descriptor, nullptr);
     ::close(descriptor);
     if (--s.watched == 0 && s.armed) {
         // Nothing to wait for: let the loop run out of work.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace heddle::providers {
 
@@ -19,7 +20,11 @@ void append_value(json_writer& out, const json::value& value) {
     case json::kind::bool_: out.boolean(value.get_bool()); return;
     case json::kind::int64: out.number(value.get_int64()); return;
     case json::kind::uint64: out.raw(std::to_string(value.get_uint64())); return;
-    case json::kind::double_: out.number(value.get_double()); return;
+    case json::kind::double_:
+        // More than a double holds: whoever checks the text has to see that no number is.
+        if (std::isinf(value.get_double())) out.raw(value.get_double() < 0 ? "-1e999" : "1e999");
+        else out.number(value.get_double());
+        return;
     case json::kind::string: out.string(value.get_string()); return;
     case json::kind::array:
         out.begin_array();

@@ -95,7 +95,7 @@ json_reader::json_reader(decode_options options) : options_(options), parser_(op
 result<json::value> json_reader::parse(std::string_view text) {
     text = utf8::skip_byte_order_mark(text);
     splits_.clear();
-    mended_ = {};
+    std::string().swap(mended_);
     boost::system::error_code ec;
     json::value tree = parser_.parse(text, json_tree_parser::wrong_bytes::refused, ec);
     if (!ec) return tree;

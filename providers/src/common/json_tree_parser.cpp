@@ -26,7 +26,8 @@ using json_tree::value;
 /// millions of these.
 constexpr std::size_t usual_tree_bytes = 64 * 1024 * 1024;
 constexpr std::size_t max_bytes_for_each = 5;
-constexpr std::size_t kept_places = 256; ///< of the stack, from one text to the next
+constexpr std::size_t kept_places = 256;      ///< of the stack, from one text to the next
+constexpr std::size_t kept_bytes = 64 * 1024; ///< of a string with escapes
 
 json::parse_options options_for(std::size_t max_depth, json_tree_parser::wrong_bytes bytes) {
     json::parse_options options;
@@ -44,6 +45,7 @@ public:
         if (open_.capacity() > kept_places) std::pmr::vector<key_value>(&memory_).swap(open_);
         open_.clear();
         names_next_ = false;
+        if (pending_.capacity() > kept_bytes) std::string().swap(pending_);
         pending_.clear();
         // release() would keep the size of the next block, which doubles with every block.
         blocks_.emplace(first_block_.data(), first_block_.size(), &memory_);

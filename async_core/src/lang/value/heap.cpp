@@ -42,8 +42,11 @@ constexpr bool shrinks_in_place = true;
 /// What the system takes back in one go. To free 100 MB at once would take 10 ms.
 constexpr std::size_t piece_of_block = std::size_t{1} << 20;
 constexpr std::size_t work_of_piece = 10'000; ///< in objects that are freed
+/// Of a kind whose content may be given up twice, see heap::drain.
 [[nodiscard]] bool is_large_block(object* target) noexcept {
-    return shrinks_in_place && target->size_class == 0 &&
+    const bool of_kind =
+        target->type == kind::string || target->type == kind::list || target->type == kind::map;
+    return shrinks_in_place && of_kind && target->size_class == 0 &&
            size_of_block(target) > 2 * piece_of_block;
 }
 

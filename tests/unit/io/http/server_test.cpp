@@ -217,6 +217,24 @@ TEST_F(http_server, cancels_the_handler_of_a_client_that_hangs_up) {
     }
 }
 
+// The end that came together with the request was seen before its handler began.
+TEST_F(http_server, responds_to_a_client_that_has_ended_its_side) {
+    start();
+    for (const int requests : {1, 2}) {
+        raw_client client(port);
+        std::string all;
+        for (int i = 0; i < requests; ++i) all += get("/hello", "");
+        client.send(all);
+        client.end_sending();
+        const std::string text = client.read_all();
+        std::size_t found = 0;
+        for (std::size_t at = text.find("HTTP/1.1 200"); at != text.npos;
+             at = text.find("HTTP/1.1 200", at + 1))
+            ++found;
+        EXPECT_EQ(found, static_cast<std::size_t>(requests)) << text;
+    }
+}
+
 TEST_F(http_server, notices_the_end_behind_a_request_that_was_sent_ahead) {
     start();
     raw_client client(port);
