@@ -295,7 +295,7 @@ TEST_F(runs, have_limits_that_are_lifted_after_they_were_used_up) {
                  "(defatom ask (params q) (instructions \"{{q}}\"))\n"
                  "(define (main text)\n"
                  "  (define answer (content (ask text)))\n"
-                 "  (when (string=? text \"t0\") (sleep 2) (print \"slept\") (sleep 3))\n"
+                 "  (when (string=? text \"t0\") (sleep 5) (print \"slept\") (sleep 3))\n"
                  "  answer)\n");
     model_thread model(R"({"rules": [{"match": ".*", "text": "x"}]})");
     {
@@ -305,7 +305,12 @@ TEST_F(runs, have_limits_that_are_lifted_after_they_were_used_up) {
             const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
             return shown.out.find("\"requests\":1") != std::string::npos;
         };
-        for (int i = 0; i < 200 && !is_recorded(); ++i) {} // the row sleeps for two seconds then
+        bool recorded = false;
+        for (int i = 0; i < 400 && !recorded; ++i) { // the row sleeps for five seconds then
+            std::this_thread::sleep_for(milliseconds(10));
+            recorded = is_recorded();
+        }
+        ASSERT_TRUE(recorded);
         killed.send_signal(SIGKILL);
         (void)killed.wait();
     }

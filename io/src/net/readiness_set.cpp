@@ -179,10 +179,14 @@ void readiness_set::close(int descriptor, ready_node& node) noexcept {
 void readiness_set::again(ready_node& node, readiness what) {
     state& s = *state_;
     s.again.push_back({&node, what});
-    if (s.again.size() == 1) {
+    if (s.again.size() != 1) return;
+    try {
         boost::asio::post(s.outer.get_executor(), [self = state_] {
             if (self->loop != nullptr) self->deliver_again();
         });
+    } catch (...) {
+        s.again.pop_back(); // else no later one would post
+        throw;
     }
 }
 
