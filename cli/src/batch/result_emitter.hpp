@@ -33,8 +33,8 @@ struct ended_row {
 
 /// Writes results in batches on a worker, flushes them, and notes in the journal what is written: a
 /// process that continues the run writes what is missing. Nothing is in a file twice, since its end
-/// is cut off there; in a pipe, at most `max_batch` results are after a crash, behind a line that may be
-/// broken. Threads: the loop's.
+/// is cut off there; in a pipe, at most `max_batch` results are after a crash, behind a line that
+/// may be broken. Threads: the loop's.
 class result_emitter {
 public:
     static constexpr std::size_t max_batch = 1000; ///< results

@@ -79,7 +79,7 @@ public:
     /// Notes in the manifest that requests of the run are parked. Errors: io_error.
     [[nodiscard]] result<void> note_parking();
     /// What `heddle runs set` has changed and what earlier processes were asked for, for the
-    /// command; `manifest` is that of the run. Says so.
+    /// command; `manifest` is that of the run. Reports it.
     void take_settings(run_manifest& manifest);
     /// Notes what `heddle runs set` has changed, for later processes. Errors: io_error.
     [[nodiscard]] result<void> note_limits(const run_limits& limits);

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] net::io_outcome read_raw(std::span<char> into) noexcept;
     [[nodiscard]] net::io_outcome write_some(std::string_view from) noexcept;
 
-    /// Tells the client within TLS that nothing more comes.
+    /// Notifies the client, within TLS, that nothing more comes.
     void close_notify() noexcept;
     void end_sending() noexcept;
     /// The node is not notified any more. Later calls do nothing.

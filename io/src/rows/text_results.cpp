@@ -15,7 +15,7 @@ namespace heddle::rows {
 namespace {
 
 constexpr std::string_view jsonl_beginning = "{\"id\":";
-/// A quote after a letter is a part of the cell, or ends one that is open: the cell ends in any case.
+/// A quote after a letter is a part of the cell, or ends one that is open: the cell ends anyway.
 constexpr std::string_view end_of_broken_record = "interrupted\"\n";
 
 template <class Number>

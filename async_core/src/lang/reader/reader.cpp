@@ -220,7 +220,7 @@ std::optional<value> reading::make_list_of_items(std::size_t first, source_span 
 }
 
 /// As above, without places; and the stack of places stays as it is. From the end, so that the
-/// stack gives its memory back while the list takes it.
+/// stack frees its memory while the list takes it.
 std::optional<value> reading::list_of_items(std::size_t first) {
     const std::size_t count = items_.size() - first;
     if (count == 0) return value::empty_list();

@@ -10,7 +10,7 @@ namespace heddle::lang {
 
 text_builder::~text_builder() { drop_pieces(); }
 
-/// From the last to the first: the allocator gives back to the system what is at its end, so what
+/// From the last to the first: the allocator returns to the system what is at its end, so what
 /// goes in another order goes all at once when the last piece does.
 void text_builder::drop_pieces() noexcept {
     while (!pieces_.empty()) {

@@ -447,7 +447,7 @@ TEST_F(interrupted_pipe, has_the_line_that_was_broken_ended) {
 }
 
 // A record whose end is missing took the next one into its quotes, or its cells.
-TEST_F(interrupted_pipe, has_broken_records_that_can_be_told) {
+TEST_F(interrupted_pipe, has_broken_records_that_can_be_recognised) {
     row_result cells = done(1, R"("a \"b\", c")");
     cells.id = "x,\"y\"\n,\"";
     auto before = open(result_format::csv);
