@@ -275,6 +275,35 @@ TEST_F(stopped_batches, that_begin_anew_after_each_edit_count_the_attempts) {
     EXPECT_EQ(lines[0].at("attempts").to_number<int>(), 3);
 }
 
+// An attempt that had failed counted once more with the edit.
+TEST_F(stopped_batches, between_two_attempts_and_edited_count_each_attempt_once) {
+    rows_file(1);
+    model_thread model(R"({"rules": [{"match": "t0", "text": "x",
+        "error": {"status": 400, "message": "no", "times": 1}}, {"match": ".*", "text": "x"}]})");
+    {
+        child_process child(heddle_command(asking(model.url(), {"--retry-rows", "1"})));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 1; }));
+        const auto has_failed = [&] {
+            const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+            return shown.out.find("\"requests\":1") != std::string::npos;
+        };
+        bool failed = false;
+        for (int i = 0; i < 400 && !failed; ++i) { // a second passes before the next attempt
+            std::this_thread::sleep_for(milliseconds(10));
+            failed = has_failed();
+        }
+        ASSERT_TRUE(failed);
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    if (model.counters().requests != 1) GTEST_SKIP() << "the next attempt was faster";
+    scratch.file("w.heddle", "(define (main text) 1)");
+    EXPECT_EQ(run_heddle(batch_fixture::asking(model.url(), {"--retry-rows", "1"})).code, 0);
+    const auto lines = lines_of("out.jsonl");
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].at("attempts").to_number<int>(), 2);
+}
+
 TEST_F(stopped_batches, at_their_deadline_start_nothing_more) {
     rows_file(100);
     scratch.file("w.heddle", "(define (main text) (sleep 0.1) text)");

@@ -362,6 +362,8 @@ void batch_run::pause(bool paused) {
 void batch_run::set_limits(const run_limits& limits) {
     batch_bounds& bounds = gate_.bounds();
     for (const auto& [name, value] : limits) {
+        // Other limits do not let rows start that one of these has stopped.
+        if (name == "budget-usd" || name == "max-calls") used_up_ = stop_cause::none;
         if (name == "concurrency") bounds.concurrency = static_cast<std::size_t>(value);
         else if (name == "budget-usd") bounds.budget_usd = amount_of(value);
         else if (name == "max-calls") bounds.max_calls = count_of(value);
@@ -373,7 +375,6 @@ void batch_run::set_limits(const run_limits& limits) {
                 coro::deadline(of_.tools.loop().now() + std::chrono::ceil<coro::clock::duration>(
                                                             std::chrono::duration<double>(value)));
     }
-    used_up_ = stop_cause::none;
     gate_.look_at_failures();
     changed_.notify();
 }

@@ -113,12 +113,17 @@ private:
     [[nodiscard]] result<void> reject(rows::row_item item, const known_table::match& found,
                                       std::uint64_t position, row_outcome outcome,
                                       coro::nursery& rows);
-    /// Keeps the end of a rejected row, together with those of others. `has_earlier`: the run has
-    /// records of it.
-    [[nodiscard]] coro::task<result<void>> end_rejected(ended_row row, bool has_earlier,
+    /// What the journal has of a row that is rejected now.
+    struct earlier_work {
+        bool is_known = false;
+        bool was_begun = false; ///< and not ended
+    };
+    /// Keeps the end of a rejected row, together with those of others.
+    [[nodiscard]] coro::task<result<void>> end_rejected(ended_row row, earlier_work earlier,
                                                         std::uint64_t position, end_guard waiting);
-    /// What earlier processes have used for the row.
-    [[nodiscard]] coro::task<result<void>> add_earlier_work(ports::row_end* to);
+    /// Adds what earlier processes have used for the row. `was_begun`: an attempt may be open, which
+    /// ends now.
+    [[nodiscard]] coro::task<result<void>> add_earlier_work(ports::row_end* to, bool was_begun);
     /// Whether a further row may be rejected: not too many wait for the journal.
     [[nodiscard]] bool may_reject() const noexcept;
     [[nodiscard]] result<void> prepare(row_job& job, const ports::known_row* known);

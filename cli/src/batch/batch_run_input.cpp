@@ -2,6 +2,7 @@
 #include "batch/batch_run.hpp"
 
 #include <heddle/host/row_history.hpp>
+#include <heddle/setup/journal/row_failures.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -247,7 +248,6 @@ result<void> batch_run::reject(rows::row_item item, const known_table::match& fo
     row.result.end.row = number;
     row.result.end.status = ports::row_status::rejected;
     row.result.end.error_json = outcome.error_json;
-    row.result.end.attempts = was_begun ? 1 : 0; // the one that does not go on
     row.letter = letter_of(item, row.result.end);
     failures_.add("rejected", outcome.message, origin.id);
     if (of_.asked.strict) gate_.stop(stop_cause::bad_row);
@@ -267,14 +267,15 @@ result<void> batch_run::reject(rows::row_item item, const known_table::match& fo
         rejected_.bytes -= bytes;
         break_off();
     });
-    rows.start(end_rejected(std::move(row), has_earlier, position, std::move(waiting)));
+    const earlier_work earlier{has_earlier, was_begun};
+    rows.start(end_rejected(std::move(row), earlier, position, std::move(waiting)));
     return {};
 }
 
-coro::task<result<void>> batch_run::end_rejected(ended_row row, bool has_earlier,
+coro::task<result<void>> batch_run::end_rejected(ended_row row, earlier_work earlier,
                                                  std::uint64_t position, end_guard waiting) {
-    if (has_earlier) { // before an edit it has run
-        result<void> added = co_await add_earlier_work(&row.result.end);
+    if (earlier.is_known) { // before an edit it has run
+        result<void> added = co_await add_earlier_work(&row.result.end, earlier.was_begun);
         if (!added) co_return added;
     }
     result<void> kept = co_await of_.journal->end_row(row.result.end, context());
@@ -289,10 +290,11 @@ coro::task<result<void>> batch_run::end_rejected(ended_row row, bool has_earlier
     co_return kept;
 }
 
-coro::task<result<void>> batch_run::add_earlier_work(ports::row_end* to) {
+coro::task<result<void>> batch_run::add_earlier_work(ports::row_end* to, bool was_begun) {
     result<std::vector<ports::step_record>> records =
         co_await of_.journal->records_of(to->row, context());
     if (!records) co_return std::move(records).error();
+    if (was_begun && !setup::ends_with_failure(*records)) ++to->attempts; // that does not go on
     const host::row_history history = host::read_history(
         *std::move(records), [](const ports::step_record&) { return std::nullopt; });
     to->spent += history.spent;

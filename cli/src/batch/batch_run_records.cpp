@@ -16,6 +16,7 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
     result<std::vector<ports::step_record>> found =
         co_await of_.journal->records_of(job.number, context());
     if (!found) co_return std::move(found).error();
+    const bool was_open = job.was_begun && !setup::ends_with_failure(*found);
     host::row_history history =
         setup::read_earlier_version(memory, *found, job.has_ended, job.asks_anew);
     if (!job.has_run) {
@@ -29,7 +30,8 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
     std::vector<ports::step_record> left = ports::revised(*std::move(found), history.discarded);
     if (auto noted = of_.journal->revise_row(job.number, std::move(history.discarded)); !noted)
         co_return std::move(noted).error();
-    if (std::exchange(job.was_begun, false)) { // that attempt does not go on
+    job.was_begun = false;
+    if (was_open) { // that attempt does not go on
         ++job.before.attempts;
         of_.journal->note_work(job.number, job.before);
     }

@@ -50,7 +50,7 @@ public:
         std::function<result<void>(std::string mark)> keep_mark;
         std::string file; ///< of the results, for that
         /// Of a stream: notes in the journal that a batch is being written, or that all are whole;
-        /// empty: nobody does.
+        /// empty: nothing is noted.
         std::function<result<void>(bool begins)> note_writing;
         std::function<void()> on_change; ///< there is room again, or writing has failed
         bool holds_status = false;       ///< results go to the terminal that shows the status

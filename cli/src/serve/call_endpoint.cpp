@@ -137,7 +137,7 @@ coro::task<int> call_endpoint::respond_whole(const served_function& called, json
         const error failure = for_client(ended.error(), context);
         status = http_status(failure);
         note(failure);
-        if (has_hung_up(context)) { // nobody reads it
+        if (has_hung_up(context)) { // a response would not be read
             response.abandon();
             co_return status;
         }

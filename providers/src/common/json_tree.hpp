@@ -17,43 +17,38 @@ using string = std::string_view;
 class value;
 struct key_value;
 
-/// The elements of an array. Copies are cheap and refer to the same elements.
-class array {
+/// Parts of the tree that stand in one block. Copies are cheap and refer to the same parts.
+template <class Part>
+class parts {
 public:
-    array() = default;
-    array(const value* first, std::size_t size) noexcept : first_(first), size_(size) {}
+    parts() = default;
+    parts(const Part* first, std::size_t size) noexcept : first_(first), size_(size) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-    [[nodiscard]] const value* begin() const noexcept { return first_; }
-    [[nodiscard]] inline const value* end() const noexcept;
-    [[nodiscard]] const value& front() const noexcept { return *first_; }
-    [[nodiscard]] inline const value& operator[](std::size_t at) const noexcept;
+    [[nodiscard]] const Part* begin() const noexcept { return first_; }
+    [[nodiscard]] const Part* end() const noexcept { return first_ + size_; }
+    [[nodiscard]] const Part& front() const noexcept { return *first_; }
+    [[nodiscard]] const Part& operator[](std::size_t at) const noexcept { return first_[at]; }
 
 private:
-    const value* first_ = nullptr;
+    const Part* first_ = nullptr;
     std::size_t size_ = 0;
 };
 
-/// The members of an object, in the order of the text. Copies are cheap and refer to the same
-/// members.
-class object {
-public:
-    object() = default;
-    object(const key_value* first, std::size_t size) noexcept : first_(first), size_(size) {}
+/// The elements of an array.
+using array = parts<value>;
 
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-    [[nodiscard]] const key_value* begin() const noexcept { return first_; }
-    [[nodiscard]] inline const key_value* end() const noexcept;
+/// The members of an object, in the order of the text.
+class members : public parts<key_value> {
+public:
+    using parts<key_value>::parts;
+
     /// Null when there is no such member. Of several with one name the last counts. Takes time in
     /// proportion to the number of members: ask for a fixed number of names.
     [[nodiscard]] inline const value* if_contains(std::string_view name) const noexcept;
-
-private:
-    const key_value* first_ = nullptr;
-    std::size_t size_ = 0;
 };
+using object = members;
 
 /// A value of the tree. The functions get_… require its kind; those named if_… return null for
 /// another kind.
@@ -123,12 +118,8 @@ struct key_value {
     value item;
 };
 
-inline const value* array::end() const noexcept { return first_ + size_; }
-inline const value& array::operator[](std::size_t at) const noexcept { return first_[at]; }
-inline const key_value* object::end() const noexcept { return first_ + size_; }
-
-inline const value* object::if_contains(std::string_view name) const noexcept {
-    for (const key_value* each = end(); each != first_;) {
+inline const value* members::if_contains(std::string_view name) const noexcept {
+    for (const key_value* each = end(); each != begin();) {
         --each;
         if (each->key == name) return &each->item;
     }

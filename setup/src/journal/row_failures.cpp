@@ -31,7 +31,8 @@ namespace {
 
 /// The record with which the last attempt has failed; end(): it has left none. Responses of
 /// batches that were still awaited may follow it.
-std::vector<ports::step_record>::iterator last_failure(std::vector<ports::step_record>& records) {
+template <class Records>
+[[nodiscard]] auto last_failure(Records& records) {
     for (auto each = records.end(); each != records.begin();) {
         --each;
         switch (each->kind) {
@@ -49,9 +50,12 @@ std::vector<ports::step_record>::iterator last_failure(std::vector<ports::step_r
 
 } // namespace
 
+bool ends_with_failure(const std::vector<ports::step_record>& records) {
+    return last_failure(records) != records.end();
+}
+
 void end_attempt(std::vector<ports::step_record>& records) {
-    if (last_failure(records) == records.end())
-        records.emplace_back().kind = ports::step_kind::failed;
+    if (!ends_with_failure(records)) records.emplace_back().kind = ports::step_kind::failed;
 }
 
 host::row_history read_earlier_version(lang::heap& memory, std::vector<ports::step_record> records,

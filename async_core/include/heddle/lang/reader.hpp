@@ -40,7 +40,7 @@ class incomplete_input final : public error_payload {};
                                                   std::uint32_t position = 0,
                                                   const read_options& options = {});
 
-/// As read_all, as a list without the places of its elements. Long texts take no long steps.
+/// As read_all, but a list without the places of its elements. Long texts are read in turns.
 [[nodiscard]] result<value> read_list(heap& memory, std::string_view text,
                                       std::uint32_t position = 0, const read_options& options = {});
 

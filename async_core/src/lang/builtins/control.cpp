@@ -18,7 +18,7 @@ namespace heddle::lang {
 
 namespace {
 
-/// What an error keeps of a text is copied. False: stop.
+/// Pays for the copy of what an error keeps of a text. False: the builtin has to stop.
 [[nodiscard]] bool spend_on_error_text(native_call& call, std::string_view text) {
     return call.spend_bytes(std::min(text.size(), max_error_text));
 }

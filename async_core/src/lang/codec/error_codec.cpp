@@ -61,6 +61,7 @@ void put_data(std::string& out, const value& data) {
     if (info.retryable) flags |= *info.retryable ? may_be_retried : is_final;
     if (info.attempts) flags |= has_attempts;
     if (payload_of(failure)) flags |= has_payload;
+    if (!whole_message_of(failure).is_nil()) flags |= is_cut_message;
     return static_cast<std::uint8_t>(flags);
 }
 
@@ -126,8 +127,7 @@ struct fields {
 
 [[nodiscard]] error made_of(const fields& known, category_finder categories) {
     const auto reason = static_cast<cancel_reason>(known.reason);
-    // One with a payload had been cut: the payload has all of it.
-    std::string message = (known.flags & has_payload) != 0
+    std::string message = (known.flags & is_cut_message) != 0
                               ? utf8::shortened(known.message, max_error_text)
                               : std::string(known.message);
     if (reason != cancel_reason::none) return error::cancelled(reason, std::move(message));
@@ -144,12 +144,15 @@ struct fields {
     return data;
 }
 
-/// `message`: of the error.
-[[nodiscard]] result<void> read_payload(heap& memory, byte_reader& from, std::string_view message,
-                                        error& out) {
+/// `cut_message`: all of a message of which the error keeps the beginning; else empty.
+[[nodiscard]] result<void> read_payload(heap& memory, byte_reader& from,
+                                        std::string_view cut_message, error& out) {
     auto payload = std::make_shared<script_payload>();
-    if (message.size() > max_error_text && memory.can_allocate(message.size()))
-        payload->message = make_string(memory, message);
+    if (!cut_message.empty()) {
+        if (!memory.can_allocate(cut_message.size()))
+            return error(errc::limit, "a recorded answer needs more memory than is left");
+        payload->message = make_string(memory, cut_message);
+    }
     HEDDLE_TRY(payload->reason, from.text());
     HEDDLE_TRY(const std::uint8_t flags, from.byte());
     payload->uncatchable = (flags & is_uncatchable) != 0;
@@ -176,7 +179,10 @@ struct fields {
         HEDDLE_TRY(const std::uint64_t attempts, from.number());
         out = std::move(out).with_attempts(static_cast<std::uint32_t>(attempts));
     }
-    if (known.flags & has_payload) HEDDLE_CHECK(read_payload(memory, from, known.message, out));
+    if (known.flags & has_payload) {
+        const bool is_cut = (known.flags & is_cut_message) != 0;
+        HEDDLE_CHECK(read_payload(memory, from, is_cut ? known.message : std::string_view(), out));
+    }
     HEDDLE_TRY(const std::uint64_t lines, from.count());
     for (std::uint64_t i = 0; i < lines; ++i) {
         HEDDLE_TRY(const std::string_view line, from.text());

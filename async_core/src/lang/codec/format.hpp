@@ -39,6 +39,8 @@ enum error_flag : std::uint8_t {
     is_final = 4,
     has_attempts = 8,
     has_payload = 16, ///< reason, flags, and data and result as text that holds a value
+    is_cut_message =
+        32 ///< the error keeps the beginning of the message only, its payload all of it
 };
 enum payload_flag : std::uint8_t { is_uncatchable = 1, is_complete = 2 };
 inline constexpr std::uint64_t max_chain = 65; ///< an error and its causes

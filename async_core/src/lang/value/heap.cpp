@@ -20,7 +20,7 @@ namespace {
 /// Dropping an object frees so many in any case, so that garbage does not pile up.
 constexpr std::size_t min_freed = 64;
 
-/// A block of its own has its size in front of it, so that it can be taken off the account again.
+/// A large block has its size in front of it, for the account of the heap when it is freed.
 constexpr std::size_t bytes_of_size = 16;
 [[nodiscard]] std::size_t& size_of_block(object* target) noexcept {
     return *reinterpret_cast<std::size_t*>(reinterpret_cast<std::byte*>(target) - bytes_of_size);

@@ -63,6 +63,17 @@ TEST(long_steps, a_recorded_error_keeps_its_whole_message) {
     EXPECT_EQ(string_bytes(whole_message_of(read.error())), string_bytes(whole));
 }
 
+// Replays cut what had been whole in the run.
+TEST(long_steps, a_recorded_error_that_was_not_cut_is_not_cut) {
+    lang_harness harness;
+    const std::string whole(300'000, 'x');
+    const error raised = error(errc::task, whole).with_payload(std::make_shared<script_payload>());
+    const auto read = decode_answer(harness.harness.memory(), encode_error(raised));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().message(), whole);
+    EXPECT_TRUE(whole_message_of(read.error()).is_nil());
+}
+
 TEST(long_steps, a_million_data_of_an_error_are_copied_in_turns) {
     lang_harness harness;
     EXPECT_EQ(harness.shown("(try (apply error \"no\" (range 600000)) "

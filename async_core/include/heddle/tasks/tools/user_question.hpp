@@ -20,8 +20,8 @@ struct user_question {
 
 /// Asks the user a question, which may take any time. Result: the answer. Called on the session's
 /// thread; several calls may be in progress at once. In a row that is planned or replayed
-/// (ports::step_memory::may_ask() of `context.step` is false), it asks nobody and ends with a
-/// cancelled error. Errors: raised in the workflow. Cancellation: ends the question.
+/// (ports::step_memory::may_ask() of `context.step` is false), no question is asked, and it ends
+/// with a cancelled error. Errors: raised in the workflow. Cancellation: ends the question.
 using user_port = std::function<coro::task<result<std::string>>(user_question, coro::call_context)>;
 
 } // namespace heddle::tasks
