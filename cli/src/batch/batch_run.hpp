@@ -121,8 +121,8 @@ private:
     /// Keeps the end of a rejected row, together with those of others.
     [[nodiscard]] coro::task<result<void>> end_rejected(ended_row row, earlier_work earlier,
                                                         std::uint64_t position, end_guard waiting);
-    /// Adds what earlier processes have used for the row. `was_begun`: an attempt may be open, which
-    /// ends now.
+    /// Adds what earlier processes have used for the row. `was_begun`: an attempt may be open,
+    /// which ends now.
     [[nodiscard]] coro::task<result<void>> add_earlier_work(ports::row_end* to, bool was_begun);
     /// Whether a further row may be rejected: not too many wait for the journal.
     [[nodiscard]] bool may_reject() const noexcept;
