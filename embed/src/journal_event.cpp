@@ -205,6 +205,7 @@ void recorded_row::apply(journal_event event) {
         ended.reset();
         status = ports::row_status::begun;
     } else if (auto* revised = std::get_if<call_revised>(&event)) {
+        before_ms = work().duration_ms;
         records = ports::revised(std::move(records), revised->discarded);
         ended.reset();
         status = ports::row_status::begun;
@@ -237,10 +238,12 @@ void recorded_row::apply(journal_event event) {
 
 ports::row_work recorded_row::work() const noexcept {
     ports::row_work sum = noted;
+    sum.duration_ms = std::max(sum.duration_ms, before_ms);
     // A process that was killed has noted nothing but its records.
     for (const ports::step_record& each : records) {
-        sum.duration_ms =
-            std::max(sum.duration_ms, static_cast<std::int64_t>(std::ceil(each.at * 1000)));
+        if (ports::is_of_earlier_program(each.kind)) continue;
+        const auto recorded = static_cast<std::int64_t>(std::ceil(each.at * 1000));
+        sum.duration_ms = std::max(sum.duration_ms, before_ms + recorded);
     }
     return sum;
 }

@@ -39,6 +39,7 @@ struct recorded_row {
     std::vector<ports::step_record> records;
     std::optional<ports::row_end> ended;
     ports::row_work noted;         ///< or of its last end
+    std::int64_t before_ms = 0;    ///< when the clock of the records began anew, with an edit
     std::uint64_t next_number = 0; ///< of a record
 
     void apply(journal_event event);

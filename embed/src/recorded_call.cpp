@@ -182,6 +182,9 @@ coro::task<result<void>> recorded_call::revise(
     }
     result<std::vector<ports::step_record>> records = co_await store.records_of(row, context);
     if (!records) co_return std::move(records).error();
+    const bool was_open = is_outdated_ && !has_failed_ &&
+                          claim_.row().status == ports::row_status::begun &&
+                          setup::has_open_attempt(*records);
     host::row_history history =
         setup::read_earlier_version(memory, *std::move(records), has_failed_, has_failed_);
     count_before(history.spent);
@@ -195,6 +198,10 @@ coro::task<result<void>> recorded_call::revise(
     is_misfit_ = false;
     result<void> revised = store.revise_row(row, std::move(history.discarded));
     if (!revised) co_return revised;
+    if (was_open) { // that attempt does not go on
+        ++before_.attempts;
+        store.note_work(row, before_);
+    }
     result<void> kept = co_await store.flush(context);
     co_return kept;
 }

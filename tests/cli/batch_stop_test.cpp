@@ -304,6 +304,25 @@ TEST_F(stopped_batches, between_two_attempts_and_edited_count_each_attempt_once)
     EXPECT_EQ(lines[0].at("attempts").to_number<int>(), 2);
 }
 
+// The second attempt had sent a request when it ended.
+TEST_F(stopped_batches, in_a_further_attempt_and_edited_count_that_too) {
+    rows_file(1);
+    model_thread model(R"({"rules": [
+        {"match": "t0", "text": "x", "error": {"status": 400, "message": "no", "times": 1}},
+        {"match": ".*", "text": "x", "delay_ms": 60000}]})");
+    {
+        child_process child(heddle_command(asking(model.url(), {"--retry-rows", "1"})));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 2; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    scratch.file("w.heddle", "(define (main text) 1)");
+    EXPECT_EQ(run_heddle(batch_fixture::asking(model.url(), {"--retry-rows", "1"})).code, 0);
+    const auto lines = lines_of("out.jsonl");
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].at("attempts").to_number<int>(), 3);
+}
+
 TEST_F(stopped_batches, at_their_deadline_start_nothing_more) {
     rows_file(100);
     scratch.file("w.heddle", "(define (main text) (sleep 0.1) text)");

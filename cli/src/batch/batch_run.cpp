@@ -364,6 +364,10 @@ void batch_run::set_limits(const run_limits& limits) {
     for (const auto& [name, value] : limits) {
         // Other limits do not let rows start that one of these has stopped.
         if (name == "budget-usd" || name == "max-calls") used_up_ = stop_cause::none;
+        // A stop is final: the rows that are left start with the next process.
+        if ((name == "budget-usd" && gate_.cause() == stop_cause::budget) ||
+            (name == "max-calls" && gate_.cause() == stop_cause::calls))
+            changed_after_stop_ = true;
         if (name == "concurrency") bounds.concurrency = static_cast<std::size_t>(value);
         else if (name == "budget-usd") bounds.budget_usd = amount_of(value);
         else if (name == "max-calls") bounds.max_calls = count_of(value);
@@ -404,7 +408,7 @@ batch_counts batch_run::counts() const {
     now.mean_cost = gate_.mean_cost();
     if (of_.journal) now.maybe_paid = of_.journal->totals().maybe_paid;
     now.budget_usd = gate_.bounds().budget_usd;
-    now.bound_was_lifted = has_dropped_ && used_up_ == stop_cause::none;
+    now.bound_was_lifted = changed_after_stop_ || (has_dropped_ && used_up_ == stop_cause::none);
     now.total = total_;
     if (!now.total) {
         const rows::row_progress read = of_.feed.progress();

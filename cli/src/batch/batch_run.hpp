@@ -214,6 +214,7 @@ private:
     stop_cause used_up_ = stop_cause::none;     ///< only such rows run since then
     std::deque<std::unique_ptr<row_job>> left_; ///< in unfinished_: they start if it is lifted
     std::size_t left_bytes_ = 0;
+    bool changed_after_stop_ = false;            ///< the bound that has stopped the batch
     bool has_dropped_ = false;                   ///< rows were left that did not fit into left_
     stop_cause last_used_up_ = stop_cause::none; ///< also after it was lifted
     bool broken_ = false;                        ///< a row has met an error that ends the batch

@@ -248,6 +248,7 @@ result<void> batch_run::reject(rows::row_item item, const known_table::match& fo
     row.result.end.row = number;
     row.result.end.status = ports::row_status::rejected;
     row.result.end.error_json = outcome.error_json;
+    row.result.end.attempts = 0; // unless an earlier process has made one
     row.letter = letter_of(item, row.result.end);
     failures_.add("rejected", outcome.message, origin.id);
     if (of_.asked.strict) gate_.stop(stop_cause::bad_row);
@@ -294,7 +295,7 @@ coro::task<result<void>> batch_run::add_earlier_work(ports::row_end* to, bool wa
     result<std::vector<ports::step_record>> records =
         co_await of_.journal->records_of(to->row, context());
     if (!records) co_return std::move(records).error();
-    if (was_begun && !setup::ends_with_failure(*records)) ++to->attempts; // that does not go on
+    if (was_begun && setup::has_open_attempt(*records)) ++to->attempts; // that does not go on
     const host::row_history history = host::read_history(
         *std::move(records), [](const ports::step_record&) { return std::nullopt; });
     to->spent += history.spent;

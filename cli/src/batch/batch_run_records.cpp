@@ -16,7 +16,7 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::revise(
     result<std::vector<ports::step_record>> found =
         co_await of_.journal->records_of(job.number, context());
     if (!found) co_return std::move(found).error();
-    const bool was_open = job.was_begun && !setup::ends_with_failure(*found);
+    const bool was_open = job.was_begun && setup::has_open_attempt(*found);
     host::row_history history =
         setup::read_earlier_version(memory, *found, job.has_ended, job.asks_anew);
     if (!job.has_run) {

@@ -1,8 +1,9 @@
 #include "rows/sqlite_results.hpp"
 
-#include "fs/descriptor.hpp"
 #include "rows/text_results.hpp"
 #include "store/sqlite_database.hpp"
+
+#include <heddle/fs/descriptor.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -41,8 +42,8 @@ constexpr const char* layout = R"(
 )";
 
 // An empty string means no value; the cost is text, which the column converts to a number. A row
-// without a result never replaces one with a value, nor the failure of an earlier row: it may be
-// another row with that id, which was rejected for that.
+// without a result never replaces one with a value, and a rejected row never the failure of an
+// earlier one: it may be another row with that id, which was rejected for that.
 constexpr std::string_view upsert = R"(
     INSERT INTO results VALUES
         (?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?, ?)
@@ -52,7 +53,8 @@ constexpr std::string_view upsert = R"(
         input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
         cost_usd = excluded.cost_usd, attempts = excluded.attempts,
         duration_ms = excluded.duration_ms, maybe_paid = excluded.maybe_paid
-    WHERE excluded.status = 'done' OR (results.status <> 'done' AND excluded.row <= results.row))";
+    WHERE excluded.status = 'done' OR (results.status <> 'done' AND
+        (excluded.status = 'failed' OR excluded.row <= results.row)))";
 
 class sqlite_results final : public result_writer {
 public:

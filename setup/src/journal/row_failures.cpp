@@ -31,8 +31,8 @@ namespace {
 
 /// The record with which the last attempt has failed; end(): it has left none. Responses of
 /// batches that were still awaited may follow it.
-template <class Records>
-[[nodiscard]] auto last_failure(Records& records) {
+[[nodiscard]] std::vector<ports::step_record>::iterator last_failure(
+    std::vector<ports::step_record>& records) {
     for (auto each = records.end(); each != records.begin();) {
         --each;
         switch (each->kind) {
@@ -50,12 +50,23 @@ template <class Records>
 
 } // namespace
 
-bool ends_with_failure(const std::vector<ports::step_record>& records) {
-    return last_failure(records) != records.end();
+bool has_open_attempt(const std::vector<ports::step_record>& records) {
+    // Responses of batches may follow a failure, but requests are sent by attempts only.
+    for (auto each = records.rbegin(); each != records.rend(); ++each) {
+        switch (each->kind) {
+        case ports::step_kind::failed: return false;
+        case ports::step_kind::request:
+        case ports::step_kind::refused:
+        case ports::step_kind::lost: break;
+        default: return true;
+        }
+    }
+    return true;
 }
 
 void end_attempt(std::vector<ports::step_record>& records) {
-    if (!ends_with_failure(records)) records.emplace_back().kind = ports::step_kind::failed;
+    if (last_failure(records) == records.end())
+        records.emplace_back().kind = ports::step_kind::failed;
 }
 
 host::row_history read_earlier_version(lang::heap& memory, std::vector<ports::step_record> records,

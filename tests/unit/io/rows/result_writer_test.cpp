@@ -370,6 +370,9 @@ TEST_F(result_writing, a_row_without_a_value_replaces_none_of_an_earlier_row) {
     EXPECT_EQ(last_of(std::array{failed, duplicate, retried}), "3done");
     EXPECT_EQ(last_of(std::array{without_value(3, ports::row_status::rejected), failed}),
               "3failed");
+    // Of an edited file, where the row is elsewhere now.
+    EXPECT_EQ(last_of(std::array{without_value(0, ports::row_status::rejected), failed}),
+              "3failed");
 }
 
 TEST_F(result_writing, a_header_alone_is_no_result) {

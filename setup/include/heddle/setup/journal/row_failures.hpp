@@ -27,8 +27,9 @@ namespace heddle::setup {
                                                      std::vector<ports::step_record> records,
                                                      bool has_failed, bool asks_anew);
 
-/// Whether the last attempt at the row has failed: since then none has recorded a step.
-[[nodiscard]] bool ends_with_failure(const std::vector<ports::step_record>& records);
+/// Of a row that has begun and not ended: whether an attempt is under way, or was when a process
+/// ended. False: the last one has failed, and since then none has sent a request or ended a step.
+[[nodiscard]] bool has_open_attempt(const std::vector<ports::step_record>& records);
 
 /// As if an attempt that has failed followed the records.
 void end_attempt(std::vector<ports::step_record>& records);
