@@ -401,5 +401,95 @@ TEST_F(kept_runs, continue_conversations) {
     EXPECT_EQ(model.counters().requests, 2U);
 }
 
+class kept_streams : public kept_runs {
+protected:
+    static constexpr const char* text = "one or two pieces, three or four pieces, five, six pieces";
+    [[nodiscard]] static std::string rules() {
+        return std::string(R"({"rules": [{"match": "last", "text": "end", "delay_ms": 300},
+            {"match": ".*", "piece_ms": 100, "text": ")") +
+               text + "\"}]}";
+    }
+    /// The pieces one after the other, and a file for each. The second call comes after them.
+    std::string streaming = scratch.file("m.heddle", R"(
+        (defatom tell (params q) (instructions "{{q}}"))
+        (define (main n)
+          (let ((pieces '()))
+            (stream (tell "first")
+                    (lambda (piece)
+                      (set! pieces (append pieces (list piece)))
+                      (write-file (format "{}.txt" (length pieces)) piece)))
+            (format "{}: {}{}" (length pieces) (string-join pieces "")
+                    (get (tell "last") 'content)))))");
+    /// The same command, whatever the address of the service is.
+    [[nodiscard]] std::vector<std::string> streams(const std::string& url) const {
+        scratch.file("services.toml", "[providers.openai]\nbase_url = \"" + url + "\"\n");
+        return {"run",     path("m.heddle"), "--run",       path("kept"),
+                "--model", "openai:gpt-4o",  "--config",    path("services.toml"),
+                "-i",      "n:=1",           "--workspace", scratch.path()};
+    }
+    /// Kills a process once that file is there.
+    void kill_at(const std::string& url, const std::string& file) {
+        child_process child(heddle_command(streams(url)), at_home());
+        for (int i = 0; i < 1000 && !std::filesystem::exists(path(file)); ++i)
+            std::this_thread::sleep_for(milliseconds(10));
+        ASSERT_TRUE(std::filesystem::exists(path(file)));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+};
+
+// A replay had the response in one piece, and did not reach the further calls of the function.
+TEST_F(kept_streams, are_replayed_in_the_pieces_that_the_function_has_had) {
+    std::string value;
+    {
+        model_thread model(rules());
+        const auto ran = run_heddle(streams(model.url()));
+        ASSERT_EQ(ran.code, 0) << ran.err;
+        value = ran.out.substr(0, ran.out.find('\n'));
+        EXPECT_THAT(value, HasSubstr(std::string(": ") + text + "end"));
+    }
+    const auto shown = run_heddle({"runs", "replay", path("kept")});
+    EXPECT_EQ(shown.code, 0) << shown.err;
+    EXPECT_THAT(shown.out, HasSubstr(value));
+}
+
+TEST_F(kept_streams, that_are_killed_after_the_response_ask_for_it_no_more) {
+    model_thread model(rules());
+    {
+        child_process child(heddle_command(streams(model.url())), at_home());
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 2; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    const auto ended = run_heddle(streams(model.url()));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(std::string(": ") + text + "end"));
+    EXPECT_THAT(ended.err, Not(HasSubstr("starts over")));
+    EXPECT_EQ(model.counters().requests, 3U);
+}
+
+TEST_F(kept_streams, that_are_killed_in_between_hand_on_what_the_function_has_not_had) {
+    model_thread model(rules());
+    kill_at(model.url(), "2.txt");
+    const auto ended = run_heddle(streams(model.url()));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(std::string(": ") + text + "end"));
+    EXPECT_THAT(ended.err, Not(HasSubstr("starts over")));
+}
+
+// The response comes a second time, and is another one.
+TEST_F(kept_streams, that_are_killed_in_between_hand_on_all_of_another_response) {
+    {
+        model_thread model(rules());
+        kill_at(model.url(), "2.txt");
+    }
+    model_thread other(R"({"rules": [{"match": "last", "text": "end"},
+                                     {"match": ".*", "text": "another one"}]})");
+    const auto ended = run_heddle(streams(other.url()));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr(": one or two "), HasSubstr("another oneend")))
+        << ended.err;
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -153,6 +153,12 @@ result<const step_record*> durable_row::recorded(const digest128& path, std::str
     return &record;
 }
 
+std::optional<std::string> durable_row::note_of(const digest128& path) const {
+    const auto found = by_path_.find(path);
+    if (found == by_path_.end() || closed_) return std::nullopt;
+    return earlier_[found->second].body;
+}
+
 std::optional<ports::kept_part> durable_row::take_part(const digest128& step,
                                                        const digest128& content) {
     const auto kept = parts_.find(step);

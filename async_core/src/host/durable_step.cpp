@@ -14,6 +14,10 @@ ports::digest128 durable_step::next_nested() noexcept {
     return step_path::inside(path_, step_path::part::nested, nested_++);
 }
 
+std::optional<std::string> durable_step::next_function() {
+    return row_.note_of(step_path::inside(path_, step_path::part::nested, nested_));
+}
+
 std::uint64_t durable_step::seed() const noexcept { return row_.log().seed() ^ path_.low; }
 
 std::optional<ports::kept_part> durable_step::take(const ports::digest128& content) {
