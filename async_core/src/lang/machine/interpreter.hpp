@@ -96,7 +96,6 @@ private:
     [[nodiscard]] std::optional<error> sandbox_over(std::size_t used) const;
     [[nodiscard]] error refused_memory(error failure);
     [[nodiscard]] error leaving_sandbox(error failure) const;
-    [[nodiscard]] error out_of_sandbox(error failure) const;
     [[nodiscard]] result<scope_ref> open_sandbox(const value& clauses);
     [[nodiscard]] scope_ref scope_of(const host_ref<sandbox_policy>& policy);
     [[nodiscard]] bool is_at_home(const closure_object& callee) const noexcept;

@@ -1,4 +1,5 @@
 // What ends a part of a run: deadlines, and cleanups that hold up an end.
+#include "escaping_error.hpp"
 #include "extents.hpp"
 #include "interpreter.hpp"
 
@@ -93,7 +94,7 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
     f_.cleanups_.pop_back();
     move_to(scope_ref::from_value(R[i.a]));
     if (inner->sandbox && !(inner->sandbox == f_.scope_->sandbox)) {
-        caught->failure = out_of_sandbox(std::move(caught->failure));
+        caught->failure = with_data_only(memory_, std::move(caught->failure));
     }
     bool timed_out = false;
     if (const value* mark = extent_of(caught->failure);

@@ -3,7 +3,6 @@
 #include "interpreter.hpp"
 
 #include "lang/print/form_text.hpp"
-#include "lang/value/data_check.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -26,7 +25,7 @@ std::optional<error> interpreter::refuse_in_sandbox(const effect_request& reques
     if (request.row) {
         names.push_back(request.row->name);
         // sleep only waits; so does retry.
-        const bool prelude = !f_.frames_.empty() && f_.frames_.back().code->library;
+        const bool prelude = !f_.frames_.empty() && f_.frames_.back().code->from_prelude;
         const bool harmless = names[0] == "sleep" || (prelude && names[0] == "%jitter");
         if (harmless && !(policy && policy->allows(names[0]))) return std::nullopt;
     } else if (const host_object* callee = host_of(request.callee)) {
@@ -151,7 +150,7 @@ interpreter::next interpreter::call_confined(std::size_t at, std::size_t count, 
 
 /// The same with a list of the arguments.
 interpreter::next interpreter::call_confined(std::size_t at, value arguments, bool tail) {
-    const auto index = f_.realm_->find_library_global("%in-its-sandbox");
+    const auto index = f_.realm_->find_prelude_global("%in-its-sandbox");
     if (!index) return raise(error(heddle::errc::internal, "the prelude is not loaded"));
     f_.reserve(at + 3);
     value* R = f_.stack_ + at;
@@ -190,25 +189,6 @@ error interpreter::refused_memory(error failure) {
     if (auto over = sandbox_over(bytes > SIZE_MAX - used ? SIZE_MAX : used + bytes))
         return *std::move(over);
     return failure;
-}
-
-/// An error on its way out of a sandbox: only data goes with it.
-error interpreter::out_of_sandbox(error failure) const {
-    const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
-    if (!payload || (is_data(payload->data) && is_data(payload->result))) return failure;
-    auto cleaned = std::make_shared<script_payload>(*payload);
-    const auto written = [&](const value& v) {
-        return is_data(v) ? v : make_string(memory_, shown(v));
-    };
-    if (const value& data = payload->data; data.is(kind::list)) { // the arguments of (error …)
-        std::vector<value> items;
-        for (const value& each : list_items(data)) items.push_back(written(each));
-        cleaned->data = make_list(memory_, items);
-    } else {
-        cleaned->data = written(data);
-    }
-    cleaned->result = written(payload->result);
-    return std::move(failure).with_payload(std::move(cleaned));
 }
 
 std::optional<error> refused_by_sandbox(const scope_ref& scope, std::string_view name) {

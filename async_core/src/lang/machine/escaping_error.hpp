@@ -1,0 +1,13 @@
+#pragma once
+
+#include <heddle/base/error.hpp>
+#include <heddle/lang/heap.hpp>
+
+namespace heddle::lang {
+
+/// An error on its way out of a sandbox: only data goes with it and with its causes. Values that
+/// are no data become the text that shows them, and so does what is too much to look through in
+/// one go, about 100,000 values. Source: spec/language.md, sandbox.
+[[nodiscard]] error with_data_only(heap& memory, error failure);
+
+} // namespace heddle::lang
