@@ -11,4 +11,9 @@ hash_key random_hash_key() {
     return {first, word()};
 }
 
+const hash_key& hash_key_of_process() {
+    static const hash_key key = random_hash_key();
+    return key;
+}
+
 } // namespace heddle

@@ -53,6 +53,17 @@ struct hash_key {
     return folded_product(hash ^ key.second, key.first ^ 0xBF58476D1CE4E5B9ULL);
 }
 
+/// A key that every process chooses for itself when it is asked for first. Threads: any.
+[[nodiscard]] const hash_key& hash_key_of_process();
+
+/// Of the names of a program, which may be hostile, for tables that hold no key of their own.
+struct name_hash {
+    using is_transparent = void;
+    [[nodiscard]] std::size_t operator()(std::string_view name) const noexcept {
+        return hash_text(hash_key_of_process(), name);
+    }
+};
+
 /// For tables of the standard library.
 struct keyed_hash {
     hash_key key;

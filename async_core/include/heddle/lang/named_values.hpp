@@ -1,8 +1,10 @@
 // Values by name.
 #pragma once
 
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/value.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,7 +19,7 @@ public:
     /// Null if there is none.
     [[nodiscard]] const value* find(std::string_view name) const {
         if (is_empty()) return nullptr;
-        const auto found = values_->find(std::string(name));
+        const auto found = values_->find(name);
         return found == values_->end() ? nullptr : &found->second;
     }
     void put(std::string_view name, value content) {
@@ -34,7 +36,7 @@ public:
     }
 
 private:
-    using map = std::unordered_map<std::string, value>;
+    using map = std::unordered_map<std::string, value, name_hash, std::equal_to<>>;
     [[nodiscard]] map& own() {
         if (!values_) values_ = std::make_shared<map>();
         else if (values_.use_count() != 1) values_ = std::make_shared<map>(*values_);

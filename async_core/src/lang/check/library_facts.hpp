@@ -1,6 +1,7 @@
 // What calls of functions that are written in the language can be held to.
 #pragma once
 
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/value.hpp>
 
@@ -45,7 +46,7 @@ private:
     class reading;
 
     heap& memory_;
-    std::unordered_map<std::string, definition> all_;
+    std::unordered_map<std::string, definition, name_hash> all_;
     bool has_prelude_ = false;
 };
 

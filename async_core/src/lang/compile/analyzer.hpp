@@ -9,6 +9,7 @@
 #include "name_table.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/reader.hpp>
@@ -232,7 +233,7 @@ private:
     std::uint32_t either_depth_ = 0;
     bool named_let_next_ = false; ///< the next lambda is the function of a named let
     name_set defined_;            ///< top-level names of this program
-    std::unordered_map<std::string, defined_task> defined_tasks_; ///< tools too
+    std::unordered_map<std::string, defined_task, name_hash> defined_tasks_; ///< tools too
     name_set inner_tasks_; ///< that it defines anywhere; tools too
     std::optional<error> failure_;
     std::vector<error>* collected_ = nullptr;

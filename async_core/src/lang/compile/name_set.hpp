@@ -3,9 +3,10 @@
 
 #include "lang/value/chained_buckets.hpp"
 
+#include <heddle/base/keyed_hash.hpp>
+
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -15,10 +16,10 @@ namespace heddle::lang {
 class name_set {
 public:
     [[nodiscard]] bool contains(std::string_view name) const {
-        return contains(name, std::hash<std::string_view>()(name));
+        return contains(name, name_hash()(name));
     }
     void insert(std::string_view name) {
-        const std::size_t hash = std::hash<std::string_view>()(name);
+        const std::size_t hash = name_hash()(name);
         if (contains(name, hash)) return;
         buckets_.insert(names_.emplace_back(entry{std::string(name), hash, nullptr}));
     }

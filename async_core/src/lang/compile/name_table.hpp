@@ -4,10 +4,11 @@
 #include "ast.hpp"
 #include "lang/value/chained_buckets.hpp"
 
+#include <heddle/base/keyed_hash.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,7 +98,7 @@ private:
     };
 
     [[nodiscard]] static std::size_t hash_of(std::string_view name) noexcept {
-        return std::hash<std::string_view>()(name);
+        return name_hash()(name);
     }
     [[nodiscard]] meanings* find(std::string_view name, std::size_t hash) const {
         return buckets_.find(hash, [name](const meanings& each) { return each.name == name; });

@@ -2,7 +2,8 @@
 
 #include "lang/value/chained_buckets.hpp"
 
-#include <functional>
+#include <heddle/base/keyed_hash.hpp>
+
 #include <utility>
 
 namespace heddle::lang {
@@ -10,7 +11,7 @@ namespace heddle::lang {
 namespace {
 
 [[nodiscard]] std::uint32_t hash_of(std::string_view name) noexcept {
-    return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
+    return static_cast<std::uint32_t>(name_hash()(name));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "tasks/context/context_lookup.hpp"
 #include "tasks/output/message_json.hpp"
 
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
@@ -81,7 +82,7 @@ constexpr std::string_view nobody_wrote = "Inline task definition";
 
 void make_unique(std::vector<std::string>& paths, const context_options& options) {
     std::vector<std::string> strings;
-    std::unordered_set<std::string> seen;
+    std::unordered_set<std::string, name_hash> seen;
     for (std::string& path : paths) {
         path = spelled(path, options);
         if (seen.insert(path).second) strings.push_back(std::move(path));
@@ -180,7 +181,7 @@ coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context
         co_return sourced;
     }
     lookup_caller caller;
-    caller.owner = request.owner;
+    caller.session = request.session;
     caller.scope = request.call->scope;
     caller.span = request.call->span;
     caller.context = request.context;

@@ -1,3 +1,4 @@
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/tasks/definition/request_parameters.hpp>
 
 #include "tasks/output/finite_json.hpp"
@@ -146,7 +147,7 @@ void fill_absent(request_parameters& stronger, const request_parameters& weaker)
     const auto own = stronger.extra_parameters;
     for (const access& each : accesses) each.fill(stronger, weaker);
     if (!own || !weaker.extra_parameters) return;
-    std::unordered_set<std::string_view> known;
+    std::unordered_set<std::string_view, name_hash> known;
     for (const ports::extra_parameter& each : *own) known.insert(each.name);
     for (const ports::extra_parameter& each : *weaker.extra_parameters) {
         if (!known.contains(each.name)) stronger.extra_parameters->push_back(each);

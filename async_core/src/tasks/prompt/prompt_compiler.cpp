@@ -1,4 +1,5 @@
 // Reads the text of a prompt_template.
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/errors.hpp>
 
 #include <heddle/base/ascii.hpp>
@@ -108,7 +109,7 @@ private:
     std::size_t at_ = 0;
     std::size_t open_ = 0; ///< where the braces stand that are being read
     std::string literal_;
-    std::unordered_set<std::string> seen_; ///< names; a hostile text holds very many
+    std::unordered_set<std::string, name_hash> seen_; ///< names; a hostile text has very many
     prompt_template prompt_;
 };
 

@@ -1,6 +1,8 @@
 // Finds the tasks whose description matches a text.
 #pragma once
 
+#include <heddle/base/keyed_hash.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,7 +40,7 @@ private:
     };
     void compact();
 
-    std::unordered_map<std::string, std::uint32_t> word_ids_;
+    std::unordered_map<std::string, std::uint32_t, name_hash> word_ids_;
     std::vector<std::vector<std::uint32_t>> holders_; ///< slots of the texts with a word, by its id
     std::vector<entry> slots_;
     std::unordered_map<std::uint32_t, std::uint32_t> slot_of_; ///< number to slot
