@@ -100,7 +100,11 @@ asio::awaitable<bool> read_request(connection& client,
     parser.eager(true);
     while (!parser.is_done()) {
         error_code ec;
-        const std::size_t taken = parser.put(client.received.data(), ec);
+        std::size_t taken = 0;
+        // The parser requires the end of a chunked body, "0\r\n\r\n", in one piece.
+        const bool is_chunked = parser.is_header_done() && parser.chunked();
+        if (client.received.size() >= (is_chunked ? 5 : 1))
+            taken = parser.put(client.received.data(), ec);
         client.received.consume(taken);
         if (ec && ec != http::error::need_more) co_return false;
         if (!ec && taken != 0) continue;

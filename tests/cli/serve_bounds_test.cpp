@@ -2,6 +2,8 @@
 #include "serve_fixture.hpp"
 
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <thread>
 
 namespace heddle::cli_test {
@@ -83,6 +85,32 @@ TEST_F(serve, limits) {
     EXPECT_EQ(status_of(get("/healthz")), 200);
 }
 
+TEST_F(serve, takes_bodies_above_the_usual_bound_of_json) {
+    start({"--max-body", "80MiB"});
+    const std::string body = R"({"name":)" + std::string(65 * 1024 * 1024, ' ') + R"("x"})";
+    const std::string seen = call("greet", body);
+    EXPECT_EQ(status_of(seen), 200) << seen.substr(0, 500);
+}
+
+TEST_F(serve, connections_leave_file_descriptors_to_the_rest) {
+    through = {"/bin/sh", "-c", "ulimit -n 128 && exec \"$0\" \"$@\""};
+    start({"--grace", "0.1"});
+    std::vector<std::unique_ptr<raw_client>> clients;
+    while (clients.size() < 140) {
+        clients.push_back(std::make_unique<raw_client>(port));
+        clients.back()->send("GET /healthz HTTP/1.1\r\n"); // not idle
+    }
+    std::this_thread::sleep_for(milliseconds(200));
+    const std::filesystem::directory_iterator open("/proc/" + std::to_string(server->pid()) +
+                                                   "/fd");
+    EXPECT_LT(std::distance(open, std::filesystem::directory_iterator()), 120);
+    clients.clear();
+    EXPECT_EQ(status_of(get("/healthz")), 200);
+    const auto ended = end();
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_EQ(ended.err.find("accepting pauses"), std::string::npos) << ended.err;
+}
+
 TEST_F(serve, a_refusal_before_the_body_names_the_wait) {
     start({"--rate", "1"},
           {{{"HEDDLE_SERVE_TOKEN", "s3cret-0123456789-c"}}, {}, {}, false, false, false});
@@ -162,6 +190,21 @@ TEST_F(serve, drains) {
     EXPECT_EQ(status, 503);
     EXPECT_EQ(json_in(busy.read_all()).at("value"), "done");
     EXPECT_EQ(server->wait(milliseconds(10'000)).code, 0);
+}
+
+TEST_F(serve, a_call_that_the_end_cancels_responds_after_its_cleanup) {
+    start({"--grace", "0.1"}, {},
+          {scratch.file("t.heddle", "(define (tidy) (try (sleep 60) (finally (sleep 2))))")});
+    const raw_client busy(port);
+    busy.send(with_fields("POST", "/v1/call/tidy", ""));
+    while (metric("heddle_calls_running") != "1") std::this_thread::sleep_for(milliseconds(5));
+    const auto begun = std::chrono::steady_clock::now();
+    EXPECT_EQ(end().code, 0);
+    // As soon as the last connection has ended.
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+    const std::string seen = busy.read_all();
+    EXPECT_EQ(status_of(seen), 503) << seen;
+    EXPECT_NE(seen.find("Retry-After: 1\r\n"), seen.npos) << seen;
 }
 
 TEST_F(serve, the_end_cancels_what_takes_longer_and_a_second_signal_everything) {

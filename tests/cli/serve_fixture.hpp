@@ -60,7 +60,9 @@ protected:
         words.insert(words.end(), files.begin(), files.end());
         words.insert(words.end(), more.begin(), more.end());
         options.directory = scratch.path();
-        server = std::make_unique<child_process>(heddle_command(words), std::move(options));
+        words = heddle_command(std::move(words));
+        words.insert(words.begin(), through.begin(), through.end());
+        server = std::make_unique<child_process>(std::move(words), std::move(options));
         ASSERT_TRUE(server->wait_for_out("\n")) << server->err();
         first_line = json::parse(server->out());
         port = first_line.at("port").to_number<std::uint16_t>();
@@ -91,6 +93,7 @@ protected:
     }
 
     scratch_directory scratch;
+    std::vector<std::string> through; ///< a command that runs the program; empty: none
     std::unique_ptr<child_process> server;
     json::value first_line;
     std::uint16_t port = 0;

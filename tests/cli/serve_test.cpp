@@ -223,6 +223,12 @@ TEST_F(serve, takes_the_place_of_a_model) {
     const json::value models = json_in(get("/v1/models"));
     EXPECT_EQ(models.at("data").at(0).at("id"), "heddle/chat");
     EXPECT_EQ(models.at("data").as_array().size(), 1U);
+    EXPECT_EQ(json_in(get("/v1/models/heddle%2Fchat")).at("id"), "heddle/chat");
+    for (const char* path : {"/v1/models/other", "/v1/models/%zz"}) {
+        const std::string unknown = get(path);
+        EXPECT_EQ(status_of(unknown), 404) << path;
+        EXPECT_EQ(json_in(unknown).at("error").at("code"), "model_not_found") << unknown;
+    }
     // Our own client takes it for a model.
     const auto run = run_heddle(
         {"run", scratch.file("caller.heddle", R"((defatom ask (params) (instructions "hi"))

@@ -69,6 +69,15 @@ expect "$(response)" 'HTTP/1.1 400'
 request '{"query": "What?"}'
 expect "$(response)" 'HTTP/1.1 422'
 
+# A last chunk in two packets.
+exec 3<>"/dev/tcp/127.0.0.1/$port"
+printf 'POST /answer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n' >&3
+sleep 0.2
+printf '\r' >&3
+sleep 0.2
+printf '\n' >&3
+expect "$(response)" 'HTTP/1.1 400'
+
 # Clients that go away end their workflows.
 for accept in '*/*' text/event-stream; do
     request '{"question": "Please wait."}' "Accept: $accept"

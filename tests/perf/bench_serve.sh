@@ -57,16 +57,27 @@ EOF
 cd "$scratch"
 
 port=18200
+# On a port that nobody has: the mock lets the system choose ports from 1024 on for connections.
+start_server() { # COMMAND…
+    for _ in $(seq 5); do
+        port=$((port + 1))
+        taskset -c 1 "${@//@PORT@/$port}" >"$scratch/out" 2>"$scratch/err" &
+        server=$!
+        for _ in $(seq 100); do
+            kill -0 "$server" 2>/dev/null || break
+            (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
+            sleep 0.1
+        done
+        stop_server
+    done
+    cat "$scratch/err" >&2
+    exit 1
+}
+
 measure() { # NAME PATH COMMAND…
     local name=$1 path=$2
     shift 2
-    port=$((port + 1))
-    taskset -c 1 "${@//@PORT@/$port}" >"$scratch/out" 2>"$scratch/err" &
-    server=$!
-    for _ in $(seq 100); do
-        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
-        sleep 0.1
-    done
+    start_server "$@"
     local url=http://127.0.0.1:$port$path memory=
     taskset -c 0 wrk -t1 -c"$connections" -d3s -s post.lua "$url" >/dev/null
     taskset -c 0 wrk -t1 -c"$connections" -d"${seconds}s" --timeout 10s --latency -s post.lua "$url" >wrk.out &

@@ -233,20 +233,20 @@ coro::task<void> chat_endpoint::send_whole(http::response_writer& response, json
 coro::task<served_outcome> chat_endpoint::list(const http::server_request& request,
                                                http::response_writer& response) const {
     constexpr std::string_view path = "/v1/models/";
+    const bool is_one = request.path().starts_with(path);
     const auto wanted =
-        request.path().starts_with(path)
-            ? percent_decoded(request.path().substr(path.size()), broken_escape::refused)
-            : std::optional<std::string>();
+        is_one ? percent_decoded(request.path().substr(path.size()), broken_escape::refused)
+               : std::optional<std::string>();
     json::array models;
     for (const served_function& each : functions_.all()) {
         if (!is_model(each)) continue;
         const std::string id = std::string(prefix) + each.name;
-        if (wanted && *wanted != id && *wanted != each.name) continue;
+        if (is_one && wanted != id && wanted != each.name) continue;
         models.emplace_back(
             json::object{{"id", id}, {"object", "model"}, {"created", 0}, {"owned_by", "heddle"}});
     }
     served_outcome outcome;
-    if (!wanted) {
+    if (!is_one) {
         json body = json::object{{"object", "list"}, {"data", std::move(models)}};
         co_await send_json(response, 200, std::move(body));
     } else if (models.empty()) {

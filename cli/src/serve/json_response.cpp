@@ -92,7 +92,8 @@ result<json> json_of(const http::server_request& request) {
     if (request.body.empty()) return json();
     if (media.empty())
         return error(errc::invalid_argument, "there is no Content-Type: application/json");
-    auto read = json::parse(request.body);
+    // The server has bounded the body: --max-body.
+    auto read = json::parse(request.body, json_limits{.max_bytes = request.body.size()});
     if (!read) return error(errc::invalid_argument, "the body: " + read.error().message());
     return read;
 }

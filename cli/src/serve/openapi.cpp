@@ -1,6 +1,6 @@
 #include "serve/openapi.hpp"
 
-#include <heddle/base/ascii.hpp>
+#include <heddle/base/hex.hpp>
 #include <heddle/version.hpp>
 
 namespace heddle::cli {
@@ -80,19 +80,8 @@ json::object schemas() {
 } // namespace
 
 std::string path_encoded(std::string_view text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    constexpr std::string_view plain = "-._~/";
     std::string out;
-    for (const char c : text) {
-        if (ascii::is_letter(c) || ascii::is_digit(c) || plain.find(c) != plain.npos) {
-            out += c;
-            continue;
-        }
-        const auto byte = static_cast<unsigned char>(c);
-        out += '%';
-        out += digits[byte >> 4];
-        out += digits[byte & 15];
-    }
+    append_percent_encoded(out, text, "/");
     return out;
 }
 

@@ -17,12 +17,16 @@
 #include <heddle/failure.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/http/server.hpp>
+#include <heddle/lang/extent_mark.hpp>
 #include <heddle/setup/input_files.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace heddle::cli {
@@ -105,6 +109,24 @@ runtime_options runtime_of(const serve_options& asked, const setup::environment&
     return wanted;
 }
 
+/// Leaves file descriptors to the connections to models and to files.
+std::size_t connection_limit(std::size_t most) noexcept {
+    constexpr rlim_t min_reserve = 64;
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return most;
+    const rlim_t reserve = std::max(min_reserve, files.rlim_cur / 4);
+    const rlim_t left = files.rlim_cur > reserve ? files.rlim_cur - reserve : 1;
+    return static_cast<std::size_t>(std::min<rlim_t>(most, left));
+}
+
+/// Bytes of requests that are received at the same time.
+std::size_t received_limit(std::uint64_t max_body) noexcept {
+    constexpr std::uint64_t bodies = 64;
+    constexpr std::uint64_t least = 64 * 1024 * 1024;
+    constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max();
+    return max_body > most / bodies ? most : std::max(least, bodies * max_body);
+}
+
 http::server_options server_of(const serve_options& asked, const listen_address& where) {
     http::server_options wanted;
     wanted.address = where.address;
@@ -112,7 +134,13 @@ http::server_options server_of(const serve_options& asked, const listen_address&
     if (!asked.tls_certificate.empty())
         wanted.tls = http::server_tls{asked.tls_certificate, asked.tls_key};
     wanted.max_body_bytes = asked.max_body;
+    wanted.max_received_bytes = received_limit(asked.max_body);
+    wanted.max_connections = connection_limit(wanted.max_connections);
     wanted.drain = asked.grace;
+    // Cancelled calls run their `finally` blocks before they end, and then respond.
+    constexpr std::chrono::duration<double> cleanups(lang::cleanup_seconds);
+    wanted.close_time =
+        std::chrono::ceil<std::chrono::milliseconds>(cleanups) + std::chrono::seconds(1);
     return wanted;
 }
 

@@ -51,8 +51,6 @@ public:
     void stop(cancel_reason reason) noexcept override;
 
 private:
-    using handler_type = boost::asio::async_result<coro::use_task_t, void()>::handler_type;
-
     void on_opened() noexcept override;
     void on_open_failed(error why) noexcept override;
     void on_io(net::readiness what) noexcept override;
@@ -80,7 +78,7 @@ private:
     ports::http_response response_;
     std::optional<error> refusal_; ///< a request that was never started
     std::optional<exchange_fsm> fsm_;
-    std::optional<handler_type> handler_;
+    std::optional<coro::task_handler> handler_;
     coro::clock::time_point timer_at_ = coro::clock::time_point::max();
     std::size_t sent_ = 0;
     coro::deadline until_;

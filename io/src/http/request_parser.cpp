@@ -108,6 +108,14 @@ public:
         }
     }
 
+    [[nodiscard]] std::size_t body_room() const noexcept {
+        return body_.empty() ? 0 : body_.capacity();
+    }
+    void discard_body() noexcept {
+        request.body = {};
+        std::string().swap(body_);
+    }
+
     server_request request;
     bool expects_continue = false;
     [[nodiscard]] int status() const noexcept { return status_; }
@@ -293,7 +301,7 @@ request_parser::step request_parser::read_header(std::string_view bytes) {
 
 request_parser::step request_parser::read_body(std::string_view bytes) {
     // Many small chunks cost more than their data.
-    if (reader_->chunked() && bytes.size() / 2 > limits_.max_header + limits_.max_body)
+    if (reader_->chunked() && (dropped_ + bytes.size()) / 2 > limits_.max_header + limits_.max_body)
         return fail(413, "the body is too large");
     while (!reader_->is_done()) {
         const std::string_view rest = bytes.substr(at_);
@@ -320,6 +328,15 @@ request_parser::step request_parser::read_body(std::string_view bytes) {
 const server_request& request_parser::request() const noexcept { return reader_->request; }
 int request_parser::status() const noexcept { return reader_->status(); }
 std::string_view request_parser::reason() const noexcept { return reader_->reason(); }
+
+std::size_t request_parser::drop_taken() noexcept {
+    if (!reader_->is_header_done()) return 0; // it is given to Beast's parser in one piece
+    dropped_ += at_;
+    return std::exchange(at_, 0);
+}
+
+std::size_t request_parser::body_room() const noexcept { return reader_->body_room(); }
+void request_parser::discard_body() noexcept { reader_->discard_body(); }
 
 bool request_parser::has_header() const noexcept { return reader_->is_header_done(); }
 

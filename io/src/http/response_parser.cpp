@@ -27,7 +27,8 @@ constexpr std::size_t max_reservation = 256 * 1024;
 constexpr std::size_t max_kept_decoders = 8;
 /// Ordinary text inflates about tenfold; the maximum of deflate is 1,032.
 constexpr std::size_t max_expansion = 250;
-constexpr std::size_t swelling_that_harms_nobody = 1024 * 1024;
+/// A body of up to this size may inflate by any factor.
+constexpr std::size_t inflation_check_threshold = 1024 * 1024;
 
 std::string_view to_std(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -229,10 +230,10 @@ private:
     bool bounded(error_code& ec) {
         if (body_bytes > rules_.max_body_bytes) {
             fail(ec, body_too_large(rules_.max_body_bytes));
-        } else if (body_bytes > swelling_that_harms_nobody &&
+        } else if (body_bytes > inflation_check_threshold &&
                    body_bytes / max_expansion > coded_bytes_) {
             fail(ec, parse_error(ports::http_errc::body_too_large,
-                                 "the compressed response body swells to more than " +
+                                 "the compressed response body inflates to more than " +
                                      std::to_string(max_expansion) + " times its size"));
         }
         return !failure;

@@ -1,12 +1,12 @@
 #include <heddle/http/server.hpp>
 
-#include "fs/descriptor.hpp"
 #include "http/server_connection.hpp"
 #include "http/server_shared.hpp"
 #include "net/socket_io.hpp"
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/coro/nursery.hpp>
+#include <heddle/fs/descriptor.hpp>
 #include <heddle/http/status.hpp>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -31,6 +31,8 @@ using acceptor_type = asio::basic_socket_acceptor<tcp, coro::executor>;
 
 /// How long accepting pauses when the process has no file descriptor or memory left.
 constexpr std::chrono::milliseconds shortage_pause{20};
+/// Without a pause for this long, a shortage is over. Each is logged once.
+constexpr std::chrono::seconds shortage_end{10};
 /// Pauses in a row for which there was no memory either.
 constexpr unsigned max_refused_pauses = 1000;
 /// Connections that are taken before the other work of the loop has its turn.
@@ -154,7 +156,9 @@ struct server::state {
     void take_waiting(coro::nursery& children);
     void add(server_connection& connection);
     void remove(server_connection& connection) noexcept;
+    void end_receiving() noexcept;
     void log_failure(const char* what) noexcept;
+    void log_shortage(std::string_view what) noexcept;
     void close_idle() noexcept;
 
     server_shared shared;
@@ -166,6 +170,7 @@ struct server::state {
     coro::wait_point all_closed;
     std::string host;
     std::uint16_t port = 0;
+    std::optional<coro::clock::time_point> last_shortage;
     bool broken_off = false;
 };
 
@@ -217,6 +222,7 @@ coro::task<result<void>> server::serve(coro::call_context context) {
         self.stop();
         if (!self.broken_off) co_await self.wait_closed(self.shared.options.drain);
         children.cancel(cancel_reason::shutdown);
+        self.end_receiving();
         self.broken_off = false;
         co_await self.wait_closed(self.shared.options.close_time);
     } catch (...) {
@@ -252,7 +258,7 @@ coro::task<result<void>> server::state::accept_all(coro::nursery& children) {
             has_memory = false;
         }
         if (has_memory) continue;
-        shared.log.write(log_level::warn, "server", "accepting pauses: out of memory");
+        log_shortage("accepting pauses: out of memory");
         try {
             co_await pause();
             refused_pauses = 0;
@@ -275,7 +281,7 @@ coro::task<result<void>> server::state::accept_next(coro::nursery& children) {
     if (ec == asio::error::no_descriptors ||
         ec == boost::system::errc::too_many_files_open_in_system ||
         ec == asio::error::no_buffer_space || ec == asio::error::no_memory) {
-        shared.log.write(log_level::warn, "server", "accepting pauses: " + ec.message());
+        log_shortage("accepting pauses: " + ec.message());
         co_await pause();
         co_return result<void>();
     }
@@ -356,6 +362,19 @@ void server::state::remove(server_connection& connection) noexcept {
     --shared.counters.open_connections;
     if (shared.room.waiting()) shared.room.notify();
     if (shared.counters.open_connections == 0 && all_closed.waiting()) all_closed.notify();
+}
+
+/// Refuses what is not completely received now.
+void server::state::end_receiving() noexcept {
+    shared.is_over = true;
+    for (server_connection& open : connections) open.end_receiving();
+}
+
+void server::state::log_shortage(std::string_view what) noexcept {
+    const coro::clock::time_point now = shared.loop.now();
+    const bool goes_on = last_shortage && now - *last_shortage < shortage_end;
+    last_shortage = now;
+    if (!goes_on) shared.log.write(log_level::warn, "server", what);
 }
 
 void server::state::log_failure(const char* what) noexcept {

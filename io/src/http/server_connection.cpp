@@ -1,11 +1,8 @@
 #include "http/server_connection.hpp"
 
-#include <heddle/http/status.hpp>
-
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <new>
 #include <span>
@@ -18,29 +15,13 @@ namespace {
 using net::io_status;
 
 constexpr std::size_t first_room = 4 * 1024;
-constexpr std::size_t kept_room = 64 * 1024;   // a buffer that grew beyond is given back
-constexpr std::size_t max_ahead = 64 * 1024;   // read while a handler runs
-constexpr std::size_t write_block = 64 * 1024; // that has write_time
-/// What is received or sent at a stretch, before other connections have their turn.
-constexpr std::size_t max_turn = 256 * 1024;
-
-void append_number(std::string& out, std::uint64_t value, int base = 10) {
-    char digits[24];
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, value, base).ptr);
-}
-
-/// A line end in a field would begin another one.
-void append_field(std::string& out, std::string_view name, std::string_view value) {
-    const auto begin = static_cast<std::ptrdiff_t>(out.size());
-    out += name;
-    out += ": ";
-    out += value;
-    const auto is_control = [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; };
-    std::replace_if(out.begin() + begin, out.end(), is_control, ' ');
-    out += "\r\n";
-}
-
-bool has_no_body(int status) noexcept { return status < 200 || status == 204 || status == 304; }
+constexpr std::size_t max_ahead = 64 * 1024; // read while a handler runs
+/// Pipelined requests before other connections have their turn: so many, or for so long.
+constexpr unsigned max_requests_in_turn = 16;
+constexpr std::chrono::milliseconds max_turn_time{1};
+/// A request of this size is received also above max_received_bytes.
+constexpr std::size_t small_request = 16 * 1024;
+constexpr std::chrono::seconds refusal_wait{1};
 
 } // namespace
 
@@ -50,6 +31,9 @@ server_connection::server_connection(server_shared& shared, fs::descriptor socke
       client_key_(std::move(client_key)), peer_(std::move(peer)),
       parser_({shared.options.max_header_bytes, shared.options.max_body_bytes,
                shared.options.max_fields, shared.options.max_target_bytes}) {}
+
+// An exception may have ended serve() before it closed the connection.
+server_connection::~server_connection() { shared_.counters.received_bytes -= received_; }
 
 coro::task<void> server_connection::serve(std::shared_ptr<server_connection> self,
                                           coro::call_context context) {
@@ -67,14 +51,16 @@ coro::task<void> server_connection::serve(std::shared_ptr<server_connection> sel
         }
         if (step == request_parser::step::whole) {
             going = co_await respond(me, context);
+            if (going && me.ends_turn()) {
+                co_await coro::yield_now(me.shared_.loop);
+                going = !me.at_end_;
+            }
             continue;
         }
-        if (const early_refusal refused = me.refuse_early(); refused.status != 0) {
-            std::vector<response_field> fields;
-            if (refused.status == 401) fields.push_back({"WWW-Authenticate", "Bearer"});
-            if (refused.retry_after)
-                fields.push_back({"Retry-After", std::to_string(refused.retry_after->count())});
-            co_await refuse(me, refused.status, refused.reason, std::move(fields));
+        me.drop_taken();
+        early_refusal refused = me.refuse_early();
+        if (refused.status != 0) {
+            co_await turn_down(me, std::move(refused));
             break;
         }
         if (me.parser_.wants_continue()) {
@@ -86,6 +72,10 @@ coro::task<void> server_connection::serve(std::shared_ptr<server_connection> sel
             co_await refuse(me, 408,
                             me.parser_.has_header() ? "the body came too slowly"
                                                     : "the header came too slowly");
+        }
+        if (got == received::shut_down && me.phase_ == phase::receiving) {
+            early_refusal ended{503, "the server is shutting down", refusal_wait};
+            co_await turn_down(me, std::move(ended));
         }
         going = got == received::bytes;
     }
@@ -122,6 +112,7 @@ coro::task<bool> server_connection::send_continue(server_connection& self) {
 
 coro::task<server_connection::received> server_connection::receive(server_connection& self) {
     for (;;) {
+        if (self.shared_.is_over) co_return received::shut_down;
         if (self.stream_.may_read()) {
             self.make_room(self.parser_.missing(self.end_ - self.begin_));
             const net::io_outcome got = self.read_some();
@@ -140,7 +131,9 @@ coro::task<server_connection::received> server_connection::receive(server_connec
             }
         }
         self.in_turn_ = 0;
-        const bool between = self.begin_ == self.end_;
+        self.requests_in_turn_ = 0;
+        // The parser has taken a body out of the room as far as it has come.
+        const bool between = self.begin_ == self.end_ && !self.parser_.has_header();
         if (between) {
             self.phase_ = phase::idle;
             if (self.shared_.stopping) co_return received::end;
@@ -197,6 +190,7 @@ coro::task<bool> server_connection::respond(server_connection& self, coro::call_
     // The parser keeps what it has read: these bytes are not needed any more.
     self.begin_ += self.parser_.consumed();
     self.release_room();
+    self.count_received();
 
     response_writer response(self);
     std::string thrown;
@@ -245,16 +239,48 @@ void server_connection::complete_request(server_request& request) const {
 }
 
 early_refusal server_connection::refuse_early() {
-    if (!shared_.options.before_body || !parser_.has_header()) return {};
-    if (std::exchange(is_asked_, true)) return {};
-    server_request request = parser_.begun_request();
-    complete_request(request);
-    return shared_.options.before_body(request);
+    const server_options& options = shared_.options;
+    if (options.before_body && parser_.has_header() && !std::exchange(is_asked_, true)) {
+        server_request request = parser_.begun_request();
+        complete_request(request);
+        early_refusal refused = options.before_body(request);
+        if (refused.status != 0) return refused;
+    }
+    if (shared_.counters.received_bytes <= options.max_received_bytes) return {};
+    const bool is_small =
+        received_ <= small_request && parser_.missing(end_ - begin_) <= small_request - received_;
+    if (is_small) return {};
+    return {503, "the requests in progress are too large together", refusal_wait};
+}
+
+void server_connection::drop_taken() noexcept {
+    begin_ += parser_.drop_taken();
+    release_room();
+    count_received();
+}
+
+void server_connection::count_received() noexcept {
+    std::size_t& all = shared_.counters.received_bytes;
+    all -= received_;
+    received_ = end_ - begin_ + parser_.body_room();
+    all += received_;
+}
+
+bool server_connection::ends_turn() noexcept {
+    // Of a client that waits for each response, nothing is there yet: no look at the clock.
+    const bool is_first = requests_in_turn_++ == 0;
+    if (begin_ == end_ && requests_in_turn_ < max_requests_in_turn) return false;
+    const coro::clock::time_point now = shared_.loop.now();
+    if (is_first) turn_end_ = now + max_turn_time;
+    if (requests_in_turn_ < max_requests_in_turn && now < turn_end_) return false;
+    requests_in_turn_ = 0;
+    return true;
 }
 
 void server_connection::take_next() {
     is_asked_ = false;
     parser_.reset();
+    count_received();
     limit_ = {};
     limits_body_ = false;
     phase_ = begin_ == end_ ? phase::idle : phase::receiving;
@@ -274,8 +300,21 @@ coro::task<void> server_connection::refuse(server_connection& self, int status,
     head.fields = std::move(fields);
     self.put_head(head, body.size());
     self.put_body(body);
+    self.parser_.discard_body();
+    self.begin_ = self.end_;
+    self.release_room();
+    self.count_received();
     const result<void> sent = co_await flush(self);
     if (sent) co_await linger(self);
+}
+
+/// With the fields that belong to the reason.
+coro::task<void> server_connection::turn_down(server_connection& self, early_refusal refused) {
+    std::vector<response_field> fields;
+    if (refused.status == 401) fields.push_back({"WWW-Authenticate", "Bearer"});
+    if (refused.retry_after)
+        fields.push_back({"Retry-After", std::to_string(refused.retry_after->count())});
+    co_await refuse(self, refused.status, refused.reason, std::move(fields));
 }
 
 /// Reads on for a moment what the client is still sending: closing on unread bytes would reset the
@@ -299,91 +338,6 @@ coro::task<void> server_connection::linger(server_connection& self) {
         if (woken != coro::wake::notified) break;
     }
     self.at_end_ = true;
-}
-
-coro::task<result<void>> server_connection::flush(server_connection& self) {
-    std::size_t sent = 0;
-    std::size_t in_block = 0;
-    std::size_t in_turn = 0;
-    coro::deadline until = self.in(self.shared_.options.write_time);
-    bool fine = !self.at_end_;
-    while (fine && sent < self.out_.size()) {
-        const net::io_outcome put =
-            self.stream_.write_some(std::string_view(self.out_).substr(sent, max_turn));
-        if (put.status == io_status::done) {
-            sent += put.count;
-            in_block += put.count;
-            if (in_block >= write_block) {
-                in_block = 0;
-                until = self.in(self.shared_.options.write_time);
-            }
-            in_turn += put.count;
-            if (in_turn >= max_turn) {
-                in_turn = 0;
-                co_await coro::yield_now(self.shared_.loop);
-                fine = !self.at_end_;
-            }
-            continue;
-        }
-        fine = false;
-        if (put.status == io_status::would_block) {
-            const coro::wake woken = co_await wait_writable(self, until);
-            fine = woken == coro::wake::notified && !self.at_end_;
-        }
-    }
-    self.out_.clear();
-    if (self.out_.capacity() > kept_room) std::string().swap(self.out_);
-    if (fine) co_return result<void>();
-    self.hang_up();
-    co_return error::cancelled(cancel_reason::user, "the client has hung up");
-}
-
-void server_connection::put_head(const response_head& head, std::optional<std::size_t> length) {
-    if (shared_.stopping) keep_alive_ = false;
-    if (!length && is_http_1_0_) keep_alive_ = false; // its end is that of the connection
-    if (has_no_body(head.status)) {
-        no_body_ = true;
-        length.reset();
-    }
-    out_ += "HTTP/1.1 ";
-    append_number(out_, static_cast<std::uint64_t>(std::clamp(head.status, 100, 999)));
-    out_ += ' ';
-    out_ += status_text(head.status);
-    out_ += "\r\nDate: ";
-    out_ += shared_.date();
-    out_ += "\r\n";
-    if (!head.content_type.empty()) append_field(out_, "Content-Type", head.content_type);
-    for (const response_field& each : head.fields) append_field(out_, each.name, each.value);
-    if (length) {
-        out_ += "Content-Length: ";
-        append_number(out_, *length);
-        out_ += "\r\n";
-    } else if (!is_http_1_0_ && !has_no_body(head.status)) {
-        out_ += "Transfer-Encoding: chunked\r\n";
-    }
-    if (!keep_alive_) out_ += "Connection: close\r\n";
-    else if (is_http_1_0_) out_ += "Connection: keep-alive\r\n";
-    out_ += "\r\n";
-}
-
-void server_connection::put_body(std::string_view bytes) {
-    if (!no_body_) out_ += bytes;
-}
-
-void server_connection::put_chunk(std::string_view bytes) {
-    if (no_body_ || bytes.empty()) return;
-    if (is_http_1_0_) {
-        out_ += bytes;
-        return;
-    }
-    append_number(out_, bytes.size(), 16);
-    out_ += "\r\n";
-    out_ += bytes;
-    out_ += "\r\n";
-}
-
-void server_connection::put_last_chunk() {
-    if (!no_body_ && !is_http_1_0_) out_ += "0\r\n\r\n";
 }
 
 coro::task<coro::wake> server_connection::wait_readable(server_connection& self,
@@ -419,6 +373,7 @@ void server_connection::read_ahead() {
     while (end_ - begin_ < max_ahead) {
         make_room(0);
         const net::io_outcome got = read_some();
+        count_received();
         if (got.status == io_status::done && stream_.may_read()) continue;
         if (got.status == io_status::done || got.status == io_status::would_block) return;
         hang_up();
@@ -436,6 +391,7 @@ void server_connection::hang_up() noexcept {
 net::io_outcome server_connection::read_some() {
     const std::span<char> room(in_.data() + end_, std::min(in_.size() - end_, max_turn));
     const net::io_outcome got = stream_.read_some(room);
+    is_room_full_ = got.status == io_status::done && got.count == room.size();
     if (got.status == io_status::done) end_ += got.count;
     return got;
 }
@@ -457,7 +413,11 @@ void server_connection::make_room(std::size_t missing) {
     }
     // The body's length is known in advance, but it is only a claim: room grows with what comes,
     // and not beyond that length.
-    const std::size_t least = end_ + (missing == 0 ? 1 : std::min(missing, end_ + first_room));
+    std::size_t least = end_ + (missing == 0 ? 1 : std::min(missing, end_ + first_room));
+    // The parser takes a body out of the room: what is left of it is no measure of what comes.
+    const bool ends_in_room = missing != 0 && missing <= in_.size() - end_;
+    if (is_room_full_ && !ends_in_room && in_.size() < kept_room)
+        least = std::max(least, std::min(in_.size() * 2, kept_room));
     if (in_.size() >= least) return;
     std::size_t size = std::max({least, first_room, in_.size() * 2});
     if (missing != 0) size = std::min(size, std::max(end_ + missing, first_room));
@@ -476,8 +436,13 @@ void server_connection::stop() noexcept {
     if (phase_ == phase::idle) close();
 }
 
+void server_connection::end_receiving() noexcept {
+    if (phase_ == phase::receiving && readable_.waiting()) readable_.notify();
+}
+
 void server_connection::close() noexcept {
     hang_up();
+    shared_.counters.received_bytes -= std::exchange(received_, 0);
     if (readable_.waiting()) readable_.notify();
     stream_.close();
 }

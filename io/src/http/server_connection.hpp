@@ -24,6 +24,9 @@ public:
     /// `peer`: the address of the client.
     server_connection(server_shared& shared, fs::descriptor socket, std::string peer,
                       std::string client_key);
+    server_connection(const server_connection&) = delete;
+    server_connection& operator=(const server_connection&) = delete;
+    ~server_connection();
 
     /// Serves until the client closes, a time runs out, or the server stops. `self` is this: the
     /// coroutine keeps it. The context is that of the requests.
@@ -33,6 +36,8 @@ public:
 
     /// Closes the connection now if it waits for a request, else after the response in progress.
     void stop() noexcept;
+    /// The time to drain is over: refuses the request of which a part is missing.
+    void end_receiving() noexcept;
     /// Closes the socket; whatever waits for it fails.
     void close() noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return phase_ == phase::idle; }
@@ -51,8 +56,12 @@ public:
 
 private:
     enum class phase : std::uint8_t { idle, receiving, responding };
-    enum class received : std::uint8_t { bytes, end, too_late };
+    enum class received : std::uint8_t { bytes, end, too_late, shut_down };
     class request_in_progress;
+    /// A buffer that grew beyond is given back.
+    static constexpr std::size_t kept_room = 64 * 1024;
+    /// What is received or sent at a stretch, before other connections have their turn.
+    static constexpr std::size_t max_turn = 256 * 1024;
 
     // serve() awaits each at once and keeps `self`.
     // NOLINTBEGIN(cppcoreguidelines-avoid-reference-coroutine-parameters)
@@ -64,6 +73,7 @@ private:
     [[nodiscard]] static coro::task<void> refuse(server_connection& self, int status,
                                                  std::string_view why,
                                                  std::vector<response_field> fields = {});
+    [[nodiscard]] static coro::task<void> turn_down(server_connection& self, early_refusal refused);
     [[nodiscard]] static coro::task<void> linger(server_connection& self);
     [[nodiscard]] static coro::task<coro::wake> wait_readable(server_connection& self,
                                                               coro::deadline until);
@@ -77,9 +87,16 @@ private:
     void make_room(std::size_t missing);
     void release_room() noexcept;
     void take_next();
+    /// Updates server_counters::received_bytes.
+    void count_received() noexcept;
+    /// Releases what the parser has copied.
+    void drop_taken() noexcept;
+    /// Counts a request. Returns whether other connections must have their turn before the next.
+    [[nodiscard]] bool ends_turn() noexcept;
     /// Adds what the connection knows.
     void complete_request(server_request& request) const;
-    /// Whether the body of the request in progress is unwelcome; asked once for each request.
+    /// Whether the rest of the request in progress is unwelcome. `before_body` is asked once for
+    /// each request.
     [[nodiscard]] early_refusal refuse_early();
     void read_ahead();
     void hang_up() noexcept;
@@ -104,9 +121,13 @@ private:
     bool is_asked_ = false;    ///< whether the body is welcome
     bool keep_alive_ = true;   ///< after the response in progress
     bool is_http_1_0_ = false;
-    bool no_body_ = false;    ///< HEAD, or a status without a body
-    std::size_t in_turn_ = 0; ///< received since the loop was given to others
-    bool at_end_ = false;     ///< the client has hung up, or the socket is closed
+    bool no_body_ = false;      ///< HEAD, or a status without a body
+    bool is_room_full_ = false; ///< the last read left no room
+    std::size_t in_turn_ = 0;   ///< received since the loop was given to others
+    unsigned requests_in_turn_ = 0;
+    coro::clock::time_point turn_end_; ///< of pipelined requests
+    std::size_t received_ = 0;         ///< counted in server_counters::received_bytes
+    bool at_end_ = false;              ///< the client has hung up, or the socket is closed
 };
 
 } // namespace heddle::http

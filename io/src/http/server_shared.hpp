@@ -32,6 +32,7 @@ struct server_shared {
     std::shared_ptr<net::tls_context> tls; ///< null: plain HTTP
     server_counters counters;
     bool stopping = false;
+    bool is_over = false;  ///< the time to drain is over
     coro::wait_point room; ///< a connection ended or became idle, or the server stops
 
     /// The time of day for Date (RFC 9110, 5.6.7), made once a second.

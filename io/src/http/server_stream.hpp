@@ -1,9 +1,10 @@
 // The socket of a connection of the server.
 #pragma once
 
-#include "fs/descriptor.hpp"
 #include "net/readiness_set.hpp"
 #include "net/tls.hpp"
+
+#include <heddle/fs/descriptor.hpp>
 
 #include <boost/system/error_code.hpp>
 

@@ -32,14 +32,22 @@ public:
     request_parser(request_parser&&) noexcept;
     request_parser& operator=(request_parser&&) noexcept;
 
-    /// `bytes` are all that came since the end of the request before; they may lie elsewhere than
-    /// at the last call, but must begin with what was given then.
+    /// `bytes` are all that came since the end of the request before, without what drop_taken()
+    /// released; they may lie elsewhere than at the last call, but must begin with what was given
+    /// then.
     [[nodiscard]] step advance(std::string_view bytes);
 
     /// After `whole`: the request, whose views are valid until the parser is reset.
     [[nodiscard]] const server_request& request() const noexcept;
     /// After `whole`: how many bytes it took.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
+    /// After `need_more`: how many bytes at the front are not needed any more, because they are
+    /// copied into the body. The caller drops them: the next call begins after them.
+    [[nodiscard]] std::size_t drop_taken() noexcept;
+    /// Memory of the body, in bytes.
+    [[nodiscard]] std::size_t body_room() const noexcept;
+    /// Frees the body of a request that is refused. Only its header may be used until reset().
+    void discard_body() noexcept;
     /// Whether the response must have no body, also after `wrong`: known from the request line on.
     [[nodiscard]] bool is_head() const noexcept { return is_head_; }
     /// After `wrong`: the status to respond with, and why.
@@ -71,6 +79,7 @@ private:
     request_limits limits_;
     std::unique_ptr<reader> reader_;
     std::size_t at_ = 0;      ///< what Beast's parser has taken
+    std::size_t dropped_ = 0; ///< taken before `at_`, by drop_taken()
     std::size_t scanned_ = 0; ///< where the search for the end of the header goes on
     bool is_head_ = false;
     bool waiting_over_ = false;

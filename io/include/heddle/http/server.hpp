@@ -52,6 +52,12 @@ struct server_options {
     std::size_t max_fields = 100;
     std::size_t max_body_bytes = 8 * 1024 * 1024;
 
+    /// Of all connections: what is received and not handled yet, and the bodies of requests in
+    /// progress. Above it, requests of more than 16 kB that are not complete are refused with a 503
+    /// and Retry-After. It can be exceeded by one read of each connection, and by the doubling of
+    /// what grows.
+    std::size_t max_received_bytes = std::size_t{1024} * 1024 * 1024;
+
     /// When so many are open, the oldest of those that wait for a request is closed for a new one;
     /// when there is none, further ones wait in the queue of the kernel.
     std::size_t max_connections = 10'000;
@@ -73,7 +79,8 @@ struct server_options {
     std::chrono::milliseconds idle{60'000};        ///< between requests
     std::chrono::milliseconds write_time{30'000};  ///< to take 64 kB of a response
     std::chrono::milliseconds drain{10'000};       ///< for requests in progress after stop()
-    /// For cancelled handlers to send their last words after `drain`; then sockets are closed.
+    /// For cancelled handlers to send their last words after `drain`; then sockets are closed. Over
+    /// as soon as all connections have ended.
     std::chrono::milliseconds close_time{1'000};
 };
 
@@ -84,12 +91,14 @@ struct server_counters {
     std::size_t open_connections = 0;
     std::size_t max_open_connections = 0; ///< at once
     std::size_t in_progress = 0;          ///< requests whose handler runs
+    std::size_t received_bytes = 0;       ///< of max_received_bytes
 };
 
 /// Reads requests and passes each to a handler: HTTP/1.1 and 1.0, keep-alive, pipelined requests
 /// one after the other, chunked bodies, `Expect: 100-continue`. What is malformed or exceeds a
-/// bound is refused with 400, 408, 413, 414, 417, 431, 501 or 505 and
-/// server_options::refusal_body, and its connection is closed.
+/// bound is refused with 400, 408, 413, 414, 417, 431, 501, 503 or 505 and
+/// server_options::refusal_body, and its connection is closed. Pipelined requests let other
+/// connections have their turn.
 ///
 /// While a handler runs, the connection is read from, so that its end is noticed at once. A client
 /// that sends more than 64 kB ahead of its response counts as gone.
@@ -121,7 +130,8 @@ public:
 
     /// Begins the end of serve(): closes the port and idle connections, allows `drain` for requests
     /// in progress, whose connections are closed after their responses, and then cancels the rest
-    /// with cancel_reason::shutdown. Does not wait. May be called before serve().
+    /// with cancel_reason::shutdown. Requests that are not complete then are refused with a 503 and
+    /// Retry-After. Does not wait. May be called before serve().
     void stop() noexcept;
 
     [[nodiscard]] server_counters counters() const noexcept;

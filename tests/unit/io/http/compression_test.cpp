@@ -128,13 +128,13 @@ TEST_F(compression, damage_is_reported) {
                    http_errc::protocol_error, "not requested");
 }
 
-TEST_F(compression, what_it_swells_to_is_bounded) {
+TEST_F(compression, what_it_inflates_to_is_bounded) {
     rules.max_body_bytes = 20'000;
     expect_refused(coded_answer(packed(text_of(30'000))), http_errc::body_too_large, "20000");
     EXPECT_LE(response.body.size(), 20'000U);
     rules.max_body_bytes = std::size_t{1} << 32;
     expect_refused(coded_answer(packed(std::string(100'000'000, 'x'))), http_errc::body_too_large,
-                   "swells");
+                   "inflates");
     EXPECT_LT(response.body.size(), 3'000'000U);
     const auto small = feed(coded_answer(packed(std::string(900'000, 'x'))), 1 << 20);
     EXPECT_TRUE(small && *small); // below a megabyte the ratio is nobody's business

@@ -1,9 +1,14 @@
 // The server against clients that are slow, greedy or hostile, and its end.
 #include "server_fixture.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <random>
+#include <utility>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/resource.h>
 
 namespace heddle::http {
 namespace {
@@ -134,6 +139,103 @@ TEST(http_server_port, takes_the_clients_that_wait_in_a_few_turns_of_the_loop) {
     EXPECT_LT(turns, 20);
 }
 
+// NOLINTNEXTLINE(*-avoid-reference-coroutine-parameters)
+coro::task<void> respond_at_once(const server_request&, response_writer& response,
+                                 coro::call_context) {
+    response_head head;
+    std::string body = "hi";
+    [[maybe_unused]] const auto sent = co_await response.send(std::move(head), std::move(body));
+}
+
+TEST(http_server_port, pipelined_requests_let_other_connections_have_their_turn) {
+    boost::asio::io_context io(1);
+    coro::event_loop loop(io);
+    const auto served = server::listen({}, respond_at_once, loop, null_log()).value();
+    constexpr std::uint64_t requests = 1'000;
+    const raw_client client(served->port());
+    std::string all;
+    for (std::uint64_t i = 0; i < requests; ++i) all += get("/", "");
+    ASSERT_TRUE(client.send(all));
+    coro::spawn(loop, serve_alone(*served), [](std::exception_ptr) {});
+    std::uint64_t handled = 0;
+    std::uint64_t most = 0;
+    int turns = 0;
+    std::function<void()> turn = [&] {
+        const std::uint64_t now = served->counters().requests;
+        most = std::max(most, now - std::exchange(handled, now));
+        if (now == requests || ++turns == 100'000) served->stop();
+        else boost::asio::post(io, turn);
+    };
+    boost::asio::post(io, turn);
+    io.run();
+    EXPECT_EQ(handled, requests);
+    EXPECT_LE(most, 32U);
+}
+
+TEST_F(http_server, what_is_received_at_the_same_time_is_bounded) {
+    server_options options;
+    options.max_received_bytes = 200'000;
+    start(options);
+    const auto head = [](std::size_t size) {
+        return "POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " +
+               std::to_string(size) + "\r\n\r\n";
+    };
+    const raw_client first(port);
+    first.send(head(70'000) + std::string(60'000, 'x'));
+    ASSERT_TRUE(soon([&] { return counters().received_bytes >= 60'000; }));
+    const raw_client second(port);
+    second.send(head(300'000) + std::string(200'000, 'x'));
+    const std::string refused = second.read_all();
+    EXPECT_EQ(status_of(refused), 503);
+    EXPECT_NE(refused.find("Retry-After: 1\r\n"), refused.npos) << refused;
+    EXPECT_EQ(status_of(exchange(post("/echo", "small"))), 200);
+    first.send(std::string(10'000, 'x'));
+    EXPECT_EQ(status_of(first.read_all()), 200);
+    EXPECT_TRUE(soon([&] { return counters().received_bytes == 0; }));
+}
+
+TEST_F(http_server, above_the_bound_of_what_is_received_only_small_requests_begin) {
+    server_options options;
+    options.max_received_bytes = 0;
+    start(options);
+    const raw_client small(port);
+    small.send("POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\na");
+    ASSERT_TRUE(soon([&] { return counters().received_bytes != 0; }));
+    const std::string large = exchange(
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\nExpect: 100-continue\r\n\r\n");
+    EXPECT_EQ(status_of(large), 503); // before the body
+    small.send("b");
+    EXPECT_EQ(body_of(small.read_all()), "/echo|ab|127.0.0.1");
+}
+
+TEST_F(http_server, logs_a_lack_of_file_descriptors_once) {
+    start();
+    std::promise<void> begun;
+    std::promise<void> goes_on;
+    on_loop([&] {
+        begun.set_value();
+        goes_on.get_future().wait();
+    });
+    begun.get_future().wait();
+    const raw_client client(port); // waits in the kernel
+    client.send(get("/hello"));
+    rlimit usual{};
+    ::getrlimit(RLIMIT_NOFILE, &usual);
+    const int unused = ::fcntl(0, F_DUPFD_CLOEXEC, 0);
+    ASSERT_GE(unused, 0);
+    ::close(unused);
+    const rlimit none_left{static_cast<rlim_t>(unused), usual.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none_left);
+    goes_on.set_value();
+    EXPECT_TRUE(soon([&] { return !log.text().empty(); }));
+    std::this_thread::sleep_for(100ms); // several pauses
+    ::setrlimit(RLIMIT_NOFILE, &usual);
+    EXPECT_EQ(body_of(client.read_all()), "hi");
+    const std::string logged = log.text();
+    EXPECT_TRUE(logged.starts_with("accepting pauses: ")) << logged;
+    EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << logged;
+}
+
 TEST_F(http_server, a_new_connection_takes_the_place_of_an_idle_one) {
     server_options options;
     options.max_connections = 3;
@@ -217,6 +319,25 @@ TEST_F(http_server, cancels_what_does_not_end_in_time) {
     EXPECT_LT(end(), 900ms);
     EXPECT_EQ(reason, cancel_reason::shutdown);
     EXPECT_EQ(status_of(busy.read_all()), 503); // the last words of the handler
+}
+
+TEST_F(http_server, refuses_what_is_not_complete_when_the_time_to_drain_is_over) {
+    server_options options;
+    options.drain = 100ms;
+    start(options);
+    const raw_client header(port);
+    const raw_client body(port);
+    constexpr std::string_view half = "GET /hello HTTP/1.1\r\n";
+    header.send(half);
+    body.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab");
+    ASSERT_TRUE(soon([&] { return counters().received_bytes > half.size(); })); // both
+    EXPECT_LT(end(), 5s);
+    for (const raw_client* each : {&header, &body}) {
+        const std::string seen = each->read_all();
+        EXPECT_EQ(status_of(seen), 503) << seen;
+        EXPECT_NE(seen.find("Retry-After: 1\r\n"), seen.npos) << seen;
+        EXPECT_NE(seen.find("the server is shutting down"), seen.npos) << seen;
+    }
 }
 
 TEST_F(http_server, a_cancelled_server_cancels_its_handlers_at_once) {
