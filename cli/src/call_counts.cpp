@@ -63,7 +63,7 @@ std::string call_counts::summary() const {
                                 : setup::counted(done, "call") + " done";
     const auto add = [&](std::uint64_t count, std::string_view word) {
         if (count == 0) return;
-        text += ", " + setup::grouped(static_cast<long long>(count)) + " ";
+        text += ", " + setup::grouped(count) + " ";
         text += word;
     };
     add(kept, "from the cache");

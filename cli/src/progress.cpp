@@ -37,8 +37,7 @@ std::string run_progress_line(const lang::map_progress& maps, const call_counts&
     std::vector<std::string> parts;
     if (maps.total != 0) {
         const double share = static_cast<double>(maps.ended) / static_cast<double>(maps.total);
-        std::string done = setup::grouped(static_cast<long long>(maps.ended)) + "/" +
-                           setup::grouped(static_cast<long long>(maps.total)) + " " +
+        std::string done = setup::grouped(maps.ended) + "/" + setup::grouped(maps.total) + " " +
                            std::to_string(static_cast<int>(share * 100)) + "%";
         if (columns == 0 || columns >= 60) done = progress_bar(share) + " " + done;
         parts.push_back(std::move(done));
@@ -50,8 +49,7 @@ std::string run_progress_line(const lang::map_progress& maps, const call_counts&
                     " left");
             }
         }
-        if (maps.failed != 0)
-            parts.push_back(setup::grouped(static_cast<long long>(maps.failed)) + " failed");
+        if (maps.failed != 0) parts.push_back(setup::grouped(maps.failed) + " failed");
     }
     std::string summary = maps.total == 0 || calls.any() ? calls.summary() : "";
     if (maps.total == 0) summary += call_rate_text(calls.done + calls.failed, seconds);

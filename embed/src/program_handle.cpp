@@ -9,11 +9,10 @@
 #include <heddle/coro/run_on.hpp>
 #include <heddle/coro/spawn.hpp>
 #include <heddle/lang/errors.hpp>
+#include <heddle/setup/input_files.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <future>
-#include <iterator>
 #include <system_error>
 
 namespace heddle::embed {
@@ -116,10 +115,10 @@ result<std::string> read_program(const std::string& file) {
     std::error_code failed;
     if (!std::filesystem::is_regular_file(file, failed))
         return plain_error(error(errc::not_found, "there is no file \"" + file + "\""));
-    std::ifstream in(file, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    if (!in) return plain_error(error(errc::io_error, "\"" + file + "\" cannot be read"));
-    if (!utf8::is_valid(text))
+    // Not the bare name: "-" would be standard input.
+    auto text = setup::read_input_file(std::filesystem::absolute(file, failed).string());
+    if (!text) return plain_error(std::move(text).error());
+    if (!utf8::is_valid(*text))
         return plain_error(error(errc::invalid_argument, "\"" + file + "\" is not UTF-8"));
     return text;
 }

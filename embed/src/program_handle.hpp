@@ -57,8 +57,8 @@ private:
     bool has_read_ = false;                   ///< what is being loaded
 };
 
-/// A version whose text was read from `file`. Errors: not_found, invalid_argument for text that is
-/// not UTF-8.
+/// A version whose text was read from `file`. Errors: not_found, io_error, limit_exceeded as
+/// setup::read_input_file; invalid_argument for text that is not UTF-8.
 [[nodiscard]] result<std::string> read_program(const std::string& file);
 
 /// Checks a version, and loads it in all threads of the runtime. Waits for that, except where a

@@ -21,23 +21,6 @@ std::string cut_to_width(std::string_view text, std::size_t width) {
     return std::string(text.substr(0, display_prefix(text, width - 1).bytes)) + "…";
 }
 
-std::string grouped(long long number) {
-    std::string digits = std::to_string(number);
-    const std::size_t first = number < 0 ? 1 : 0;
-    for (std::size_t at = digits.size(); at > first + 3;) {
-        at -= 3;
-        digits.insert(at, ",");
-    }
-    return digits;
-}
-
-std::string counted(unsigned long long count, std::string_view noun) {
-    std::string text = grouped(static_cast<long long>(count)) + " ";
-    text += noun;
-    if (count != 1) text += 's';
-    return text;
-}
-
 double rounded_usd(double amount) noexcept {
     constexpr double places = 1e10;
     const double rounded = std::round(amount * places) / places;

@@ -1,6 +1,7 @@
 #include <heddle/setup/input_files.hpp>
 
-#include <heddle/fs/sync_file.hpp>
+#include <heddle/fs/descriptor.hpp>
+#include <heddle/fs/replacement_file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -38,21 +39,6 @@ error file_error(const std::string& path, std::string_view what) {
     const auto code = errno == ENOENT ? errc::not_found : errc::io_error;
     return error(code, path + ": " + std::string(what) + ": " + std::strerror(errno));
 }
-
-/// Closed at the end, unless it is standard input or there is none.
-class open_stream {
-public:
-    explicit open_stream(int number) noexcept : number_(number) {}
-    ~open_stream() {
-        if (number_ > STDIN_FILENO) ::close(number_);
-    }
-    open_stream(const open_stream&) = delete;
-    open_stream& operator=(const open_stream&) = delete;
-    [[nodiscard]] int get() const noexcept { return number_; }
-
-private:
-    int number_;
-};
 
 result<std::string> read_stream(int stream, const std::string& name, std::size_t max_bytes) {
     std::string text;
@@ -103,7 +89,7 @@ result<std::string> read_input_file(const std::string& path, std::size_t max_byt
     const bool opened_before = names_open_stream(path);
     // O_NONBLOCK: to open a pipe must not wait for its writer. Regular files do not care; for a
     // stream it would be an error to find nothing there yet.
-    const open_stream file(::open(path.c_str(), to_read | (opened_before ? 0 : O_NONBLOCK)));
+    const fs::descriptor file(::open(path.c_str(), to_read | (opened_before ? 0 : O_NONBLOCK)));
     if (file.get() < 0) return file_error(path, "cannot be opened");
     struct stat about {};
     if (::fstat(file.get(), &about) != 0) return file_error(path, "cannot be read");
@@ -115,7 +101,7 @@ result<std::string> read_input_file(const std::string& path, std::size_t max_byt
 
 result<std::string> read_checked_file(const std::string& path, std::size_t max_bytes,
                                       const file_check& check) {
-    const open_stream file(::open(path.c_str(), to_read | O_NONBLOCK | O_NOFOLLOW));
+    const fs::descriptor file(::open(path.c_str(), to_read | O_NONBLOCK | O_NOFOLLOW));
     if (file.get() < 0) return file_error(path, "cannot be opened");
     struct stat about {};
     if (::fstat(file.get(), &about) != 0) return file_error(path, "cannot be read");
@@ -132,35 +118,16 @@ result<std::shared_ptr<scripted::engine>> load_rules(const std::string& path) {
 
 namespace {
 
-mode_t mode_of_new_files() noexcept {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    return 0666 & ~mask;
-}
-
-/// Writes all of `text` under another name, sets the `mode` of that file and moves it to `path`.
+/// Writes all of `text` under another name, sets the `mode` of that file, otherwise that of
+/// new files, and moves it to `path`.
 result<void> write_and_move(const std::string& path, const std::string& text,
                             std::optional<mode_t> mode) {
-    std::string unfinished = path + ".part-XXXXXX";
-    // Of a name that nobody could foresee, and never one that is there.
-    const int created = ::mkostemp(unfinished.data(), O_CLOEXEC);
-    if (created < 0) return file_error(path, "cannot be written");
-    file_handle file(::fdopen(created, "wb"));
-    const auto give_up = [&] {
-        const error failure = file_error(path, "cannot be written");
-        ::unlink(unfinished.c_str());
-        return failure;
-    };
-    if (!file) {
-        ::close(created);
-        return give_up();
+    fs::replacement_file fresh(path, mode ? S_IRUSR | S_IWUSR : 0666);
+    // Without sync() a crash of the machine may leave the name with an empty file behind it.
+    if (!fresh.is_open() || !fresh.write(text) || (mode && !fresh.set_mode(*mode)) ||
+        !fresh.sync() || !fresh.take_place()) {
+        return file_error(path, "cannot be written");
     }
-    if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return give_up();
-    if (::fchmod(created, mode ? *mode : mode_of_new_files()) != 0) return give_up();
-    // Otherwise a crash of the machine may leave the name with an empty file behind it.
-    if (std::fflush(file.get()) != 0 || !fs::sync_file(created)) return give_up();
-    if (std::fclose(file.release()) != 0) return give_up();
-    if (std::rename(unfinished.c_str(), path.c_str()) != 0) return give_up();
     return {};
 }
 
@@ -207,13 +174,8 @@ namespace {
 result<void> write_in_place(const std::string& path, const std::string& text, int flags,
                             const stop_check& stop) {
     HEDDLE_TRY(const int number, open_existing_output(path, flags, stop));
-    const open_stream file(number);
-    for (std::string_view rest = text; !rest.empty();) {
-        const ssize_t count = ::write(file.get(), rest.data(), rest.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return file_error(path, "cannot be written");
-        rest.remove_prefix(static_cast<std::size_t>(count));
-    }
+    const fs::descriptor file(number);
+    if (!fs::write_all(file.get(), text)) return file_error(path, "cannot be written");
     return {};
 }
 

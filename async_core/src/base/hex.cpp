@@ -25,6 +25,14 @@ void append_hex(std::string& out, std::string_view bytes) {
     }
 }
 
+std::string hex_text(std::uint64_t number) {
+    std::string bytes;
+    for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 0xFF);
+    std::string digits;
+    append_hex(digits, bytes);
+    return digits;
+}
+
 std::optional<std::string> bytes_of_hex(std::string_view digits) {
     if (digits.size() % 2 != 0) return std::nullopt;
     std::string bytes;
@@ -35,6 +43,22 @@ std::optional<std::string> bytes_of_hex(std::string_view digits) {
         bytes += static_cast<char>(byte);
     }
     return bytes;
+}
+
+void append_percent_encoded(std::string& out, std::string_view text, std::string_view also_plain) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    constexpr std::string_view unreserved = "-._~";
+    for (const char c : text) {
+        if (ascii::is_letter(c) || ascii::is_digit(c) || unreserved.find(c) != unreserved.npos ||
+            also_plain.find(c) != also_plain.npos) {
+            out += c;
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(c);
+        out += '%';
+        out += digits[byte >> 4];
+        out += digits[byte & 15];
+    }
 }
 
 std::optional<std::string> percent_decoded(std::string_view text, broken_escape broken) {

@@ -36,6 +36,14 @@ namespace {
     return exponent + place;
 }
 
+[[nodiscard]] std::string in_groups(std::string digits, std::size_t first) {
+    for (std::size_t at = digits.size(); at > first + 3;) {
+        at -= 3;
+        digits.insert(at, ",");
+    }
+    return digits;
+}
+
 } // namespace
 
 std::string number_text(double number) {
@@ -55,6 +63,19 @@ std::string rounded_text(double number, int digits) {
     std::array<char, 48> buffer;
     std::snprintf(buffer.data(), buffer.size(), "%.*e", std::clamp(digits, 1, 17) - 1, number);
     return number_text(std::strtod(buffer.data(), nullptr));
+}
+
+std::string grouped(unsigned long long number) { return in_groups(std::to_string(number), 0); }
+
+std::string grouped(long long number) {
+    return in_groups(std::to_string(number), number < 0 ? 1 : 0);
+}
+
+std::string counted(unsigned long long count, std::string_view noun) {
+    std::string text = grouped(count) + " ";
+    text += noun;
+    if (count != 1) text += 's';
+    return text;
 }
 
 double parse_decimal(std::string_view text) noexcept {

@@ -29,8 +29,6 @@ constexpr std::uint64_t enough_calls = 20; ///< of a task, for the mean of its c
 constexpr std::string_view task_prefix = "task ";
 constexpr std::string_view tool_prefix = "tool ";
 
-std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
-
 /// Whether a step is one of those that a plan lists.
 bool is_call(std::string_view name) noexcept {
     return name.starts_with(task_prefix) || name.starts_with(tool_prefix);
@@ -317,7 +315,7 @@ std::string batch_plan::text(unsigned columns) const {
     std::string text = setup::counted(total_, "row") + ":";
     std::string rows;
     const auto add = [&](std::uint64_t count, const std::string& what) {
-        if (count != 0) rows += (rows.empty() ? " " : ", ") + number(count) + " " + what;
+        if (count != 0) rows += (rows.empty() ? " " : ", ") + setup::grouped(count) + " " + what;
     };
     add(again_, "would call models or tools again");
     add(unchanged_, "would run again without a call");
@@ -337,8 +335,8 @@ std::string batch_plan::text(unsigned columns) const {
         const auto cost = cost_of(task);
         std::string price = cost ? range_text(cost->least, cost->most) : "unknown";
         if (name.starts_with(tool_prefix)) price.clear();
-        lines.add({shown_name(name), number(task.rows), number(task.again), number(task.depends),
-                   number(task.kept), std::move(price)});
+        lines.add({shown_name(name), setup::grouped(task.rows), setup::grouped(task.again),
+                   setup::grouped(task.depends), setup::grouped(task.kept), std::move(price)});
     }
     if (listed) text += lines.text(columns);
     if (open_ended_ != 0) {

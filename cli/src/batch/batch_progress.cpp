@@ -15,8 +15,6 @@ namespace heddle::cli {
 
 namespace {
 
-std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
-
 std::string cost_text(const batch_counts& counts) {
     std::string text = setup::dollars(counts.spent.cost_usd);
     if (text.empty() && !counts.budget_usd) return {};
@@ -41,10 +39,10 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
         return line;
     }
     std::vector<std::string> parts;
-    std::string rows = number(counts.ended());
+    std::string rows = setup::grouped(counts.ended());
     const std::string about = counts.total_is_estimate ? "~" : "";
     if (counts.total) {
-        rows += "/" + about + number(*counts.total);
+        rows += "/" + about + setup::grouped(*counts.total);
         const double share = *counts.total == 0 ? 1
                                                 : static_cast<double>(counts.ended()) /
                                                       static_cast<double>(*counts.total);
@@ -58,18 +56,20 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
                 about + setup::duration_text(static_cast<double>(*counts.left()) / rate) + " left");
         }
     }
-    std::string running = number(counts.in_progress) + " running";
-    if (counts.on_the_wire != 0) running += ", " + number(counts.on_the_wire) + " on the wire";
-    if (counts.limited != 0) running += ", " + number(counts.limited) + " waiting for a limit";
-    if (counts.retrying != 0) running += ", " + number(counts.retrying) + " to retry";
+    std::string running = setup::grouped(counts.in_progress) + " running";
+    if (counts.on_the_wire != 0)
+        running += ", " + setup::grouped(counts.on_the_wire) + " on the wire";
+    if (counts.limited != 0)
+        running += ", " + setup::grouped(counts.limited) + " waiting for a limit";
+    if (counts.retrying != 0) running += ", " + setup::grouped(counts.retrying) + " to retry";
     if (!counts.waits_for.empty()) running += ", waiting for " + counts.waits_for;
     parts.push_back(std::move(running));
     if (counts.waiting != 0)
-        parts.push_back(number(counts.waiting) + " waiting for " +
+        parts.push_back(setup::grouped(counts.waiting) + " waiting for " +
                         setup::counted(counts.parked, "parked call"));
-    if (counts.failed != 0) parts.push_back(number(counts.failed) + " failed");
-    if (counts.rejected != 0) parts.push_back(number(counts.rejected) + " rejected");
-    if (counts.cached != 0) parts.push_back(number(counts.cached) + " from the cache");
+    if (counts.failed != 0) parts.push_back(setup::grouped(counts.failed) + " failed");
+    if (counts.rejected != 0) parts.push_back(setup::grouped(counts.rejected) + " rejected");
+    if (counts.cached != 0) parts.push_back(setup::grouped(counts.cached) + " from the cache");
     if (std::string cost = cost_text(counts); !cost.empty()) parts.push_back(std::move(cost));
     if (counts.spent.input_tokens != 0) {
         parts.push_back(setup::grouped(counts.spent.input_tokens) + " tokens in, " +

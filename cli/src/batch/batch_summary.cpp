@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::uint64_t failures_shown = 100;
 
-std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
-
 std::string cost_of(const ports::step_spending& spent) {
     std::string text = setup::dollars(spent.cost_usd);
     if (spent.unpriced != 0) {
@@ -31,21 +29,22 @@ std::string rows_line(const batch_summary& end) {
     // The run may hold more rows than this input, which --limit or --where has shortened.
     const bool has_total =
         counts.total && !counts.total_is_estimate && *counts.total >= counts.ended();
-    std::string text = has_total ? number(counts.ended()) + " of " + number(*counts.total) + " rows"
+    std::string text = has_total ? setup::grouped(counts.ended()) + " of " +
+                                       setup::grouped(*counts.total) + " rows"
                                  : setup::counted(counts.ended(), "row");
-    text += ": " + number(counts.done) + " done";
-    if (counts.failed != 0) text += ", " + number(counts.failed) + " failed";
-    if (counts.rejected != 0) text += ", " + number(counts.rejected) + " rejected";
+    text += ": " + setup::grouped(counts.done) + " done";
+    if (counts.failed != 0) text += ", " + setup::grouped(counts.failed) + " failed";
+    if (counts.rejected != 0) text += ", " + setup::grouped(counts.rejected) + " rejected";
     const std::uint64_t in_batches = counts.waiting - counts.asking;
-    if (in_batches != 0) text += ", " + number(in_batches) + " waiting";
-    if (counts.asking != 0) text += ", " + number(counts.asking) + " waiting for an answer";
-    if (counts.kept != 0) text += " (" + number(counts.kept) + " of them earlier)";
+    if (in_batches != 0) text += ", " + setup::grouped(in_batches) + " waiting";
+    if (counts.asking != 0) text += ", " + setup::grouped(counts.asking) + " waiting for an answer";
+    if (counts.kept != 0) text += " (" + setup::grouped(counts.kept) + " of them earlier)";
     text += "; " + setup::duration_text(end.seconds);
     if (counts.ended_now() > 1 && end.seconds > 0.1) {
         const double rate = static_cast<double>(counts.ended_now()) / end.seconds;
         text += ", " +
                 (rate < 10 ? std::to_string(rate).substr(0, 3)
-                           : number(static_cast<std::uint64_t>(std::llround(rate)))) +
+                           : setup::grouped(static_cast<std::uint64_t>(std::llround(rate)))) +
                 " rows/s";
     }
     const ports::step_spending& spent = counts.spent;
@@ -92,7 +91,7 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
         if (end.only_waits) {
             return setup::counted(end.counts.parked, "call") + " " +
                    (end.counts.parked == 1 ? "waits" : "wait") + " for " +
-                   (end.batches == 1 ? "a batch" : number(end.batches) + " batches") +
+                   (end.batches == 1 ? "a batch" : setup::grouped(end.batches) + " batches") +
                    " of the services; the same command takes the responses and continues "
                    "(--park-wait stays until then)";
         }
@@ -103,11 +102,13 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
                "' lists the questions, 'heddle runs answer' takes the answers" + then;
     case stop_cause::budget:
         return "the budget of " +
-               (*end.counts.budget_usd > 0 ? setup::dollars(*end.counts.budget_usd) : "$0") +
+               (end.counts.budget_usd.value_or(0) > 0 ? setup::dollars(*end.counts.budget_usd)
+                                                      : "$0") +
                " does not allow a further row (" + (spent.empty() ? "nothing" : spent) + " spent)" +
                (kept ? "; the same command with a larger --budget-usd continues" : "");
     case stop_cause::calls:
-        return "the " + number(asked.max_calls.value_or(0)) + " calls of --max-calls are used" +
+        return "the " + setup::grouped(asked.max_calls.value_or(0)) +
+               " calls of --max-calls are used" +
                (kept ? "; the same command with a larger --max-calls continues" : "");
     case stop_cause::deadline: return "the time of --deadline has passed" + then;
     case stop_cause::interrupted: return "interrupted" + then;

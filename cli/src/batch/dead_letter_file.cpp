@@ -1,5 +1,6 @@
 #include "batch/dead_letter_file.hpp"
 
+#include <heddle/fs/replacement_file.hpp>
 #include <heddle/fs/sync_file.hpp>
 #include <heddle/rows/result_replacement.hpp>
 
@@ -17,7 +18,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,22 +74,14 @@ bool for_each_line(std::ifstream& in, See see) {
     return true;
 }
 
-/// The file that takes the place of another one; deleted unless it does.
+/// Letters that take the place of a file.
 class replacement {
 public:
-    explicit replacement(std::string file) : file_(std::move(file)), fresh_(file_ + ".XXXXXX") {}
-    ~replacement() {
-        if (number_ < 0) return;
-        ::close(number_);
-        ::unlink(fresh_.c_str());
-    }
-    replacement(const replacement&) = delete;
-    replacement& operator=(const replacement&) = delete;
+    replacement(std::string file, mode_t permissions)
+        : file_(std::move(file)), fresh_(file_), permissions_(permissions) {}
 
-    /// With a name that nobody else has, so that no link that waits there is followed.
-    [[nodiscard]] result<void> make(mode_t permissions) {
-        number_ = ::mkostemp(fresh_.data(), O_CLOEXEC);
-        if (number_ < 0 || ::fchmod(number_, permissions) != 0) return failed(fresh_);
+    [[nodiscard]] result<void> make() {
+        if (!fresh_.is_open() || !fresh_.set_mode(permissions_)) return failed(fresh_.name());
         return {};
     }
     void add(const std::string& line) {
@@ -99,28 +91,22 @@ public:
     }
     [[nodiscard]] result<void> take_place() {
         write();
-        if (!whole_ || !fs::sync_file(number_)) return failed(fresh_);
-        if (std::rename(fresh_.c_str(), file_.c_str()) != 0 || !fs::sync_folder_of(file_))
-            return failed(file_);
-        ::close(std::exchange(number_, -1));
+        if (failure_) return *failure_;
+        if (!fresh_.sync()) return failed(fresh_.name());
+        if (!fresh_.take_place() || !fs::sync_folder_of(file_)) return failed(file_);
         return {};
     }
 
 private:
     void write() {
-        for (std::string_view rest = text_; whole_ && !rest.empty();) {
-            const ssize_t written = ::write(number_, rest.data(), rest.size());
-            if (written < 0 && errno == EINTR) continue;
-            whole_ = written >= 0;
-            if (whole_) rest.remove_prefix(static_cast<std::size_t>(written));
-        }
+        if (!failure_ && !fresh_.write(text_)) failure_ = failed(fresh_.name());
         text_.clear();
     }
 
     std::string file_;
-    std::string fresh_;
-    int number_ = -1;
-    bool whole_ = true;
+    fs::replacement_file fresh_;
+    mode_t permissions_;
+    std::optional<error> failure_;
     std::string text_;
 };
 
@@ -143,9 +129,10 @@ result<void> tidy_dead_letters(const std::string& file,
     if (whole && !changes) return {};
 
     std::error_code unresolved;
-    replacement fresh(std::filesystem::canonical(file, unresolved).string());
+    const std::string real = std::filesystem::canonical(file, unresolved).string();
     if (unresolved) return error(errc::io_error, file + ": " + unresolved.message());
-    HEDDLE_CHECK(fresh.make(about.st_mode & 07777));
+    replacement fresh(real, about.st_mode & 07777);
+    HEDDLE_CHECK(fresh.make());
     std::ifstream second(file, std::ios::binary);
     if (!second) return failed(file);
     for_each_line(second, [&](std::uint64_t number, const std::string& line) {
@@ -164,8 +151,8 @@ result<void> replace_dead_letters(const std::string& file, const std::string& fr
         return std::rename(fresh.c_str(), real.c_str()) == 0 && fs::sync_folder_of(real)
                    ? result<void>()
                    : failed(real);
-    replacement whole(real);
-    HEDDLE_CHECK(whole.make(about.st_mode & 07777));
+    replacement whole(real, about.st_mode & 07777);
+    HEDDLE_CHECK(whole.make());
     std::ifstream earlier(real, std::ios::binary);
     if (!earlier) return failed(real);
     for (std::string line; std::getline(earlier, line);) {

@@ -14,12 +14,6 @@
 
 namespace heddle::cli {
 
-namespace {
-
-std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
-
-} // namespace
-
 coro::task<result<void>> dry_run::run(coro::call_context context) {
     result<std::unique_ptr<row_session>> taken = co_await of_.sessions.open(context);
     if (!taken) co_return std::move(taken).error();
@@ -121,12 +115,13 @@ std::optional<std::pair<double, std::uint64_t>> dry_run::mean_cost() const {
 }
 
 std::string dry_run::text(unsigned columns) const {
-    std::string text = setup::counted(total_, "row") + ": " + number(to_run_) + " would run";
-    if (finished_ != 0) text += ", " + number(finished_) + " are finished";
+    std::string text =
+        setup::counted(total_, "row") + ": " + setup::grouped(to_run_) + " would run";
+    if (finished_ != 0) text += ", " + setup::grouped(finished_) + " are finished";
     if (waiting_ != 0)
-        text += ", " + number(waiting_) + " would wait for a command without a retry";
-    if (begun_ != 0) text += ", " + number(begun_) + " of those that run have begun";
-    if (wrong_.count() != 0) text += ", " + number(wrong_.count()) + " would be rejected";
+        text += ", " + setup::grouped(waiting_) + " would wait for a command without a retry";
+    if (begun_ != 0) text += ", " + setup::grouped(begun_) + " of those that run have begun";
+    if (wrong_.count() != 0) text += ", " + setup::grouped(wrong_.count()) + " would be rejected";
     text += "\n" + wrong_.text(columns);
     const auto mean = mean_cost();
     if (!mean) return text + "cost: unknown; --sample-rows 20 runs 20 rows to find out\n";
@@ -137,7 +132,7 @@ std::string dry_run::text(unsigned columns) const {
     if (sample_spent_.cost_usd > 0) text += " for " + setup::dollars(sample_spent_.cost_usd);
     if (sample_spent_.unpriced != 0)
         text += "; " + setup::counted(sample_spent_.unpriced, "call") + " of unknown price";
-    if (sample_failed_ != 0) text += "; " + number(sample_failed_) + " of them failed";
+    if (sample_failed_ != 0) text += "; " + setup::grouped(sample_failed_) + " of them failed";
     if (sample_stop_ != stop_cause::none) {
         text += "; the sample stopped at --" +
                 std::string(sample_stop_ == stop_cause::calls ? "max-calls" : "budget-usd") +
@@ -146,8 +141,8 @@ std::string dry_run::text(unsigned columns) const {
     if (sample_ran_ != 0 && sample_spent_.requests != 0) {
         const double requests =
             static_cast<double>(sample_spent_.requests) / static_cast<double>(sample_ran_);
-        text += "\nrequests: about " +
-                number(static_cast<std::uint64_t>(requests * static_cast<double>(to_run_) + 0.5));
+        text += "\nrequests: about " + setup::grouped(static_cast<std::uint64_t>(
+                                           requests * static_cast<double>(to_run_) + 0.5));
     }
     return text + "\n";
 }

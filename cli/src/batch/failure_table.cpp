@@ -56,8 +56,7 @@ std::string failure_table::text(unsigned columns, std::size_t most) const {
     const std::vector<group> sorted = groups();
     for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
         const group& each = sorted[i];
-        lines.add({setup::grouped(static_cast<long long>(each.rows)), each.reason, each.message,
-                   each.first_id});
+        lines.add({setup::grouped(each.rows), each.reason, each.message, each.first_id});
     }
     std::string text = lines.text(columns);
     if (sorted.size() > most) {

@@ -8,7 +8,10 @@
 #include "batch/run_location.hpp"
 #include "batch/run_store_access.hpp"
 
+#include <heddle/base/time_text.hpp>
+
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -163,7 +166,7 @@ result<void> run_files::open_run() {
     manifest_.dead_letters = absolute_path(of_.asked.dead_letter_file());
     manifest_.id_field = of_.asked.rows.id_field;
     manifest_.seed = of_.sessions.notes().seed();
-    manifest_.started = time_text_now();
+    manifest_.started = utc_text(std::chrono::system_clock::now());
     return {};
 }
 

@@ -2,12 +2,12 @@
 
 #include "batch/batch_files.hpp"
 
+#include <heddle/base/hex.hpp>
 #include <heddle/rows/row.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/task_files.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <random>
 
@@ -24,10 +24,7 @@ constexpr const char* id_entry = "run"; ///< of the journal's manifest
 } // namespace
 
 std::string hex_of(const ports::digest128& digest) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(digest.high),
-                  static_cast<unsigned long long>(digest.low));
-    return text;
+    return hex_text(digest.high) + hex_text(digest.low);
 }
 
 std::vector<std::string> templates_of(const application& tools) {

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -104,6 +103,7 @@ bool holds_only_a_beginning(const std::string& folder) {
         if (!paths::is_regular_file(at->symlink_status(failed))) return false;
         const bool is_ours = name == "lock" ? is_lock(at->path())
                                             : name == "run.db" || name.starts_with("run.db-") ||
+                                                  name.starts_with(".run.json.part-") ||
                                                   name.starts_with("run.json.part-");
         if (!is_ours) return false;
     }
@@ -179,15 +179,6 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     const json::value* parked = members.if_contains("parked");
     content.has_parked = parked && parked->is_bool() ? parked->get_bool() : content.parks;
     return content;
-}
-
-std::string time_text_now() {
-    const std::time_t seconds = std::time(nullptr);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
 }
 
 std::string manifest_file(const std::string& folder) { return folder + "/run.json"; }

@@ -48,9 +48,6 @@ struct run_manifest {
                                                         const std::string& file);
 };
 
-/// Now, "2026-01-31T12:00:00Z".
-[[nodiscard]] std::string time_text_now();
-
 /// "DIR/run.json".
 [[nodiscard]] std::string manifest_file(const std::string& folder);
 /// Errors: not_found when there is no run in the folder, io_error, invalid_argument.

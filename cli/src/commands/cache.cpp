@@ -4,6 +4,7 @@
 #include "commands/evaluation.hpp"
 #include "run_to_end.hpp"
 
+#include <heddle/base/time_text.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/setup/config/config_file.hpp>
 #include <heddle/setup/display_text.hpp>
@@ -14,7 +15,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 
 namespace heddle::cli {
@@ -44,15 +44,6 @@ std::string size_text(std::uint64_t bytes) {
     return text;
 }
 
-std::string time_text(std::chrono::system_clock::time_point when) {
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
-
 json::object stats_json(const response_store_stats& stats, const std::string& file) {
     json::object members{{"file", file},
                          {"entries", stats.entries},
@@ -61,8 +52,8 @@ json::object stats_json(const response_store_stats& stats, const std::string& fi
                          {"expired", stats.expired},
                          {"oldest", nullptr},
                          {"newest", nullptr}};
-    if (stats.oldest) members["oldest"] = time_text(*stats.oldest);
-    if (stats.newest) members["newest"] = time_text(*stats.newest);
+    if (stats.oldest) members["oldest"] = utc_text(*stats.oldest);
+    if (stats.newest) members["newest"] = utc_text(*stats.newest);
     return members;
 }
 
@@ -70,7 +61,7 @@ std::string stats_text(const response_store_stats& stats, const std::string& fil
     std::string text = file + ": " + setup::counted(stats.entries, "response") + ", " +
                        size_text(stats.bytes) + " of " + size_text(stats.max_bytes);
     if (stats.expired != 0) text += ", " + std::to_string(stats.expired) + " too old";
-    if (stats.oldest) text += ", since " + time_text(*stats.oldest);
+    if (stats.oldest) text += ", since " + utc_text(*stats.oldest);
     return text + "\n";
 }
 

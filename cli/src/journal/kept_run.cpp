@@ -7,6 +7,7 @@
 #include "batch/run_identity.hpp"
 #include "batch/run_store_access.hpp"
 
+#include <heddle/base/time_text.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/host/row_history.hpp>
 #include <heddle/lang/errors.hpp>
@@ -21,6 +22,7 @@
 #include <boost/json/value.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <random>
 #include <utility>
@@ -125,7 +127,7 @@ result<void> kept_run::open_journal_of(const run_sources& now) {
         manifest_.program = asked_.program;
         manifest_.seed = asked_.seed != 0 ? asked_.seed : std::random_device{}() + 1ULL;
         manifest_.run_id = new_run_id();
-        manifest_.started = time_text_now();
+        manifest_.started = utc_text(std::chrono::system_clock::now());
     }
     manifest_.program_digest = now.all().empty() ? std::string() : now.all().front().digest;
     note_command(manifest_, {folder, asked_.inputs, without_retries(asked_.arguments)},

@@ -43,8 +43,6 @@ bool has_failed(row_status status) {
     return status == row_status::failed || status == row_status::rejected;
 }
 
-std::string number(std::uint64_t count) { return setup::grouped(static_cast<long long>(count)); }
-
 std::string message_of(const std::string& error_json) {
     boost::system::error_code wrong;
     const json::value parsed = json::parse(error_json, wrong);
@@ -253,14 +251,15 @@ private:
         if (shown_ > asked_.most)
             output_.out("… and " + setup::counted(shown_ - asked_.most, "further row") + "\n");
         const std::string others =
-            asked_.steps ? " (" + number(other_steps_) + " with other steps)" : "";
-        std::string text = number(same_) + " same" + others + ", " + number(different_) +
-                           " different, " + number(only_a_) + " only in " + a_.folder + ", " +
-                           number(only_b_) + " only in " + b_.folder + "\n";
+            asked_.steps ? " (" + setup::grouped(other_steps_) + " with other steps)" : "";
+        std::string text = setup::grouped(same_) + " same" + others + ", " +
+                           setup::grouped(different_) + " different, " + setup::grouped(only_a_) +
+                           " only in " + a_.folder + ", " + setup::grouped(only_b_) + " only in " +
+                           b_.folder + "\n";
         if (failed_in_a_ + failed_in_b_ + failed_in_both_ != 0) {
-            text += "failed: " + number(failed_in_a_) + " only in the first, " +
-                    number(failed_in_b_) + " only in the second, " + number(failed_in_both_) +
-                    " in both\n";
+            text += "failed: " + setup::grouped(failed_in_a_) + " only in the first, " +
+                    setup::grouped(failed_in_b_) + " only in the second, " +
+                    setup::grouped(failed_in_both_) + " in both\n";
         }
         const auto cost = [](const ports::step_spending& spent) -> std::string {
             const std::string amount = setup::dollars(spent.cost_usd);

@@ -1,9 +1,10 @@
 #include "parking/parking_names.hpp"
 
+#include <heddle/base/hex.hpp>
+#include <heddle/base/time_text.hpp>
 #include <heddle/ports/llm_port.hpp>
 
 #include <charconv>
-#include <ctime>
 #include <random>
 #include <system_error>
 
@@ -12,7 +13,6 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::string_view looked_for = "looked for since ";
-constexpr const char* time_format = "%Y-%m-%dT%H:%M:%SZ";
 
 } // namespace
 
@@ -22,39 +22,23 @@ std::string batch_title(const store::parked_batch& batch) {
 }
 
 std::string parked_call_id(const store::parked_call& call) {
-    std::string id = "c" + std::to_string(call.number) + "-";
-    constexpr std::string_view digits = "0123456789abcdef";
-    for (int shift = 28; shift >= 0; shift -= 4)
-        id += digits[static_cast<std::size_t>(call.content.low >> shift & 15U)];
-    return id;
+    return "c" + std::to_string(call.number) + "-" + hex_text(call.content.low).substr(8);
 }
 
 std::string new_batch_mark() {
-    std::string mark = "heddle-";
     std::random_device random;
-    constexpr std::string_view digits = "0123456789abcdef";
-    for (int part = 0; part < 3; ++part) {
-        const unsigned bits = random();
-        for (unsigned shift = 0; shift < 32; shift += 4) mark += digits[bits >> shift & 15U];
-    }
+    std::string mark = "heddle-";
+    for (int part = 0; part < 3; ++part) mark += hex_text(random()).substr(8);
     return mark;
 }
 
 std::string looked_for_state(std::int64_t since) {
-    const std::time_t seconds = since;
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, time_format, &parts);
-    return std::string(looked_for) + text;
+    return std::string(looked_for) + utc_text(since);
 }
 
 std::optional<std::int64_t> looked_for_since(std::string_view state) {
     if (!state.starts_with(looked_for)) return std::nullopt;
-    const std::string text(state.substr(looked_for.size()));
-    std::tm parts{};
-    if (!::strptime(text.c_str(), time_format, &parts)) return std::nullopt;
-    return ::timegm(&parts);
+    return seconds_of_utc(state.substr(looked_for.size()));
 }
 
 ports::digest128 refusal_key(const ports::digest128& request) noexcept {

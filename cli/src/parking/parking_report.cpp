@@ -1,28 +1,15 @@
 #include "parking/parking_report.hpp"
 
+#include <heddle/base/time_text.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/setup/display_text.hpp>
 
 #include <boost/json/object.hpp>
 
-#include <ctime>
 #include <utility>
 
 namespace heddle::cli {
-
-namespace {
-
-std::string time_text(std::int64_t at) {
-    const std::time_t seconds = at;
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
-
-} // namespace
 
 coro::task<result<parking_report>> parking_report::read(std::string folder,
                                                         coro::call_context context) {
@@ -46,7 +33,7 @@ std::string parking_report::text() const {
                  ", " + utf8::printable_line(each.state);
         if (each.answered != 0) lines += ", " + std::to_string(each.answered) + " answered";
         if (each.failed != 0) lines += ", " + std::to_string(each.failed) + " failed";
-        lines += ", submitted " + time_text(each.at);
+        lines += ", submitted " + utc_text(each.at);
         if (!each.id.empty()) lines += " as " + utf8::printable_line(each.id);
         lines += "\n";
     }
@@ -69,7 +56,7 @@ boost::json::array parking_report::json() const {
                                           {"calls", each.calls},
                                           {"answered", each.answered},
                                           {"failed", each.failed},
-                                          {"submitted", time_text(each.at)}});
+                                          {"submitted", utc_text(each.at)}});
     }
     return all;
 }

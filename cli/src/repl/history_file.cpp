@@ -1,11 +1,11 @@
 #include "repl/history_file.hpp"
 
 #include <heddle/base/ascii.hpp>
-#include <heddle/setup/input_files.hpp>
+#include <heddle/fs/descriptor.hpp>
+#include <heddle/fs/replacement_file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,25 +14,23 @@
 
 namespace heddle::cli {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr char line_mark = '\x1e'; ///< between the lines of an entry
 
 /// Opens for its owner alone, also a file that others could read until now.
-int open_private(const std::string& path, int flags) {
-    const int file = ::open(path.c_str(), flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file >= 0) (void)::fchmod(file, 0600);
+fs::descriptor open_private(const std::string& path, int flags) {
+    fs::descriptor file(::open(path.c_str(), flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (file.open()) (void)::fchmod(file.get(), 0600);
     return file;
 }
 
-void write_all(int file, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t count = ::write(file, text.data(), text.size());
-        if (count <= 0) return;
-        text.remove_prefix(static_cast<std::size_t>(count));
-    }
+/// Leaves the file as it is if anything fails: a longer history costs less than a lost one.
+void shorten(const std::string& path, const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    fs::replacement_file shorter(path);
+    (void)(shorter.is_open() && shorter.write(text) && shorter.sync() && shorter.take_place());
 }
 
 } // namespace
@@ -58,19 +56,11 @@ std::vector<std::string> history_file::load() const {
     for (std::string line; std::getline(stream, line);) {
         if (!line.empty()) lines.push_back(std::move(line));
     }
-    const bool grown = lines.size() > 2 * max_entries;
+    // What could not be read must not be lost.
+    const bool grown = lines.size() > 2 * max_entries && !stream.bad();
     if (lines.size() > max_entries)
         lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(max_entries));
-    if (grown) {
-        const std::string shorter = *path_ + ".part-" + std::to_string(::getpid());
-        if (const int file = open_private(shorter, O_WRONLY | O_TRUNC); file >= 0) {
-            std::string text;
-            for (const std::string& line : lines) text += line + "\n";
-            write_all(file, text);
-            ::close(file);
-            if (::rename(shorter.c_str(), path_->c_str()) != 0) ::unlink(shorter.c_str());
-        }
-    }
+    if (grown) shorten(*path_, lines);
     for (std::string& line : lines) std::replace(line.begin(), line.end(), line_mark, '\n');
     return lines;
 }
@@ -81,11 +71,9 @@ void history_file::add(std::string_view entry) {
     std::string line(entry);
     std::replace(line.begin(), line.end(), '\n', line_mark);
     std::error_code ignored;
-    fs::create_directories(fs::path(*path_).parent_path(), ignored);
-    const int file = open_private(*path_, O_WRONLY | O_APPEND);
-    if (file < 0) return;
-    write_all(file, line + "\n");
-    ::close(file);
+    std::filesystem::create_directories(std::filesystem::path(*path_).parent_path(), ignored);
+    const fs::descriptor file = open_private(*path_, O_WRONLY | O_APPEND);
+    if (file.open()) (void)fs::write_all(file.get(), line + "\n");
 }
 
 } // namespace heddle::cli

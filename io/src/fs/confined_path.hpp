@@ -1,9 +1,8 @@
 // Paths that cannot leave a directory.
 #pragma once
 
-#include "descriptor.hpp"
-
 #include <heddle/base/error.hpp>
+#include <heddle/fs/descriptor.hpp>
 
 #include <string>
 #include <string_view>

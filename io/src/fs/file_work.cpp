@@ -1,13 +1,13 @@
 #include "file_work.hpp"
 
 #include <heddle/base/utf8.hpp>
-#include <heddle/fs/sync_file.hpp>
+#include <heddle/fs/replacement_file.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
-#include <random>
+#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -34,40 +34,6 @@ error not_a_file(const std::string& path, mode_t mode) {
                  "\"" + path + "\" is " + (S_ISDIR(mode) ? "a directory" : "not a regular file"))
         .with_retryable(false);
 }
-
-std::string temporary_name(const std::string& name) {
-    std::random_device source;
-    std::string out = "." + std::string(utf8::prefix(name, 200)) + ".";
-    for (int i = 0; i < 12; ++i) out += "abcdefghijklmnopqrstuvwxyz234567"[source() % 32];
-    return out;
-}
-
-/// A file that disappears again unless it is renamed.
-class temporary_file {
-public:
-    temporary_file(int directory, std::string name, mode_t mode)
-        : directory_(directory), name_(std::move(name)) {
-        file_ = descriptor(::openat(directory_, name_.c_str(),
-                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-    }
-    temporary_file(const temporary_file&) = delete;
-    temporary_file& operator=(const temporary_file&) = delete;
-    ~temporary_file() {
-        if (file_.open()) ::unlinkat(directory_, name_.c_str(), 0);
-    }
-
-    [[nodiscard]] int get() const noexcept { return file_.get(); }
-    [[nodiscard]] bool rename_to(const std::string& target) noexcept {
-        if (::renameat(directory_, name_.c_str(), directory_, target.c_str()) != 0) return false;
-        file_ = descriptor();
-        return true;
-    }
-
-private:
-    int directory_;
-    std::string name_;
-    descriptor file_;
-};
 
 bool is_directory(const workspace_root& root, int directory, const std::string& path,
                   const dirent& entry) {
@@ -128,21 +94,19 @@ result<void> write_file(const workspace_root& root, const std::string& path,
     const bool replaces =
         ::fstatat(place.directory.get(), place.name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
     if (replaces && !S_ISREG(about.st_mode)) return not_a_file(path, about.st_mode);
-    temporary_file fresh(place.directory.get(), temporary_name(place.name), 0666);
-    if (fresh.get() < 0) return file_error(errno, "write", path);
-    if (replaces && ::fchmod(fresh.get(), about.st_mode & 07777) != 0)
-        return file_error(errno, "write", path);
-    for (std::size_t done = 0; done < text.size();) {
+    replacement_file fresh(place.name, 0666, place.directory.get());
+    if (!fresh.is_open()) return file_error(errno, "write", path);
+    if (replaces && !fresh.set_mode(about.st_mode & 07777)) return file_error(errno, "write", path);
+    for (std::string_view rest = text; !rest.empty();) {
         if (abandoned.load(std::memory_order_relaxed)) return abandoned_error();
-        const ssize_t count =
-            ::write(fresh.get(), text.data() + done, std::min(piece_size, text.size() - done));
-        if (count < 0 && errno != EINTR) return file_error(errno, "write", path);
-        if (count > 0) done += static_cast<std::size_t>(count);
+        const std::size_t count = std::min(piece_size, rest.size());
+        if (!fresh.write(rest.substr(0, count))) return file_error(errno, "write", path);
+        rest.remove_prefix(count);
     }
     // Without this a crash of the machine could leave the new name with no content.
-    if (!sync_data(fresh.get())) return file_error(errno, "write", path);
+    if (!fresh.sync()) return file_error(errno, "write", path);
     if (abandoned.load(std::memory_order_relaxed)) return abandoned_error();
-    if (!fresh.rename_to(place.name)) return file_error(errno, "write", path);
+    if (!fresh.take_place()) return file_error(errno, "write", path);
     return {};
 }
 

@@ -1,13 +1,13 @@
 #include <heddle/fs/local_tree.hpp>
-#include <heddle/fs/sync_file.hpp>
 
 #include "confined_path.hpp"
-#include "descriptor.hpp"
+
+#include <heddle/fs/descriptor.hpp>
+#include <heddle/fs/replacement_file.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <random>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,24 +23,6 @@ constexpr std::size_t piece_size = 1024 * 1024;
     if (S_ISREG(mode)) return ports::entry_kind::file;
     if (S_ISDIR(mode)) return ports::entry_kind::folder;
     return S_ISLNK(mode) ? ports::entry_kind::link : ports::entry_kind::other;
-}
-
-[[nodiscard]] std::string random_suffix() {
-    std::random_device source;
-    std::string out = ".";
-    for (int i = 0; i < 12; ++i) out += "abcdefghijklmnopqrstuvwxyz234567"[source() % 32];
-    return out;
-}
-
-[[nodiscard]] result<void> write_all(int file, std::string_view bytes, const std::string& path) {
-    while (!bytes.empty()) {
-        const ssize_t count = ::write(file, bytes.data(), std::min(bytes.size(), piece_size));
-        if (count < 0 && errno != EINTR) return file_error(errno, "write", path);
-        if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    // Without this a crash of the machine could leave the new name with no content.
-    if (!sync_data(file)) return file_error(errno, "write", path);
-    return {};
 }
 
 result<descriptor> open_regular(const std::string& file, struct stat& about) {
@@ -140,16 +122,12 @@ public:
     }
 
     result<void> replace(const std::string& file, std::string_view bytes) const override {
-        const std::string fresh = file + random_suffix();
-        const descriptor opened(
-            ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-        if (!opened.open()) return file_error(errno, "write", file);
-        result<void> done = write_all(opened.get(), bytes, file);
-        if (done && ::rename(fresh.c_str(), file.c_str()) != 0) {
-            done = file_error(errno, "write", file);
+        replacement_file fresh(file, 0666);
+        // Without sync() a crash of the machine could leave the new name with no content.
+        if (!fresh.is_open() || !fresh.write(bytes) || !fresh.sync() || !fresh.take_place()) {
+            return file_error(errno, "write", file);
         }
-        if (!done) ::unlink(fresh.c_str());
-        return done;
+        return {};
     }
 };
 

@@ -1,6 +1,6 @@
 #include <heddle/fs/sync_file.hpp>
 
-#include "fs/descriptor.hpp"
+#include <heddle/fs/descriptor.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 // A program with its keeper, seen from here.
 #pragma once
 
-#include "fs/descriptor.hpp"
 #include "keeper_messages.hpp"
 
 #include <heddle/coro/event_loop.hpp>
+#include <heddle/fs/descriptor.hpp>
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 

@@ -1,9 +1,8 @@
 // What a child writes.
 #pragma once
 
-#include "fs/descriptor.hpp"
-
 #include <heddle/coro/event_loop.hpp>
+#include <heddle/fs/descriptor.hpp>
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 

@@ -1,6 +1,7 @@
 #include "own_children.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/fs/descriptor.hpp>
 
 #include <array>
 #include <cerrno>
@@ -20,24 +21,19 @@ constexpr const char* list_of_kernel = "/proc/thread-self/children";
 class open_file {
 public:
     open_file(const char* path, int flags) noexcept
-        : number_(::open(path, flags | O_RDONLY | O_CLOEXEC)) {}
-    ~open_file() {
-        if (number_ >= 0) ::close(number_);
-    }
-    open_file(const open_file&) = delete;
-    open_file& operator=(const open_file&) = delete;
+        : file_(::open(path, flags | O_RDONLY | O_CLOEXEC)) {}
 
-    [[nodiscard]] bool good() const noexcept { return number_ >= 0; }
-    [[nodiscard]] int number() const noexcept { return number_; }
+    [[nodiscard]] bool good() const noexcept { return file_.open(); }
+    [[nodiscard]] int number() const noexcept { return file_.get(); }
     [[nodiscard]] ssize_t read(char* into, std::size_t size) const noexcept {
         ssize_t got = 0;
-        do got = ::read(number_, into, size);
+        do got = ::read(file_.get(), into, size);
         while (got < 0 && errno == EINTR);
         return got;
     }
 
 private:
-    int number_;
+    fs::descriptor file_;
 };
 
 /// The number at the beginning; 0: there is none.

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "fs/confined_path.hpp"
-#include "fs/descriptor.hpp"
 #include "process/environment.hpp"
 #include "process/starter.hpp"
 
+#include <heddle/fs/descriptor.hpp>
 #include <heddle/ports/process_port.hpp>
 
 namespace heddle::process {

@@ -1,10 +1,10 @@
 // The process that forks keepers.
 #pragma once
 
-#include "fs/descriptor.hpp"
 #include "keeper_messages.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/fs/descriptor.hpp>
 #include <heddle/process/stray_guard.hpp>
 
 #include <array>

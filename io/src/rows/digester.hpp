@@ -1,9 +1,10 @@
 // SHA-256, cut to 128 bits.
 #pragma once
 
+#include "store/sha256.hpp"
+
 #include <heddle/ports/run_journal.hpp>
 
-#include <memory>
 #include <string_view>
 
 namespace heddle::rows {
@@ -11,17 +12,11 @@ namespace heddle::rows {
 /// Kept, because to set it up costs more than the digest of a short text.
 class digester {
 public:
-    digester();
-    ~digester();
-    digester(const digester&) = delete;
-    digester& operator=(const digester&) = delete;
-
     /// Texts of distinct `purpose` have distinct digests.
     [[nodiscard]] ports::digest128 digest(std::string_view purpose, std::string_view text);
 
 private:
-    struct state;
-    std::unique_ptr<state> state_;
+    store::sha256 whole_;
 };
 
 /// What digest_of_id and digest_of_content pass.

@@ -1,11 +1,11 @@
 // The decompressed bytes of one input file.
 #pragma once
 
-#include "fs/descriptor.hpp"
 #include "rows/decompressor.hpp"
 #include "rows/interruption.hpp"
 
 #include <heddle/base/error.hpp>
+#include <heddle/fs/descriptor.hpp>
 
 #include <atomic>
 #include <cstddef>

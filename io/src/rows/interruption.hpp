@@ -1,7 +1,7 @@
 // Ends a wait for a file descriptor from another thread.
 #pragma once
 
-#include "fs/descriptor.hpp"
+#include <heddle/fs/descriptor.hpp>
 
 #include <atomic>
 

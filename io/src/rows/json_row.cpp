@@ -1,5 +1,6 @@
 #include "rows/json_row.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/number_text.hpp>
 
@@ -235,10 +236,8 @@ private:
     bool next_is_id_ = false;
 };
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 std::string_view without_blanks(std::string_view text) {
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    while (!text.empty() && ascii::is_blank(text.back())) text.remove_suffix(1);
     return text;
 }
 
@@ -330,7 +329,7 @@ std::optional<json_problem> json_row_reader::read(std::string_view text, bool is
     if (failure) return problem_of(failure, text, used);
     if (used < without_blanks(text).size()) {
         std::size_t at = used;
-        while (is_blank(text[at])) ++at;
+        while (ascii::is_blank(text[at])) ++at;
         return json_problem{"more text after the JSON value", "each line must be one JSON value",
                             at, true};
     }

@@ -1,9 +1,8 @@
 // A text file to which whole lines are appended.
 #pragma once
 
-#include "fs/descriptor.hpp"
-
 #include <heddle/base/error.hpp>
+#include <heddle/fs/descriptor.hpp>
 #include <heddle/rows/result_writer.hpp>
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <heddle/base/hex.hpp>
 #include <heddle/base/json_string.hpp>
+#include <heddle/base/number_text.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <algorithm>
@@ -20,16 +21,7 @@ bool is_delimited(row_format format) {
 }
 
 std::string first_digits(const ports::digest128& digest) {
-    std::string bytes;
-    for (int shift = 56; shift >= 16; shift -= 8)
-        bytes += static_cast<char>(digest.high >> shift & 0xFFU);
-    std::string digits;
-    append_hex(digits, bytes);
-    return digits;
-}
-
-std::string counted(std::size_t count, const char* noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    return hex_text(digest.high >> 16).substr(4); // the first twelve
 }
 
 /// Without what the end of a line consists of.

@@ -1,8 +1,7 @@
 #include "store/response_table.hpp"
 
-#include <openssl/evp.h>
+#include "store/sha256.hpp"
 
-#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -36,16 +35,7 @@ constexpr const char* layout = R"(
     CREATE INDEX IF NOT EXISTS responses_by_age ON responses (created);
 )";
 
-using digest = std::array<unsigned char, 32>;
-
-digest digest_of(std::string_view text) {
-    digest result{};
-    unsigned int size = 0;
-    EVP_Digest(text.data(), text.size(), result.data(), &size, EVP_sha256(), nullptr);
-    return result;
-}
-
-std::string_view view_of(const digest& key) {
+std::string_view view_of(const sha256::digest& key) {
     return {reinterpret_cast<const char*>(key.data()), key.size()};
 }
 
@@ -204,7 +194,7 @@ result<std::optional<ports::stored_response>> response_table::find(
         return error::cancelled(cancel_reason::user); // nobody is notified of it
     }
     trouble_.reset();
-    const digest key = digest_of(request);
+    const sha256::digest key = sha256().of({request});
     auto found = look_up(view_of(key), {reading_wait, abandoned});
     const bool given_up = abandoned && abandoned->load(std::memory_order_relaxed);
     if (!found && !given_up) {
@@ -256,7 +246,7 @@ result<void> response_table::keep(std::string_view request, const ports::stored_
     const turn mine(*this);
     const patience wait{writing_wait, abandoned};
     HEDDLE_TRY(open_table * table, opened(purpose::writing, wait));
-    const digest key = digest_of(request);
+    const sha256::digest key = sha256().of({request});
     auto kept = keep_in(*table, view_of(key), answer, created.value_or(now()));
     if (!kept) return in_file(std::move(kept).error());
     return {};

@@ -29,9 +29,10 @@ struct held_run final : run_hold {
 result<run_lock> run_lock::take(const std::string& folder) {
     const std::string name = folder + "/lock";
     // Never deleted: a lock on a file without a name would keep nobody out.
-    const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) return failure(name, errno);
-    run_lock mine(file);
+    run_lock mine(
+        fs::descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)));
+    if (!mine.file_.open()) return failure(name, errno);
+    const int file = mine.file_.get();
     // is_run_open() and hold_run() hold the lock for a moment.
     for (int left = 15; left != 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0; --left) {
         if (left != 1 && errno == EWOULDBLOCK) {
@@ -56,16 +57,10 @@ result<run_lock> run_lock::take(const std::string& folder) {
     return mine;
 }
 
-run_lock::~run_lock() {
-    if (file_ >= 0) ::close(file_);
-}
-
 bool is_run_open(const std::string& folder) noexcept {
-    const int file = ::open((folder + "/lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0) return false;
-    const bool open = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    ::close(file);
-    return open;
+    const fs::descriptor file(::open((folder + "/lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.open()) return false;
+    return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 result<std::unique_ptr<run_hold>> hold_run(const std::string& folder) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/fs/descriptor.hpp>
 
 #include <string>
 #include <utility>
@@ -13,13 +14,10 @@ class run_lock {
 public:
     /// Errors: io_error; when another process holds it, with its number.
     [[nodiscard]] static result<run_lock> take(const std::string& folder);
-    run_lock(run_lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-    run_lock& operator=(run_lock&&) = delete;
-    ~run_lock();
 
 private:
-    explicit run_lock(int file) noexcept : file_(file) {}
-    int file_;
+    explicit run_lock(fs::descriptor file) noexcept : file_(std::move(file)) {}
+    fs::descriptor file_;
 };
 
 } // namespace heddle::store

@@ -1,5 +1,6 @@
 #include "cassette/cassette_line.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
@@ -144,7 +145,7 @@ void equalise_blanks(json::value& content) {
     std::string out;
     bool blank = false;
     for (const char each : *text) {
-        const bool is_blank = each == ' ' || each == '\n' || each == '\t' || each == '\r';
+        const bool is_blank = ascii::is_blank(each);
         if (!is_blank && blank && !out.empty()) out += ' ';
         blank = is_blank;
         if (!is_blank) out += each;

@@ -1,6 +1,6 @@
 #include "common/request_parts.hpp"
 
-#include <heddle/base/ascii.hpp>
+#include <heddle/base/hex.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>
 
@@ -116,19 +116,7 @@ std::size_t expected_size(const ports::chat_request& request) noexcept {
 }
 
 void append_path_segment(std::string& out, std::string_view segment) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    for (const char c : segment) {
-        const bool plain = ascii::is_letter(c) || ascii::is_digit(c) || c == '-' || c == '.' ||
-                           c == '_' || c == '~';
-        if (plain) {
-            out += c;
-            continue;
-        }
-        const auto byte = static_cast<unsigned char>(c);
-        out += '%';
-        out += digits[byte >> 4U];
-        out += digits[byte & 0xFU];
-    }
+    append_percent_encoded(out, segment);
 }
 
 } // namespace heddle::providers

@@ -2,6 +2,7 @@
 
 #include "common/base_url.hpp"
 
+#include <heddle/base/time_text.hpp>
 #include <heddle/base/url.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/providers/limits/wait_reporter.hpp>
@@ -65,11 +66,6 @@ limits::call_report report_of(const call_outcome& outcome) {
     return report;
 }
 
-/// Whole seconds, rounded up.
-std::string seconds_text(coro::clock::duration span) {
-    return std::to_string(std::chrono::ceil<std::chrono::seconds>(span).count()) + " s";
-}
-
 error no_room(std::string message, coro::clock::duration wait, const char* hint) {
     return error(ports::llm_errc::rate_limit, std::move(message))
         .with_retryable(false)
@@ -105,13 +101,13 @@ error refusal_of(std::string_view model, const limiter_fsm::waiter& refused,
     const auto wait = *refused.refused_until - now;
     if (refused.refused_for_long) {
         return no_room("rate limited: the service takes no call of " + std::string(model) +
-                           " for " + seconds_text(wait) + ", and a call waits " +
-                           seconds_text(max_wait) + " at most",
+                           " for " + whole_seconds_text(wait) + ", and a call waits " +
+                           whole_seconds_text(max_wait) + " at most",
                        wait, "try again later, or name another model as a fallback");
     }
     return no_room("the limits of " + std::string(model) +
                        " leave no room before the deadline: the call could go in " +
-                       seconds_text(wait) + " at the earliest",
+                       whole_seconds_text(wait) + " at the earliest",
                    wait, "allow more time, send less at once, or name another model as a fallback")
         .with_cause(
             error::cancelled(cancel_reason::deadline)); // of this call: others may have time

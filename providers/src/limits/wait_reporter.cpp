@@ -1,6 +1,7 @@
 #include <heddle/providers/limits/wait_reporter.hpp>
 
 #include <heddle/base/number_text.hpp>
+#include <heddle/base/time_text.hpp>
 
 namespace heddle::providers::limits {
 
@@ -26,11 +27,6 @@ std::string limit_text(const char* what, measure which, const limiter_counters& 
         text += " (" + rate_text(*rate) + ")";
     }
     return text + " is used up";
-}
-
-std::string seconds_text(coro::clock::duration span) {
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(span);
-    return std::to_string(seconds.count()) + " s";
 }
 
 } // namespace
@@ -64,7 +60,7 @@ void wait_reporter::write(const limiter_fsm& machine, time_point now, bool warns
     if (machine.wake_at() != time_point::max()) {
         line += figures.waiting == 1 ? " " : ", the first one ";
         if (machine.may_be_sooner()) line += "at most ";
-        line += seconds_text(machine.wake_at() - now);
+        line += whole_seconds_text(machine.wake_at() - now);
     }
     log_.write(warns ? log_level::warn : log_level::debug, "llm", line);
 }

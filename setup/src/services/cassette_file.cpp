@@ -1,5 +1,6 @@
 #include "services/cassette_file.hpp"
 
+#include <heddle/fs/replacement_file.hpp>
 #include <heddle/setup/input_files.hpp>
 
 #include <cerrno>
@@ -25,37 +26,35 @@ error failed(const std::string& path) {
 
 result<std::unique_ptr<cassette_file>> cassette_file::create(const std::string& path) {
     constexpr int usual = O_WRONLY | O_APPEND | O_CLOEXEC;
-    int created = ::open(path.c_str(), usual | O_CREAT | O_EXCL, 0600);
-    const bool is_new = created >= 0;
+    fs::descriptor file(::open(path.c_str(), usual | O_CREAT | O_EXCL, 0600));
+    const bool is_new = file.open();
     if (!is_new && errno != EEXIST) return failed(path);
     if (!is_new) {
-        HEDDLE_TRY(created, open_existing_output(path, O_APPEND));
+        HEDDLE_TRY(const int existing, open_existing_output(path, O_APPEND));
+        file = fs::descriptor(existing);
     }
     struct stat about {};
-    const bool is_file = ::fstat(created, &about) == 0 && S_ISREG(about.st_mode);
+    const bool is_file = ::fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode);
     // Held until the descriptor is closed.
-    if (is_file && ::flock(created, LOCK_EX | LOCK_NB) != 0) {
+    if (is_file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
         const int why = errno;
-        ::close(created);
         return error(errc::io_error,
                      path + (why == EWOULDBLOCK
                                  ? ": another run records into it"
                                  : ": cannot be locked: " + std::string(std::strerror(why))))
             .with_hint("name another file for the recording");
     }
-    if (is_file && (about.st_mode & 0077) != 0 && ::fchmod(created, 0600) != 0) {
+    if (is_file && (about.st_mode & 0077) != 0 && ::fchmod(file.get(), 0600) != 0) {
         const int why = errno;
-        ::close(created);
         return error(errc::io_error, path +
                                          ": others may read it, and it cannot be closed to them: " +
                                          std::strerror(why))
             .with_hint("name another file for the recording");
     }
-    return std::unique_ptr<cassette_file>(new cassette_file(path, created, is_new));
+    return std::unique_ptr<cassette_file>(new cassette_file(path, std::move(file), is_new));
 }
 
 cassette_file::~cassette_file() {
-    ::close(descriptor_);
     if (is_new_ && !begun_) ::unlink(path_.c_str());
 }
 
@@ -71,22 +70,16 @@ result<void> cassette_file::write(std::string_view line) {
 result<void> cassette_file::begin() {
     if (begun_) return {};
     // A pipe or a terminal has no earlier recording.
-    if (::ftruncate(descriptor_, 0) != 0 && errno != EINVAL) return failed(path_);
+    if (::ftruncate(file_.get(), 0) != 0 && errno != EINVAL) return failed(path_);
     begun_ = true;
     return append(header_);
 }
 
 result<void> cassette_file::append(std::string_view line) {
-    std::string_view rest = line;
-    while (!rest.empty()) {
-        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) {
-            error why = failed(path_);
-            (void)!::ftruncate(descriptor_, whole_); // a pipe cannot take anything back
-            return why;
-        }
-        rest.remove_prefix(static_cast<std::size_t>(written));
+    if (!fs::write_all(file_.get(), line)) {
+        error why = failed(path_);
+        (void)!::ftruncate(file_.get(), whole_); // a pipe cannot take anything back
+        return why;
     }
     whole_ += static_cast<std::int64_t>(line.size());
     return {};

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <heddle/base/error.hpp>
+#include <heddle/fs/descriptor.hpp>
 
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace heddle::setup {
 
@@ -31,15 +33,15 @@ public:
     [[nodiscard]] result<void> begin();
 
 private:
-    cassette_file(std::string path, int descriptor, bool is_new)
-        : path_(std::move(path)), descriptor_(descriptor), is_new_(is_new) {}
+    cassette_file(std::string path, fs::descriptor file, bool is_new)
+        : path_(std::move(path)), file_(std::move(file)), is_new_(is_new) {}
     /// Writes a whole line or nothing.
     [[nodiscard]] result<void> append(std::string_view line);
 
     std::string path_;
     std::string header_;
     std::int64_t whole_ = 0; ///< bytes of whole lines
-    int descriptor_;
+    fs::descriptor file_;
     bool is_new_;
     bool begun_ = false;
 };

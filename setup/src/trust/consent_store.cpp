@@ -2,6 +2,7 @@
 
 #include <heddle/base/hex.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/fs/descriptor.hpp>
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/trust/file_owner.hpp>
 
@@ -18,14 +19,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 namespace heddle::setup {
 
 namespace {
 
 namespace json = boost::json;
-namespace fs = std::filesystem;
+namespace paths = std::filesystem;
 
 constexpr std::size_t max_store_bytes = 4 << 20;
 
@@ -103,22 +103,17 @@ error cannot(const std::string& file, int number) {
 class write_lock {
 public:
     explicit write_lock(const std::string& file)
-        : number_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
-        if (number_ < 0) return;
+        : file_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
+        if (!file_.open()) return;
         int outcome = 0;
-        do outcome = ::flock(number_, LOCK_EX);
+        do outcome = ::flock(file_.get(), LOCK_EX);
         while (outcome != 0 && errno == EINTR);
         held_ = outcome == 0;
     }
-    ~write_lock() {
-        if (number_ >= 0) ::close(number_);
-    }
-    write_lock(const write_lock&) = delete;
-    write_lock& operator=(const write_lock&) = delete;
     [[nodiscard]] bool held() const noexcept { return held_; }
 
 private:
-    int number_;
+    fs::descriptor file_;
     bool held_ = false;
 };
 
@@ -130,8 +125,8 @@ void consent_store::read() const {
     known_.clear();
     problem_.reset();
     std::error_code failed;
-    if (!file_ || !fs::exists(*file_, failed)) return;
-    const std::string path = fs::absolute(*file_, failed).string();
+    if (!file_ || !paths::exists(*file_, failed)) return;
+    const std::string path = paths::absolute(*file_, failed).string();
     if (failed) {
         problem_ = cannot(*file_, failed.value());
         return;
@@ -169,7 +164,7 @@ result<void> consent_store::change(Change&& what) {
                      "there is no location for permissions: HOME is not set");
     }
     std::error_code failed;
-    fs::create_directories(fs::path(*file_).parent_path(), failed);
+    paths::create_directories(paths::path(*file_).parent_path(), failed);
     if (failed) return cannot(*file_, failed.value());
     const write_lock alone(*file_ + ".lock");
     if (!alone.held()) return cannot(*file_ + ".lock", errno);

@@ -10,8 +10,15 @@ namespace heddle {
 
 /// Two digits for each byte, in lower case.
 void append_hex(std::string& out, std::string_view bytes);
+/// The 16 digits of a number, in lower case. Any thread.
+[[nodiscard]] std::string hex_text(std::uint64_t number);
 /// Decodes such digits, in either case. Nothing if `digits` is not hexadecimal.
 [[nodiscard]] std::optional<std::string> bytes_of_hex(std::string_view digits);
+
+/// Appends `text` to a URL: `%XX` in the place of each byte that is not one of the unreserved
+/// characters of RFC 3986, 2.3 (letters, digits, "-._~") or in `also_plain`. Any thread.
+void append_percent_encoded(std::string& out, std::string_view text,
+                            std::string_view also_plain = {});
 
 /// How a percent sign without two hexadecimal digits after it is decoded.
 enum class broken_escape : std::uint8_t {

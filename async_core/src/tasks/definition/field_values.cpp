@@ -1,5 +1,7 @@
 #include <heddle/tasks/definition/field_values.hpp>
 
+#include <heddle/base/number_text.hpp>
+
 #include <type_traits>
 
 namespace heddle::tasks {
@@ -8,13 +10,6 @@ namespace {
 
 using shape = field_shape;
 using std::string_view;
-
-[[nodiscard]] std::string number_text(double number) {
-    std::string text = std::to_string(number);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.ends_with('.')) text.pop_back();
-    return text;
-}
 
 [[nodiscard]] std::string range_text(const task_field& field) {
     return field.above_min

@@ -1,5 +1,6 @@
 #include <heddle/tasks/template_files/template_report.hpp>
 
+#include <heddle/base/number_text.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <boost/json/array.hpp>
@@ -16,10 +17,6 @@ namespace json = boost::json;
 
 [[nodiscard]] std::string_view name_of(lang::severity level) noexcept {
     return level == lang::severity::error ? "error" : "warning";
-}
-
-[[nodiscard]] std::string counted(std::size_t count, std::string_view noun) {
-    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 [[nodiscard]] json::object as_json(const lang::problem& found, const source_map& sources) {

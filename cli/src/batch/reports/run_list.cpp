@@ -60,8 +60,8 @@ exit_code list_runs(const std::vector<std::string>& folders, bool as_json, conso
                                        {"rows", totals_json(one.totals)}});
         } else if (listed) {
             lines.add({folder, one.program, one.going ? "going" : "",
-                       grouped_count(one.totals.done), grouped_count(one.totals.failed),
-                       grouped_count(one.totals.rejected), grouped_count(one.totals.begun),
+                       setup::grouped(one.totals.done), setup::grouped(one.totals.failed),
+                       setup::grouped(one.totals.rejected), setup::grouped(one.totals.begun),
                        setup::dollars(one.totals.spent.cost_usd), one.started});
         }
         if (!listed) {

@@ -37,10 +37,6 @@ std::string_view name_of(ports::row_status status) noexcept {
     return "begun";
 }
 
-std::string grouped_count(std::uint64_t count) {
-    return setup::grouped(static_cast<long long>(count));
-}
-
 std::pair<std::string, std::string> reason_of(const std::string& error_json) {
     boost::system::error_code wrong;
     const json::value parsed = json::parse(error_json, wrong);

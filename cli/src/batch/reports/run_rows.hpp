@@ -24,8 +24,6 @@ namespace heddle::cli {
 inline constexpr std::size_t rows_at_once = 500; ///< read from a journal
 
 [[nodiscard]] std::string_view name_of(ports::row_status status) noexcept;
-/// "1,234"
-[[nodiscard]] std::string grouped_count(std::uint64_t count);
 /// Reason and message of an error as the journal has it: "TaskError llm_error".
 [[nodiscard]] std::pair<std::string, std::string> reason_of(const std::string& error_json);
 [[nodiscard]] boost::json::object totals_json(const ports::run_totals& totals);

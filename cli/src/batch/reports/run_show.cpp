@@ -110,9 +110,9 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     std::string text =
         run->folder + ": " + run->about.program + ", " + (going ? "going" : "not going") + "\n";
     text += "started: " + run->about.started + "\n";
-    text += "rows: " + grouped_count(totals.done) + " done, " + grouped_count(totals.failed) +
-            " failed, " + grouped_count(totals.rejected) + " rejected, " +
-            grouped_count(totals.begun) + " begun\n";
+    text += "rows: " + setup::grouped(totals.done) + " done, " + setup::grouped(totals.failed) +
+            " failed, " + setup::grouped(totals.rejected) + " rejected, " +
+            setup::grouped(totals.begun) + " begun\n";
     if (outdated != 0)
         text += "of an earlier version of the program: " + setup::counted(outdated, "row") + "\n";
     if (totals.spent.requests != 0) {

@@ -1,6 +1,8 @@
 // Text in columns and counts.
 #pragma once
 
+#include <heddle/base/number_text.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,11 +12,8 @@ namespace heddle::setup {
 /// Cuts to `width` columns of a terminal; longer text ends in "…".
 [[nodiscard]] std::string cut_to_width(std::string_view text, std::size_t width);
 
-/// "1,234,567"
-[[nodiscard]] std::string grouped(long long number);
-
-/// "1 call", "2 calls"
-[[nodiscard]] std::string counted(unsigned long long count, std::string_view noun);
+using heddle::counted;
+using heddle::grouped;
 
 /// "1.5 s", "41 s", "12 min", "3 h 20 min"
 [[nodiscard]] std::string duration_text(double seconds);

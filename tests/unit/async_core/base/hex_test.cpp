@@ -24,6 +24,22 @@ TEST(hex, digits_are_pairs_in_either_case) {
         EXPECT_EQ(bytes_of_hex(wrong), std::nullopt) << wrong;
 }
 
+TEST(hex, of_a_number_has_all_its_digits) {
+    EXPECT_EQ(hex_text(0), "0000000000000000");
+    EXPECT_EQ(hex_text(0xFEDC'BA98'0000'000AU), "fedcba980000000a");
+}
+
+TEST(percent_encoded, keeps_unreserved_characters) {
+    const auto encoded = [](std::string_view text, std::string_view also_plain = {}) {
+        std::string out = "/";
+        append_percent_encoded(out, text, also_plain);
+        return out;
+    };
+    EXPECT_EQ(encoded("aZ09-._~"), "/aZ09-._~");
+    EXPECT_EQ(encoded("a/b c:\xC3\xBC"), "/a%2Fb%20c%3A%C3%BC");
+    EXPECT_EQ(encoded("a/b c", "/"), "/a/b%20c");
+}
+
 TEST(percent_decoded, puts_bytes_in_the_place_of_escapes) {
     for (const broken_escape broken : {broken_escape::kept, broken_escape::refused}) {
         EXPECT_EQ(percent_decoded("", broken), "");

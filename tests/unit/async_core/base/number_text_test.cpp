@@ -41,5 +41,20 @@ TEST(decimal_text, is_read_as_the_nearest_double) {
     EXPECT_EQ(parse_decimal("0e999"), 0);
 }
 
+TEST(grouped, has_a_comma_before_each_three_digits) {
+    EXPECT_EQ(grouped(0), "0");
+    EXPECT_EQ(grouped(999U), "999");
+    EXPECT_EQ(grouped(1'234'567), "1,234,567");
+    EXPECT_EQ(grouped(-1000L), "-1,000");
+    EXPECT_EQ(grouped(-100), "-100");
+    EXPECT_EQ(grouped(18'446'744'073'709'551'615ULL), "18,446,744,073,709,551,615");
+}
+
+TEST(counted, has_a_plural) {
+    EXPECT_EQ(counted(0, "row"), "0 rows");
+    EXPECT_EQ(counted(1, "row"), "1 row");
+    EXPECT_EQ(counted(1234, "call"), "1,234 calls");
+}
+
 } // namespace
 } // namespace heddle

@@ -6,12 +6,17 @@
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/reader.hpp>
 
+#include <limited_file_size.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 namespace heddle::cli {
 namespace {
@@ -131,6 +136,30 @@ TEST(history, is_cut_when_it_has_grown_long) {
     history_file nowhere(std::string("/dev/null/history"));
     nowhere.add("(f)");
     EXPECT_THAT(nowhere.load(), IsEmpty());
+}
+
+TEST(history, is_kept_whole_when_it_cannot_be_cut) {
+    namespace fs = std::filesystem;
+    const fs::path folder =
+        fs::temp_directory_path() / ("heddle-full-history-" + std::to_string(::getpid()));
+    fs::create_directories(folder);
+    const std::string path = (folder / "history").string();
+    constexpr std::size_t entries = 2 * history_file::max_entries + 1;
+    {
+        std::ofstream stream(path);
+        for (std::size_t i = 0; i < entries; ++i) stream << "(f " << i << ")\n";
+    }
+    const auto size = fs::file_size(path);
+    const history_file file(path);
+    std::vector<std::string> lines;
+    {
+        const heddle::testing::limited_file_size limited(1000);
+        lines = file.load();
+    }
+    EXPECT_EQ(lines.size(), history_file::max_entries);
+    EXPECT_EQ(fs::file_size(path), size);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << "nothing else is left";
+    fs::remove_all(folder);
 }
 
 TEST(display, colours_a_written_form) {

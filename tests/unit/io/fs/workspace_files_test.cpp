@@ -173,7 +173,9 @@ TEST_F(workspace_files, limits_hold) {
     options.max_file_bytes = 4;
     options.max_entries = 1;
     open(options);
-    EXPECT_EQ(read("a.txt").error().code(), make_error_code(errc::limit_exceeded));
+    const error too_large = read("a.txt").error();
+    EXPECT_EQ(too_large.code(), make_error_code(errc::limit_exceeded));
+    EXPECT_EQ(too_large.info().hint, "split it into smaller files") << "no option raises the limit";
     EXPECT_EQ(write("b.txt", "12345").error().code(), make_error_code(errc::limit_exceeded));
     EXPECT_EQ(list(".").error().code(), make_error_code(errc::limit_exceeded));
     EXPECT_TRUE(write("b.txt", "1234"));

@@ -4,9 +4,8 @@
 #include "common/json_writer.hpp"
 #include "scripted/formats/format_parts.hpp"
 
-#include <array>
-#include <cstdio>
-#include <ctime>
+#include <heddle/base/time_text.hpp>
+
 #include <optional>
 #include <utility>
 
@@ -54,16 +53,6 @@ result<void> read_message(const json::value& value, std::size_t number,
     return {};
 }
 
-/// Seconds since 1970 as RFC 3339 has them.
-std::string time_text(std::int64_t created) {
-    const auto seconds = static_cast<std::time_t>(created);
-    std::tm parts{};
-    std::array<char, 32> text{};
-    if (!gmtime_r(&seconds, &parts)) return "1970-01-01T00:00:00Z";
-    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return {text.data(), size};
-}
-
 void write_calls(json_writer& out, const std::vector<ports::tool_call>& calls) {
     if (calls.empty()) return;
     out.key("tool_calls").begin_array();
@@ -86,7 +75,7 @@ void write_piece(json_writer& out, const chat_response& answer, std::int64_t cre
                  std::string_view text, bool has_calls, bool is_last) {
     out.begin_object();
     out.key("model").string(answer.model);
-    out.key("created_at").string(time_text(created));
+    out.key("created_at").string(utc_text(created));
     out.key("message").begin_object();
     out.key("role").raw(R"("assistant")");
     out.key("content").string(text);

@@ -7,9 +7,11 @@
 
 namespace heddle::fs {
 
+/// Closes the descriptor that it owns. It may own none. One thread at a time.
 class descriptor {
 public:
     descriptor() = default;
+    /// Takes what ::open and similar return: a negative number is no descriptor.
     explicit descriptor(int number) noexcept : number_(number) {}
     descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
     descriptor& operator=(descriptor&& other) noexcept {
@@ -22,6 +24,7 @@ public:
 
     [[nodiscard]] int get() const noexcept { return number_; }
     [[nodiscard]] bool open() const noexcept { return number_ >= 0; }
+    /// Leaves closing to the caller.
     [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
 
 private:
