@@ -103,7 +103,7 @@ private:
     [[nodiscard]] bool is_builtin(const std::string& name) const {
         const realm& realm = context_.realm;
         return find_builtin(name) || realm.host().find_effect(name) ||
-               realm.find_library_global(name).has_value();
+               realm.find_prelude_global(name).has_value();
     }
 
     void tell_shadowing(const std::string& name, source_span place) {

@@ -69,6 +69,7 @@ private:
         check_types(context);
         check_form_arguments(context);
         check_clause_values(context);
+        check_results(context);
         check_duplicates(context);
         check_reach(context);
         check_sandboxes(context);

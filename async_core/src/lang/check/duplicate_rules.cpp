@@ -1,10 +1,14 @@
-// Definitions that replace each other, and values that nobody uses.
+// Definitions that replace each other, values that nobody uses, and keys that are given twice.
 #include "lang/check/rules.hpp"
+#include "lang/print/form_text.hpp"
 
 #include <heddle/lang/builtin.hpp>
+#include <heddle/lang/text.hpp>
 
 #include <array>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::lang {
 
@@ -32,6 +36,7 @@ public:
         check_top_level(*nodes.front());
         for (const ast::node* n : nodes) {
             if (n->kind == node_kind::sequence) check_unused(*n);
+            if (n->kind == node_kind::builtin_call && n->row->name == "dict") check_keys(*n);
         }
     }
 
@@ -86,6 +91,25 @@ private:
             if (is_head_of(part, n)) continue;
             context_.add(severity::warning, "unused-value", part.span,
                          "this value is unused: " + std::string(text), hint_at(n, i));
+        }
+    }
+
+    /// (dict "a" 1 'a 2). A macro may put keys together that differ in other calls of it.
+    void check_keys(const ast::node& n) const {
+        if (written_head(context_.realm, n.span) != "dict") return;
+        std::unordered_set<std::string_view> seen;
+        for (std::size_t i = 0; i + 1 < n.children.size(); i += 2) {
+            const ast::node& key = *n.children[i];
+            const bool named = key.kind == node_kind::constant &&
+                               (key.constant.is(kind::string) || key.constant.is(kind::symbol));
+            if (!named || !is_written_within(context_.realm, key.span, n.span)) continue;
+            const std::string_view name = key.constant.is(kind::string) ? string_bytes(key.constant)
+                                                                        : symbol_name(key.constant);
+            if (seen.insert(name).second) continue;
+            context_.add(severity::warning, "duplicate-key", key.span,
+                         "the key " + shown(key.constant) +
+                             " is given twice: the map has only the last value",
+                         "remove one of the two, or rename it");
         }
     }
 

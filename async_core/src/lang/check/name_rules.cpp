@@ -184,7 +184,7 @@ private:
                           [&](const known_callee* each) { return each->name == name; });
         const auto& externs = context_.options.externs;
         return registered > 1 || context_.facts.is_imported(name) || find_builtin(name) ||
-               realm.find_library_global(name) ||
+               realm.find_prelude_global(name) ||
                std::find(externs.begin(), externs.end(), name) != externs.end() ||
                realm.host().find_operator(realm.memory(), name).has_value();
     }

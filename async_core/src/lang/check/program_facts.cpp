@@ -182,6 +182,7 @@ void program_facts::note_definition(definition& into, const ast::node& init,
     if (!result) return;
     signatures_.push_back(std::make_unique<task_signature>(*std::move(result)));
     into.what.task = signatures_.back().get();
+    into.what.definition = &init.children[0]->constant;
     tasks_.push_back(&every_task_.emplace_back(into.what));
     definitions_[&init] = tasks_.back();
 }
@@ -194,7 +195,7 @@ void program_facts::note_import(const ast::node& call) {
         open_names_ = open_names_ || name == "eval";
         return;
     }
-    if (callee.kind != node_kind::global || !realm_.is_library_global(callee.index)) return;
+    if (callee.kind != node_kind::global || !realm_.is_prelude_global(callee.index)) return;
     const std::string_view name = realm_.global_name(callee.index);
     if (name == "%import-file") open_names_ = true;
     if (name != "%import-library" || call.children.size() < 2) return;
@@ -298,7 +299,7 @@ const known_callee* program_facts::host_task_of(const host_object& callable,
     auto result = options_.tasks->signature_of(realm_, callable);
     if (!result) return nullptr;
     host_signatures_.push_back(*std::move(result));
-    known_callee found{std::string(name), nullptr, &host_signatures_.back()};
+    known_callee found{std::string(name), nullptr, &host_signatures_.back(), nullptr};
     return &host_tasks_.emplace(std::string(name), std::move(found)).first->second;
 }
 
@@ -338,7 +339,7 @@ std::vector<const ast::node*> program_facts::names_behind(const ast::node& expre
 const library_function* program_facts::library_function_of(const ast::node& called) const {
     if (called.kind != node_kind::global || changes_global(called.index)) return nullptr;
     const std::string_view name = realm_.global_name(called.index);
-    const bool known = is_imported(name) || (realm_.is_library_global(called.index) &&
+    const bool known = is_imported(name) || (realm_.is_prelude_global(called.index) &&
                                              realm_.global(called.index).is(kind::closure));
     return known ? libraries_.find(name) : nullptr;
 }

@@ -4,6 +4,7 @@
 #include "lang/check/library_facts.hpp"
 #include "lang/compile/ast.hpp"
 
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/check.hpp>
 
 #include <cstddef>
@@ -24,6 +25,7 @@ struct known_callee {
     std::string name;
     const ast::lambda* code = nullptr;    ///< a function of the program, or
     const task_signature* task = nullptr; ///< a task that it defines
+    const value* definition = nullptr;    ///< (defatom …) of a task of the program
 };
 
 /// Walks a program once. Iterative: chains of clauses nest deep.
@@ -134,7 +136,7 @@ private:
     std::unordered_map<std::uint32_t, definition> globals_;
     std::unordered_map<const ast::variable*, definition> variables_;
     std::unordered_map<const ast::lambda*, known_callee> lambdas_;
-    std::unordered_map<std::string, std::uint32_t> tasks_by_name_;
+    std::unordered_map<std::string, std::uint32_t, name_hash> tasks_by_name_;
     std::vector<std::unique_ptr<task_signature>> signatures_;
     std::set<std::string> imported_;
     std::set<std::string> locals_;

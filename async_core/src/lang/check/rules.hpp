@@ -51,7 +51,9 @@ void check_types(const rule_context& context);
 void check_form_arguments(const rule_context& context);
 /// Values of clauses of tasks and tools; arguments that are meant as clauses and are not.
 void check_clause_values(const rule_context& context);
-/// Definitions that replace each other, values that nobody uses.
+/// JSON that is read from the results of tasks that have none.
+void check_results(const rule_context& context);
+/// Definitions that replace each other, values that nobody uses, keys that a map is given twice.
 void check_duplicates(const rule_context& context);
 /// Clauses and branches that are never reached, keys that appear twice.
 void check_reach(const rule_context& context);

@@ -156,8 +156,8 @@ private:
             check_decisions(*controller->code->body);
     }
 
-    /// A name in quotes is not what it names. A tool gets the number of the iteration as an input
-    /// too.
+    /// A symbol is not what it names, except in quotes in the clause itself. A tool gets the number
+    /// of the iteration as an input too.
     void check_phase(const ast::node& n, std::size_t index) const {
         const ast::node& source = context_.facts.source_of(*n.children[index]);
         const source_span place = n.children[index]->span;

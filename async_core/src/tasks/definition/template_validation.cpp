@@ -11,6 +11,7 @@
 #include <heddle/tasks/prompt/prompt_template.hpp>
 
 #include "tasks/definition/command_place.hpp"
+#include "tasks/definition/schema_requirements.hpp"
 
 #include <algorithm>
 #include <array>
@@ -181,6 +182,8 @@ private:
             tell("bad-schema", "output_format", {}, schema.error().message(),
                  schema.error().info().hint);
             found_.back().inside = std::move(wrong);
+        } else if (!options_.schema_is_read) {
+            check_requirements();
         }
         if (t_.returns.empty()) return;
         if (!is_result_type(t_.returns)) {
@@ -191,6 +194,19 @@ private:
                    !same_type(t_.returns, t_.output.schema)) {
             tell("bad-value", "returns", {},
                  "is " + t_.returns + ", but output_format is " + t_.output.schema);
+        }
+    }
+    /// The model must write such a member, of which it knows only the name.
+    void check_requirements() {
+        for (const undescribed_name& each : undescribed_names(t_.output.schema)) {
+            std::string hint = lang::suggest_names(each.name, each.properties);
+            if (hint.empty()) hint = "add it to properties, or remove it from required";
+            tell("undescribed-property", "output_format", each.name,
+                 "requires '" + utf8::shortened(each.name, 80) +
+                     "', which is not in the properties of its schema",
+                 std::move(hint));
+            found_.back().level = lang::severity::warning;
+            found_.back().inside.pointer = each.pointer;
         }
     }
     [[nodiscard]] static bool is_basic(const std::string& schema) {

@@ -387,6 +387,19 @@ TEST(check_types, definitions_that_replace_each_other) {
     EXPECT_EQ(problems("(define x 1) (set! x 2) (define (f) (define x 1) x)"), lines{});
 }
 
+TEST(check_types, keys_that_a_map_is_given_twice) {
+    EXPECT_EQ(problems("(define (f x) (dict \"a\" x 'b 1\n 'a 2 \"b\" x))"),
+              (lines{"duplicate-key 2:2 the key a is given twice: the map has only the last value",
+                     "duplicate-key 2:7 the key \"b\" is given twice: the map has only the last "
+                     "value"}));
+    for (const char* good :
+         {"(define (f a) (dict a 1 a 2))", "(dict \"a\" (dict \"a\" 1) \"b\" \"a\")",
+          "(define (f _dict) (_dict \"a\" 1 \"a\" 2))",
+          "(defmacro one (key) `(dict \"a\" 1 ,key 2)) (one \"a\")",
+          "(defmacro two (k l) `(dict ,k 1 ,l 2)) (two \"a\" \"a\")"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
 TEST(check_types, values_that_nobody_uses) {
     EXPECT_EQ(problems("1 + 2"), (lines{"unused-value 1:1 this value is unused: 1",
                                         "unused-value 1:3 this value is unused: +"}));

@@ -98,6 +98,37 @@ TEST_F(definition_check_of, mistakes_in_a_schema_are_reported_with_their_place_i
               "4:54");
 }
 
+TEST_F(definition_check_of, names_that_a_schema_requires_without_a_property) {
+    const auto found = [&](const std::string& schema) {
+        return problems(
+            "(defatom t (params a) (instructions \"{{a}}\")\n (output_format "
+            "((type \"json\")\n  (schema " +
+            schema + "))))");
+    };
+    const std::string told =
+        " task t: output_format requires 'nam', which is not in the "
+        "properties of its schema";
+    EXPECT_EQ(found("\"{\\\"properties\\\": {\\\"name\\\": {}},\n"
+                    " \\\"required\\\": [\\\"name\\\", \\\"nam\\\"]}\""),
+              (lines{"4:27" + told}));
+    EXPECT_EQ(found("((properties ((x ((items ((properties ((name ((type \"string\")))))\n"
+                    "   (required (\"nam\")))))))))"),
+              (lines{"4:15" + told}));
+    EXPECT_EQ(found("((properties ((name ((type \"string\")))))\n   (additionalProperties false)\n"
+                    "   (required (\"nam\")))"),
+              (lines{"5:15" + told}));
+    for (const char* good :
+         {"((required (\"nam\")))",
+          "((properties ((nam ((type \"string\"))))) (required (\"nam\")))",
+          "((properties ((a ((type \"string\"))))) (required (\"nam\")) (additionalProperties "
+          "((type \"string\"))))",
+          "((properties ((a ((type \"string\"))))) (required (\"nam\")) (additionalProperties "
+          "true))",
+          "((properties ((a ((type \"string\"))))) (required (\"nam\")) (anyOf (((properties "
+          "((nam ((type \"string\")))))))))"})
+        EXPECT_EQ(found(good), lines{}) << good;
+}
+
 TEST_F(definition_check_of, wrong_values_of_clauses_are_reported_with_their_place) {
     EXPECT_EQ(problems("(defatom t (params a) (instructions \"{{a}}\")\n"
                        " (subtype \"foo bar\")\n"

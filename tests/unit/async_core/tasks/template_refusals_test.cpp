@@ -211,6 +211,10 @@ INSTANTIATE_TEST_SUITE_P(
                         "3:20 bad-schema 't': output_format: the schema has an unknown "
                         "type: \"nul\"; types are array, boolean, integer, null, number, object "
                         "and string"},
+        element_refusal{"<output_format type='json'>{&quot;properties&quot;: {&quot;n&quot;: {}},\n"
+                        "&quot;required&quot;: [&quot;m&quot;]}</output_format>",
+                        "3:24 undescribed-property 't': output_format requires 'm', which is not "
+                        "in the properties of its schema"},
         element_refusal{"<file_paths source='command'><command>ls {{x}}</command></file_paths>",
                         "2:42 placeholder-in-command 't': file_paths: {{x}} in a command is not "
                         "replaced"},
