@@ -38,6 +38,12 @@ constexpr std::string_view schema = R"({"type":"object","properties":{"matches":
 "required":["id","relevance"],"additionalProperties":false}}},"required":["matches"],
 "additionalProperties":false})";
 
+/// What read_choices() reads. Services enforce objects only, and models without such a service
+/// answer with a list, too.
+constexpr std::string_view accepted_schema =
+    R"({"anyOf":[{"type":"array"},{"type":"object","properties":{"matches":{"type":"array"}},
+"required":["matches"]}]})";
+
 void add_part(std::string& out, std::string_view title, std::string_view text) {
     if (text.empty()) return;
     out += std::string(title) + ": ";
@@ -112,7 +118,7 @@ task_template matching_template(ports::matching_strategy strategy) {
         input.type = "string";
     }
     declared.instructions = instructions;
-    declared.output = {true, std::string(schema)};
+    declared.output = {true, std::string(schema), std::string(accepted_schema)};
     declared.max_tokens = max_answer_tokens;
     declared.temperature = 0;
     declared.context.inherit_context = inherit_mode::none;

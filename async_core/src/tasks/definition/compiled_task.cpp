@@ -7,21 +7,21 @@ namespace {
 
 /// What the provider is asked for. Services enforce objects only; anything else is asked for in
 /// words.
-void choose_format(compiled_task& task) {
+void choose_format(compiled_task& task, const output_schema& asked) {
     if (!task.declared.output.json) return;
-    const std::string_view schema = task.schema.json_schema();
-    if (!schema.empty() && task.schema.describes_object()) {
+    const std::string_view schema = asked.json_schema();
+    if (!schema.empty() && asked.describes_object()) {
         task.format.type = ports::response_format::kind::json_schema;
         task.format.schema_name = "answer";
         task.format.schema_json = schema;
-        task.format.strict = task.schema.fits_strict_mode();
+        task.format.strict = asked.fits_strict_mode();
         task.format_note = "Answer with JSON that matches the given schema, and nothing else.";
         return;
     }
-    if (task.schema.describes_object()) {
+    if (asked.describes_object()) {
         task.format.type = ports::response_format::kind::json_object;
     }
-    task.format_note = "Answer with " + task.schema.in_words() + ", and nothing else.";
+    task.format_note = "Answer with " + asked.in_words() + ", and nothing else.";
 }
 
 } // namespace
@@ -51,9 +51,12 @@ result<std::shared_ptr<const compiled_task>> compile_task(task_template declared
     const std::string& asked = described ? declared.description : declared.instructions;
     HEDDLE_TRY(object->instructions, prompt_template::compile(asked, names));
     HEDDLE_TRY(object->system, prompt_template::compile(declared.system, names));
-    object->schema = *std::move(schema);
     object->declared = std::move(declared);
-    choose_format(*object);
+    choose_format(*object, *schema);
+    object->schema = *std::move(schema);
+    if (const std::string& wider = object->declared.output.accepted; !wider.empty()) {
+        HEDDLE_TRY(object->schema, output_schema::compile(wider, work));
+    }
     return object;
 }
 

@@ -346,6 +346,22 @@ TEST(model_stage, ignores_what_is_no_answer) {
     }
 }
 
+// The schema of the task refused what its reader could read, and all files were kept.
+TEST(model_stage, reads_lists_without_an_object_and_numbers_as_text) {
+    for (const char* answer :
+         {R"(["2"])", R"([2])", R"(["/x/b"])", R"([{"id":"2","relevance":1}])",
+          R"([{"path":"/x/b","relevance_score":0.5}])", R"({"matches":["2"]})",
+          R"({"matches":[{"id":"2"}]})", R"({"matches":[{"id":"2","relevance":1}]})"}) {
+        context_harness w(staged());
+        w.memory.find({"/x/a", "/x/b"});
+        w.llm.say(answer);
+        EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/b"])") << answer;
+        EXPECT_FALSE(w.log.said("were not chosen by a model")) << answer;
+        EXPECT_EQ(w.llm.asked.size(), 1U) << answer;
+        EXPECT_EQ(w.llm.asked[0].format.type, ports::response_format::kind::json_schema);
+    }
+}
+
 TEST(model_stage, that_fails_leaves_the_order_of_the_index) {
     context_harness w(staged());
     w.memory.find({"/x/a", "/x/b"});

@@ -33,6 +33,9 @@ struct output_format {
     /// "" (any JSON), a basic name (object, array, [], string[], number[], number, boolean, string)
     /// or the text of a JSON Schema.
     std::string schema;
+    /// The same for the check of the response, where that accepts more than is asked for; "": the
+    /// schema above.
+    std::string accepted = {};
 };
 
 /// The settings of a task that a call may override; "" and absent: not set.
