@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <filesystem>
 #include <sstream>
@@ -241,6 +242,24 @@ TEST_F(dump, shows_tree_listing_and_json) {
     EXPECT_NE(listing.out.find("function f, 1 required"), std::string::npos) << listing.out;
     const auto object = run_heddle({"dump", "ast", "--json", "-"}, with_input("(f 1)"));
     EXPECT_EQ(json::parse(object.out).at("kind"), "sequence");
+}
+
+TEST_F(dump, shows_instructions_as_json) {
+    const auto ended = run_heddle({"dump", "ir", "--json", "-"},
+                                  with_input("(define (f x) (* 2 x))\n(f \"a \\\"b\\\"\")\n"));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const auto functions = json::parse(ended.out).at("functions").as_array();
+    ASSERT_EQ(functions.size(), 2U);
+    EXPECT_EQ(functions[0].at("name"), "");
+    const auto& first = functions[1];
+    EXPECT_EQ(first.at("name"), "f");
+    EXPECT_EQ(first.at("required").to_number<int>(), 1);
+    EXPECT_EQ(json::serialize(first.at("instructions").at(0)),
+              R"({"index":0,"name":"load_int","operands":"r2 2","begin":{"line":1,"column":18}})");
+    EXPECT_TRUE(first.at("handlers").as_array().empty());
+    const auto wrong = run_heddle({"dump", "ir", "--json", "-"}, with_input("(if 1)"));
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_TRUE(json::parse(wrong.err).is_object()) << wrong.err;
 }
 
 TEST_F(dump, runs_nothing_and_reports_mistakes) {

@@ -66,6 +66,22 @@ TEST_F(fmt, check_names_what_would_change_and_writes_nothing) {
     EXPECT_EQ(run_heddle({"fmt", "--check", "-"}, with_input(untidy)).out, "<stdin>\n");
 }
 
+TEST_F(fmt, check_names_what_would_change_as_json) {
+    const auto one = scratch.file("one.heddle", untidy);
+    const auto two = scratch.file("two.heddle", tidy);
+    const auto ended = run_heddle({"fmt", "--check", "--json", one, two});
+    EXPECT_EQ(ended.code, 1) << ended.err;
+    EXPECT_EQ(ended.out, "{\"changed\":[\"" + one + "\"]}\n");
+    const auto same = run_heddle({"fmt", "--check", "--json", two});
+    EXPECT_EQ(same.code, 0) << same.err;
+    EXPECT_EQ(same.out, "{\"changed\":[]}\n");
+    const auto bad = run_heddle({"fmt", "--check", "--json", "-"}, with_input("(f (g]"));
+    EXPECT_EQ(bad.code, 2);
+    EXPECT_EQ(bad.out, "{\"changed\":[]}\n");
+    EXPECT_EQ(bad.err.front(), '{') << bad.err;
+    EXPECT_EQ(run_heddle({"fmt", "--json", one}).code, 2) << "only with --check";
+}
+
 TEST_F(fmt, shows_what_cannot_be_read_and_goes_on) {
     const auto bad = scratch.file("bad.heddle", "(f\n (g]\n");
     const auto good = scratch.file("good.heddle", untidy);

@@ -224,6 +224,29 @@ TEST_F(repl_on_terminal, lays_out_long_values) {
     EXPECT_THAT(say(child, ":last"), HasSubstr("row\")\r\n (dict \"number\" 2 "));
 }
 
+// All notes were printed with each result.
+TEST_F(repl_on_terminal, shows_what_a_task_responded_and_a_line_of_notes) {
+    const std::string rules = scratch.file(
+        "rules.json",
+        R"({"rules": [{"match": "sky", "text": "The sky\nis blue.", "usage": {"input": 1, "output": 6}},
+                      {"match": "list", "json": {"a": [1, 2]}}]})");
+    repl_child child(variables(), {"--model", "scripted:" + rules});
+    (void)say(child, "(defatom ask (params q) (instructions \"{{q}}\"))");
+    const std::string shown = say(child, "(ask \"sky\")");
+    EXPECT_THAT(shown, HasSubstr("The sky\r\nis blue.\r\nscripted, "));
+    EXPECT_THAT(shown, HasSubstr(" out; :last shows all of it\r\n"));
+    EXPECT_THAT(shown, Not(HasSubstr("latency_ms")));
+    EXPECT_THAT(say(child, ":last"), HasSubstr("latency_ms"));
+    EXPECT_THAT(say(child, "(get-in *1 '(notes provider))"), HasSubstr("\"scripted\"\r\n"));
+    (void)say(child,
+              "(defatom json (params q) (instructions \"{{q}}\") "
+              "(output_format ((type \"json\"))))");
+    EXPECT_THAT(say(child, "(json \"list\")"), HasSubstr("(dict \"a\" (1 2))\r\nscripted, "));
+    const std::string failed = say(child, "(ask \"else\")");
+    EXPECT_THAT(failed, HasSubstr("FAILED: scripted: invalid request"));
+    EXPECT_THAT(failed, Not(HasSubstr("latency_ms")));
+}
+
 TEST_F(repl_on_terminal, keeps_its_history_below_xdg_state_home) {
     auto with_state = variables();
     with_state["XDG_STATE_HOME"] = scratch.path() + "/state";
@@ -346,6 +369,28 @@ TEST(repl_piped, reports_what_a_definition_hides_and_how_to_leave) {
     EXPECT_EQ(ended.code, 0);
     for (const char* word : {"exit\n", "quit\n", "(exit)\n"})
         EXPECT_THAT(piped(word).err, HasSubstr("hint: :quit or Ctrl-D leaves")) << word;
+}
+
+TEST(repl_piped, takes_definitions_back) {
+    const auto ended = piped(
+        "(define map 3)\n:undefine map\n(map string-upcase '(\"a\"))\n"
+        "(defmacro not (x) 5)\n(not true)\n:undefine not\n(not true)\n"
+        "(define map 4)\nmap\n");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("3\n(\"A\")\n"));
+    EXPECT_THAT(ended.out, HasSubstr("not\n5\nfalse\n4\n4\n"));
+    const auto unknown = piped(":undefine map\n");
+    EXPECT_EQ(unknown.code, 1);
+    EXPECT_THAT(unknown.err, HasSubstr("no definition of 'map'"));
+}
+
+TEST(repl_piped, defines_a_task_or_tool_again_without_a_warning) {
+    const auto ended = piped(
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+        "(defatom ask (params q) (instructions \"again {{q}}\"))\n"
+        "(deftool one (params) (description \"d\") 1)\n"
+        "(deftool one (params) (description \"d\") 1)\n");
+    EXPECT_THAT(ended.err, Not(HasSubstr("replaces an earlier one")));
 }
 
 TEST(repl_piped, counts_the_requests_of_a_line_alone) {

@@ -71,8 +71,11 @@ TEST_F(questions, park_their_rows_until_they_are_answered) {
     EXPECT_EQ(answer({"r1", "green"}).code, 2);
     EXPECT_EQ(answer({"r0", "red"}).code, 2);
     EXPECT_EQ(answer({"r1", "2", "--question", "2"}).code, 2);
-    const auto answered = answer({"r1", "2"});
+    const auto refused = answer({"r1", "green", "--json"});
+    EXPECT_EQ(boost::json::parse(refused.err).at("exit_code").to_number<int>(), 2);
+    const auto answered = answer({"r1", "2", "--json"});
     EXPECT_EQ(answered.code, 0) << answered.err;
+    EXPECT_EQ(answered.out, "{\"ok\":true,\"row\":\"r1\",\"question\":\"Which?\"}\n");
     EXPECT_EQ(answer({"r1", "2"}).code, 2) << "it has its answer";
     const auto last = run_heddle(asking(model.url()));
     EXPECT_EQ(last.code, 0) << last.err;

@@ -61,6 +61,19 @@ TEST_F(runs, have_a_tail) {
     EXPECT_THAT(tail.out, AllOf(HasSubstr("r9  done  \"t9\""), Not(HasSubstr("r6"))));
 }
 
+TEST_F(runs, have_a_tail_in_json) {
+    make_run();
+    const auto tail = run_heddle({"runs", "tail", path("out.jsonl"), "--json"});
+    EXPECT_EQ(tail.code, 0) << tail.err;
+    EXPECT_EQ(std::count(tail.out.begin(), tail.out.end(), '\n'), 10) << tail.out;
+    EXPECT_THAT(tail.out, HasSubstr("\"id\":\"r9\",\"status\":\"done\",\"value\":\"t9\"}\n"));
+    const std::size_t failed = tail.out.find("\"status\":\"failed\"");
+    ASSERT_NE(failed, std::string::npos) << tail.out;
+    const std::size_t begin = tail.out.rfind('\n', failed) + 1;
+    const auto row = boost::json::parse(tail.out.substr(begin, tail.out.find('\n', begin) - begin));
+    EXPECT_THAT(std::string(row.at("error").at("message").as_string()), HasSubstr("no threes"));
+}
+
 TEST_F(runs, have_a_tail_with_a_line_for_each_row) {
     scratch.file("rows.jsonl", R"({"id": "one\nr7  done  \"forged\"", "text": "t"})"
                                "\n");
@@ -126,6 +139,47 @@ TEST_F(runs, that_are_over_cannot_be_steered) {
     const auto ended = run_heddle({"runs", "pause", path("out.jsonl")});
     EXPECT_EQ(ended.code, 1);
     EXPECT_THAT(ended.err, HasSubstr("is not going"));
+    for (const char* action : {"pause", "resume", "cancel"}) {
+        const auto json = run_heddle({"runs", action, path("out.jsonl"), "--json"});
+        EXPECT_EQ(json.code, 1) << action;
+        EXPECT_EQ(boost::json::parse(json.err).at("exit_code").to_number<int>(), 1) << action;
+    }
+}
+
+TEST_F(runs, that_are_steered_answer_in_json) {
+    rows_file(300);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 50}]})");
+    child_process child(heddle_command(asking(model.url(), {"-c", "2"})), at_home());
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 4; }));
+    const auto answer_of = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), "runs");
+        arguments.insert(arguments.begin() + 2, path("out.jsonl"));
+        arguments.emplace_back("--json");
+        const auto ended = run_heddle(arguments);
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        return boost::json::parse(ended.out);
+    };
+    for (const std::vector<std::string>& each : std::vector<std::vector<std::string>>{
+             {"pause"}, {"set", "max-calls=200"}, {"resume"}, {"cancel"}}) {
+        const auto answer = answer_of(each);
+        EXPECT_TRUE(answer.at("ok").as_bool()) << each[0];
+        EXPECT_TRUE(answer.at("progress").is_object()) << each[0];
+    }
+    EXPECT_EQ(child.wait(milliseconds(40'000)).code, 4);
+    const auto later = answer_of({"set", "max-calls=none", "retry-rows=3"});
+    EXPECT_TRUE(later.at("progress").is_null());
+    EXPECT_TRUE(later.at("set").at("max_calls").is_null());
+    EXPECT_EQ(later.at("set").at("retry_rows").to_number<int>(), 3);
+}
+
+TEST_F(runs, are_tried_again_with_json) {
+    make_run();
+    scratch.file("w.heddle", "(define (main text) text)");
+    const auto ended =
+        run_heddle({"runs", "retry", path("out.jsonl"), "--failed", "--json"}, at_home());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(boost::json::parse(ended.out).at("rows").at("done").to_number<int>(), 10);
 }
 
 TEST_F(runs, that_are_over_go_on_with_limits_that_were_set) {
@@ -286,6 +340,26 @@ TEST_F(runs, have_limits_that_are_lifted_while_they_are_going) {
     const auto ended = child.wait(milliseconds(30'000));
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(model.counters().requests, 300U);
+}
+
+// The report read a budget that was not there any more.
+TEST_F(runs, have_a_budget_that_is_lifted_after_it_has_stopped_them) {
+    rows_file(6);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [
+        {"match": "t0", "text": "x", "usage": {"input": 1000000, "output": 1}},
+        {"match": ".*", "text": "x", "delay_ms": 3000}]})");
+    child_process child(heddle_command(asking(model.url(), {"-c", "2", "--budget-usd", "1"})),
+                        at_home());
+    ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 2; }));
+    for (int i = 0; i < 200 && lines_of("out.jsonl").empty(); ++i)
+        std::this_thread::sleep_for(milliseconds(10));
+    const auto set = run_heddle({"runs", "set", path("out.jsonl"), "budget-usd=none"});
+    EXPECT_EQ(set.code, 0) << set.err;
+    const auto ended = child.wait(milliseconds(20'000));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("--budget-usd kept rows from starting"),
+                                 Not(HasSubstr("the budget of"))));
 }
 
 // The rows that it had kept from starting were given up, and nothing said why they were left.

@@ -32,7 +32,7 @@ exit_code dump_program(const dump_request& asked, console& output) {
     const auto format = asked.json ? lang::dump_format::json : lang::dump_format::text;
     const auto result = asked.what == dump_kind::ast
                             ? lang::dump_ast(realm, *text, position, format)
-                            : lang::dump_code(realm, *text, position);
+                            : lang::dump_code(realm, *text, position, format);
     if (!result) {
         return tell_source_error(result.error(), realm.sources(), asked.json, output);
     }
@@ -46,8 +46,9 @@ public:
     explicit dump_work(dump_kind what) { asked_.what = what; }
     void add_options(option_list& to) override {
         to.argument("FILE", asked_.file, "The program; - for standard input").required();
-        if (asked_.what == dump_kind::ast)
-            to.flag("--json", asked_.json, "Print the tree as one JSON object");
+        to.flag("--json", asked_.json,
+                asked_.what == dump_kind::ast ? "Print the tree as one JSON object"
+                                              : "Print the instructions as one JSON object");
     }
     exit_code run(command_context context) override { return dump_program(asked_, context.output); }
 

@@ -3,8 +3,13 @@
 #include "commands/evaluation.hpp"
 #include "source_diagnostics.hpp"
 
+#include <heddle/base/utf8.hpp>
 #include <heddle/lang/layout.hpp>
 #include <heddle/setup/input_files.hpp>
+#include <heddle/setup/json_line.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 
 #include <algorithm>
 
@@ -15,12 +20,15 @@ namespace {
 struct format_request {
     std::vector<std::string> files; ///< "-": standard input, to standard output
     bool check = false;             ///< write nothing, name what would change
+    bool json = false;
     std::size_t width = 100;
 };
 
-exit_code format_file(const std::string& path, const format_request& asked, console& output) {
+/// Adds a file that --check finds to `changed`.
+exit_code format_file(const std::string& path, const format_request& asked, console& output,
+                      boost::json::array& changed) {
     auto text = setup::read_input_file(path);
-    if (!text) return tell_usage_error(text.error(), false, output);
+    if (!text) return tell_usage_error(text.error(), asked.json, output);
     const std::string name = path == "-" ? "<stdin>" : path;
     source_map sources;
     const std::uint32_t position = sources.add(name, *text);
@@ -32,11 +40,12 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
                      .with_hint("the file is left as it was; please report this");
     }
     if (!result) {
-        return tell_source_error(result.error(), sources, false, output);
+        return tell_source_error(result.error(), sources, asked.json, output);
     }
     const bool changes = *result != *text;
     if (asked.check) {
-        if (changes) output.out_data(name + "\n");
+        if (changes && asked.json) changed.emplace_back(utf8::replace_invalid(name));
+        else if (changes) output.out_data(name + "\n");
         return changes ? exit_code::failed : exit_code::done;
     }
     if (path == "-") {
@@ -45,7 +54,7 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
     }
     if (!changes) return exit_code::done;
     if (auto written = setup::replace_file(path, *result); !written) {
-        return tell_usage_error(written.error(), false, output);
+        return tell_usage_error(written.error(), asked.json, output);
     }
     return exit_code::done;
 }
@@ -54,9 +63,11 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
 
 static exit_code format_files(const format_request& asked, console& output) {
     exit_code worst = exit_code::done;
+    boost::json::array changed;
     for (const std::string& path : asked.files) {
-        worst = std::max(worst, format_file(path, asked, output));
+        worst = std::max(worst, format_file(path, asked, output, changed));
     }
+    if (asked.json) output.out_data(setup::json_line(boost::json::object{{"changed", changed}}));
     return worst;
 }
 
@@ -75,6 +86,12 @@ public:
             .show_default()
             .value("N")
             .range(20, 1000);
+        to.flag("--json", asked_.json,
+                "With --check, print the files that would change as a JSON object");
+    }
+    std::optional<std::string> mistake() override {
+        if (asked_.json && !asked_.check) return "--json requires --check";
+        return std::nullopt;
     }
     exit_code run(command_context context) override { return format_files(asked_, context.output); }
 

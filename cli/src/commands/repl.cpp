@@ -44,6 +44,7 @@ static exit_code run_repl(const repl_request& asked, const setup::environment& v
     raise_open_file_limit();
     workflow_options options = asked.options;
     options.default_tasks = "tasks";
+    options.is_prompt = true;
     request_capture capture;
     options.watch = &capture;
     auto tools = application::create("<repl>", options, variables, output);

@@ -75,14 +75,16 @@ public:
             .show_default()
             .value("N")
             .range(1, 100'000);
+        to.flag("--json", json_, "Print a JSON object for each row");
     }
     exit_code run(command_context context) override {
-        return tail_run(run_, count_, follow_, context.output);
+        return tail_run(run_, {.count = count_, .follow = follow_, .json = json_}, context.output);
     }
 
 private:
     std::string run_;
     bool follow_ = false;
+    bool json_ = false;
     std::uint64_t count_ = 10;
 };
 
@@ -113,10 +115,10 @@ private:
 
 /// Starts the command of the run again, in its directory, with more options.
 exit_code start_again(const run_manifest& about, const std::string& folder,
-                      const command_request& asked, const std::vector<std::string>& more,
+                      const command_request& asked, const std::vector<std::string>& more, bool json,
                       command_context& context) {
     auto command = command_of_run(about, folder, asked, context.variables);
-    if (!command) return tell_usage_error(command.error(), false, context.output);
+    if (!command) return tell_usage_error(command.error(), json, context.output);
     std::vector<std::string> arguments = *std::move(command);
     const bool is_known = about.is_single() || (!arguments.empty() && arguments.front() == "batch");
     if (!is_known || ::chdir(about.directory.c_str()) != 0) {
@@ -124,9 +126,11 @@ exit_code start_again(const run_manifest& about, const std::string& folder,
             error(errc::not_found,
                   "the directory of the run's command, " + about.directory + ", cannot be entered")
                 .with_hint("run the command itself again, with " + more.front()),
-            false, context.output);
+            json, context.output);
     }
     arguments.insert(arguments.end(), more.begin(), more.end());
+    if (json && std::find(arguments.begin(), arguments.end(), "--json") == arguments.end())
+        arguments.emplace_back("--json");
     return run_program(std::move(arguments), context.variables, context.output);
 }
 
@@ -140,6 +144,7 @@ public:
                   "Value of an input that the run does not store, such as a token; repeatable")
             .value("NAME=VALUE");
         to.flag("--allow", asked_.allow, "Run the command even though you did not start the run");
+        to.flag("--json", json_, "Run the command with --json");
     }
     std::optional<std::string> mistake() override {
         if (failed_ == rows_.empty()) return std::nullopt;
@@ -148,24 +153,25 @@ public:
     }
     exit_code run(command_context context) override {
         auto folder = find_run(run_);
-        if (!folder) return tell_usage_error(folder.error(), false, context.output);
+        if (!folder) return tell_usage_error(folder.error(), json_, context.output);
         auto about = read_manifest(*folder);
-        if (!about) return tell_usage_error(about.error(), false, context.output);
+        if (!about) return tell_usage_error(about.error(), json_, context.output);
         if (about->is_single() && !rows_.empty()) {
             return tell_usage_error(
                 error(errc::invalid_argument, "the run is a single one, without rows")
                     .with_hint("use --failed"),
-                false, context.output);
+                json_, context.output);
         }
         std::vector<std::string> more;
         if (failed_) more.emplace_back("--retry-failed");
         for (const std::string& row : rows_) more.push_back("--retry-row=" + row);
-        return start_again(*about, *folder, asked_, more, context);
+        return start_again(*about, *folder, asked_, more, json_, context);
     }
 
 private:
     std::string run_;
     bool failed_ = false;
+    bool json_ = false;
     std::vector<std::string> rows_;
     command_request asked_;
 };
@@ -231,6 +237,7 @@ public:
             .show_default()
             .value("N")
             .range(1, 1e6);
+        to.flag("--json", asked_.json, "Print JSON");
     }
     exit_code run(command_context context) override { return answer_run(asked_, context.output); }
 
@@ -248,43 +255,54 @@ void wait_for_start(const std::string& folder) {
     }
 }
 
-exit_code steer(const std::string& run, const json::object& request, console& output) {
+/// `as_json`: prints the answer of the process, with the progress of the run.
+exit_code steer(const std::string& run, const json::object& request, bool as_json,
+                console& output) {
     const auto folder = find_going_run(run);
-    if (!folder) return tell_usage_error(folder.error(), false, output);
+    if (!folder) return tell_usage_error(folder.error(), as_json, output);
     wait_for_start(*folder);
     if (const auto about = read_manifest(*folder); about && about->is_single()) {
         return tell_usage_error(
             error(errc::invalid_argument, "the run in " + *folder + " is not a batch")
                 .with_hint("Ctrl-C or SIGTERM ends its process; the same command continues it"),
-            false, output);
+            as_json, output);
     }
     const auto answer = ask_run(*folder, setup::json_text(request));
-    if (!answer) return tell_error(answer.error(), exit_code::failed, false, output);
+    if (!answer) return tell_error(answer.error(), exit_code::failed, as_json, output);
     boost::system::error_code wrong;
-    const json::value parsed = json::parse(*answer, wrong);
+    json::value parsed = json::parse(*answer, wrong);
     const json::value* line =
         !wrong && parsed.is_object() ? parsed.get_object().if_contains("line") : nullptr;
     const json::value* refused =
         !wrong && parsed.is_object() ? parsed.get_object().if_contains("message") : nullptr;
     if (refused && refused->is_string()) {
         return tell_usage_error(error(errc::invalid_argument, std::string(refused->get_string())),
-                                false, output);
+                                as_json, output);
     }
-    if (line && line->is_string()) output.out(std::string(line->get_string()) + "\n");
+    if (as_json && !wrong && parsed.is_object()) {
+        parsed.get_object().erase("line"); // the progress in words
+        output.out_data(setup::json_line(parsed));
+    } else if (line && line->is_string()) {
+        output.out(std::string(line->get_string()) + "\n");
+    }
     return exit_code::done;
 }
 
 template <int What>
 class steer_work final : public command {
 public:
-    void add_options(option_list& to) override { to.argument("RUN", run_, about_run).required(); }
+    void add_options(option_list& to) override {
+        to.argument("RUN", run_, about_run).required();
+        to.flag("--json", json_, "Print JSON");
+    }
     exit_code run(command_context context) override {
         static constexpr const char* names[] = {"pause", "resume"};
-        return steer(run_, {{"do", names[What]}}, context.output);
+        return steer(run_, {{"do", names[What]}}, json_, context.output);
     }
 
 private:
     std::string run_;
+    bool json_ = false;
 };
 
 /// Also of a run whose requests wait at the services while no process works on it.
@@ -297,6 +315,7 @@ public:
             .value("NAME=VALUE");
         to.flag("--allow", asked_.allow,
                 "Cancel batches of the services even though you did not start the run");
+        to.flag("--json", json_, "Print JSON");
     }
     exit_code run(command_context context) override {
         const auto folder = find_run(run_);
@@ -305,15 +324,16 @@ public:
             const auto answer = ask_run(*folder, R"({"do":"status"})");
             if (!answer && answer.error().code() == errc::not_found) {
                 const exit_code code =
-                    start_again(*about, *folder, asked_, {"--cancel-batches"}, context);
+                    start_again(*about, *folder, asked_, {"--cancel-batches"}, json_, context);
                 return code == exit_code::rows_left ? exit_code::done : code;
             }
         }
-        return steer(run_, {{"do", "cancel"}}, context.output);
+        return steer(run_, {{"do", "cancel"}}, json_, context.output);
     }
 
 private:
     std::string run_;
+    bool json_ = false;
     command_request asked_;
 };
 
@@ -322,6 +342,7 @@ public:
     void add_options(option_list& to) override {
         to.argument("RUN", run_, about_run).required();
         to.argument("SETTING", settings_, known_limits).required();
+        to.flag("--json", json_, "Print JSON");
     }
     std::optional<std::string> mistake() override {
         for (const std::string& each : settings_) {
@@ -341,38 +362,49 @@ public:
                 return set_of_later_command(*folder, context);
         }
         json::object request{{"do", "set"}};
-        for (const auto& [name, value] : limits_) {
-            std::string member = name;
-            std::replace(member.begin(), member.end(), '-', '_');
-            if (value == no_limit) request[member] = nullptr;
-            else request[member] = value;
-        }
-        return steer(run_, request, context.output);
+        add_limits(request);
+        return steer(run_, request, json_, context.output);
     }
 
 private:
+    void add_limits(json::object& to) const {
+        for (const auto& [name, value] : limits_) {
+            std::string member = name;
+            std::replace(member.begin(), member.end(), '-', '_');
+            if (value == no_limit) to[member] = nullptr;
+            else to[member] = value;
+        }
+    }
+
     /// No process works on the run, and it is held.
     exit_code set_of_later_command(const std::string& folder, command_context context) const {
         console& output = context.output;
         result<run_manifest> read = read_manifest(folder);
-        if (!read) return tell_error(read.error(), exit_code::failed, false, output);
+        if (!read) return tell_error(read.error(), exit_code::failed, json_, output);
         run_manifest about = *std::move(read);
         if (!is_run_of_user(about, folder, context.variables)) {
             return tell_usage_error(
                 error(errc::invalid_argument,
                       folder + ": there is no record that you started this run here")
                     .with_hint("pass the limits to its command as options"),
-                false, output);
+                json_, output);
         }
         if (limits_.contains(deadline_limit)) {
             return tell_usage_error(error(errc::invalid_argument,
                                           "deadline: the run in " + folder + " is not in progress")
                                         .with_hint("pass --deadline to its command"),
-                                    false, output);
+                                    json_, output);
         }
         for (const auto& [name, value] : limits_) about.limits.set.insert_or_assign(name, value);
         if (auto wrote = write_manifest(folder, about); !wrote)
-            return tell_error(wrote.error(), exit_code::failed, false, output);
+            return tell_error(wrote.error(), exit_code::failed, json_, output);
+        if (json_) {
+            json::object set;
+            add_limits(set);
+            output.out_data(setup::json_line(
+                json::object{{"ok", true}, {"progress", nullptr}, {"set", std::move(set)}}));
+            return exit_code::done;
+        }
         output.out("the run is not in progress; its next command uses " + text_of(limits_) + "\n");
         return exit_code::done;
     }
@@ -380,6 +412,7 @@ private:
     std::string run_;
     std::vector<std::string> settings_;
     run_limits limits_;
+    bool json_ = false;
 };
 
 constexpr command_row rows[] = {

@@ -274,6 +274,10 @@ exit_code look_at_tasks(const tasks_request& asked, const setup::environment& va
                         console& output) {
     if (asked.what == tasks_action::check) return check(asked, variables, output);
     if (asked.what == tasks_action::make) return make(asked, output);
+    // A program that reads the list needs no advice how to begin.
+    const bool is_empty_list = asked.what == tasks_action::list && asked.json &&
+                               asked.folders.empty() && !setup::has_templates("tasks");
+    if (is_empty_list) return list(asked, {}, output);
     auto loaded = load(asked);
     if (!loaded) return tell_usage_error(loaded.error(), asked.json, output);
     switch (asked.what) {

@@ -7,6 +7,9 @@
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
+#include <heddle/setup/json_line.hpp>
+
+#include <boost/json/object.hpp>
 
 #include <utility>
 
@@ -65,7 +68,12 @@ exit_code answer_run(const answer_request& asked, console& output) {
     std::string question;
     const auto kept =
         with_run(asked.run, [&](opened_run& run) { return keep_answer(&asked, &run, &question); });
-    if (!kept) return tell_error(kept.error(), exit_code::usage, false, output);
+    if (!kept) return tell_error(kept.error(), exit_code::usage, asked.json, output);
+    if (asked.json) {
+        output.out_data(setup::json_line(boost::json::object{
+            {"ok", true}, {"row", utf8::replace_invalid(asked.row)}, {"question", question}}));
+        return exit_code::done;
+    }
     output.out("answered: " + utf8::printable_line(utf8::shortened(question, 500)) +
                "\nthe command of the batch continues the row\n");
     return exit_code::done;

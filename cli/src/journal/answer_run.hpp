@@ -14,6 +14,7 @@ struct answer_request {
     std::string row; ///< id or number
     std::string text;
     std::uint64_t question = 1; ///< of several of the row, which
+    bool json = false;
 };
 
 /// Keeps the answer to a question of a row in the journal, for the next process of the batch.

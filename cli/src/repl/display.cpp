@@ -4,7 +4,10 @@
 #include <heddle/base/display_width.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/layout.hpp>
+#include <heddle/lang/map.hpp>
 #include <heddle/lang/printer.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/setup/display_text.hpp>
 
 #include <algorithm>
 
@@ -49,6 +52,34 @@ void lay_out(std::string& text, std::size_t columns) {
     if (!lines) return;
     text = *std::move(lines);
     while (text.ends_with('\n')) text.pop_back();
+}
+
+[[nodiscard]] const lang::value* member_of(const lang::value* from, std::string_view name) {
+    return from && from->is(lang::kind::map) ? lang::map_find(*from, name) : nullptr;
+}
+
+[[nodiscard]] std::string_view text_in(const lang::value* from) {
+    return from && from->is(lang::kind::string) ? lang::string_bytes(*from) : std::string_view();
+}
+
+[[nodiscard]] long long count_in(const lang::value* from) {
+    return from && from->is_integer() ? from->as_integer() : 0;
+}
+
+/// "gpt-4o, 7 tokens in, 6 out, $0.01"; empty parts are left out.
+std::string notes_line(const lang::value* notes) {
+    const lang::value* usage = member_of(notes, "usage");
+    std::string text = utf8::printable_line(text_in(member_of(notes, "model")));
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    const long long in = count_in(member_of(usage, "input_tokens"));
+    const long long out = count_in(member_of(usage, "output_tokens"));
+    if (in != 0 || out != 0) {
+        add(setup::grouped(in) + (in == 1 ? " token in, " : " tokens in, ") + setup::grouped(out) +
+            " out");
+    }
+    const lang::value* cost = member_of(usage, "cost_usd");
+    if (cost && cost->is_real() && cost->as_real() > 0) add(setup::dollars(cost->as_real()));
+    return text;
 }
 
 /// Cuts after a line, or inside of one that is too long alone.
@@ -103,6 +134,32 @@ shown_value show_value(const lang::value& content, std::size_t max_bytes, bool c
     result.text = utf8::printable(result.text); // a name may hold any character
     if (colour) result.text = coloured(result.text);
     return result;
+}
+
+std::string show_task_result(const lang::value& content, std::size_t max_bytes, bool colour,
+                             std::size_t columns) {
+    const lang::value* notes = member_of(&content, "notes");
+    const std::string_view text = text_in(member_of(&content, "content"));
+    const std::string_view status = text_in(member_of(&content, "status"));
+    std::string_view failure;
+    std::string out;
+    if (status != "COMPLETE") {
+        failure = text_in(member_of(member_of(notes, "error"), "message"));
+        out += std::string(status) + ": " + utf8::printable(failure);
+        out += failure.empty() && !text.empty() ? "" : "\n";
+    }
+    if (const lang::value* parsed = member_of(&content, "parsedContent")) {
+        out += show_value(*parsed, max_bytes, colour, columns).text;
+    } else if (failure.empty() || text != failure) {
+        shown_value shown{std::string(text)};
+        cut_lines(shown, max_bytes);
+        out += utf8::printable(shown.text);
+    }
+    if (!out.ends_with('\n')) out += '\n';
+    const std::string line = notes_line(notes) + "; :last shows all of it";
+    if (colour) out.append(dim).append(line).append(off);
+    else out += line;
+    return out + "\n";
 }
 
 } // namespace heddle::cli

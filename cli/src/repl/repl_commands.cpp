@@ -33,7 +33,7 @@ struct repl_session::command {
 };
 
 std::span<const repl_session::command> repl_session::commands() noexcept {
-    static constexpr std::array<command, 7> rows{{
+    static constexpr std::array<command, 8> rows{{
         {":help", "", "List the commands", &repl_session::help},
         {":doc", "NAME", "Show the documentation of a name, as (help 'NAME)", &repl_session::doc},
         {":load", "FILE", "Evaluate a file and print its last value", &repl_session::load_file},
@@ -41,6 +41,8 @@ std::span<const repl_session::command> repl_session::commands() noexcept {
         {":prompt", "CALL", "Show the request of a call, such as judge \"text\", and send nothing",
          &repl_session::prompt},
         {":last", "", "Print the last value in full", &repl_session::last},
+        {":undefine", "NAME", "Remove your definition of a name; it has its earlier meaning again",
+         &repl_session::undefine},
         {":quit", "", "Leave; Ctrl-D does the same", &repl_session::quit},
     }};
     return rows;
@@ -133,6 +135,11 @@ void repl_session::last(std::string_view) {
     constexpr std::size_t bound = std::size_t{64} << 20; // shared parts may have a text without end
     const shown_value all = show_value(content.value_or(lang::value()), bound, false, columns());
     parts_.output->out(all.text + "\n");
+}
+
+void repl_session::undefine(std::string_view name) {
+    if (!parts_.session->realm().undefine(name))
+        tell_mistake("this session has no definition of '" + std::string(name) + "'");
 }
 
 void repl_session::quit(std::string_view) { leaving_ = true; }

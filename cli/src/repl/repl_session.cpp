@@ -10,6 +10,7 @@
 #include <heddle/lang/machine.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/setup/input_files.hpp>
+#include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
 
@@ -198,6 +199,10 @@ void repl_session::show(const lang::value& content, bool as_text) {
     const console_traits& traits = parts_.output->traits();
     const std::size_t most = parts_.interactive ? max_shown_bytes : SIZE_MAX;
     const bool colour = traits.out_is_terminal && traits.colour;
+    if (parts_.interactive && tasks::is_task_result(content)) {
+        parts_.output->out_styled(show_task_result(content, most, colour, columns()));
+        return;
+    }
     const shown_value result = show_value(content, most, colour, columns());
     parts_.output->out_styled(result.text + "\n");
     if (result.was_cut) parts_.output->out("cut: :last shows all of it\n");

@@ -56,6 +56,7 @@ private:
     void time(std::string_view rest);
     void last(std::string_view rest);
     void prompt(std::string_view rest);
+    void undefine(std::string_view rest);
     void quit(std::string_view rest);
 
     enum class showing { all, last };

@@ -1,10 +1,12 @@
 #include "listing.hpp"
 #include "operands.hpp"
 
+#include <heddle/base/json_string.hpp>
 #include <heddle/lang/compile.hpp>
 #include <heddle/lang/printer.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::lang {
 
@@ -41,14 +43,64 @@ public:
         return out;
     }
 
+    /// The same as a JSON object.
+    std::string json() {
+        std::string out = "{\"name\":";
+        append_json_string(out, code_.name);
+        out += ",\"required\":" + std::to_string(code_.required) +
+               ",\"optional\":" + std::to_string(code_.optional) +
+               ",\"rest\":" + (code_.has_rest ? "true" : "false") +
+               ",\"registers\":" + std::to_string(code_.registers) +
+               ",\"captured\":" + std::to_string(code_.captures.size()) + ",\"instructions\":[";
+        for (std::size_t i = 0; i < code_.code.size(); ++i) {
+            const std::string_view operands = describe(code_.code[i].code).operands;
+            out += i == 0 ? "{" : ",{";
+            instruction_json(out, i, operands);
+            out += '}';
+            if (!second_word(operands).empty()) ++i;
+        }
+        out += "],\"handlers\":[";
+        for (std::size_t i = 0; i < code_.handlers.size(); ++i) {
+            const handler& h = code_.handlers[i];
+            out += std::string(i == 0 ? "" : ",") + "{\"kind\":\"" +
+                   (h.cleanup ? "cleanup" : "catch") + "\",\"begin\":" + std::to_string(h.begin) +
+                   ",\"end\":" + std::to_string(h.end) + ",\"target\":" + std::to_string(h.target) +
+                   ",\"register\":" + std::to_string(h.slot) + "}";
+        }
+        return out + "]}";
+    }
+
 private:
+    void instruction_json(std::string& out, std::size_t i, std::string_view letters) {
+        out += "\"index\":" + std::to_string(i) + ",\"name\":";
+        append_json_string(out, describe(code_.code[i].code).name);
+        std::string text;
+        write_operands(text, i, letters);
+        out += ",\"operands\":";
+        append_json_string(out, std::string_view(text).substr(text.starts_with(' ') ? 1 : 0));
+        const std::string place = place_of(code_.places[i]);
+        const std::size_t colon = place.find(':');
+        if (colon == std::string::npos) return;
+        out += ",\"begin\":{\"line\":" + place.substr(0, colon) +
+               ",\"column\":" + place.substr(colon + 1) + "}";
+    }
+
     std::string line(std::size_t i, std::string_view operands) {
-        const instruction& now = code_.code[i];
         std::string out = std::to_string(i);
         out.insert(0, out.size() < 5 ? 5 - out.size() : 0, ' ');
         out += "  ";
-        out += describe(now.code).name;
+        out += describe(code_.code[i].code).name;
         pad(out, name_column);
+        write_operands(out, i, operands);
+        if (const std::string place = place_of(code_.places[i]); !place.empty()) {
+            pad(out, note_column);
+            out += "; " + place;
+        }
+        return out + "\n";
+    }
+
+    void write_operands(std::string& out, std::size_t i, std::string_view operands) {
+        const instruction& now = code_.code[i];
         const std::string_view first = first_word(operands);
         if (!first.empty()) operand(out, first[0], now.a, i);
         if (is_wide(first)) {
@@ -69,11 +121,6 @@ private:
             if (second[0] == 'J') out += now.x != 0 ? " if so" : " if not";
             operand(out, second[0], code_.code[i + 1].d, i + 1);
         }
-        if (const std::string place = place_of(code_.places[i]); !place.empty()) {
-            pad(out, note_column);
-            out += "; " + place;
-        }
-        return out + "\n";
     }
 
     [[nodiscard]] std::string place_of(source_span span) const {
@@ -114,16 +161,24 @@ private:
     const line_index* lines_;
 };
 
-std::string listing_of_all(const function& code, realm& realm, const line_index* lines) {
-    std::string out;
+/// Calls `visit(function)` for `code` and all functions inside of it, in the order of the source.
+template <class Visit>
+void each_function(const function& code, Visit visit) {
     std::vector<const function*> work{&code};
     while (!work.empty()) {
         const function* next = work.back();
         work.pop_back();
-        if (!out.empty()) out += "\n";
-        out += listing(*next, realm, lines).text();
+        visit(*next);
         work.insert(work.end(), next->functions.rbegin(), next->functions.rend());
     }
+}
+
+std::string listing_of_all(const function& code, realm& realm, const line_index* lines) {
+    std::string out;
+    each_function(code, [&](const function& each) {
+        if (!out.empty()) out += "\n";
+        out += listing(each, realm, lines).text();
+    });
     return out;
 }
 
@@ -135,6 +190,16 @@ std::string disassemble(const function& code, realm& realm) {
 
 std::string disassemble_with(const function& code, realm& realm, const line_index& lines) {
     return listing_of_all(code, realm, &lines);
+}
+
+std::string disassemble_as_json(const function& code, realm& realm, const line_index& lines) {
+    std::string out = "{\"functions\":[";
+    bool first = true;
+    each_function(code, [&](const function& each) {
+        out += std::exchange(first, false) ? "" : ",";
+        out += listing(each, realm, &lines).json();
+    });
+    return out + "]}\n";
 }
 
 } // namespace heddle::lang

@@ -14,10 +14,17 @@ namespace heddle::lang {
 
 using ast::node_kind;
 
+/// A phase may be named in quotes, as tools are elsewhere (docs/spec/language.md §5).
+static form phase_of(const form& part) {
+    const bool quoted = part.is_list() && part.size() == 2 && part[0].is_symbol() &&
+                        part[0].name() == "quote" && part[1].is_symbol();
+    return quoted ? part[1] : part;
+}
+
 /// Each clause once, in any order: (name expression). The expressions become the arguments of a
-/// function of the prelude, in the order of `clauses`.
+/// function of the prelude, in the order of `clauses`; those from `first_phase` on are phases.
 static ast::node* loop_form(analyzer& a, const form& f, std::string_view function,
-                            std::span<const std::string_view> clauses) {
+                            std::span<const std::string_view> clauses, std::ptrdiff_t first_phase) {
     const std::string who(f[0].name());
     const auto refuse = [&](source_span where, std::initializer_list<std::string_view> parts,
                             std::string hint = {}) {
@@ -48,7 +55,9 @@ static ast::node* loop_form(analyzer& a, const form& f, std::string_view functio
         label.append(name).append("' of ").append(who);
         slot = a.make(node_kind::within, clause.span);
         slot->constant = make_string(a.realm().memory(), label);
-        slot->children.push_back(a.expression(clause[1], a.inner()));
+        const bool is_phase = found - clauses.begin() >= first_phase;
+        slot->children.push_back(
+            a.expression(is_phase ? phase_of(clause[1]) : clause[1], a.inner()));
     }
     if (a.failed()) return a.constant({}, f.span);
     std::string missing;
@@ -66,13 +75,13 @@ static ast::node* form_director_loop(analyzer& a, const form& f, analyzer::posit
     static constexpr std::array<std::string_view, 6> clauses{
         "max-iterations", "initial-director-input", "director", "executor", "evaluator",
         "controller"};
-    return loop_form(a, f, "%director-evaluator-loop", clauses);
+    return loop_form(a, f, "%director-evaluator-loop", clauses, 2);
 }
 
 static ast::node* form_iterative_loop(analyzer& a, const form& f, analyzer::position) {
     static constexpr std::array<std::string_view, 6> clauses{
         "max-iterations", "initial-input", "test-command", "executor", "validator", "controller"};
-    return loop_form(a, f, "%iterative-loop", clauses);
+    return loop_form(a, f, "%iterative-loop", clauses, 3);
 }
 
 /// (%within "label" number body…): errors of the body say "label number" in their trace.

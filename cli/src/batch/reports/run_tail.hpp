@@ -9,9 +9,13 @@
 
 namespace heddle::cli {
 
-/// The last `count` rows that ended, by number; `follow`: and each end of a row from now on,
-/// until the run is over.
-[[nodiscard]] exit_code tail_run(const std::string& run, std::uint64_t count, bool follow,
-                                 console& output);
+struct tail_options {
+    std::uint64_t count = 10;
+    bool follow = false; ///< also each end of a row from now on, until the run is over
+    bool json = false;   ///< an object for each row: row, id, status, and value or error
+};
+
+/// The last rows that ended, by number.
+[[nodiscard]] exit_code tail_run(const std::string& run, tail_options options, console& output);
 
 } // namespace heddle::cli
