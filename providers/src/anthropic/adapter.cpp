@@ -1,5 +1,5 @@
+#include <heddle/providers/anthropic/batches.hpp>
 #include <heddle/providers/anthropic/provider.hpp>
-#include <heddle/providers/batch/batch_services.hpp>
 
 #include "common/adapter_options.hpp"
 

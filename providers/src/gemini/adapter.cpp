@@ -1,4 +1,4 @@
-#include <heddle/providers/batch/batch_services.hpp>
+#include <heddle/providers/gemini/batches.hpp>
 #include <heddle/providers/gemini/provider.hpp>
 
 #include "common/adapter_options.hpp"

@@ -1,5 +1,5 @@
-#include <heddle/providers/batch/batch_services.hpp>
 #include <heddle/providers/openai/provider.hpp>
+#include <heddle/providers/responses/batches.hpp>
 #include <heddle/providers/responses/provider.hpp>
 
 #include "common/adapter_options.hpp"

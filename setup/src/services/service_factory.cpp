@@ -3,7 +3,7 @@
 #include "services/key_source.hpp"
 
 #include <heddle/lang/realm.hpp>
-#include <heddle/providers/batch/batch_services.hpp>
+#include <heddle/providers/openai/batches.hpp>
 #include <heddle/providers/openai/presets.hpp>
 #include <heddle/providers/openai/provider.hpp>
 #include <heddle/providers/routing/prefix_gate.hpp>

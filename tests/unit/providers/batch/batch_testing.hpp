@@ -3,7 +3,10 @@
 
 #include "../provider_testing.hpp"
 
-#include <heddle/providers/batch/batch_services.hpp>
+#include <heddle/providers/anthropic/batches.hpp>
+#include <heddle/providers/gemini/batches.hpp>
+#include <heddle/providers/openai/batches.hpp>
+#include <heddle/providers/responses/batches.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>

@@ -1,5 +1,5 @@
-#include "anthropic/wire.hpp"
 #include "batch/batch_format.hpp"
+#include "anthropic/wire.hpp"
 
 #include <array>
 #include <utility>
