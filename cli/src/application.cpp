@@ -85,6 +85,7 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     }
     if (options.stream) object->pieces_ = std::make_unique<piece_printer>(output);
     task_parts.deltas = object->pieces_.get();
+    if (options.is_prompt) task_parts.replacement_level = log_level::info;
 
     host::engine_parts parts = object->services_->engine_parts();
     // A batch evaluates its program in many sessions, which must be of one version.
@@ -115,10 +116,10 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     };
     parts.operators = [self = object.get(),
                        shared = std::make_shared<const tasks::task_system_parts>(
-                           std::move(task_parts))](host::session& owner) {
+                           std::move(task_parts))](host::session& session) {
         tasks::session_parts own(*shared);
         own.observer = self->observer_;
-        return std::make_unique<tasks::session_tasks>(owner, shared, own);
+        return std::make_unique<tasks::session_tasks>(session, shared, own);
     };
     object->engine_ = std::make_unique<host::engine>(object->loop_, std::move(parts));
     return object;

@@ -2,6 +2,7 @@
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/setup/model_setup.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
 
@@ -24,7 +25,8 @@ bool depends_on_data(const error& failure) {
 error with_model_hint(error failure, bool has_services) {
     const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     const bool hinted = !failure.info().hint.empty();
-    if (has_services || hinted || !script || script->reason != "configuration_error") {
+    if (has_services || hinted || !script ||
+        script->reason != to_string(tasks::task_failure_reason::configuration_error)) {
         return failure;
     }
     // Proxies, certificates and Aider are configured, too.

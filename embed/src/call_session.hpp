@@ -74,9 +74,9 @@ private:
 class call_tasks final : public tasks::session_tasks {
 public:
     /// `call`: null for a program that is being loaded; else it outlives the tasks.
-    call_tasks(host::session& owner, std::shared_ptr<const tasks::task_system_parts> parts,
+    call_tasks(host::session& session, std::shared_ptr<const tasks::task_system_parts> parts,
                call_session* call)
-        : session_tasks(owner, std::move(parts), call ? call->parts() : tasks::session_parts()),
+        : session_tasks(session, std::move(parts), call ? call->parts() : tasks::session_parts()),
           call_(call) {}
 
     /// The tag of the call that `session` works for; empty: of none.

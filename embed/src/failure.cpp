@@ -6,6 +6,7 @@
 #include <heddle/base/diagnostic.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/ports/llm_port.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <array>
 
@@ -129,11 +130,14 @@ int status_of_task(const error& failure, const failure_details& details) noexcep
         if (const int found = code ? status_of_code(*code) : 0) return found;
     }
     if (const int found = status_of_causes(failure)) return found;
-    if (details.reason == "execution_timeout") return status::gateway_timeout;
-    for (const std::string_view upstream : {"llm_error", "connection_error", "protocol_error"}) {
-        if (details.reason == upstream) return status::bad_gateway;
+    using enum tasks::task_failure_reason;
+    switch (tasks::task_failure_reason_from(details.reason).value_or(unexpected_error)) {
+    case execution_timeout: return status::gateway_timeout;
+    case llm_error:
+    case connection_error:
+    case protocol_error: return status::bad_gateway;
+    default: return status::internal;
     }
-    return status::internal;
 }
 
 } // namespace

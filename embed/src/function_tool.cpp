@@ -41,10 +41,10 @@ coro::task<result<lang::value>> call_function(std::shared_ptr<const function_def
         definition->invoke(std::move(about), *std::move(arguments), std::move(done));
     };
     result<json> ended = co_await perform_by_host<json>("the function '" + definition->name + "'",
-                                                        call_tasks::tag_of(call.owner), patience,
+                                                        call_tasks::tag_of(call.session), patience,
                                                         call.context, std::move(begin));
     if (!ended) co_return std::move(ended).error();
-    result<lang::value> created = to_value(call.owner.memory(), *std::move(ended));
+    result<lang::value> created = to_value(call.session.memory(), *std::move(ended));
     co_return created;
 }
 

@@ -24,7 +24,7 @@ error no_function(host::session& session, const std::string& function) {
     lang::realm& realm = session.realm();
     std::vector<std::string> names;
     for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
-        if (!realm.is_library_global(i) && realm.global(i).is(lang::kind::closure))
+        if (!realm.is_prelude_global(i) && realm.global(i).is(lang::kind::closure))
             names.emplace_back(realm.global_name(i));
     }
     std::string hint = lang::suggest_names(function, names);

@@ -10,6 +10,7 @@
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 #include <heddle/tasks/tools/definition_check.hpp>
 
 #include <algorithm>
@@ -29,10 +30,10 @@ error error_of(const lang::problem& found) {
 
 /// The program is evaluated without a call, and once for each thread or for each call.
 error call_outside_of_functions(const std::string& program) {
-    return lang::task_error("configuration_error",
-                            program +
-                                " calls a task outside of its functions: its top level is "
-                                "evaluated before there is a call")
+    return tasks::task_failed(tasks::task_failure_reason::configuration_error,
+                              program +
+                                  " calls a task outside of its functions: its top level is "
+                                  "evaluated before there is a call")
         .with_hint("call the task in a function, or pass its result to the function");
 }
 
@@ -41,7 +42,7 @@ std::vector<function_signature> signatures_of(host::session& session, const std:
     std::vector<function_signature> found;
     lang::realm& realm = session.realm();
     for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
-        if (realm.is_library_global(i) || !realm.global(i).is(lang::kind::closure)) continue;
+        if (realm.is_prelude_global(i) || !realm.global(i).is(lang::kind::closure)) continue;
         const lang::function& code = *lang::closure_of(realm.global(i))->code;
         const std::string place = realm.sources().locate(realm.definition_of(i)).file;
         found.push_back({std::string(realm.global_name(i)), code.parameter_names, code.required,
@@ -77,9 +78,10 @@ shard_program::shard_program(const parts& shard, const program_version& program)
     created.imports = imports_.get();
     created.print = shard_.options.print;
     shard_.services.add_to(created);
-    created.operators =
-        [this, shared = std::shared_ptr<const tasks::task_system_parts>(std::move(tasks))](
-            host::session& owner) { return std::make_unique<call_tasks>(owner, shared, opening_); };
+    created.operators = [this, shared = std::shared_ptr<const tasks::task_system_parts>(
+                                   std::move(tasks))](host::session& session) {
+        return std::make_unique<call_tasks>(session, shared, opening_);
+    };
     engine_ = std::make_unique<host::engine>(shard_.loop, std::move(created));
 }
 
@@ -98,7 +100,7 @@ result<void> shard_program::check(const program_version& program) {
     host::session& session = **opened;
     lang::realm& realm = session.realm();
     for (const function_definition& each : *program.functions()) {
-        if (!realm.find_library_global(each.name)) continue;
+        if (!realm.find_prelude_global(each.name)) continue;
         return error(errc::invalid_argument,
                      "the function '" + each.name + "' has the name of one of the language")
             .with_hint("workflows would never call it: give it another name");

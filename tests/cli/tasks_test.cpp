@@ -132,6 +132,11 @@ TEST_F(tasks_command, without_a_folder_explains_how_to_begin) {
     const auto ended = run({"tasks", "list"});
     EXPECT_EQ(ended.code, 2);
     EXPECT_THAT(ended.err, HasSubstr("heddle tasks new NAME"));
+    const auto json = run({"tasks", "list", "--json"});
+    EXPECT_EQ(json.code, 0) << json.err;
+    EXPECT_EQ(json.out, "[]\n");
+    EXPECT_EQ(json.err, "");
+    EXPECT_EQ(run({"tasks", "list", "--json", "--tasks", "nosuch"}).code, 2);
     EXPECT_EQ(run({"tasks"}).code, 2);
     EXPECT_THAT(run({"tasks", "lst"}).err, HasSubstr("did you mean 'list'"));
 }

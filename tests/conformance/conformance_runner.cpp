@@ -58,12 +58,12 @@ public:
         models_.add(llm_);
         if (auto named = models_.set_default("model"); !named) return told(named.error());
         host::engine_parts parts;
-        parts.operators = [this](host::session& owner) {
+        parts.operators = [this](host::session& session) {
             tasks::task_system_parts tasks;
             tasks.models = &models_;
             tasks.memory = &memory_;
             auto object =
-                std::make_unique<stub_harness>(owner, std::move(tasks), llm_, memory_, case_);
+                std::make_unique<stub_harness>(session, std::move(tasks), llm_, memory_, case_);
             harness_ = object.get();
             return object;
         };

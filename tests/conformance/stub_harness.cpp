@@ -136,12 +136,12 @@ coro::task<result<ports::memory_answer>> stub_memory::relevant_files(ports::memo
     co_return answer;
 }
 
-stub_harness::stub_harness(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
+stub_harness::stub_harness(host::session& session, tasks::task_system_parts parts, stub_llm& llm,
                            stub_memory& memory, const json::object& one_case)
-    : session_tasks(owner, std::move(parts)), llm_(llm) {
+    : session_tasks(session, std::move(parts)), llm_(llm) {
     llm_.record = &record;
     memory.record = &record;
-    memory.heap = &owner.memory();
+    memory.heap = &session.memory();
     if (const auto* declared = one_case.if_contains("tasks")) add_tasks(declared->as_array());
     if (const auto* declared = one_case.if_contains("tools")) add_tools(declared->as_array());
     if (const auto* defined = one_case.if_contains("defined_replies")) {
@@ -165,7 +165,7 @@ void stub_harness::add_tasks(const json::array& declared) {
 void stub_harness::add_tools(const json::array& declared) {
     for (const json::value& one : declared) {
         const std::string name = text_or(one.as_object(), "name", "");
-        tools_[name] = lang::make_host(owner().memory(), std::make_unique<stub_tool>(name));
+        tools_[name] = lang::make_host(session().memory(), std::make_unique<stub_tool>(name));
         if (const json::value* replies = one.as_object().if_contains("replies")) {
             replies_[name].set(replies->as_array());
         }
@@ -193,7 +193,7 @@ std::optional<lang::operator_info> stub_harness::describe(const lang::host_objec
 /// The settings that a call gave, as the recording has them; nil when it gave none.
 lang::value stub_harness::context_value(const tasks::context_management& given) {
     if (given.empty()) return {};
-    lang::heap& memory = owner().memory();
+    lang::heap& memory = session().memory();
     lang::value result = lang::value::empty_map();
     const auto put = [&](std::string_view key, std::string_view text) {
         result = lang::map_put(memory, std::move(result), key, lang::make_string(memory, text));
@@ -226,7 +226,7 @@ std::optional<result<lang::value>> stub_harness::failure(const json::object& rep
                                   {{"type", "TASK_FAILURE"},
                                    {"reason", text_or(reply, "reason", "")},
                                    {"message", text_or(reply, "content", "")}}}}}};
-    return to_value(owner().memory(), members);
+    return to_value(session().memory(), members);
 }
 
 coro::task<result<lang::value>> stub_harness::execute(tasks::task_call call) {
@@ -240,8 +240,8 @@ coro::task<result<lang::value>> stub_harness::answer(tasks::task_call call) {
     recorded.inputs = lang::value::empty_map();
     for (const tasks::bound_input& input : call.inputs) {
         if (!input.given) continue;
-        recorded.inputs =
-            lang::map_put(owner().memory(), std::move(recorded.inputs), input.name, input.content);
+        recorded.inputs = lang::map_put(session().memory(), std::move(recorded.inputs), input.name,
+                                        input.content);
     }
     if (call.overrides) {
         recorded.files = call.overrides->files;
@@ -275,20 +275,20 @@ result<lang::value> stub_harness::call_tool(std::string name, host::effect_call 
     // The shapes of `files` and `context` are those of a task's, so the task system checks them.
     tasks::task_template shape;
     shape.name = name;
-    auto bound = tasks::bind_call(owner().memory(), tasks::compile_task(shape).value(), call);
+    auto bound = tasks::bind_call(session().memory(), tasks::compile_task(shape).value(), call);
     if (!bound) return std::move(bound).error();
     for (const tasks::bound_input& input : bound->inputs) {
-        recorded.inputs =
-            lang::map_put(owner().memory(), std::move(recorded.inputs), input.name, input.content);
+        recorded.inputs = lang::map_put(session().memory(), std::move(recorded.inputs), input.name,
+                                        input.content);
     }
     if (const tasks::call_overrides* set = bound->overrides.get()) {
         if (!set->files.is_nil()) {
             recorded.inputs =
-                lang::map_put(owner().memory(), std::move(recorded.inputs), "files", set->files);
+                lang::map_put(session().memory(), std::move(recorded.inputs), "files", set->files);
         }
         if (!set->context.empty()) {
-            recorded.inputs = lang::map_put(owner().memory(), std::move(recorded.inputs), "context",
-                                            context_value(set->context));
+            recorded.inputs = lang::map_put(session().memory(), std::move(recorded.inputs),
+                                            "context", context_value(set->context));
         }
     }
     record.push_back(std::move(recorded));
@@ -299,7 +299,7 @@ result<lang::value> stub_harness::call_tool(std::string name, host::effect_call 
     const json::object done{{"status", "COMPLETE"},
                             {"content", reply ? text_or(*reply, "content", "") : ""},
                             {"notes", json::object()}};
-    return to_value(owner().memory(), done);
+    return to_value(session().memory(), done);
 }
 
 } // namespace heddle::conformance

@@ -70,7 +70,7 @@ private:
 /// The task system with replies of a case in place of failures and tools.
 class stub_harness final : public tasks::session_tasks {
 public:
-    stub_harness(host::session& owner, tasks::task_system_parts parts, stub_llm& llm,
+    stub_harness(host::session& session, tasks::task_system_parts parts, stub_llm& llm,
                  stub_memory& memory, const boost::json::object& one_case);
 
     [[nodiscard]] std::optional<lang::operator_info> find(lang::heap& memory,

@@ -59,8 +59,8 @@ coro::task<void> call_main(host::session* in) {
     if (!ended) give_up(ended.error());
 }
 
-coro::task<void> make_image(host::engine* owner, std::shared_ptr<host::session_image>* out) {
-    auto loaded = co_await host::session_image::load(*owner, "bench", program);
+coro::task<void> make_image(host::engine* engine, std::shared_ptr<host::session_image>* out) {
+    auto loaded = co_await host::session_image::load(*engine, "bench", program);
     *out = must(std::move(loaded));
 }
 

@@ -21,12 +21,12 @@ protected:
     using world_effect::world_effect;
 
     [[nodiscard]] result<std::string> path_of(const effect_call& call) const {
-        if (!call.owner.owner().parts().files) {
+        if (!call.session.engine().parts().files) {
             return error(lang::errc::permission,
                          std::string(row().name) + ": this host does not give access to files");
         }
         const value& path = call.request.arguments[0];
-        if (!path.is(kind::string)) return type_error(call.owner, 1, "a string", path);
+        if (!path.is(kind::string)) return type_error(call.session, 1, "a string", path);
         return std::string(lang::string_bytes(path));
     }
     [[nodiscard]] static error in_script(const error& failure, std::string_view who) {
@@ -49,7 +49,7 @@ public:
         auto path = path_of(call);
         if (!path) co_return path.error();
         result<std::string> text =
-            co_await call.owner.owner().parts().files->read(*path, call.context);
+            co_await call.session.engine().parts().files->read(*path, call.context);
         if (!text) co_return in_script(text.error(), "read-file");
         std::string what = "read-file: " + *path;
         result<value> content = co_await text_value(call, *std::move(text), std::move(what));
@@ -69,10 +69,10 @@ public:
         auto path = path_of(call);
         if (!path) co_return path.error();
         const value& text = call.request.arguments[1];
-        if (!text.is(kind::string)) co_return type_error(call.owner, 2, "a string", text);
+        if (!text.is(kind::string)) co_return type_error(call.session, 2, "a string", text);
         auto content = co_await content_of(call, text);
         if (!content) co_return std::move(content).error();
-        const result<void> written = co_await call.owner.owner().parts().files->write(
+        const result<void> written = co_await call.session.engine().parts().files->write(
             *path, *std::move(content), call.context);
         if (!written) co_return in_script(written.error(), "write-file");
         co_return call.request.arguments[0];
@@ -92,7 +92,7 @@ public:
         auto path = path_of(call);
         if (!path) co_return path.error();
         const result<bool> found =
-            co_await call.owner.owner().parts().files->exists(*path, call.context);
+            co_await call.session.engine().parts().files->exists(*path, call.context);
         if (!found) co_return in_script(found.error(), "file-exists?");
         co_return value::boolean(*found);
     }
@@ -110,16 +110,16 @@ public:
     }
     coro::task<result<value>> run(effect_call call) override {
         if (call.request.arguments.empty())
-            call.request.arguments.push_back(lang::make_string(call.owner.memory(), "."));
+            call.request.arguments.push_back(lang::make_string(call.session.memory(), "."));
         auto path = path_of(call);
         if (!path) co_return path.error();
         const result<std::vector<std::string>> names =
-            co_await call.owner.owner().parts().files->list(*path, call.context);
+            co_await call.session.engine().parts().files->list(*path, call.context);
         if (!names) co_return in_script(names.error(), "list-directory");
         std::vector<value> items;
         for (const std::string& name : *names)
-            items.push_back(lang::make_string(call.owner.memory(), name));
-        co_return lang::make_list(call.owner.memory(), items);
+            items.push_back(lang::make_string(call.session.memory(), name));
+        co_return lang::make_list(call.session.memory(), items);
     }
 };
 

@@ -39,7 +39,7 @@ public:
     replay_class replays() const noexcept override { return replay_class::redo; }
 
     coro::task<result<value>> run(effect_call call) override {
-        import_port* port = call.owner.owner().parts().imports;
+        import_port* port = call.session.engine().parts().imports;
         if (!port) {
             co_return error(lang::errc::permission,
                             "import: this host does not give access to files")
@@ -57,8 +57,8 @@ public:
                 .with_hint(cause.info().hint)
                 .with_cause(cause);
         }
-        lang::heap& memory = call.owner.memory();
-        import_table& files = call.owner.imports();
+        lang::heap& memory = call.session.memory();
+        import_table& files = call.session.imports();
         for (;;) {
             const import_table::state now = files.state_of(source->name);
             if (now == import_table::state::done)

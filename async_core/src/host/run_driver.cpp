@@ -1,7 +1,7 @@
 #include "run_driver.hpp"
 
 #include "durable_effect.hpp"
-#include "nested_name.hpp"
+#include "nested_call.hpp"
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/call_site.hpp>
@@ -27,8 +27,8 @@ constexpr unsigned max_refusals = 1000;  // waits of a fiber that there was no m
 
 } // namespace
 
-run_driver::run_driver(session& owner, const run_options& options)
-    : owner_(owner), options_(options), loop_(owner.owner().loop()), turns_(loop_),
+run_driver::run_driver(session& session, const run_options& options)
+    : session_(session), options_(options), loop_(session.engine().loop()), turns_(loop_),
       branches_(coro::call_context{&loop_, nullptr, {}}), order_(options.schedule_seed) {
     budget_.steps = options.step_limit;
     if (!options.steps) {
@@ -56,23 +56,23 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
         else options_.cancel->hook(*this);
     }
     if (!options_.until.is_never()) loop_.schedule(*this, options_.until.at());
-    owner_.counters_ = {};
-    owner_.counters_.fibers = owner_.counters_.peak_fibers = 1;
+    session_.counters_ = {};
+    session_.counters_.fibers = session_.counters_.peak_fibers = 1;
     if (row_) row_->branch_runs();
     begin(std::move(main), nullptr, 1);
     // Joins end every branch before their frame is left; this waits for their coroutines too.
     const result<void> joined = co_await branches_.join();
     unhook();
     unschedule();
-    while (owner_.memory().has_dead()) {
-        owner_.memory().begin_turn();
+    while (session_.memory().has_dead()) {
+        session_.memory().begin_turn();
         try {
             co_await coro::yield_now(loop_);
         } catch (const std::bad_alloc&) { // it goes on at once
         }
     }
-    owner_.counters_.fibers = 0;
-    owner_.counters_.steps = options_.step_limit - budget_.steps;
+    session_.counters_.fibers = 0;
+    session_.counters_.steps = options_.step_limit - budget_.steps;
     if (lost_) co_return *std::move(lost_);
     // A coroutine that could not begin was made again.
     if (!ended_) co_return joined ? out_of_memory() : joined.error();
@@ -82,91 +82,6 @@ coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> mai
             .with_cause(ended_->error());
     }
     co_return *std::move(ended_);
-}
-
-/// Lives in the coroutine that waits for the call.
-class run_driver::nested_call final : public coro::cancel_hook, public coro::timer_node {
-public:
-    nested_call(lang::fiber& fiber, bool of_step) : fiber_(&fiber), of_step_(of_step) {}
-
-    void end(const lang::outcome& last) noexcept {
-        fiber_ = nullptr;
-        if (last.kind == lang::outcome_kind::done) result_.emplace(last.result);
-        else result_.emplace(*last.failure);
-        ended_.notify();
-    }
-    [[nodiscard]] bool lives() const noexcept { return fiber_ != nullptr; }
-    /// A durable step waits for it.
-    [[nodiscard]] bool is_of_step() const noexcept { return of_step_; }
-    [[nodiscard]] coro::wait_point& ended() noexcept { return ended_; }
-    [[nodiscard]] result<lang::value> take() { return *std::move(result_); }
-
-private:
-    void on_cancel(cancel_reason reason) noexcept override {
-        if (fiber_) fiber_->request_cancel(reason);
-    }
-    void on_timer() noexcept override { on_cancel(cancel_reason::deadline); }
-
-    lang::fiber* fiber_; ///< null once it has ended
-    const bool of_step_;
-    coro::wait_point ended_;
-    std::optional<result<lang::value>> result_;
-};
-
-coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
-                                                        std::vector<lang::value> arguments,
-                                                        lang::scope_ref scope,
-                                                        coro::call_context context,
-                                                        bool in_sandbox) {
-    if (auto stop = context.stop_error()) co_return *std::move(stop);
-    if (scope->call_depth >= session::max_nested) {
-        co_return error(lang::errc::limit, "tools call each other more than " +
-                                               std::to_string(session::max_nested) +
-                                               " levels deep");
-    }
-    // The deadlines of the run and of the scope end the caller too.
-    const auto around = options_.until.earlier(deadline_at(scope->deadline));
-    if (context.until < around) scope = lang::with_call_ended_alone(owner_.realm(), scope);
-    scope = scope.open(owner_.memory(), [&](lang::dynamic_scope& inner) {
-        ++inner.call_depth;
-        if (!in_sandbox) inner.sandbox = {}; // its limits stay: code inside chooses the inputs
-    });
-    // A function of the program that receives a stream has permits of its own: what has one of the
-    // caller's scope may wait for what the stream holds of a budget, while the stream waits for the
-    // function. So has a call whose caller is unknown.
-    const auto called_by = scope->called_by;
-    const bool is_known = called_by && called_by->depth + 1 == scope->call_depth;
-    lang::fiber* const caller = is_known && !in_sandbox ? called_by->caller : nullptr;
-    if (!caller) scope = lang::with_concurrency(owner_.realm(), scope, options_.concurrency);
-    auto fiber = lang::start_fiber(owner_.realm(), std::move(callee), arguments, std::move(scope));
-    arguments.clear();
-    std::optional<nested_name> named;
-    if (row_ && context.step) {
-        named.emplace(*row_, lang::place_of(*fiber).slot,
-                      static_cast<durable_step&>(*context.step));
-        const result<void> begun = co_await named->turn();
-        if (!begun) lose(begun.error());
-    }
-    const std::uint32_t number = lang::place_of(*fiber).slot;
-    if (ways_) ways_->note_fiber(number, ways_->path_of_part(++parts_));
-    nested_call call(*fiber, named.has_value());
-    if (context.cancel) context.cancel->hook(call);
-    if (!context.until.is_never()) loop_.schedule(call, context.until.at());
-    if (caller) lang::machine::lend_permit(*caller, *fiber);
-    begin_branch(std::move(fiber), &call);
-    if (named) {
-        row_->end_work(); // what works for the step now is the fiber
-        row_->branch_waits();
-    }
-    for (unsigned refused = 0; call.lives();) {
-        try {
-            co_await call.ended().wait(coro::call_context{&loop_, nullptr, {}});
-        } catch (const std::bad_alloc&) { // its fiber has the address of `call`
-            if (++refused == max_refusals) std::terminate();
-        }
-    }
-    if (ways_) ways_->forget_fiber(number);
-    co_return call.take();
 }
 
 /// Owns a fiber for its coroutine, however that ends: a coroutine that could not begin is made
@@ -212,8 +127,8 @@ void run_driver::begin(std::unique_ptr<lang::fiber> fiber, nested_call* call,
 }
 
 void run_driver::begin_branch(std::unique_ptr<lang::fiber> fiber, nested_call* call) noexcept {
-    owner_.counters_.peak_fibers =
-        std::max(owner_.counters_.peak_fibers, ++owner_.counters_.fibers);
+    session_.counters_.peak_fibers =
+        std::max(session_.counters_.peak_fibers, ++session_.counters_.fibers);
     if (row_) row_->branch_runs();
     begin(std::move(fiber), call, 1);
 }
@@ -229,7 +144,7 @@ void run_driver::abandon(lang::fiber& fiber, nested_call* call, error failure) n
 
 /// The machine has reported to its join how a branch ended.
 void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept {
-    --owner_.counters_.fibers;
+    --session_.counters_.fibers;
     if (call) call->end(last);
     if (call && call->is_of_step()) row_->begin_work();
     if (row_) row_->branch_waits();
@@ -240,7 +155,7 @@ void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcom
 }
 
 effect_handler* run_driver::handler_of(const lang::effect_request& request) const {
-    return request.row ? owner_.owner().find_effect(request.row->name) : nullptr;
+    return request.row ? session_.engine().find_effect(request.row->name) : nullptr;
 }
 
 /// What was to be kept is not: the run ends, and its result is that.
@@ -268,7 +183,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
     bool starts_branches = false;
     for (unsigned refused = 0;;) {
         if (fiber->waits() == lang::waiting_for::effect) {
-            ++owner_.counters_.effects;
+            ++session_.counters_.effects;
             const lang::builtin* const row = fiber->request().row;
             const source_span where = fiber->request().span;
             std::optional<result<lang::value>> answered;
@@ -278,7 +193,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 lang::scope_ref scope = row ? fiber->scope() : lang::scope_of_call(*fiber);
                 if (row_) step = begin_step(*fiber, handler, answered);
                 const std::uint32_t ordinal = fiber->request().ordinal;
-                effect_call asked{owner_, std::move(fiber->request()), std::move(scope),
+                effect_call asked{session_, std::move(fiber->request()), std::move(scope),
                                   context_of(*fiber, state), &*fiber};
                 const coro::deadline until = asked.context.until;
                 if (step) {
@@ -298,7 +213,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 } else if (handler) {
                     result<lang::value> given = co_await handler->run(std::move(asked));
                     answered.emplace(std::move(given));
-                } else if (operator_source* operators = row ? nullptr : owner_.operators()) {
+                } else if (operator_source* operators = row ? nullptr : session_.operators()) {
                     result<lang::value> given = co_await operators->call(std::move(asked));
                     answered.emplace(std::move(given));
                 } else {

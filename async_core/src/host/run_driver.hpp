@@ -15,6 +15,7 @@
 namespace heddle::host {
 
 struct durable_effect;
+class nested_call;
 class step_plan;
 
 /// Lives for one evaluation. Answers the machine: effects are awaited, split-off branches get a
@@ -23,7 +24,7 @@ class run_driver final : public lang::fiber_driver,
                          private coro::cancel_hook,
                          private coro::timer_node {
 public:
-    run_driver(session& owner, const run_options& options);
+    run_driver(session& session, const run_options& options);
     ~run_driver() override;
 
     /// Runs the main fiber and everything below it to the end.
@@ -47,8 +48,6 @@ public:
                                                               bool in_sandbox);
 
 private:
-    /// A call from within an effect: where its fiber's end is reported.
-    class nested_call;
     /// What drives a fiber holds it by this.
     class fiber_guard;
 
@@ -99,7 +98,7 @@ private:
     void on_cancel(cancel_reason reason) noexcept override;
     void on_timer() noexcept override;
 
-    session& owner_;
+    session& session_;
     const run_options& options_;
     coro::event_loop& loop_;
     lang::run_budget budget_;

@@ -42,8 +42,8 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
     auto step = std::make_unique<durable_effect>(
         *row_, row_->ways().path_of(lang::place_of(fiber), request.ordinal));
     if (handler) step->how = handler->replays();
-    else if (const auto* callee = lang::host_of(request.callee); callee && owner_.operators())
-        step->how = owner_.operators()->replays(*callee);
+    else if (const auto* callee = lang::host_of(request.callee); callee && session_.operators())
+        step->how = session_.operators()->replays(*callee);
     if (step->how == replay_class::derived) return step;
     step->name =
         request.row ? std::string(request.row->name) : lang::host_of(request.callee)->describe();
@@ -70,8 +70,8 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
                        (step->how == replay_class::output && row_->log().repeats_output());
     if (!again) {
         answered.emplace(recorded_answer(fiber, *known));
-        if (!request.row && owner_.operators())
-            owner_.operators()->note_replayed(lang::scope_of_call(fiber), known->spent);
+        if (!request.row && session_.operators())
+            session_.operators()->note_replayed(lang::scope_of_call(fiber), known->spent);
     }
     if (!answered && row_->log().plan() && handler && !handler->only_reads() &&
         step->how != replay_class::redo) {
@@ -89,7 +89,7 @@ result<lang::value> run_driver::recorded_answer(const lang::fiber& fiber,
                                                 const ports::step_record& record) {
     // That error belongs to the scope of the branch, which is another object in each execution.
     if (record.body == cut_by_deadline) return lang::machine::deadline_failure(fiber);
-    return lang::decode_answer(owner_.memory(), record.body, ports::find_category);
+    return lang::decode_answer(session_.memory(), record.body, ports::find_category);
 }
 
 /// The step has its answer: it is recorded and takes effect in its turn.
@@ -155,7 +155,7 @@ void run_driver::end_planned(const lang::fiber& fiber, const durable_effect& ste
     ports::step_record record;
     record.body = *body;
     result<lang::value> before = recorded_answer(fiber, record);
-    if (before && plan.alters()) before = another_value(owner_.memory(), *before);
+    if (before && plan.alters()) before = another_value(session_.memory(), *before);
     answered.emplace(std::move(before));
 }
 

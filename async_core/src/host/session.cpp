@@ -23,58 +23,59 @@ namespace heddle::host {
 /// The names of the host as the language sees them.
 class session::names final : public lang::host_names {
 public:
-    explicit names(session& owner) : owner_(owner) {}
+    explicit names(session& session) : session_(session) {}
 
     const lang::builtin* find_effect(std::string_view name) const override {
-        const effect_handler* handler = owner_.owner_.find_effect(name);
+        const effect_handler* handler = session_.engine_.find_effect(name);
         return handler ? &handler->row() : nullptr;
     }
     std::optional<lang::operator_info> find_operator(lang::heap& memory,
                                                      std::string_view name) const override {
-        if (!owner_.operators_) return std::nullopt;
-        return owner_.operators_->find(memory, name);
+        if (!session_.operators_) return std::nullopt;
+        return session_.operators_->find(memory, name);
     }
     std::optional<lang::operator_info> describe_callable(
         const lang::host_object& callable) const override {
-        if (!owner_.operators_) return std::nullopt;
-        return owner_.operators_->describe(callable);
+        if (!session_.operators_) return std::nullopt;
+        return session_.operators_->describe(callable);
     }
     std::optional<lang::operator_doc> describe_operator(std::string_view name) const override {
-        if (!owner_.operators_) return std::nullopt;
-        return owner_.operators_->document(name);
+        if (!session_.operators_) return std::nullopt;
+        return session_.operators_->document(name);
     }
     bool is_reserved_key(std::string_view name) const override {
-        return owner_.operators_ && owner_.operators_->is_reserved_key(name);
+        return session_.operators_ && session_.operators_->is_reserved_key(name);
     }
     double now() const override {
-        if (owner_.driver_) return owner_.driver_->now();
-        return std::chrono::duration<double>(owner_.owner_.loop().now().time_since_epoch()).count();
+        if (session_.driver_) return session_.driver_->now();
+        return std::chrono::duration<double>(session_.engine_.loop().now().time_since_epoch())
+            .count();
     }
     void collect_names(std::vector<std::string>& found) const override {
-        for (const auto& effect : owner_.owner_.effects()) {
+        for (const auto& effect : session_.engine_.effects()) {
             if (effect->row().name.front() != '%') found.emplace_back(effect->row().name);
         }
-        if (!owner_.operators_) return;
+        if (!session_.operators_) return;
         std::vector<std::string> operators;
-        owner_.operators_->collect_names(operators);
+        session_.operators_->collect_names(operators);
         for (std::string& name : operators) {
             // A tool may have the name of a builtin.
-            if (!owner_.owner_.find_effect(name)) found.push_back(std::move(name));
+            if (!session_.engine_.find_effect(name)) found.push_back(std::move(name));
         }
     }
 
 private:
-    session& owner_;
+    session& session_;
 };
 
-session::session(engine& owner)
-    : owner_(owner), names_(std::make_unique<names>(*this)),
+session::session(host::engine& engine)
+    : engine_(engine), names_(std::make_unique<names>(*this)),
       realm_(std::make_unique<lang::realm>(*names_)),
       sources_(std::make_unique<source_keeper>(realm_->sources(), realm_->memory())),
       imports_(std::make_shared<import_table>()) {}
 
-session::session(engine& owner, std::shared_ptr<const session_image> image)
-    : owner_(owner), image_(std::move(image)), names_(std::make_unique<names>(*this)),
+session::session(host::engine& engine, std::shared_ptr<const session_image> image)
+    : engine_(engine), image_(std::move(image)), names_(std::make_unique<names>(*this)),
       realm_(std::make_unique<lang::realm>(image_->base_->realm(), *names_)),
       sources_(std::make_unique<source_keeper>(realm_->sources(), realm_->memory())),
       imports_(std::make_shared<import_table>()) {}
@@ -123,7 +124,7 @@ coro::task<result<lang::value>> session::evaluate(std::string name, std::string 
         sources_->evaluated(position, std::move(code), !*ended);
         while (sources_->sweep_in_turns()) {
             try {
-                co_await coro::yield_now(owner_.loop());
+                co_await coro::yield_now(engine_.loop());
             } catch (const std::bad_alloc&) { // it goes on at once
             }
         }
@@ -176,24 +177,25 @@ coro::task<result<lang::value>> session::call(lang::value callee,
 /// What holds during an evaluation, taken back however that ends.
 class session::evaluation {
 public:
-    evaluation(session& owner, std::size_t memory_limit) : owner_(owner) {
-        owner_.imports_ = std::make_shared<import_table>();
-        owner_.running_ = true;
-        const std::size_t held = owner_.memory().used();
-        owner_.memory().set_limit(memory_limit > SIZE_MAX - held ? SIZE_MAX : held + memory_limit);
+    evaluation(session& session, std::size_t memory_limit) : session_(session) {
+        session_.imports_ = std::make_shared<import_table>();
+        session_.running_ = true;
+        const std::size_t held = session_.memory().used();
+        session_.memory().set_limit(memory_limit > SIZE_MAX - held ? SIZE_MAX
+                                                                   : held + memory_limit);
     }
     evaluation(const evaluation&) = delete;
     evaluation& operator=(const evaluation&) = delete;
     ~evaluation() {
-        owner_.driver_ = nullptr;
-        owner_.owner_.loop().settle();
-        owner_.memory().set_limit(SIZE_MAX);
-        owner_.imports_->clear(); // its values may be big
-        owner_.running_ = false;
+        session_.driver_ = nullptr;
+        session_.engine_.loop().settle();
+        session_.memory().set_limit(SIZE_MAX);
+        session_.imports_->clear(); // its values may be big
+        session_.running_ = false;
     }
 
 private:
-    session& owner_;
+    session& session_;
 };
 
 coro::task<result<lang::value>> session::drive(std::unique_ptr<lang::fiber> main,

@@ -23,7 +23,7 @@ std::string session_image::obstacle_of(session& loaded) {
 }
 
 session_image::session_image(std::unique_ptr<session> loaded, session_program program)
-    : owner_(loaded->owner()), base_(std::move(loaded)), obstacle_(obstacle_of(*base_)) {
+    : engine_(loaded->engine()), base_(std::move(loaded)), obstacle_(obstacle_of(*base_)) {
     if (is_shareable()) {
         base_->realm().freeze();
     } else {
@@ -41,8 +41,8 @@ std::shared_ptr<session_image> session_image::make(std::unique_ptr<session> load
 
 coro::task<result<std::shared_ptr<session_image>>> session_image::load(
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives it
-    engine& owner, std::string name, std::string text, run_options bounds, std::string* rendered) {
-    auto fresh = owner.new_session();
+    engine& engine, std::string name, std::string text, run_options bounds, std::string* rendered) {
+    auto fresh = engine.new_session();
     if (!fresh) co_return std::move(fresh).error();
     std::unique_ptr<session> loaded = *std::move(fresh);
     result<lang::value> ended = co_await loaded->evaluate(name, text, bounds);
@@ -66,8 +66,8 @@ result<std::unique_ptr<session>> session_image::new_session() {
             .with_hint("open_session() loads it again for each");
     }
     try {
-        auto object = std::make_unique<session>(owner_, shared_from_this());
-        if (const auto& operators = owner_.parts().operators)
+        auto object = std::make_unique<session>(engine_, shared_from_this());
+        if (const auto& operators = engine_.parts().operators)
             object->set_operators(operators(*object));
         return object;
     } catch (...) {
@@ -78,7 +78,7 @@ result<std::unique_ptr<session>> session_image::new_session() {
 coro::task<result<std::unique_ptr<session>>> session_image::open_session(run_options bounds) {
     const auto self = shared_from_this();
     if (is_shareable() || program_.name.empty()) co_return new_session();
-    auto fresh = owner_.new_session();
+    auto fresh = engine_.new_session();
     if (!fresh) co_return fresh;
     result<lang::value> ended = co_await (*fresh)->evaluate(program_.name, program_.text, bounds);
     if (!ended) co_return std::move(ended).error();

@@ -6,10 +6,10 @@
 
 namespace heddle::host {
 
-side_call::side_call(session& owner, const lang::scope_ref& scope) : scope_(scope) {
+side_call::side_call(session& session, const lang::scope_ref& scope) : scope_(scope) {
     const auto& site = scope->called_by;
-    if (owner.is_durable() || !site || site->depth != scope->call_depth) return;
-    stand_in_ = lang::start_fiber(owner.realm(), {}, {}, scope);
+    if (session.is_durable() || !site || site->depth != scope->call_depth) return;
+    stand_in_ = lang::start_fiber(session.realm(), {}, {}, scope);
     stand_in_->driver = this;
     scope_ = lang::scope_of_part(scope, *stand_in_);
     lang::machine::lend_permit(*site->caller, *stand_in_);

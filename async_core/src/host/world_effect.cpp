@@ -13,7 +13,7 @@ namespace heddle::host {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the caller awaits at once
 coro::task<result<lang::value>> world_effect::text_value(effect_call& call, std::string text,
                                                          std::string what) {
-    lang::heap& memory = call.owner.memory();
+    lang::heap& memory = call.session.memory();
     const auto refused = [&what] {
         return error(lang::errc::limit, what + " does not fit in the memory limit");
     };

@@ -35,10 +35,10 @@ public:
 
 protected:
     /// TypeError in the words of pure builtins.
-    [[nodiscard]] error type_error(session& owner, std::size_t index, std::string_view expected,
+    [[nodiscard]] error type_error(session& session, std::size_t index, std::string_view expected,
                                    const lang::value& given) const {
         lang::free_work work;
-        lang::native_call call(owner.memory(), row_, work);
+        lang::native_call call(session.memory(), row_, work);
         call.fail_type(index, expected, given);
         return *std::move(call.failure());
     }

@@ -28,7 +28,7 @@ using lang::value;
 
 /// The arguments with spaces between them. Large ones are written while others have their turn.
 coro::task<result<std::string>> joined_arguments(effect_call& call) {
-    lang::paced_text text(call.owner.realm(), std::move(call.request.arguments));
+    lang::paced_text text(call.session.realm(), std::move(call.request.arguments));
     while (!text.go_on()) {
         co_await coro::yield_now(*call.context.loop);
         if (auto stop = call.context.stop_error()) co_return *std::move(stop);
@@ -51,7 +51,7 @@ public:
         if (call.request.arguments.empty()) co_return value::empty_list();
         auto text = co_await joined_arguments(call);
         if (!text) co_return std::move(text).error();
-        engine& host = call.owner.owner();
+        engine& host = call.session.engine();
         if (host.parts().log_room && host.log().enabled(log_level::info)) {
             const result<void> room = co_await host.parts().log_room(call.context);
             if (!room) co_return room.error();
@@ -74,7 +74,7 @@ public:
                                    "followed by a line end; returns nil."}) {}
     replay_class replays() const noexcept override { return replay_class::output; }
     coro::task<result<value>> run(effect_call call) override {
-        const engine_parts& parts = call.owner.owner().parts();
+        const engine_parts& parts = call.session.engine().parts();
         if (!parts.print) co_return value();
         auto text = co_await joined_arguments(call);
         if (!text) co_return std::move(text).error();
@@ -101,16 +101,16 @@ public:
     bool only_reads() const noexcept override { return true; }
     coro::task<result<value>> run(effect_call call) override {
         const value& name = call.request.arguments[0];
-        if (!name.is(kind::string)) co_return type_error(call.owner, 1, "a string", name);
+        if (!name.is(kind::string)) co_return type_error(call.session, 1, "a string", name);
         const std::string wanted(lang::string_bytes(name));
-        const auto& allowed = call.owner.owner().parts().readable_environment;
+        const auto& allowed = call.session.engine().parts().readable_environment;
         if (std::find(allowed.begin(), allowed.end(), wanted) == allowed.end()) {
             co_return error(lang::errc::permission,
                             "getenv: this host does not allow reading '" + wanted + "'");
         }
         const char* found = std::getenv(wanted.c_str());
         if (!found) co_return value();
-        co_return lang::make_string(call.owner.memory(), found);
+        co_return lang::make_string(call.session.memory(), found);
     }
 };
 
@@ -176,7 +176,7 @@ public:
                       static_cast<unsigned>(high >> 32), static_cast<unsigned>(high >> 16 & 0xFFFF),
                       static_cast<unsigned>(high & 0xFFFF), static_cast<unsigned>(low >> 48),
                       static_cast<unsigned long long>(low & 0xFFFFFFFFFFFFULL));
-        co_return lang::make_string(call.owner.memory(), text.data());
+        co_return lang::make_string(call.session.memory(), text.data());
     }
 
 private:
@@ -199,7 +199,7 @@ public:
         }
         const value& bound = call.request.arguments[0];
         if (!bound.is_integer() || bound.as_integer() < 1)
-            co_return type_error(call.owner, 1, "an integer of at least 1", bound);
+            co_return type_error(call.session, 1, "an integer of at least 1", bound);
         co_return value::integer(std::uniform_int_distribution<std::int64_t>(
             0, bound.as_integer() - 1)(draws.generator));
     }
@@ -256,7 +256,7 @@ public:
                                : asked.is_real()  ? asked.as_real()
                                                   : -1;
         if (!(seconds >= 0) || seconds > 1e9)
-            co_return type_error(call.owner, 1, "a non-negative number of seconds", asked);
+            co_return type_error(call.session, 1, "a non-negative number of seconds", asked);
         const auto wait = std::chrono::duration_cast<coro::clock::duration>(
             std::chrono::duration<double>(seconds));
         const auto until = call.context.loop->now() + wait;
@@ -276,11 +276,11 @@ public:
                         .summary = "Registers the task of a defatom form."}) {}
     replay_class replays() const noexcept override { return replay_class::redo; }
     coro::task<result<value>> run(effect_call call) override {
-        operator_source* operators = call.owner.operators();
+        operator_source* operators = call.session.operators();
         if (!operators)
             co_return error(lang::errc::evaluation, "defatom: this host has no task system");
         result<value> defined = co_await operators->define_task(
-            call.owner, call.request.arguments[0], call.request.span, call.context);
+            call.session, call.request.arguments[0], call.request.span, call.context);
         co_return defined;
     }
 };
@@ -295,9 +295,9 @@ public:
                         .summary = "Registers the tool of a deftool form."}) {}
     replay_class replays() const noexcept override { return replay_class::redo; }
     coro::task<result<value>> run(effect_call call) override {
-        operator_source* operators = call.owner.operators();
+        operator_source* operators = call.session.operators();
         if (!operators) co_return error(lang::errc::evaluation, "deftool: this host has no tools");
-        co_return operators->define_tool(call.owner, call.request.arguments[0],
+        co_return operators->define_tool(call.session, call.request.arguments[0],
                                          std::move(call.request.arguments[1]), call.request.span);
     }
 };
@@ -309,8 +309,8 @@ result<lang::value> operator_source::define_tool(session&, const lang::value&, l
     return error(lang::errc::evaluation, "deftool: this host has no tools");
 }
 
-std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner) {
-    auto source = std::make_shared<random_source>(owner.parts().random_seed);
+std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& engine) {
+    auto source = std::make_shared<random_source>(engine.parts().random_seed);
     std::vector<std::shared_ptr<effect_handler>> all{std::make_shared<log_message>(),
                                                      std::make_shared<print>()};
     const auto of_files = make_file_effects();

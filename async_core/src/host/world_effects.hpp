@@ -12,6 +12,6 @@ class engine;
 
 /// log-message print read-file write-file file-exists? list-directory getenv now uuid random sleep,
 /// %defatom and %deftool. The engine outlives them.
-[[nodiscard]] std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& owner);
+[[nodiscard]] std::vector<std::shared_ptr<effect_handler>> make_world_effects(engine& engine);
 
 } // namespace heddle::host

@@ -25,6 +25,7 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/setup/input_files.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <random>
 
@@ -390,8 +391,9 @@ private:
         end_.seconds = std::chrono::duration<double>(tools_->loop().now() - began_).count();
         if (!ended) end_.failure = std::move(ended).error();
         if (const auto& why = batch_->settings_failure()) {
-            end_.failure = with_model_hint(lang::task_error("configuration_error", *why),
-                                           tools_->has_services());
+            end_.failure = with_model_hint(
+                tasks::task_failed(tasks::task_failure_reason::configuration_error, *why),
+                tools_->has_services());
         }
         end_.results = outputs.result_file();
         end_.dead_letters = outputs.letter_file();

@@ -2,6 +2,7 @@
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 #include <heddle/tasks/session/session_tasks.hpp>
 
 namespace heddle::cli {
@@ -11,10 +12,10 @@ namespace {
 /// The file is evaluated once for each session of the batch, and no journal has what it asks: a
 /// call would be paid for many times, and rows would not agree about its result.
 error call_outside_of_rows(const std::string& program) {
-    return lang::task_error("configuration_error",
-                            program +
-                                " calls a task outside of main: a batch evaluates the file "
-                                "several times")
+    return tasks::task_failed(tasks::task_failure_reason::configuration_error,
+                              program +
+                                  " calls a task outside of main: a batch evaluates the file "
+                                  "several times")
         .with_hint("call the task in main, or pass its result to main with --input NAME=VALUE");
 }
 

@@ -58,6 +58,7 @@ struct workflow_options {
     bool parks_all = false;       ///< those of all tasks do, where nothing else is set
     std::string why_not_parked;   ///< as of setup::service_request
     bool drops_output = false;    ///< what the workflow prints and logs is not shown
+    bool is_prompt = false;       ///< tasks are often defined again
     std::string default_tasks;    ///< the folder that is read if it exists and `tasks` is empty
 };
 

@@ -88,8 +88,8 @@ bool is_about_the_project(const source_file& file) {
 }
 
 bool is_product(const source_file& file) {
-    constexpr std::array<std::string_view, 5> libraries{"async_core", "cli", "io", "providers",
-                                                        "setup"};
+    constexpr std::array<std::string_view, 6> libraries{"async_core", "cli",       "embed",
+                                                        "io",         "providers", "setup"};
     return file.is_cpp() &&
            std::find(libraries.begin(), libraries.end(), file.library()) != libraries.end();
 }

@@ -86,8 +86,8 @@ bool is_bound(std::string_view argument) {
 // A text that is cut at a byte may end inside a character: it is no UTF-8 any more, and whoever
 // takes it on refuses it or loses more than the end. base/utf8 is where it is done right.
 void check_cut_text(const source_file& file, std::vector<finding>& findings) {
-    constexpr std::array<std::string_view, 5> libraries{"async_core", "cli", "io", "providers",
-                                                        "setup"};
+    constexpr std::array<std::string_view, 6> libraries{"async_core", "cli",       "embed",
+                                                        "io",         "providers", "setup"};
     if (!file.is_cpp() || file.path.find("base/utf8.") != std::string::npos ||
         std::find(libraries.begin(), libraries.end(), file.library()) == libraries.end()) {
         return;

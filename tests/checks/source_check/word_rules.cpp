@@ -20,7 +20,7 @@ struct banned_word {
 constexpr std::array banned_last{
     banned_word{"strand", "fiber"},         banned_word{"world", "realm, session or fixture"},
     banned_word{"workshop", "application"}, banned_word{"primitive", "builtin"},
-    banned_word{"primitives", "builtins"},
+    banned_word{"primitives", "builtins"},  banned_word{"leftovers", "what is left"},
 };
 
 // Whole identifiers, and beginnings of longer ones.
@@ -28,6 +28,20 @@ constexpr std::array banned_whole{banned_word{"made", "the noun"}};
 constexpr std::array banned_first{
     banned_word{"most", "max_"},
     banned_word{"deepest", "max_"},
+    banned_word{"swelling", "inflation or expansion"},
+};
+
+/// A variable, parameter or member of a type that must not have that name.
+struct banned_variable {
+    std::string_view type;
+    std::string_view name;
+    std::string_view instead;
+};
+
+constexpr std::array banned_variables{
+    banned_variable{"session", "owner", "session"},
+    banned_variable{"engine", "owner", "engine"},
+    banned_variable{"permit", "right", "permit"},
 };
 
 constexpr std::array banned_in_prose{
@@ -92,6 +106,21 @@ void check_name(const source_file& file, std::size_t line, std::string_view name
     if (found) report(file, line, name, found->instead, findings);
 }
 
+/// `before`: the code in front of the name, on its line.
+void check_variable(const source_file& file, std::size_t line, std::string_view before,
+                    std::string_view name, std::vector<finding>& findings) {
+    if (name.ends_with('_')) name.remove_suffix(1); // a member
+    while (!before.empty() && std::string_view(" *&").find(before.back()) != std::string_view::npos)
+        before.remove_suffix(1);
+    for (const auto& each : banned_variables) {
+        if (name != each.name || !before.ends_with(each.type)) continue;
+        before.remove_suffix(each.type.size());
+        if (before.empty() || !is_word_byte(before.back()))
+            report(file, line, name, each.instead, findings);
+        return;
+    }
+}
+
 void check_test_name(const source_file& file, std::size_t line, std::string_view name,
                      std::vector<finding>& findings) {
     for (std::size_t at = 0; at <= name.size();) {
@@ -118,6 +147,7 @@ void check_names(const source_file& file, std::vector<finding>& findings) {
             // Asio's strand is another thing.
             const bool of_asio = line.substr(0, at).ends_with("asio::");
             if (!of_asio) check_name(file, i, line.substr(at, end - at), findings);
+            check_variable(file, i, line.substr(0, at), line.substr(at, end - at), findings);
             if (of_test) check_test_name(file, i, line.substr(at, end - at), findings);
             at = end;
         }

@@ -1,6 +1,7 @@
 // The coroutine type of heddle.
 #pragma once
 
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -17,5 +18,9 @@ using task = boost::asio::awaitable<T, executor>;
 
 using use_task_t = boost::asio::use_awaitable_t<executor>;
 inline constexpr use_task_t use_task{};
+
+/// Continues a coroutine that awaits an operation without a result. The one use of a name that Asio
+/// does not document.
+using task_handler = boost::asio::async_result<use_task_t, void()>::handler_type;
 
 } // namespace heddle::coro

@@ -5,8 +5,6 @@
 #include <heddle/coro/handler_memory.hpp>
 #include <heddle/coro/task.hpp>
 
-#include <boost/asio/async_result.hpp>
-
 #include <optional>
 
 namespace heddle::coro {
@@ -31,13 +29,11 @@ public:
     void drop() noexcept;
 
 private:
-    using handler_type = boost::asio::async_result<use_task_t, void()>::handler_type;
-
     void on_cancel(cancel_reason reason) noexcept override;
     void on_timer() noexcept override;
     void finish(wake outcome) noexcept;
 
-    std::optional<handler_type> handler_;
+    std::optional<task_handler> handler_;
     handler_memory<1, 128> memory_; ///< for the wake-up, which must not fail
     event_loop* loop_ = nullptr;
     wake outcome_ = wake::notified;

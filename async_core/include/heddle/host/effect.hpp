@@ -16,10 +16,10 @@ namespace heddle::host {
 
 class session;
 
-/// One request of a running workflow. The coroutine that performs it owns the members; `owner`
+/// One request of a running workflow. The coroutine that performs it owns the members; `session`
 /// outlives it.
 struct effect_call {
-    session& owner;
+    host::session& session;
     lang::effect_request request; ///< row or callee, arguments, clause names, place in the source
     lang::scope_ref scope;        ///< what holds around the call: settings, limits, sandbox
     coro::call_context context;   ///< cancellation of the branch, deadline of run and scope, step
@@ -79,10 +79,10 @@ public:
     /// callable. A long schema is read in turns with the loop. Errors: also cancelled; then nothing
     /// is registered.
     [[nodiscard]] virtual coro::task<result<lang::value>> define_task(
-        session& owner, lang::value form, source_span span, coro::call_context context) = 0;
+        session& session, lang::value form, source_span span, coro::call_context context) = 0;
     /// (deftool …): `body` is a function of the declared parameters, in order; registers the tool.
     /// Result: its callable.
-    [[nodiscard]] virtual result<lang::value> define_tool(session& owner, const lang::value& form,
+    [[nodiscard]] virtual result<lang::value> define_tool(session& session, const lang::value& form,
                                                           lang::value body, source_span span);
 };
 

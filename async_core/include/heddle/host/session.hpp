@@ -37,9 +37,9 @@ struct run_counters {
 /// Values that it returns may outlive it. Threads: the loop's only.
 class session {
 public:
-    explicit session(engine& owner);
+    explicit session(host::engine& engine);
     /// For session_image, which is shareable.
-    session(engine& owner, std::shared_ptr<const session_image> image);
+    session(host::engine& engine, std::shared_ptr<const session_image> image);
     ~session();
     session(const session&) = delete;
     session& operator=(const session&) = delete;
@@ -98,7 +98,7 @@ public:
 
     [[nodiscard]] lang::realm& realm() noexcept { return *realm_; }
     [[nodiscard]] lang::heap& memory() noexcept { return realm_->memory(); }
-    [[nodiscard]] engine& owner() noexcept { return owner_; }
+    [[nodiscard]] host::engine& engine() noexcept { return engine_; }
     void set_operators(std::unique_ptr<operator_source> operators);
     [[nodiscard]] operator_source* operators() noexcept { return operators_.get(); }
     /// Those of the session that this one begins with (session_image); null: of none.
@@ -125,7 +125,7 @@ private:
     [[nodiscard]] coro::task<result<lang::value>> drive(std::unique_ptr<lang::fiber> main,
                                                         run_options options);
 
-    engine& owner_;
+    host::engine& engine_;
     std::shared_ptr<const session_image> image_; ///< null: begins with nothing
     std::unique_ptr<names> names_;
     std::unique_ptr<lang::realm> realm_;

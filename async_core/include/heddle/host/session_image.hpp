@@ -29,11 +29,11 @@ struct session_program {
 /// Threads: the loop's only, as no count is atomic: one image for each shard and program.
 class session_image : public std::enable_shared_from_this<session_image> {
 public:
-    /// Evaluates a program in a new session of `owner`, and makes an image of that. `name`: in
+    /// Evaluates a program in a new session of `engine`, and makes an image of that. `name`: in
     /// errors. `bounds`: of its top level. `rendered`: receives the error of a program as people
     /// read it; may be null. Errors and cancellation: as session::evaluate.
     [[nodiscard]] static coro::task<result<std::shared_ptr<session_image>>> load(
-        engine& owner, std::string name, std::string text, run_options bounds = {},
+        engine& engine, std::string name, std::string text, run_options bounds = {},
         std::string* rendered = nullptr);
 
     /// Makes an image of a session between two evaluations; nobody else uses the session any more.
@@ -65,7 +65,7 @@ private:
     friend class session;
     session_image(std::unique_ptr<session> loaded, session_program program);
 
-    engine& owner_;
+    engine& engine_;
     std::unique_ptr<session> base_; ///< null unless it is shared
     session_program program_;       ///< empty where it is shared
     std::string obstacle_;

@@ -20,7 +20,7 @@ class session;
 class side_call final : private lang::fiber_driver {
 public:
     /// `scope`: of the effect.
-    side_call(session& owner, const lang::scope_ref& scope);
+    side_call(session& session, const lang::scope_ref& scope);
     ~side_call() override;
     side_call(const side_call&) = delete;
     side_call& operator=(const side_call&) = delete;

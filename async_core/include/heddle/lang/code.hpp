@@ -103,8 +103,8 @@ public:
     std::uint16_t required = 0;
     std::uint16_t optional = 0;
     bool has_rest = false;
-    bool library = false; ///< of the prelude
-    bool hidden = false;  ///< of the prelude or the library: its positions mean nothing to a user
+    bool from_prelude = false;
+    bool hidden = false; ///< of prelude or standard library: its positions mean nothing to a user
     std::uint16_t registers = 1; ///< parameters first
     bool leaf = false;           ///< calls nothing and cannot wait: it runs to its end at once
     std::uint16_t cleared = 1;   ///< leading registers that may hold an object at the end

@@ -19,8 +19,10 @@ enum class dump_format : std::uint8_t { text, json };
 [[nodiscard]] result<std::string> dump_ast(realm& realm, std::string_view text,
                                            std::uint32_t position, dump_format format);
 
-/// The listing of the program's code (disassemble). Errors: as above.
+/// The listing of the program's code (disassemble), or the same as one JSON object with the member
+/// "functions". Errors: as above.
 [[nodiscard]] result<std::string> dump_code(realm& realm, std::string_view text,
-                                            std::uint32_t position);
+                                            std::uint32_t position,
+                                            dump_format format = dump_format::text);
 
 } // namespace heddle::lang

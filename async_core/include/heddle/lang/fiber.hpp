@@ -35,7 +35,7 @@ struct inline_branch {
     std::size_t first_frame;
     value group; ///< the join, kept alive
     std::uint32_t slot;
-    permit right;
+    lang::permit permit;
     scope_ref scope; ///< as it was when the branch began
     value future;    ///< of a spawned branch: is notified of its end in place of the join; else nil
     std::uint32_t next_ordinal = 0; ///< of its groups and effects, see effect_request::ordinal
@@ -184,7 +184,7 @@ private:
     std::uint32_t slot_ = 0;         ///< of group_; without one: see branch_place
     value group_;                    ///< the join this fiber is a branch of, or nil
     join* opened_ = nullptr;         ///< the last of the groups that its frames have opened
-    permit right_;
+    permit permit_;
     fiber* lender_ = nullptr;              ///< see machine::lend_permit
     unsigned borrowers_ = 0;               ///< whose lender it is
     bool has_lent_ = false;                ///< its permit, to one of them

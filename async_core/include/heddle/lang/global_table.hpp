@@ -19,13 +19,13 @@ namespace heddle::lang {
 template <class Entry>
 class chained_buckets;
 
-/// The globals of a realm, in two layers of names: those of the library (the prelude), and those of
-/// the program. A name may be in both, with a slot in each. A table may begin with the slots of
-/// another one: it shares their names, and their values until one of them changes.
+/// The globals of a realm, in two layers of names: those of the prelude and those of the program. A
+/// name may be in both, with a slot in each. A table may begin with the slots of another one: it
+/// shares their names, and their values until one of them changes.
 /// Threads: one at a time.
 class global_table {
 public:
-    enum class layer : std::uint8_t { program, library };
+    enum class layer : std::uint8_t { program, prelude };
 
     global_table();
     /// Begins as a copy of `base`, which outlives it and does not change any more. Constant time.
@@ -56,8 +56,8 @@ public:
     [[nodiscard]] std::string_view name(std::uint32_t index) const noexcept {
         return slot_of(index).name;
     }
-    [[nodiscard]] bool is_library(std::uint32_t index) const noexcept {
-        return slot_of(index).of == layer::library;
+    [[nodiscard]] bool is_prelude(std::uint32_t index) const noexcept {
+        return slot_of(index).of == layer::prelude;
     }
     [[nodiscard]] source_span definition(std::uint32_t index) const noexcept;
     void note_definition(std::uint32_t index, source_span place);

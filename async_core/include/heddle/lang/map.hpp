@@ -26,6 +26,5 @@ struct map_entry;
 [[nodiscard]] value copy_map(heap& memory, const value& map, std::size_t capacity);
 /// An empty map with room for `capacity` keys before the first growth.
 [[nodiscard]] value make_map_with_capacity(heap& memory, std::size_t capacity);
-[[nodiscard]] value map_remove(heap& memory, const value& map, std::string_view key);
 
 } // namespace heddle::lang

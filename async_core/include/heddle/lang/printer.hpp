@@ -15,8 +15,10 @@ struct print_options {
     bool display = false;             ///< strings without quotes at the outermost level
 };
 
-/// The written form; data that is read back is equal. A map prints as `(dict "k" v …)`, a closure
-/// as `#<function name>`. Iterative: any depth.
+/// The written form. Numbers, strings, symbols, booleans, nil and lists of these are equal when
+/// they are read back. A map prints as `(dict "k" v …)` with its values in their written form, for
+/// people: read back it is a list, and evaluated it calls the lists inside; JSON keeps maps. A
+/// closure prints as `#<function name>`. Iterative: any depth.
 [[nodiscard]] std::string print_value(const value& v, const print_options& options = {});
 
 /// `text` as a string literal of the language.

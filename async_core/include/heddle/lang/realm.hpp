@@ -105,7 +105,7 @@ public:
     /// As find_global, only in the layer of the program.
     [[nodiscard]] std::optional<std::uint32_t> find_program_global(std::string_view name) const;
     /// As find_global, only in the layer of the prelude.
-    [[nodiscard]] std::optional<std::uint32_t> find_library_global(std::string_view name) const;
+    [[nodiscard]] std::optional<std::uint32_t> find_prelude_global(std::string_view name) const;
     [[nodiscard]] const value& global(std::uint32_t index) const noexcept {
         return globals_[index];
     }
@@ -118,11 +118,14 @@ public:
     [[nodiscard]] std::string_view global_name(std::uint32_t index) const noexcept {
         return globals_.name(index);
     }
-    [[nodiscard]] bool is_library_global(std::uint32_t index) const noexcept {
-        return globals_.is_library(index);
+    [[nodiscard]] bool is_prelude_global(std::uint32_t index) const noexcept {
+        return globals_.is_prelude(index);
     }
     [[nodiscard]] std::size_t global_count() const noexcept { return globals_.size(); }
     void define(std::string_view name, value content);
+    /// Removes the global or macro of that name that a program defined, so that what it hides is
+    /// found again; code that was compiled before and uses it fails. False if there is none.
+    bool undefine(std::string_view name);
     /// Where the definition of a global is that was compiled last; it may not have run yet. Unknown
     /// if there is none.
     [[nodiscard]] source_span definition_of(std::uint32_t index) const noexcept {
@@ -136,9 +139,8 @@ public:
     /// nothing for what runs next.
     void freeze_globals() noexcept { globals_frozen_ = true; }
     [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
-        return globals_frozen_ && !globals_.is_library(index);
+        return globals_frozen_ && !globals_.is_prelude(index);
     }
-    [[nodiscard]] bool globals_are_frozen() const noexcept { return globals_frozen_; }
 
     /// From here on nothing changes, and other realms may begin with what is here. Frees garbage.
     void freeze() noexcept { memory_->freeze(); }
@@ -163,8 +165,8 @@ public:
 
     /// True while the prelude is compiled: its functions are marked, and may use forms of the
     /// prelude.
-    [[nodiscard]] bool compiling_library() const noexcept { return compiling_library_; }
-    void set_compiling_library(bool on) noexcept { compiling_library_ = on; }
+    [[nodiscard]] bool compiling_prelude() const noexcept { return compiling_prelude_; }
+    void set_compiling_prelude(bool on) noexcept { compiling_prelude_ = on; }
 
     /// One compilation under way, in its scope.
     class compile_level {
@@ -236,7 +238,7 @@ private:
     std::uint32_t fibers_numbered_ = 0;
     unsigned compiling_ = 0;
     compile_watch* watch_ = nullptr;
-    bool compiling_library_ = false;
+    bool compiling_prelude_ = false;
     bool globals_frozen_ = false;
     bool moves_stacks_ = false;
 };

@@ -26,10 +26,8 @@ namespace heddle::lang {
 [[nodiscard]] value make_string_with_capacity(heap& memory, std::size_t bytes);
 /// Number of code points.
 [[nodiscard]] std::size_t string_length(const value& string) noexcept;
-/// The code points [from, to). The caller has checked the bounds. The result shares the storage of
-/// `string`, unless the result is small and the storage large.
-[[nodiscard]] value string_slice(const value& string, std::size_t from, std::size_t to);
-/// As string_slice, for byte positions at character boundaries.
+/// The bytes [begin, end), which begin and end between characters. The caller has checked the
+/// bounds. The result shares the storage of `string`, unless it is small and the storage large.
 [[nodiscard]] value string_window(const value& string, std::size_t begin, std::size_t end);
 
 [[nodiscard]] std::string_view symbol_name(const value& symbol) noexcept;

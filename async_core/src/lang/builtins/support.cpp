@@ -190,17 +190,6 @@ constexpr std::size_t piece_of_text = 16 * 1024; ///< between two looks at the t
 
 } // namespace
 
-std::optional<std::string> copy_of_text(native_call& call, std::string_view text) {
-    std::string copy;
-    copy.reserve(text.size());
-    for (std::size_t at = 0; at < text.size(); at += piece_of_text) {
-        const std::string_view piece = text.substr(at, piece_of_text);
-        if (!call.spend_bytes(piece.size())) return std::nullopt;
-        copy += piece;
-    }
-    return copy;
-}
-
 std::optional<std::strong_ordering> compare_texts(native_call& call, std::string_view left,
                                                   std::string_view right) {
     const std::size_t shorter = std::min(left.size(), right.size());

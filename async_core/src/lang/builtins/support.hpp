@@ -84,8 +84,7 @@ value refuse_text(native_call& call, std::size_t bytes);
 /// As check_list_length, and when there is no memory for a new list of that length.
 [[nodiscard]] bool reserve_elements(native_call& call, std::size_t count);
 
-/// A copy, and the order of two texts. Nothing: stop.
-[[nodiscard]] std::optional<std::string> copy_of_text(native_call& call, std::string_view text);
+/// The order of two texts. Nothing: stop.
 [[nodiscard]] std::optional<std::strong_ordering> compare_texts(native_call& call,
                                                                 std::string_view left,
                                                                 std::string_view right);

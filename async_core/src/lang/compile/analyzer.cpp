@@ -123,7 +123,7 @@ ast::node* analyzer::fail(source_span span, std::string message, std::string hin
 ast::node* analyzer::call_library(std::string_view function, source_span span,
                                   std::vector<node*> arguments) {
     node* callee = make(node_kind::global, span);
-    const auto known = realm_.find_library_global(function);
+    const auto known = realm_.find_prelude_global(function);
     callee->index = known ? *known : realm_.global_index(function);
     node* result = make(node_kind::call, span);
     result->children = std::move(arguments);

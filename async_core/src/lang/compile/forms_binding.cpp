@@ -377,7 +377,7 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
     const bool global = target->kind == node_kind::global;
     // What a sandbox allows can be called; it is not the sandbox's own.
     if (global && request_.limits.closed) return outside();
-    if (!global || (realm_.is_library_global(target->index) && !request_.internal_names)) {
+    if (!global || (realm_.is_prelude_global(target->index) && !request_.internal_names)) {
         return fail(span, "set!: '" + std::string(name) + "' cannot be assigned",
                     "define a variable of your own with bind or let");
     }

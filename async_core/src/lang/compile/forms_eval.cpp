@@ -189,7 +189,7 @@ ast::node* analyzer::closed_reference(std::string_view name, source_span span) {
         return fail(span, "'" + std::string(name) + "' is a special form, not a value",
                     "put it at the head of a list, or wrap it in a lambda");
     }
-    std::optional<std::uint32_t> index = realm_.find_library_global(name);
+    std::optional<std::uint32_t> index = realm_.find_prelude_global(name);
     if (limits.allows(name)) index = realm_.reference_index(name);
     if (index) {
         node* result = make(node_kind::global, span);

@@ -1,7 +1,7 @@
 #include "generator.hpp"
 
 #include "last_use.hpp"
-#include "leftovers.hpp"
+#include "register_liveness.hpp"
 
 #include "lang/realm/eval_site.hpp"
 
@@ -211,7 +211,7 @@ result<function_ref> generator::run() {
     out_->name = source_.name;
     out_->doc = source_.doc;
     out_->span = source_.span;
-    out_->library = realm_.compiling_library();
+    out_->from_prelude = realm_.compiling_prelude();
     out_->hidden = hidden_;
     out_->required = source_.required;
     out_->optional = source_.optional;

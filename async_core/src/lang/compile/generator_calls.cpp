@@ -77,8 +77,8 @@ void generator::argument(const node& n) {
 void generator::call(const node& n, int dest, bool is_tail) {
     // A call of the prelude keeps its frame, so that errors can name the user's place. The prelude
     // returns to its callers; nothing that could go on for ever passes through it in tail position.
-    if (is_tail && n.children[0]->kind == node_kind::global && !out_->library &&
-        realm_.is_library_global(n.children[0]->index)) {
+    if (is_tail && n.children[0]->kind == node_kind::global && !out_->from_prelude &&
+        realm_.is_prelude_global(n.children[0]->index)) {
         mark give_back(*this);
         const int r = fresh(n);
         emit(instruction::abc(op::return_value, static_cast<unsigned>(r)), n.span);

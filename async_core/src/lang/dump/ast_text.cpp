@@ -90,7 +90,7 @@ std::string_view subject_home(const ast::node& n, const realm& realm) noexcept {
     case node_kind::local:
     case node_kind::bind_local:
     case node_kind::set_local: return home_of(*n.var);
-    case node_kind::global: return realm.is_library_global(n.index) ? "library" : "program";
+    case node_kind::global: return realm.is_prelude_global(n.index) ? "library" : "program";
     default: return {};
     }
 }

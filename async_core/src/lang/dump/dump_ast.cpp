@@ -161,12 +161,15 @@ result<std::string> dump_ast(realm& realm, std::string_view text, std::uint32_t 
     return outcome;
 }
 
-result<std::string> dump_code(realm& realm, std::string_view text, std::uint32_t position) {
+result<std::string> dump_code(realm& realm, std::string_view text, std::uint32_t position,
+                              dump_format format) {
     HEDDLE_TRY(const std::vector<datum> forms, read_all(realm.memory(), text, position));
     compile_request request;
     request.in_one = true;
     HEDDLE_TRY(const function_ref code, compile_within(realm, forms, request));
-    return disassemble_with(*code, realm, line_index(text, position));
+    const line_index lines(text, position);
+    return format == dump_format::json ? disassemble_as_json(*code, realm, lines)
+                                       : disassemble_with(*code, realm, lines);
 }
 
 } // namespace heddle::lang

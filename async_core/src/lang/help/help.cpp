@@ -59,11 +59,11 @@ help_entry entry_of(const builtin& row) {
 
 help_entry entry_of(std::string_view name, const function& code) {
     help_entry entry;
-    entry.kind = code.library ? help_kind::library_function : help_kind::function;
+    entry.kind = code.from_prelude ? help_kind::library_function : help_kind::function;
     entry.name = name;
     entry.usage = usage_of(name, code);
     take_docstring(entry, code.doc);
-    if (code.library) entry.family = "functions";
+    if (code.from_prelude) entry.family = "functions";
     else entry.place = code.span;
     return entry;
 }
@@ -135,7 +135,7 @@ std::optional<help_entry> describe_own(realm& realm, std::string_view name) {
 std::optional<help_entry> describe_given(realm& realm, std::string_view name, help_reach reach) {
     if (const special_form* row = find_special_form(name); row && !row->family.empty())
         return entry_of(*row);
-    if (const auto index = realm.find_library_global(name)) {
+    if (const auto index = realm.find_prelude_global(name)) {
         const value& content = realm.global(*index);
         if (content.is(kind::closure)) return entry_of(name, *closure_of(content)->code);
     }

@@ -114,7 +114,7 @@ std::string help_overview(realm& realm, help_reach reach) {
     }
     for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
         const std::string_view name = realm.global_name(i);
-        if (realm.is_library_global(i) && name.front() != '%' && !realm.global(i).is_unbound())
+        if (realm.is_prelude_global(i) && name.front() != '%' && !realm.global(i).is_unbound())
             names.add("Functions of the prelude", "", std::string(name));
     }
     for (std::string& module : library_modules())

@@ -95,7 +95,7 @@ std::vector<chapter> functions(realm& realm) {
     std::vector<chapter> chapters(1);
     for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
         const std::string name(realm.global_name(i));
-        if (!realm.is_library_global(i) || name.front() == '%') continue;
+        if (!realm.is_prelude_global(i) || name.front() == '%') continue;
         if (auto entry = describe(realm, name, help_reach::language))
             chapters[0].entries.push_back(*std::move(entry));
     }
@@ -125,7 +125,7 @@ result<std::vector<chapter>> module_functions(realm& realm, std::string_view mod
     std::vector<chapter> chapters(1);
     for (std::uint32_t i = 0; i < own.global_count(); ++i) {
         const std::string name(own.global_name(i));
-        if (own.is_library_global(i) || name.front() == '%') continue;
+        if (own.is_prelude_global(i) || name.front() == '%') continue;
         auto entry = describe(own, name);
         if (entry && own.sources().locate(entry->place).file == full)
             chapters[0].entries.push_back(*std::move(entry));

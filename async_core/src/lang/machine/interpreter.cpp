@@ -682,7 +682,7 @@ outcome interpreter::dispatch() {
 
     finished:
         if (f_.lender_ && owes_permit()) [[unlikely]] {
-            f_.right_.scope->wait(f_);
+            f_.permit_.scope->wait(f_);
             fuel_ = fuel;
             (void)suspend(waiting_for::permit);
             goto leave;

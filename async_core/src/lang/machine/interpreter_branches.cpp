@@ -27,7 +27,7 @@ constexpr std::size_t max_beyond_memory_limit = std::size_t{1} << 20;
 } // namespace
 
 permit& interpreter::current_permit() noexcept {
-    return f_.branches_.empty() ? f_.right_ : f_.branches_.back().right;
+    return f_.branches_.empty() ? f_.permit_ : f_.branches_.back().permit;
 }
 
 /// Numbers a step of the branch that the next instruction belongs to.
@@ -239,7 +239,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
         child->ending_ = parent.cleanups_.empty() ? parent.ending_ : parent.cleanups_.back().limits;
         if (parent.cancel_requested()) child->end_cleanup_by(parent.cancel_end_);
     }
-    child->right_ = branch.right;
+    child->permit_ = branch.permit;
     child->next_ordinal_ = branch.next_ordinal;
     child->slot_ = branch.slot;
     child->group_ = std::move(branch.group);
@@ -323,23 +323,23 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
         own.scope->wait(f_);
         return suspend(waiting_for::permit);
     }
-    permit right{i.x != unbounded ? group->scope() : own.held ? own.scope : nullptr, false};
-    if (right.scope) {
-        if (own.scope == right.scope && own.held) {
+    permit taken{i.x != unbounded ? group->scope() : own.held ? own.scope : nullptr, false};
+    if (taken.scope) {
+        if (own.scope == taken.scope && own.held) {
             own.held = false; // lent to the branch
-            right.held = true;
-        } else if (take_grant(right.scope) || right.scope->try_acquire()) {
-            right.held = true;
+            taken.held = true;
+        } else if (take_grant(taken.scope) || taken.scope->try_acquire()) {
+            taken.held = true;
         } else {
             top().at -= 2; // tried again once a permit was handed over
-            right.scope->wait(f_);
+            taken.scope->wait(f_);
             f_.waits_on_ = R[operands.b];
             group->await_permit(f_);
             return suspend(waiting_for::permit);
         }
     }
     begin_inline({f_.frames_.size(), R[operands.b],
-                  static_cast<std::uint32_t>(R[operands.a].as_integer()), right, f_.scope_,
+                  static_cast<std::uint32_t>(R[operands.a].as_integer()), taken, f_.scope_,
                   value()});
     const value& callee = R[i.a];
     if (callee.is(kind::closure)) {
@@ -361,7 +361,7 @@ interpreter::next interpreter::branch_call(instruction i, instruction operands, 
 
 void interpreter::branch_done(std::size_t base, instruction i) {
     inline_branch ended = take_inline(f_);
-    const permit right = ended.right;
+    const permit freed = ended.permit;
     value given = std::move(f_.stack_[base + i.a]);
     if (ended.future.is_nil()) {
         static_cast<join*>(host_of(ended.group))->deliver(ended.slot, std::move(given));
@@ -369,10 +369,10 @@ void interpreter::branch_done(std::size_t base, instruction i) {
         f_.scope_ = std::move(ended.scope);
         static_cast<future*>(host_of(ended.future))->deliver(std::move(given));
     }
-    if (!right.held) return;
+    if (!freed.held) return;
     permit& own = current_permit();
-    if (own.scope == right.scope && !own.held) own.held = true; // given back
-    else right.scope->release();                                // its join is in a register
+    if (own.scope == freed.scope && !own.held) own.held = true; // given back
+    else freed.scope->release();                                // its join is in a register
 }
 
 /// Of a branch that awaits what the group is needed for; empty where another one does, below it.
@@ -419,7 +419,7 @@ interpreter::next interpreter::join_end(std::size_t base, instruction i) {
             return suspend(waiting_for::permit);
         }
     }
-    group->tell_ended();
+    group->notify_ended();
     if (i.x == 1) return next::go_on;
     auto outcome = group->outcome();
     if (!outcome) return raise(std::move(outcome).error());
@@ -435,7 +435,7 @@ interpreter::next interpreter::join_abort(std::size_t base, instruction i) {
                       ? cleanup_limits::never
                       : f_.cleanups_.back().limits.end);
     if (group->living() == 0) {
-        group->tell_ended();
+        group->notify_ended();
         return next::go_on;
     }
     --top().at;

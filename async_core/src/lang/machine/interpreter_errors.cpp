@@ -153,10 +153,10 @@ void interpreter::leave_frame() noexcept {
 
 /// What is left of a branch that ends on this stack, apart from telling its join or future.
 void interpreter::leave_branch(inline_branch& ended) noexcept {
-    if (ended.right.held) {
+    if (ended.permit.held) {
         permit& outer = current_permit();
-        if (outer.scope == ended.right.scope && !outer.held) outer.held = true;
-        else ended.right.scope->release();
+        if (outer.scope == ended.permit.scope && !outer.held) outer.held = true;
+        else ended.permit.scope->release();
     }
     f_.scope_ = std::move(ended.scope);
     // The cleanups of other branches on this stack are not to pay for those of this one, unless all
@@ -245,7 +245,7 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
         if (f_.branches_.empty()) {
             if (!cancellation && !passes_catches(failure) && owes_permit()) {
                 f_.unwinding_ = std::move(failure); // what called it goes on
-                f_.right_.scope->wait(f_);
+                f_.permit_.scope->wait(f_);
                 return suspend(waiting_for::permit);
             }
             out_.kind = cancellation ? outcome_kind::cancelled : outcome_kind::failed;

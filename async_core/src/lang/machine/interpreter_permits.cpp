@@ -29,22 +29,22 @@ bool interpreter::regain_permit() noexcept {
 /// last that it has called, must have one first.
 bool interpreter::owes_permit() noexcept {
     const fiber* lender = f_.lender_;
-    if (!lender || !lender->has_lent_ || lender->borrowers_ != 1 || f_.right_.held) return false;
-    f_.right_.held = take_grant(f_.right_.scope) || f_.right_.scope->try_acquire();
-    return !f_.right_.held;
+    if (!lender || !lender->has_lent_ || lender->borrowers_ != 1 || f_.permit_.held) return false;
+    f_.permit_.held = take_grant(f_.permit_.scope) || f_.permit_.scope->try_acquire();
+    return !f_.permit_.held;
 }
 
 /// The fiber has ended: what called it gets its permit back, if this is the last that it has
 /// called.
 void interpreter::return_permit() noexcept {
     fiber* lender = std::exchange(f_.lender_, nullptr);
-    const bool held = std::exchange(f_.right_.held, false);
+    const bool held = std::exchange(f_.permit_.held, false);
     if (lender && --lender->borrowers_ == 0 && std::exchange(lender->has_lent_, false)) {
         // Without one what called it goes on all the same, until its next request: this one was
         // cancelled.
-        lender->right_.held = held || lender->right_.scope->try_acquire();
+        lender->permit_.held = held || lender->permit_.scope->try_acquire();
     } else if (held) {
-        f_.right_.scope->release();
+        f_.permit_.scope->release();
     }
 }
 
@@ -95,27 +95,27 @@ void interpreter::release_permit(std::size_t base, instruction i) noexcept {
 
 void machine::lend_permit(fiber& caller, fiber& body) noexcept {
     concurrency_scope* const scope = body.scope_->concurrency.get();
-    body.right_ = {scope, false};
-    permit& own = caller.right_;
+    body.permit_ = {scope, false};
+    permit& own = caller.permit_;
     if (!scope || own.scope != scope) return;
     body.lender_ = &caller;
     ++caller.borrowers_;
     if (!std::exchange(own.held, false)) return;
     caller.has_lent_ = true;
-    body.right_.held = true;
+    body.permit_.held = true;
 }
 
 bool machine::take_place(fiber& stand_in) noexcept {
     run_budget none;
     if (interpreter(stand_in, none, 1).regain_permit()) return true;
-    stand_in.right_.scope->wait(stand_in);
+    stand_in.permit_.scope->wait(stand_in);
     return false;
 }
 
 bool machine::may_leave_place(fiber& stand_in) noexcept {
     run_budget none;
     if (!interpreter(stand_in, none, 1).owes_permit()) return true;
-    stand_in.right_.scope->wait(stand_in);
+    stand_in.permit_.scope->wait(stand_in);
     return false;
 }
 

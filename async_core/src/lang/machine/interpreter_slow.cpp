@@ -260,8 +260,8 @@ bool interpreter::reads_as_clauses(const value& callee, const value& names) {
 bool interpreter::global_lookup(std::size_t dest, std::uint32_t index) {
     const std::string name(f_.realm_->global_name(index));
     // The program defines the name, but has not come to it: it still means what it did.
-    if (const auto library = f_.realm_->find_library_global(name)) {
-        f_.stack_[dest] = f_.realm_->global(*library);
+    if (const auto known = f_.realm_->find_prelude_global(name)) {
+        f_.stack_[dest] = f_.realm_->global(*known);
         return true;
     }
     if (const builtin* row = find_builtin(name)) {

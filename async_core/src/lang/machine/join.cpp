@@ -92,7 +92,7 @@ void join::deliver_value(std::uint32_t slot, value v) {
         if (winner_) return;
         if (is_failed_result(v)) {
             failed_result_ = std::move(v);
-            lost(slot);
+            note_loss(slot);
             return;
         }
         winner_ = std::move(v);
@@ -130,7 +130,7 @@ void join::deliver_failure(std::uint32_t slot, error failure) {
         }
         losers_.push_back(kept_apart(std::move(failure)));
         charge_.set(memory_, charge_.bytes() + footprint(losers_.back()));
-        lost(slot);
+        note_loss(slot);
         return;
     }
     const bool is_first = !failure_;
@@ -147,7 +147,7 @@ void join::fail_all(std::uint32_t slot, error failure) noexcept {
 }
 
 /// A branch has ended without success.
-void join::lost(std::uint32_t slot) noexcept {
+void join::note_loss(std::uint32_t slot) noexcept {
     if (policy_ == join_policy::hedge && slot == 0 && !second_run_) stop(cancel_reason::sibling);
 }
 
@@ -247,7 +247,7 @@ void join::ask_children(cancel_reason reason, double end, fiber*& waiting) noexc
     wake_starter();
 }
 
-/// No branch is started any more, so nobody needs to wait for the right to.
+/// No branch is started any more, so nobody needs to wait for a permit.
 void join::wake_starter() noexcept {
     if (fiber* starter = std::exchange(starter_, nullptr); starter && starter->leave_wait()) {
         if (starter->driver) starter->driver->wake(*starter);

@@ -160,8 +160,8 @@ public:
     void note_second_run() noexcept { second_run_ = true; }
 
     /// No child lives, and what opened it goes on.
-    void tell_ended() {
-        if (!data || std::exchange(told_, true)) return;
+    void notify_ended() {
+        if (!data || std::exchange(notified_, true)) return;
         data->group_ended(wants_one() && winner_ ? std::optional(winner_slot_) : std::nullopt);
     }
 
@@ -183,7 +183,7 @@ private:
     }
     void deliver_value(std::uint32_t slot, value v);
     void deliver_failure(std::uint32_t slot, error failure);
-    void lost(std::uint32_t slot) noexcept;
+    void note_loss(std::uint32_t slot) noexcept;
     [[nodiscard]] value& place_of(std::size_t slot) noexcept;
     [[nodiscard]] result<value> outcome_of_losers() const;
 
@@ -214,7 +214,7 @@ private:
     heap_charge charge_;        ///< of its errors
     bool second_run_ = false;
     bool stopping_ = false;
-    bool told_ = false;         ///< the host: of its end
+    bool notified_ = false;     ///< the host: of its end
     std::size_t opened_at_ = 0; ///< by the frame of opener_ at that depth
 };
 

@@ -15,11 +15,11 @@ result<void> load_prelude(realm& realm) {
             realm.sources().add("prelude/" + std::string(source.name), std::string(source.text));
         auto forms = read_all(realm.memory(), source.text, position);
         if (!forms) return std::move(forms).error();
-        realm.set_compiling_library(true);
+        realm.set_compiling_prelude(true);
         compile_request request;
         request.internal_names = true;
         auto code = compile_within(realm, *forms, request);
-        realm.set_compiling_library(false);
+        realm.set_compiling_prelude(false);
         if (!code) return std::move(code).error();
         const auto self = start_fiber(realm, *code);
         run_budget budget;

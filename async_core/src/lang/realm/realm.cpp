@@ -68,13 +68,13 @@ realm::realm(const realm& base, const host_names& host)
 
 std::uint32_t realm::global_index(std::string_view name) {
     using layer = global_table::layer;
-    return globals_.index(compiling_library_ ? layer::library : layer::program, name, *memory_);
+    return globals_.index(compiling_prelude_ ? layer::prelude : layer::program, name, *memory_);
 }
 
 std::uint32_t realm::reference_index(std::string_view name) {
-    if (compiling_library_) return global_index(name);
+    if (compiling_prelude_) return global_index(name);
     if (const auto bound = find_program_global(name)) return *bound;
-    if (const auto library = find_library_global(name)) return *library;
+    if (const auto known = find_prelude_global(name)) return *known;
     return global_index(name);
 }
 
@@ -82,17 +82,25 @@ std::optional<std::uint32_t> realm::find_program_global(std::string_view name) c
     return globals_.find_bound(global_table::layer::program, name);
 }
 
-std::optional<std::uint32_t> realm::find_library_global(std::string_view name) const {
-    return globals_.find_bound(global_table::layer::library, name);
+std::optional<std::uint32_t> realm::find_prelude_global(std::string_view name) const {
+    return globals_.find_bound(global_table::layer::prelude, name);
 }
 
 std::optional<std::uint32_t> realm::find_global(std::string_view name) const {
     if (const auto bound = find_program_global(name)) return bound;
-    return find_library_global(name);
+    return find_prelude_global(name);
 }
 
 void realm::define(std::string_view name, value content) {
     change_global(global_index(name)) = std::move(content);
+}
+
+bool realm::undefine(std::string_view name) {
+    const auto index = globals_.find_bound(global_table::layer::program, name);
+    const bool found = index || find_macro(name);
+    if (index) change_global(*index) = value::unbound();
+    forget_macro(name);
+    return found;
 }
 
 void realm::visit_values(host_object::value_visitor& visitor) const {

@@ -206,18 +206,4 @@ value map_put(heap& memory, value map, std::string_view key, value item) {
     return map_put(memory, std::move(map), make_string(memory, key), std::move(item));
 }
 
-value map_remove(heap& memory, const value& map, std::string_view key) {
-    if (!map_find(map, key)) return map;
-    if (map.length() == 1) return value::empty_map();
-    const std::size_t hash = hash_in(storage_of(map), key);
-    map_object* copy = make_storage(memory, map.length() - 1);
-    const bool same_key = has_hashes_of(memory, map);
-    for (const map_entry& entry : map_entries(map)) {
-        if (entry.hash == hash && string_bytes(entry.key) == key) continue;
-        append(copy, entry.key, entry.item,
-               same_key ? entry.hash : hash_in(copy, string_bytes(entry.key)));
-    }
-    return value::adopt(kind::map, copy, 0, map.length() - 1);
-}
-
 } // namespace heddle::lang

@@ -99,19 +99,6 @@ value string_window(const value& string, std::size_t begin, std::size_t end) {
     return string.window(string.offset() + begin, end - begin);
 }
 
-value string_slice(const value& string, std::size_t from, std::size_t to) {
-    if (from >= to) return value::empty_string();
-    const string_object* storage = storage_of(string);
-    std::size_t begin = from;
-    std::size_t end = to;
-    if (!storage->ascii) {
-        const std::string_view text = string_bytes(string);
-        begin = utf8::offset_of(text, from);
-        end = begin + utf8::offset_of(text.substr(begin), to - from);
-    }
-    return string_window(string, begin, end);
-}
-
 std::string_view symbol_name(const value& symbol) noexcept {
     return static_cast<const symbol_object*>(symbol.target())->name();
 }

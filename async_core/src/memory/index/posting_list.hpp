@@ -72,7 +72,4 @@ private:
     std::uint32_t next_ = 0; ///< one past the last slot
 };
 
-/// Maximum number of slots that a list distinguishes.
-inline constexpr std::uint32_t max_slots = 0x7FFF'FFFE;
-
 } // namespace heddle::memory

@@ -76,7 +76,8 @@ coro::task<result<files_read>> read_paths(context_request request, context_sourc
     arrange(named, request.call->task->declared.assembly);
     files_read none;
     if (named.empty()) co_return none;
-    ports::file_port* files = sources.files ? sources.files : request.owner->owner().parts().files;
+    ports::file_port* files =
+        sources.files ? sources.files : request.session->engine().parts().files;
     if (!files) {
         none.warnings.emplace_back("no file is read: this program has no access to files");
         co_return none;

@@ -18,7 +18,7 @@ namespace {
 using lang::value;
 
 void warn(const lookup_caller& caller, std::string text) {
-    log_port& log = caller.owner->owner().log();
+    log_port& log = caller.session->engine().log();
     if (log.enabled(log_level::warn)) log.write(log_level::warn, "context", text);
     if (caller.warnings) caller.warnings->push_back(std::move(text));
 }
@@ -39,8 +39,8 @@ void warn(const lookup_caller& caller, std::string text) {
 [[nodiscard]] host::effect_call call_of(const registered_task& chooser, const lookup_caller& caller,
                                         const ports::memory_request& request,
                                         std::string candidates) {
-    lang::heap& memory = caller.owner->memory();
-    host::effect_call call{*caller.owner, {}, {}, caller.context};
+    lang::heap& memory = caller.session->memory();
+    host::effect_call call{*caller.session, {}, {}, caller.context};
     std::vector<value> names;
     const auto add = [&](std::string_view name, value item) {
         names.push_back(memory.symbol(name));
@@ -105,7 +105,7 @@ coro::task<result<void>> choose_shard(choosing& all, std::size_t from, std::size
 
 coro::task<result<void>> choose(ports::memory_answer& answer, const model_matching& matching,
                                 const ports::memory_request& request, const lookup_caller& caller) {
-    auto* tasks = dynamic_cast<task_source*>(caller.owner->operators());
+    auto* tasks = dynamic_cast<task_source*>(caller.session->operators());
     if (!tasks || answer.matches.empty()) co_return result<void>();
     const auto strategy = request.strategy.value_or(ports::matching_strategy::content);
     auto chooser = matching_task(*tasks, strategy);

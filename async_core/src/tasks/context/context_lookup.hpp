@@ -12,7 +12,7 @@ namespace heddle::tasks {
 
 /// Who asks: where the settings of `with`, warnings and cancellation come from.
 struct lookup_caller {
-    host::session* owner = nullptr;
+    host::session* session = nullptr;
     lang::scope_ref scope;
     source_span span;
     coro::call_context context;

@@ -6,11 +6,11 @@
 
 namespace heddle::tasks {
 
-// `owner` by reference: it outlives every call of a task.
+// `session` by reference: it outlives every call of a task.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
-coro::task<result<void>> run_in_turns(host::session& owner, lang::metered_work work,
+coro::task<result<void>> run_in_turns(host::session& session, lang::metered_work work,
                                       coro::call_context context, std::size_t stack_bytes) {
-    lang::host_job job(owner.realm(), stack_bytes, std::move(work));
+    lang::host_job job(session.realm(), stack_bytes, std::move(work));
     while (!job.resume()) {
         co_await coro::yield_now(*context.loop);
         if (auto stop = context.stop_error()) co_return *std::move(stop);

@@ -19,7 +19,7 @@ inline constexpr std::size_t reading_stack = 16 * 1024 * 1024;
 
 /// Runs `work` in turns with the loop of `context`. For what lang::done_in_a_turn could not do.
 /// Errors: cancelled, also when the deadline has passed; then `work` was stopped.
-[[nodiscard]] coro::task<result<void>> run_in_turns(host::session& owner, lang::metered_work work,
+[[nodiscard]] coro::task<result<void>> run_in_turns(host::session& session, lang::metered_work work,
                                                     coro::call_context context,
                                                     std::size_t stack_bytes = checking_stack);
 

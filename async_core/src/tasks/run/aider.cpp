@@ -90,7 +90,7 @@ constexpr std::string_view show_and_become = "printf '\\n%s\\n\\n' \"$1\"; shift
 
 [[nodiscard]] executor_answer absent(const std::string& program, const std::string& why) {
     executor_answer answer;
-    answer.failure_reason = "dependency_error";
+    answer.failure_reason = to_string(task_failure_reason::dependency_error);
     answer.failure_message = "the program \"" + program + "\" cannot be run: " + why +
                              "; install Aider (python3 -m pip install aider-install && "
                              "aider-install), or say which program to run in its place";
@@ -180,10 +180,10 @@ coro::task<result<executor_answer>> aider_executor::execute(executor_request req
     }
     executor_answer answer;
     if (ended->exit_code != 0) {
-        answer.failure_reason = "tool_execution_error";
+        answer.failure_reason = to_string(task_failure_reason::tool_execution_error);
         answer.failure_message = "\"" + program + "\" " + describe_end(*ended, {});
     }
-    lang::heap& memory = request.owner->memory();
+    lang::heap& memory = request.session->memory();
     answer.content = utf8::replace_invalid(std::move(ended->out));
     const std::vector<std::string> changed = edited_files(answer.content);
     answer.notes = process_notes(memory, *ended);

@@ -9,11 +9,11 @@
 
 namespace heddle::tasks {
 
-host::effect_call clause_call(host::session& owner, const lang::value& callee,
+host::effect_call clause_call(host::session& session, const lang::value& callee,
                               const lang::value& inputs, lang::scope_ref scope, source_span span,
                               coro::call_context context) {
-    lang::heap& memory = owner.memory();
-    host::effect_call call{owner, {}, std::move(scope), context};
+    lang::heap& memory = session.memory();
+    host::effect_call call{session, {}, std::move(scope), context};
     call.request.callee = callee;
     call.request.span = span;
     call.request.names = lang::value::empty_list();

@@ -8,7 +8,7 @@ namespace heddle::tasks {
 
 /// A call of `callee` with the entries of `inputs`, a map, as its clauses. `span`: of the call of
 /// the workflow that it is a part of.
-[[nodiscard]] host::effect_call clause_call(host::session& owner, const lang::value& callee,
+[[nodiscard]] host::effect_call clause_call(host::session& session, const lang::value& callee,
                                             const lang::value& inputs, lang::scope_ref scope,
                                             source_span span, coro::call_context context);
 

@@ -50,7 +50,8 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
     }
     const ports::digest128 content = digest_of(*asked);
     if (const auto before = context.step->take(content))
-        co_return lang::decode_answer(runner->owner().memory(), before->body, ports::find_category);
+        co_return lang::decode_answer(runner->session().memory(), before->body,
+                                      ports::find_category);
     std::string name = one->declared.name;
     result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
     std::optional<std::string> body = encoded(ended);

@@ -92,7 +92,7 @@ result<void> prompt_call_binder::add_argument(lang::effect_request& request,
                     "'" + wanted.task + "' takes " + std::to_string(declared.size()) +
                         " inputs by position");
     }
-    lang::heap& memory = runner_.owner().memory();
+    lang::heap& memory = runner_.session().memory();
     lang::value content;
     if (argument.input.empty()) {
         HEDDLE_TRY(content, lang::json_to_value(memory, argument.json));
@@ -112,12 +112,12 @@ result<void> prompt_call_binder::add_argument(lang::effect_request& request,
 
 result<task_call> prompt_call_binder::bind(const prompt_call& wanted) {
     HEDDLE_TRY(const registered_task* found, find(wanted));
-    host::session& owner = runner_.owner();
-    host::effect_call call = clause_call(owner, found->callable, lang::value::empty_map(),
+    host::session& session = runner_.session();
+    host::effect_call call = clause_call(session, found->callable, lang::value::empty_map(),
                                          of_.scope, of_.span, context_);
     for (std::size_t i = 0; i < wanted.arguments.size(); ++i)
         HEDDLE_CHECK(add_argument(call.request, wanted, i, *found->task));
-    HEDDLE_TRY(task_call bound, bind_call(owner.memory(), found->task, std::move(call)));
+    HEDDLE_TRY(task_call bound, bind_call(session.memory(), found->task, std::move(call)));
     bound.chain = &chain_;
     return bound;
 }

@@ -55,11 +55,11 @@ namespace {
                            "subtask_request: 'max_depth' must be at most " +
                                std::to_string(task_chain::max_depth));
     }
-    host::session& owner = runner.owner();
+    host::session& session = runner.session();
     host::effect_call call =
-        clause_call(owner, found->callable, wanted.inputs, std::move(scope), span, context);
-    HEDDLE_CHECK(add_overrides(owner.memory(), call.request, *found->task, wanted));
-    HEDDLE_TRY(task_call bound, bind_call(owner.memory(), found->task, std::move(call)));
+        clause_call(session, found->callable, wanted.inputs, std::move(scope), span, context);
+    HEDDLE_CHECK(add_overrides(session.memory(), call.request, *found->task, wanted));
+    HEDDLE_TRY(task_call bound, bind_call(session.memory(), found->task, std::move(call)));
     bound.chain = chain;
     bound.max_depth = wanted.max_depth;
     if (!wanted.subtype.empty()) bound.subtype = wanted.subtype;
@@ -84,7 +84,7 @@ namespace {
     if (lang::passes_catches(failure)) return failure;
     outcome.failed = true;
     outcome.message = message_with_hint(failure);
-    outcome.failure = to_value(runner.owner().memory(), task_error_from(failure));
+    outcome.failure = to_value(runner.session().memory(), task_error_from(failure));
     return outcome;
 }
 

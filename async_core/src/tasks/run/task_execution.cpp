@@ -30,6 +30,11 @@ std::string refusal_text(const ports::chat_response& response) {
     return said.starts_with(text) ? said : text + ": " + said;
 }
 
+/// A response that cannot be used, whatever is asked again.
+task_failure llm_failure(std::string message) {
+    return {std::string(to_string(task_failure_reason::llm_error)), std::move(message), {}};
+}
+
 /// The limit of the output cut off a call: there is nothing to run, and asking again with the same
 /// limit would end the same way.
 exhausted_resource cut_call(const ports::chat_response& response,
@@ -107,9 +112,9 @@ task_execution::task_execution(task_runner& runner, task_call&& call)
       chain_(task_chain::link(call_, session_, runner.parts().subtask_depth)),
       choices_(call_, runner.parts()), prompt_(call_),
       model_(runner, call_, choices_, session_, dialog_.request()),
-      check_(*call_.task, runner.owner().memory()),
+      check_(*call_.task, runner.session().memory()),
       report_({call_, chain_, choices_, time_, runner.tasks(), runner.observer(),
-               runner.owner().memory(), runner.results()}),
+               runner.session().memory(), runner.results()}),
       end_(report_, model_, dialog_, history_, time_) {}
 
 // ---------------------------------------------------------------- before the first request
@@ -204,7 +209,7 @@ coro::task<task_execution::verdict> task_execution::prepare() {
 
 context_request task_execution::wanted_context() const {
     context_request wanted;
-    wanted.owner = &runner_.owner();
+    wanted.session = &runner_.session();
     wanted.call = &call_;
     wanted.model = choices_.model();
     if (chain_.outer) wanted.inherited = chain_.outer->files;
@@ -240,7 +245,7 @@ result<void> task_execution::make_request() {
 
 coro::task<result<lang::value>> task_execution::run_executor() {
     executor_request wanted;
-    wanted.owner = &runner_.owner();
+    wanted.session = &runner_.session();
     wanted.call = &call_;
     wanted.prompt = prompt_.take_prompt();
     if (wanted.prompt.empty()) wanted.prompt = call_.task->declared.description;
@@ -303,7 +308,7 @@ task_execution::verdict task_execution::accept(result<ports::chat_response>&& re
     if (!response->refusal.empty() || response->finish == ports::finish_reason::refusal ||
         response->finish == ports::finish_reason::content_filter) {
         const std::string& said = response->refusal.empty() ? response->text : response->refusal;
-        return report_.fail(report_.ending(said), {"llm_error", refusal_text(*response), {}});
+        return report_.fail(report_.ending(said), llm_failure(refusal_text(*response)));
     }
     report_.notes().add_warnings(response->warnings);
     if (!response->cut_tool_call.empty()) {
@@ -327,7 +332,7 @@ task_execution::verdict task_execution::take_tool_calls(ports::chat_response&& r
                                  "', which it was not offered";
         // What it wrote beside the call is no response: it waits for the tool.
         return report_.fail(report_.ending(response.text.empty() ? what : response.text),
-                            {"llm_error", what, {}});
+                            llm_failure(what));
     }
     tools_.begin(response.tool_calls, dialog_.request().messages);
     dialog_.add_calls(std::move(response), choices_.provider_name());
@@ -342,7 +347,8 @@ task_execution::verdict task_execution::take_json(std::string text, bool cut) {
 
 coro::task<task_execution::verdict> task_execution::check_response() {
     lang::metered_work work = [this](lang::work_meter& meter) { check_.run(meter); };
-    result<void> checked = co_await run_in_turns(runner_.owner(), std::move(work), time_.context());
+    result<void> checked =
+        co_await run_in_turns(runner_.session(), std::move(work), time_.context());
     if (!checked) co_return end_.refuse(std::move(checked).error(), check_.give_up());
     co_return end_check();
 }

@@ -33,29 +33,29 @@ std::shared_ptr<conversation> task_runner::conversation_of(const task_call& call
     const auto* sandbox = call.scope->sandbox.get();
     if (sandbox) root.sandbox = sandbox->own().as_value();
     if (settings.conversation) {
-        root.said = said_in(of_.owner.realm(), settings.conversation->ledger);
+        root.said = said_in(of_.session.realm(), settings.conversation->ledger);
         root.opened = settings.conversation->opened();
     } else if (sandbox) {
-        root.said = said_in(of_.owner.realm(), sandbox->own()->ledger);
+        root.said = said_in(of_.session.realm(), sandbox->own()->ledger);
     } else {
-        if (!said_) said_ = std::make_shared<conversation>(of_.owner.realm());
+        if (!said_) said_ = std::make_shared<conversation>(of_.session.realm());
         root.said = said_;
     }
-    return conversation_at(of_.owner.realm(), root, *call.place);
+    return conversation_at(of_.session.realm(), root, *call.place);
 }
 
 void task_runner::make_results() {
-    if (family_->prototypes) results_.emplace(of_.owner.memory(), family_->prototypes);
-    else results_.emplace(of_.owner.memory());
+    if (family_->prototypes) results_.emplace(of_.session.memory(), family_->prototypes);
+    else results_.emplace(of_.session.memory());
 }
 
 void task_runner::prepare_to_share() {
     if (family_->prototypes) return;
-    family_->prototypes = std::make_shared<const result_prototypes>(of_.owner.memory());
+    family_->prototypes = std::make_shared<const result_prototypes>(of_.session.memory());
 }
 
 void task_runner::warn_once(const std::string& message) {
-    log_port& log = of_.owner.owner().log();
+    log_port& log = of_.session.engine().log();
     constexpr std::size_t max_warned = 1000; // a file may be missing for each of a million rows
     if (!log.enabled(log_level::warn)) return;
     std::set<std::string, std::less<>>& warned = family_->warned;

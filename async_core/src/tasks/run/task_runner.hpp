@@ -25,7 +25,7 @@ class task_runner {
 public:
     /// All of it outlives the runner.
     struct environment {
-        host::session& owner;
+        host::session& session;
         const task_system_parts& parts;
         session_parts own; ///< in place of those of `parts`
         const task_registry& tasks;
@@ -43,7 +43,7 @@ public:
     /// One execution (task_execution.hpp).
     [[nodiscard]] coro::task<result<lang::value>> run(task_call&& call);
 
-    [[nodiscard]] host::session& owner() noexcept { return of_.owner; }
+    [[nodiscard]] host::session& session() noexcept { return of_.session; }
     [[nodiscard]] const task_system_parts& parts() const noexcept { return of_.parts; }
     /// Null: none.
     [[nodiscard]] task_observer* observer() const noexcept { return of_.own.observer; }

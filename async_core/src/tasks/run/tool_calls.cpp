@@ -113,7 +113,7 @@ coro::task<result<void>> turn_run::run_beside_others(std::size_t index, step_par
     turn_places::place own(*places);
     result<void> begun = co_await own.begin(context);
     if (!begun) co_return begun;
-    host::side_call place(runner_.owner(), of_.scope);
+    host::side_call place(runner_.session(), of_.scope);
     begun = co_await place.begin(context);
     if (!begun) co_return begun;
     const result<void> ran = co_await run(turn_.calls()[index], place.scope(), context);
@@ -124,7 +124,7 @@ coro::task<result<void>> turn_run::run_beside_others(std::size_t index, step_par
 
 coro::task<result<void>> turn_run::run(called_tool& called, const lang::scope_ref& scope,
                                        coro::call_context context) {
-    const coro::event_loop& loop = runner_.owner().owner().loop();
+    const coro::event_loop& loop = runner_.session().engine().loop();
     const auto began = loop.now();
     result<lang::value> ended = co_await call(called, scope, context);
     called.took = loop.now() - began;
@@ -148,7 +148,7 @@ void turn_run::write(called_tool& called, const lang::value& ended) {
         // too.
         const bool of_program = is_task_result(ended) && !names_a_task(ended);
         auto plain = of_program ? result<lang::value>(ended)
-                                : without_results(runner_.owner().memory(), ended);
+                                : without_results(runner_.session().memory(), ended);
         called.failed = !plain;
         called.answer = plain ? text_of(*plain, most) : capped(plain.error().message(), most);
     } else {
@@ -170,7 +170,7 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
         // What it does not allow is a result for the model; a used-up limit ends the sandbox.
         if (auto stop = lang::refused_by_sandbox(scope, offered->name)) co_return *std::move(stop);
     }
-    host::session& owner = runner_.owner();
+    host::session& session = runner_.session();
     const std::string& text = called.asked.arguments_json;
     if (text.size() > max_arguments_bytes) {
         co_return error(lang::errc::evaluation, "the arguments are too long");
@@ -180,10 +180,10 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
         lang::json_read_options options;
         options.max_depth = max_arguments_depth;
         options.work = &work;
-        if (!text.empty()) inputs = lang::json_to_value(owner.memory(), text, options);
+        if (!text.empty()) inputs = lang::json_to_value(session.memory(), text, options);
     };
     if (!lang::done_in_a_turn(read)) {
-        result<void> done = co_await run_in_turns(owner, std::move(read), context);
+        result<void> done = co_await run_in_turns(session, std::move(read), context);
         if (!done) co_return std::move(done).error();
     }
     if (!inputs) {
@@ -196,7 +196,7 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
     if (offered->what == offered_tool::kind::tool) {
         const auto tool = lang::host_as<tool_callable>(offered->callable)->get();
         host::effect_call call =
-            clause_call(owner, offered->callable, *inputs, scope, of_.span, context);
+            clause_call(session, offered->callable, *inputs, scope, of_.span, context);
         result<lang::value> ended =
             co_await run_kept_tool(&runner_, tool, &called.asked, std::move(call));
         co_return ended;
@@ -207,7 +207,7 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
         result<lang::value> ended = co_await runner_.run(*std::move(bound));
         co_return ended;
     }
-    lang::value asked = subtask_of(owner.memory(), *std::move(inputs), offered->hint);
+    lang::value asked = subtask_of(session.memory(), *std::move(inputs), offered->hint);
     result<subtask_outcome> outcome =
         co_await run_subtask(runner_, std::move(asked), &chain_, scope, of_.span, context);
     if (!outcome) co_return std::move(outcome).error();
@@ -218,10 +218,10 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
 
 result<task_call> turn_run::bind_task(const offered_tool& offered, const lang::value& inputs,
                                       const lang::scope_ref& scope, coro::call_context context) {
-    host::session& owner = runner_.owner();
+    host::session& session = runner_.session();
     HEDDLE_TRY(task_call bound,
-               bind_call(owner.memory(), lang::host_as<task_callable>(offered.callable)->task(),
-                         clause_call(owner, offered.callable, inputs, scope, of_.span, context)));
+               bind_call(session.memory(), lang::host_as<task_callable>(offered.callable)->task(),
+                         clause_call(session, offered.callable, inputs, scope, of_.span, context)));
     bound.chain = &chain_;
     if (chain_.depth_left <= 0 || chain_.has(bound)) {
         return task_failed(task_failure_reason::execution_halted,

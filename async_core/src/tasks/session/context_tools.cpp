@@ -206,7 +206,7 @@ coro::task<result<value>> look_up(ports::memory_port* memory, model_matching mat
             .with_hint("the program that runs this workflow has to configure a memory");
     }
     lookup_caller caller;
-    caller.owner = &call.owner;
+    caller.session = &call.session;
     caller.scope = call.scope;
     caller.span = call.span;
     caller.context = call.context;
@@ -220,9 +220,9 @@ coro::task<result<value>> look_up(ports::memory_port* memory, model_matching mat
         }
         co_return std::move(failed).with_cause(std::move(answer).error());
     }
-    if (whole) co_return map_of(call.owner.memory(), *answer);
+    if (whole) co_return map_of(call.session.memory(), *answer);
     if (answer->error) co_return look_up_failed(tool, *answer->error);
-    co_return paths_of(call.owner.memory(), *answer);
+    co_return paths_of(call.session.memory(), *answer);
 }
 
 /// `tool` is text that lasts.

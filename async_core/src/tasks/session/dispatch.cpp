@@ -104,8 +104,8 @@ private:
 /// One request, without its waiting.
 class request_reading {
 public:
-    request_reading(host::session& owner, dispatch_request& request)
-        : owner_(owner), memory_(owner.memory()), request_(request) {}
+    request_reading(host::session& session, dispatch_request& request)
+        : session_(session), memory_(session.memory()), request_(request) {}
 
     /// The answer that needs no run, or nothing: then `forms` or `text` is to be run.
     std::optional<value> read() {
@@ -120,7 +120,7 @@ public:
                                     "there is nothing to run: the identifier is empty");
         }
         if (id.starts_with("(") || id.starts_with("'(")) return read_workflow();
-        const host::operator_source* operators = owner_.operators();
+        const host::operator_source* operators = session_.operators();
         auto found = operators ? operators->find(memory_, id) : std::nullopt;
         if (!found) return unknown();
         return read_call(*std::move(found));
@@ -144,14 +144,14 @@ private:
                 if (!paths) return bad_paths();
                 item = *std::move(paths);
             }
-            owner_.define(name, std::move(item));
+            session_.define(name, std::move(item));
         }
         return std::nullopt;
     }
 
     std::optional<value> unknown() {
         std::vector<std::string> names;
-        owner_.operators() ? owner_.operators()->collect_names(names) : void();
+        session_.operators() ? session_.operators()->collect_names(names) : void();
         std::string message =
             "there is no template or tool '" + utf8::shortened(request_.identifier, 80) + "'";
         const std::string near = lang::suggest_names(request_.identifier, names);
@@ -180,7 +180,7 @@ private:
                 item = *std::move(paths);
                 name = found.is_tool ? "file_paths" : "files";
             }
-            const bool reserved = !found.is_tool && owner_.operators()->is_reserved_key(name);
+            const bool reserved = !found.is_tool && session_.operators()->is_reserved_key(name);
             if (!reserved && found.declares_inputs && !knows(found, name)) {
                 unknown += (unknown.empty() ? "" : ", ") + name;
                 continue;
@@ -216,7 +216,7 @@ private:
         return request_.params.is_nil() ? value::empty_map() : request_.params;
     }
 
-    host::session& owner_;
+    host::session& session_;
     lang::heap& memory_;
     dispatch_request& request_;
     std::string_view path_;
@@ -224,14 +224,14 @@ private:
 
 } // namespace
 
-coro::task<result<value>> dispatch(host::session& owner, dispatch_request request) {
-    request_reading reading(owner, request);
+coro::task<result<value>> dispatch(host::session& session, dispatch_request request) {
+    request_reading reading(session, request);
     if (auto answer = reading.read()) co_return *std::move(answer);
     result<value> ended = value();
     if (!reading.text.empty()) {
-        ended = co_await owner.evaluate("<workflow>", std::move(reading.text), request.options);
+        ended = co_await session.evaluate("<workflow>", std::move(reading.text), request.options);
     } else {
-        ended = co_await owner.evaluate_forms(std::move(reading.forms), request.options);
+        ended = co_await session.evaluate_forms(std::move(reading.forms), request.options);
     }
     if (ended) co_return reading.answers().complete(*std::move(ended));
     const error& failure = ended.error();

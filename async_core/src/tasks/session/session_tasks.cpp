@@ -27,18 +27,18 @@ coro::task<result<lang::value>> refuse(error failure) { co_return std::move(fail
 
 } // namespace
 
-session_tasks::session_tasks(host::session& owner, task_system_parts parts)
-    : session_tasks(owner, std::make_shared<const task_system_parts>(std::move(parts))) {}
+session_tasks::session_tasks(host::session& session, task_system_parts parts)
+    : session_tasks(session, std::make_shared<const task_system_parts>(std::move(parts))) {}
 
-session_tasks::session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts)
-    : session_tasks(owner, parts, session_parts(*parts)) {}
+session_tasks::session_tasks(host::session& session, std::shared_ptr<const task_system_parts> parts)
+    : session_tasks(session, parts, session_parts(*parts)) {}
 
-session_tasks::session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts,
+session_tasks::session_tasks(host::session& session, std::shared_ptr<const task_system_parts> parts,
                              const session_parts& own)
-    : owner_(owner), parts_(std::move(parts)) {
-    const auto* base = dynamic_cast<const session_tasks*>(owner.base_operators());
+    : session_(session), parts_(std::move(parts)) {
+    const auto* base = dynamic_cast<const session_tasks*>(session.base_operators());
     runner_ = std::make_unique<task_runner>(
-        task_runner::environment{owner_, *parts_, own, registry_, tools_},
+        task_runner::environment{session_, *parts_, own, registry_, tools_},
         base ? base->runner_.get() : nullptr);
     if (!base) {
         register_parts();
@@ -51,8 +51,8 @@ session_tasks::session_tasks(host::session& owner, std::shared_ptr<const task_sy
 void session_tasks::register_parts() {
     for (const task_template& declared : parts_->templates) {
         if (auto added = add(declared); !added) {
-            owner_.owner().log().write(log_level::error, "tasks",
-                                       "a template was left out: " + added.error().message());
+            session_.engine().log().write(log_level::error, "tasks",
+                                          "a template was left out: " + added.error().message());
         }
     }
     for (const auto& built_in : {context_tools(parts_->memory, parts_->matching),
@@ -62,8 +62,8 @@ void session_tasks::register_parts() {
                                  parts_->tools}) {
         for (const tool& declared : built_in) {
             if (auto added = add(declared); !added) {
-                owner_.owner().log().write(log_level::error, "tasks",
-                                           "left out: " + added.error().message());
+                session_.engine().log().write(log_level::error, "tasks",
+                                              "left out: " + added.error().message());
             }
         }
     }
@@ -99,15 +99,15 @@ result<lang::value> session_tasks::add(task_template declared) {
 }
 
 lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
-    lang::value callable =
-        lang::make_host(owner_.memory(), std::make_unique<task_callable>(owner_.memory(), task));
-    if (!task->declared.tools.empty()) owner_.realm().has_tools = true;
+    lang::value callable = lang::make_host(
+        session_.memory(), std::make_unique<task_callable>(session_.memory(), task));
+    if (!task->declared.tools.empty()) session_.realm().has_tools = true;
     const auto before = registry_.add({task, callable});
-    log_port& log = owner_.owner().log();
+    log_port& log = session_.engine().log();
     if (log.enabled(log_level::warn)) {
         const task_template& definition = task->declared;
         if (before.name) {
-            log.write(log_level::warn, "tasks",
+            log.write(parts_->replacement_level, "tasks",
                       "task " + definition.name + " replaces an earlier one");
         } else if (before.kind && definition.subtype != "standard") {
             // Tasks of one kind are the rule: who means a certain one names it.
@@ -120,7 +120,7 @@ lang::value session_tasks::add(std::shared_ptr<const compiled_task> task) {
 }
 
 result<void> session_tasks::add(tool declared) {
-    return tools_.add(owner_.memory(), std::move(declared));
+    return tools_.add(session_.memory(), std::move(declared));
 }
 
 /// How a task is called; without its callable.
@@ -210,7 +210,7 @@ coro::task<result<lang::value>> session_tasks::call(host::effect_call call) {
     if (refusal_ && call.scope->choosing_files)
         return refuse(error(lang::errc::permission, "none is asked outside of main"));
     if (refusal_) return refuse(error(*refusal_).with_span(call.request.span));
-    auto bound = bind_call(owner_.memory(), callable->task(), std::move(call));
+    auto bound = bind_call(session_.memory(), callable->task(), std::move(call));
     if (!bound) return refuse(std::move(bound).error());
     return execute(std::move(*bound));
 }
@@ -225,7 +225,7 @@ void session_tasks::note_replayed(const lang::scope_ref& scope, const ports::ste
                               spent.requests);
 }
 
-// `owner` by reference: it outlives every effect.
+// `session` by reference: it outlives every effect.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 coro::task<result<lang::value>> session_tasks::define_task(host::session&, lang::value form,
                                                            source_span span,
@@ -239,7 +239,7 @@ coro::task<result<lang::value>> session_tasks::define_task(host::session&, lang:
         task = compile_task(*declared, work);
     };
     if (!lang::done_in_a_turn(compile)) { // a long schema, or one with large patterns
-        const result<void> ended = co_await run_in_turns(owner_, compile, context, reading_stack);
+        const result<void> ended = co_await run_in_turns(session_, compile, context, reading_stack);
         if (!ended) co_return ended.error();
     }
     if (!task) co_return std::move(task).error();
@@ -249,9 +249,9 @@ coro::task<result<lang::value>> session_tasks::define_task(host::session&, lang:
 result<lang::value> session_tasks::define_tool(host::session&, const lang::value& form,
                                                lang::value body, source_span span) {
     HEDDLE_TRY(tool_definition definition, parse_deftool(form, span));
-    owner_.realm().has_tools = true;
+    session_.realm().has_tools = true;
     const std::string name = definition.name;
-    if (owner_.owner().log().enabled(log_level::warn)) announce_tool(name);
+    if (session_.engine().log().enabled(log_level::warn)) announce_tool(name);
     auto added = add(make_language_tool(std::move(definition), std::move(body)));
     if (!added) return std::move(added).error().with_span(span);
     return tools_.find(name)->callable;
@@ -259,15 +259,15 @@ result<lang::value> session_tasks::define_tool(host::session&, const lang::value
 
 /// Reports what a new tool hides, or is hidden by.
 void session_tasks::announce_tool(const std::string& name) {
-    log_port& log = owner_.owner().log();
+    log_port& log = session_.engine().log();
     if (tools_.find(name)) {
-        log.write(log_level::warn, "tasks", "tool " + name + " replaces an earlier one");
+        log.write(parts_->replacement_level, "tasks", "tool " + name + " replaces an earlier one");
     }
     if (registry_.find(name)) {
         log.write(log_level::warn, "tasks",
                   "tool " + name + " has the name of a task, which other calls by name reach");
     }
-    if (lang::find_builtin(name) || owner_.owner().find_effect(name)) {
+    if (lang::find_builtin(name) || session_.engine().find_effect(name)) {
         log.write(log_level::warn, "tasks", "tool " + name + " hides the builtin of that name");
     }
 }
@@ -275,7 +275,7 @@ void session_tasks::announce_tool(const std::string& name) {
 std::function<std::unique_ptr<host::operator_source>(host::session&)> operators(
     task_system_parts parts) {
     return [shared = std::make_shared<const task_system_parts>(std::move(parts))](
-               host::session& owner) { return std::make_unique<session_tasks>(owner, shared); };
+               host::session& session) { return std::make_unique<session_tasks>(session, shared); };
 }
 
 } // namespace heddle::tasks

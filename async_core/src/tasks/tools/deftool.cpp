@@ -54,7 +54,7 @@ constexpr std::string_view usage =
 /// Runs the body. The parts are the session's: it ends after every call.
 coro::task<result<lang::value>> run_body(std::shared_ptr<const tool_definition> definition,
                                          lang::value body, tool_call call) {
-    lang::heap& memory = call.owner.memory();
+    lang::heap& memory = call.session.memory();
     std::vector<lang::value> arguments;
     arguments.reserve(definition->inputs.size());
     for (const task_input& input : definition->inputs) {
@@ -66,7 +66,7 @@ coro::task<result<lang::value>> run_body(std::shared_ptr<const tool_definition> 
             arguments.push_back(*std::move(content));
         } else arguments.emplace_back();
     }
-    result<lang::value> ended = co_await call.owner.call_within(
+    result<lang::value> ended = co_await call.session.call_within(
         std::move(body), std::move(arguments), std::move(call.scope), call.context);
     if (!ended) {
         co_return std::move(ended).error().with_trace("in tool " + definition->name, call.span);

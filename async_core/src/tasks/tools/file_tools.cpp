@@ -45,7 +45,7 @@ constexpr std::string_view list_schema = R"({
 
 /// The port, or the error of a host that has none.
 [[nodiscard]] result<ports::file_port*> files_of(const tool_call& call, std::string_view tool) {
-    ports::file_port* files = call.owner.owner().parts().files;
+    ports::file_port* files = call.session.engine().parts().files;
     if (files) return files;
     return error(lang::errc::permission,
                  std::string(tool) + ": this host does not give access to files");
@@ -77,7 +77,7 @@ coro::task<result<value>> read_one(tool_call call) {
     if (!files) co_return std::move(files).error();
     const result<std::string> text = co_await (*files)->read(text_of(call, "path"), call.context);
     if (!text) co_return in_script(text.error(), "read-file");
-    lang::heap& memory = call.owner.memory();
+    lang::heap& memory = call.session.memory();
     if (!memory.can_allocate(text->size())) co_return no_room("read-file");
     co_return lang::make_string(memory, *text);
 }
@@ -87,7 +87,7 @@ coro::task<result<value>> read_several(tool_call call) {
     constexpr std::string_view name = "system:read_files";
     auto files = files_of(call, name);
     if (!files) co_return std::move(files).error();
-    lang::heap& memory = call.owner.memory();
+    lang::heap& memory = call.session.memory();
     const value paths = *lang::map_find(call.inputs, "file_paths");
     std::string all;
     value read = value::empty_list();
@@ -136,7 +136,7 @@ coro::task<result<value>> write_one(tool_call call) {
     const result<void> written =
         co_await (*files)->write(path, text_of(call, "content"), call.context);
     if (!written) co_return in_script(written.error(), "write-file");
-    co_return lang::make_string(call.owner.memory(), path);
+    co_return lang::make_string(call.session.memory(), path);
 }
 
 coro::task<result<value>> list_one(tool_call call) {
@@ -146,7 +146,7 @@ coro::task<result<value>> list_one(tool_call call) {
     const result<std::vector<std::string>> names =
         co_await (*files)->list(text_of(call, "path", "."), call.context);
     if (!names) co_return in_script(names.error(), name);
-    lang::heap& memory = call.owner.memory();
+    lang::heap& memory = call.session.memory();
     value created = value::empty_list();
     for (const std::string& each : *names) {
         created = lang::list_push_back(memory, std::move(created), lang::make_string(memory, each));

@@ -47,9 +47,9 @@ constexpr std::string_view input_schema = R"({
 }
 
 coro::task<result<value>> find(tool_call call) {
-    const auto* tasks = dynamic_cast<const task_source*>(call.owner.operators());
+    const auto* tasks = dynamic_cast<const task_source*>(call.session.operators());
     if (!tasks) co_return value::empty_list();
-    lang::heap& memory = call.owner.memory();
+    lang::heap& memory = call.session.memory();
     const std::string_view text = lang::string_bytes(*lang::map_find(call.inputs, "text"));
     std::vector<std::string> hints;
     if (const value* given = lang::map_find(call.inputs, "hints")) {

@@ -167,7 +167,7 @@ coro::task<result<value>> run_script(ports::process_port* processes, std::string
     const std::chrono::milliseconds timeout = request->timeout;
     result<ports::process_result> ended =
         co_await processes->run(*std::move(request), call.context);
-    lang::heap& memory = call.owner.memory();
+    lang::heap& memory = call.session.memory();
     if (!ended) {
         error failure = std::move(ended).error();
         if (failure.is_cancelled()) co_return failure;

@@ -214,19 +214,19 @@ void tool_registry::collect_names(std::vector<std::string>& names) const {
 coro::task<result<lang::value>> call_tool(std::shared_ptr<const registered_tool> one,
                                           host::effect_call call) {
     const source_span span = call.request.span;
-    auto inputs = bind_clauses(*one, call.owner.memory(), std::move(call.request));
+    auto inputs = bind_clauses(*one, call.session.memory(), std::move(call.request));
     if (!inputs) co_return std::move(inputs).error();
     result<void> fits;
     lang::metered_work check = [&](lang::work_meter& work) {
-        fits = check_values(*one, call.owner.memory(), *inputs, span, work);
+        fits = check_values(*one, call.session.memory(), *inputs, span, work);
     };
     if (!lang::done_in_a_turn(check)) {
-        result<void> checked = co_await run_in_turns(call.owner, std::move(check), call.context);
+        result<void> checked = co_await run_in_turns(call.session, std::move(check), call.context);
         if (!checked) co_return std::move(checked).error();
     }
     if (!fits) co_return std::move(fits).error();
     const bool raises = raises_failures(call.scope);
-    tool_call tool{call.owner, *std::move(inputs), std::move(call.scope), call.context, span};
+    tool_call tool{call.session, *std::move(inputs), std::move(call.scope), call.context, span};
     result<lang::value> ended = co_await one->declared.run(std::move(tool));
     if (!ended) co_return std::move(ended).error().with_span(span);
     if (raises && is_failed_result(*ended)) {

@@ -67,7 +67,7 @@ coro::task<result<value>> ask_user(const user_port* ask, tool_call call) {
         co_return error(lang::errc::evaluation,
                         "system:ask_user: \"" + *answer + "\" is not one of the choices");
     }
-    co_return lang::make_string(call.owner.memory(), *answer);
+    co_return lang::make_string(call.session.memory(), *answer);
 }
 
 } // namespace

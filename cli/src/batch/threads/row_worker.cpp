@@ -56,10 +56,10 @@ result<void> row_worker::open() {
     parts.print_room = wait_in(of_.home.room_to_print());
     parts.log_room = wait_in(of_.home.room_to_log());
     parts.operators = [this, shared = std::make_shared<const tasks::task_system_parts>(
-                                 std::move(tasks))](host::session& owner) {
+                                 std::move(tasks))](host::session& session) {
         tasks::session_parts own(*shared);
         own.observer = observer_;
-        return std::make_unique<tasks::session_tasks>(owner, shared, own);
+        return std::make_unique<tasks::session_tasks>(session, shared, own);
     };
     engine_ = std::make_unique<host::engine>(loop_, std::move(parts));
     sessions_.emplace(row_place{*engine_, services_->bounds(), of_.counter, observer_}, of_.program,

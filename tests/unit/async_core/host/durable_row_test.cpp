@@ -92,7 +92,7 @@ public:
     coro::task<result<lang::value>> run(effect_call call) override {
         ports::step_memory& step = *call.context.step;
         if (const auto kept = step.take(answer))
-            co_return lang::make_string(call.owner.memory(), kept->body);
+            co_return lang::make_string(call.session.memory(), kept->body);
         if (!step.take(question)) {
             const result<void> kept = co_await step.keep(question, "q", "?", {}, call.context);
             if (!kept) co_return kept.error();
@@ -112,7 +112,7 @@ public:
     coro::task<result<lang::value>> run(effect_call call) override {
         lang::value callee = call.request.arguments[0];
         result<lang::value> ended =
-            co_await call.owner.call_within(std::move(callee), {}, call.scope, call.context);
+            co_await call.session.call_within(std::move(callee), {}, call.scope, call.context);
         co_return ended;
     }
 

@@ -32,10 +32,10 @@ public:
     int loads = 0;
 };
 
-coro::task<void> load_image(engine* owner, std::string text,
+coro::task<void> load_image(engine* engine, std::string text,
                             std::optional<result<std::shared_ptr<session_image>>>* out) {
     result<std::shared_ptr<session_image>> ended =
-        co_await session_image::load(*owner, "program", std::move(text));
+        co_await session_image::load(*engine, "program", std::move(text));
     out->emplace(std::move(ended));
 }
 

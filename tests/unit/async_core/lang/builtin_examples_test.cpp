@@ -64,7 +64,7 @@ TEST(library_examples, all_hold_and_every_function_has_one) {
     std::size_t count = 0;
     for (std::uint32_t i = 0; i < harness.harness.global_count(); ++i) {
         const std::string name(harness.harness.global_name(i));
-        if (!harness.harness.is_library_global(i) || name.front() == '%') continue;
+        if (!harness.harness.is_prelude_global(i) || name.front() == '%') continue;
         const auto entry = describe(harness.harness, name, help_reach::language);
         ASSERT_TRUE(entry) << name;
         EXPECT_FALSE(entry->summary.empty()) << name;

@@ -159,6 +159,10 @@ TEST(context_clauses, of_a_call_are_refused_before_anything_is_sent) {
     EXPECT_EQ(refusal("(context '((inheritContext full) (fresh_context \"enabled\")))"),
               "TaskError: task ask: context: fresh_context \"enabled\" excludes inherit_context "
               "\"full\"");
+    const auto paths = w.run("(ask (q 1) (context (list \"a.txt\")))");
+    ASSERT_FALSE(paths);
+    EXPECT_THAT(paths.error().message(), HasSubstr("context takes settings, not paths"));
+    EXPECT_EQ(paths.error().info().hint, "files go into (files paths)");
     EXPECT_EQ(refusal("(history_config '((turns 1)))"),
               "SexpEvaluationError: task ask: history_config has no setting 'turns'");
     EXPECT_TRUE(w.llm.asked.empty());

@@ -125,7 +125,7 @@ public:
         context_builder builder(sources, options);
         concerned = builder.concerns(call, inherited != nullptr);
         context_request request;
-        request.owner = w.session.get();
+        request.session = w.session.get();
         request.call = &call;
         request.inherited = std::move(inherited);
         request.room = room;

@@ -449,7 +449,7 @@ TEST(subtasks, a_tool_of_the_workflow_may_ask_for_one) {
     asks_for_more.name = "more";
     asks_for_more.run = [](tool_call call) -> coro::task<result<lang::value>> {
         co_return lang::json_to_value(
-            call.owner.memory(),
+            call.session.memory(),
             continuation(
                 R"({"type":"atomic","description":"d","inputs":{"topic":"t"},"name":"child"})"));
     };

@@ -152,9 +152,9 @@ TEST(check_calls, a_variable_with_the_name_of_a_clause) {
     EXPECT_EQ(problems("(define (f path x) (read-file (path x)))"), lines{});
 }
 
-TEST(check_calls, phases_are_no_names_in_quotes) {
+TEST(check_calls, phases_are_callables_or_their_names) {
     const auto loop = [](const std::string& executor, const std::string& validator) {
-        return problems(twice +
+        return problems(twice + "(define (both x i) x)(define name 'twice)" +
                         "(iterative-loop (max-iterations 1) (initial-input 1) (test-command "
                         "\"t\")\n(executor " +
                         executor + ")\n(validator " + validator +
@@ -162,7 +162,9 @@ TEST(check_calls, phases_are_no_names_in_quotes) {
     };
     const std::string any = "(lambda (x i) x)";
     EXPECT_EQ(loop(any, any), lines{});
-    EXPECT_EQ(loop("'twice", any),
+    EXPECT_EQ(loop("'both", "'both"), lines{});
+    EXPECT_EQ(loop("'twice", any).size(), 1U) << "it takes one input";
+    EXPECT_EQ(loop("name", any),
               (lines{"wrong-type 3:1 a phase must be something to call, not the symbol twice"}));
     EXPECT_EQ(loop("\"twice\"", any).size(), 1U);
     EXPECT_EQ(loop("twice", any).size(), 1U) << "it takes one input";
@@ -175,6 +177,39 @@ TEST(check_calls, a_future_is_not_its_value) {
               (lines{"wrong-type 2:24 content: argument 1 must be a task result, not a future"}));
     EXPECT_EQ(problems(greet + "(define (f x) (content (await (spawn (greet (who x))))))"),
               lines{});
+}
+
+TEST(check_calls, json_of_tasks_that_have_none) {
+    const std::string parsed =
+        "the task 'greet' has no JSON output: its result has no parsed content";
+    EXPECT_EQ(problems(greet + "(define (f x) (parsed (greet (who x))))"),
+              (lines{"no-json 2:15 " + parsed}));
+    EXPECT_EQ(problems(greet + "(define (f x) (let ((r (greet x))) (if (ok? r) (parsed r) 1)))"),
+              (lines{"no-json 2:48 " + parsed}));
+    EXPECT_EQ(problems(greet + "(get (call-atomic-task 'greet (who 1)) 'parsedContent)"),
+              (lines{"no-json 2:1 " + parsed}));
+    EXPECT_EQ(problems(greet + "(get-field (greet (who 1)) \"name\")"),
+              (lines{"no-json 2:1 the task 'greet' has no JSON output: its result has no 'name'"}));
+}
+
+TEST(check_calls, json_of_tasks_that_may_have_some) {
+    const std::string head = "(defatom ask (params q) (instructions \"{{q}}\") ";
+    for (const char* clause : {"(output_format ((type \"json\")))", "(returns \"object\")"})
+        EXPECT_EQ(problems(head + clause + ") (parsed (ask (q 1)))"), lines{}) << clause;
+    for (const char* good :
+         {"(get-field (greet (who 1)) \"content\")", "(get (greet (who 1)) 'parsedContent 5)",
+          "(define (f greet) (parsed (greet 1)))", "(define (f r) (parsed r)) (f (greet (who 1)))",
+          "(let ((r (greet (who 1)))) (set! r 5) (parsed r))",
+          "(defmacro read-it (call) `(let ((r ,call)) (list r (parsed r)))) "
+          "(read-it (greet (who 1)))",
+          "(defmacro read-it (call) `(parsed ,call)) (read-it (greet (who 1)))"})
+        EXPECT_EQ(problems(greet + good), lines{}) << good;
+    for (const char* replaced : {"(set! greet ask) (parsed (greet (who 1)))",
+                                 "(define (parsed r) r) (parsed (greet 1))"}) {
+        for (const std::string& each :
+             problems(greet + head + "(returns \"object\"))\n" + replaced))
+            EXPECT_FALSE(each.starts_with("no-json")) << each << "\n" << replaced;
+    }
 }
 
 } // namespace

@@ -18,7 +18,7 @@ namespace heddle::tasks {
 
 /// The request for a context. Everything that it points to outlives the preparation.
 struct context_request {
-    host::session* owner = nullptr;
+    host::session* session = nullptr;
     const task_call* call = nullptr; ///< task, bound inputs, overrides
     /// Context of the task that started this one (a subtask, a call inside a prompt), or null.
     std::shared_ptr<const assembled_context> inherited;

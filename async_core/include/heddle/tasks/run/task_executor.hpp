@@ -18,7 +18,7 @@ namespace heddle::tasks {
 
 /// A request to perform one task. Everything that it points to outlives the execution.
 struct executor_request {
-    host::session* owner = nullptr;
+    host::session* session = nullptr;
     const task_call* call = nullptr; ///< task, bound inputs, overrides
     std::string prompt;              ///< instructions (without any: the description), filled
     std::string system;              ///< base and the task's system prompt, filled

@@ -1,6 +1,7 @@
 // The parts of the task system that a host provides.
 #pragma once
 
+#include <heddle/base/log.hpp>
 #include <heddle/ports/memory_port.hpp>
 #include <heddle/ports/price_port.hpp>
 #include <heddle/ports/process_port.hpp>
@@ -58,6 +59,9 @@ struct task_system_parts {
     ports::process_port* processes = nullptr; ///< null: running a program raises PermissionError
     std::string processes_hint; ///< how to allow programs, for that error; may be empty
     user_port ask_user;         ///< performs system:ask_user; empty: it raises PermissionError
+    /// At which a task or tool that replaces an earlier one of its name is logged; at a prompt, a
+    /// definition is often entered again.
+    log_level replacement_level = log_level::warn;
 };
 
 } // namespace heddle::tasks

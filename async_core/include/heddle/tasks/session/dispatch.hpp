@@ -31,8 +31,8 @@ struct dispatch_request {
 /// with similar names.
 ///
 /// Errors: cancelled, except by a deadline, which is `execution_timeout`. Cancellation: as
-/// session::evaluate. Threads: the session's. `owner` outlives the call; one request at a time.
-[[nodiscard]] coro::task<result<lang::value>> dispatch(host::session& owner,
+/// session::evaluate. Threads: the session's. `session` outlives the call; one request at a time.
+[[nodiscard]] coro::task<result<lang::value>> dispatch(host::session& session,
                                                        dispatch_request request);
 
 } // namespace heddle::tasks

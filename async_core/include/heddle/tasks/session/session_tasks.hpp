@@ -26,11 +26,11 @@ public:
     /// In a session that begins with another one (host::session_image), whose operators are
     /// session_tasks: the tasks and tools are those that were registered there, whatever the
     /// parts name.
-    session_tasks(host::session& owner, task_system_parts parts);
+    session_tasks(host::session& session, task_system_parts parts);
     /// With parts that sessions share.
-    session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts);
+    session_tasks(host::session& session, std::shared_ptr<const task_system_parts> parts);
     /// `own`: in place of theirs.
-    session_tasks(host::session& owner, std::shared_ptr<const task_system_parts> parts,
+    session_tasks(host::session& session, std::shared_ptr<const task_system_parts> parts,
                   const session_parts& own);
     ~session_tasks() override;
     session_tasks(const session_tasks&) = delete;
@@ -58,19 +58,19 @@ public:
     [[nodiscard]] coro::task<result<lang::value>> call(host::effect_call call) override;
     void note_replayed(const lang::scope_ref& scope, const ports::step_spending& spent) override;
     [[nodiscard]] bool visit_shared(lang::host_object::value_visitor& visitor) const override;
-    [[nodiscard]] coro::task<result<lang::value>> define_task(host::session& owner,
+    [[nodiscard]] coro::task<result<lang::value>> define_task(host::session& session,
                                                               lang::value form, source_span span,
                                                               coro::call_context context) override;
     /// A later tool replaces an earlier one of its name; this, and a task or builtin of that
     /// name, is logged. Errors: SexpEvaluationError naming the invalid part.
-    [[nodiscard]] result<lang::value> define_tool(host::session& owner, const lang::value& form,
+    [[nodiscard]] result<lang::value> define_tool(host::session& session, const lang::value& form,
                                                   lang::value body, source_span span) override;
 
 protected:
     /// Runs a call whose inputs were checked. For hosts that perform tasks without a model (tests,
     /// replays).
     [[nodiscard]] virtual coro::task<result<lang::value>> execute(task_call call);
-    [[nodiscard]] host::session& owner() noexcept { return owner_; }
+    [[nodiscard]] host::session& session() noexcept { return session_; }
 
 private:
     void register_parts();
@@ -80,7 +80,7 @@ private:
     [[nodiscard]] lang::value add(std::shared_ptr<const compiled_task> task);
     [[nodiscard]] static lang::operator_info described(const compiled_task& task);
 
-    host::session& owner_;
+    host::session& session_;
     std::shared_ptr<const task_system_parts> parts_;
     task_registry registry_;
     tool_registry tools_;

@@ -18,7 +18,7 @@ namespace heddle::tasks {
 
 /// One call of a tool: its clauses as a map, in the order in which they were written.
 struct tool_call {
-    host::session& owner; ///< outlives the call
+    host::session& session; ///< outlives the call
     lang::value inputs;
     lang::scope_ref scope; ///< the scope of the call
     coro::call_context context;

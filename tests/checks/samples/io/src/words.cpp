@@ -6,6 +6,13 @@ int made = 0; // expect: words
 int made_up = 0;
 int most_calls = 0; // expect: words
 int utmost_calls = 0;
+int swelling_of_a_body = 0; // expect: words
+int leftovers = 0; // expect: words
+void call(host::session& owner, nursery& owner_of_it); // expect: words
+engine* owner_ = nullptr; // expect: words
+permit right; // expect: words
+void compare(value left, value right);
+void own_session(sub_session& owner);
 void draw_the_world(); // expect: words
 int long_enough = 1; // A comment that goes on for more than a hundred columns is too wide. expect: columns
 const char* text = "A literal may be as wide as it likes: it is not broken in mid-phrase, which would hide it.";

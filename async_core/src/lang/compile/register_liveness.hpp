@@ -1,4 +1,4 @@
-// What the machine may leave undone for a function.
+// Registers that may hold an object when a function ends, and functions that call nothing.
 #pragma once
 
 #include <heddle/lang/code.hpp>

@@ -1,4 +1,4 @@
-#include "leftovers.hpp"
+#include "register_liveness.hpp"
 
 #include "operands.hpp"
 
