@@ -45,7 +45,7 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
             continue;
         }
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
-        if (each.kind == step_kind::refused) {
+        if (each.kind == step_kind::refused || each.kind == step_kind::tool) {
             parts_[each.path].emplace(each.content, ports::kept_part{std::move(each.body), true});
         } else if (each.kind == step_kind::request || each.kind == step_kind::reused) {
             // A response of an earlier program has cost this one nothing.
@@ -54,8 +54,6 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
             if (!is_reused) spent_by_parts[each.path] += each.spent;
             parts_[each.path].emplace(each.content,
                                       ports::kept_part{std::move(each.body), is_counted});
-        } else if (each.kind == step_kind::tool) {
-            parts_[each.path].emplace(each.content, ports::kept_part{std::move(each.body), true});
         } else if (each.kind == step_kind::clock) {
             clocks_.push_back(std::move(each));
         } else {
@@ -151,12 +149,6 @@ result<const step_record*> durable_row::recorded(const digest128& path, std::str
         return *broken_;
     }
     return &record;
-}
-
-std::optional<std::string> durable_row::note_of(const digest128& path) const {
-    const auto found = by_path_.find(path);
-    if (found == by_path_.end() || closed_) return std::nullopt;
-    return earlier_[found->second].body;
 }
 
 std::optional<ports::kept_part> durable_row::take_part(const digest128& step,

@@ -74,8 +74,6 @@ public:
     [[nodiscard]] result<const ports::step_record*> recorded(const ports::digest128& path,
                                                              std::string_view name,
                                                              const ports::digest128& content);
-    /// What was noted of a function of the program that began there; nothing: none has.
-    [[nodiscard]] std::optional<std::string> note_of(const ports::digest128& path) const;
     /// The world is asked for something: its branch waits, and others may run.
     void begin_work() noexcept { ++at_work_; }
     void end_work() noexcept { --at_work_; }

@@ -14,10 +14,6 @@ ports::digest128 durable_step::next_nested() noexcept {
     return step_path::inside(path_, step_path::part::nested, nested_++);
 }
 
-std::optional<std::string> durable_step::next_function() {
-    return row_.note_of(step_path::inside(path_, step_path::part::nested, nested_));
-}
-
 std::uint64_t durable_step::seed() const noexcept { return row_.log().seed() ^ path_.low; }
 
 std::optional<ports::kept_part> durable_step::take(const ports::digest128& content) {
@@ -27,6 +23,7 @@ std::optional<ports::kept_part> durable_step::take(const ports::digest128& conte
 }
 
 bool durable_step::may_ask() noexcept {
+    if (end_is_known_) return false;
     if (!row_.log().plan() && !row_.only_replays()) return true;
     refused_ = true;
     return false;

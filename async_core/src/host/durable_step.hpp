@@ -3,10 +3,6 @@
 
 #include <heddle/ports/step_memory.hpp>
 
-#include <optional>
-#include <string>
-#include <utility>
-
 namespace heddle::host {
 
 class durable_row;
@@ -20,20 +16,20 @@ public:
     [[nodiscard]] const ports::digest128& path() const noexcept { return path_; }
     /// The path of the next function of the program that begins as a part of this.
     [[nodiscard]] ports::digest128 next_nested() noexcept;
-    /// What is noted of that function, for its record.
-    [[nodiscard]] std::string take_note() noexcept { return std::exchange(note_, {}); }
     /// What it has paid for, but for what the records of its requests have counted.
     [[nodiscard]] ports::step_spending spent() const noexcept;
     /// A part of it was kept by an earlier execution.
     [[nodiscard]] bool remembers() const noexcept { return remembers_; }
+    /// An earlier execution has ended it, and its answer is that of then: functions of the program
+    /// run again as parts of it, but nothing more is asked.
+    void note_end_is_known() noexcept { end_is_known_ = true; }
+    [[nodiscard]] bool end_is_known() const noexcept { return end_is_known_; }
     /// It was not allowed to ask the world.
     [[nodiscard]] bool refused() const noexcept { return refused_; }
     /// Its answer is not all: functions of the program have run as parts of it, or it has left
     /// something for later steps. It is performed again by each execution.
     [[nodiscard]] bool composed() const noexcept { return nested_ != 0 || leaves_trace_; }
     void note_trace() noexcept override { leaves_trace_ = true; }
-    [[nodiscard]] std::optional<std::string> next_function() override;
-    void note_next_function(std::string note) override { note_ = std::move(note); }
     /// A seed that no other step of the row has, and that each execution of it has.
     [[nodiscard]] std::uint64_t seed() const noexcept;
 
@@ -58,9 +54,9 @@ private:
     durable_row& row_;
     ports::digest128 path_;
     std::uint32_t nested_ = 0;
-    std::string note_; ///< of the next nested function
     bool remembers_ = false;
     bool refused_ = false;
+    bool end_is_known_ = false;
     bool leaves_trace_ = false;
     ports::step_spending spent_;
     ports::step_spending counted_; ///< by the records of requests of this execution

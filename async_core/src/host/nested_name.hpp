@@ -5,9 +5,6 @@
 
 #include <heddle/coro/task.hpp>
 
-#include <string>
-#include <utility>
-
 namespace heddle::host {
 
 /// A function of the program that begins as a part of a step: what it does is named by that step,
@@ -15,7 +12,7 @@ namespace heddle::host {
 class nested_name {
 public:
     nested_name(durable_row& row, std::uint32_t fiber, durable_step& step)
-        : row_(row), fiber_(fiber), path_(step.next_nested()), note_(step.take_note()) {
+        : row_(row), fiber_(fiber), path_(step.next_nested()) {
         row_.ways().note_fiber(fiber_, path_);
     }
     nested_name(const nested_name&) = delete;
@@ -35,7 +32,6 @@ public:
             record.kind = ports::step_kind::nested;
             record.path = path_;
             record.name = name;
-            record.body = std::move(note_);
             result<void> given = co_await row_.record_turn(std::move(record), false);
             begun = std::move(given);
         }
@@ -47,7 +43,6 @@ private:
     durable_row& row_;
     std::uint32_t fiber_;
     ports::digest128 path_;
-    std::string note_;
 };
 
 } // namespace heddle::host

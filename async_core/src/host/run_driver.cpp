@@ -195,6 +195,10 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 const std::uint32_t ordinal = fiber->request().ordinal;
                 effect_call asked{session_, std::move(fiber->request()), std::move(scope),
                                   context_of(*fiber, state), &*fiber};
+                if (step && step->self.end_is_known()) {
+                    // Its time has passed when it was cut off, not while it is repeated.
+                    asked.context.until = options_.until;
+                }
                 const coro::deadline until = asked.context.until;
                 if (step) {
                     asked.context.step = &step->self;

@@ -72,8 +72,7 @@ struct step_record {
     digest128 content; ///< of what was asked; zero: it has no such key
     double at = 0;     ///< seconds of the row's clock when the record was delivered
     std::string name;  ///< of the task, tool or builtin, for listings
-    std::string body;  ///< an encoded value or error; of a function: step_memory's note of it.
-                       ///< Nothing looks into it here.
+    std::string body;  ///< an encoded value or error; nothing looks into it here
     step_spending spent;
     /// For a `request` that is read for a further attempt: whether a record of its step has counted
     /// its cost. Not stored.

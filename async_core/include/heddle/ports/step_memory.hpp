@@ -55,12 +55,6 @@ public:
     /// The request that was noted last under `content` has cost nothing, so a process that ends now
     /// leaves nothing that may have been paid for. Does not wait.
     virtual void note_unpaid(digest128 /*content*/) {}
-    /// What was noted of the next function of the program that begins as a part of the step, by an
-    /// earlier execution; nothing: there it has not begun.
-    [[nodiscard]] virtual std::optional<std::string> next_function() { return std::nullopt; }
-    /// Notes something of the next function that begins as a part of the step: what it is called
-    /// with, where that depends on time.
-    virtual void note_next_function(std::string /*note*/) {}
     /// The step changes more than its answer: what was said in a conversation. It is performed
     /// again by another execution of the row, with the parts that it kept.
     virtual void note_trace() noexcept {}

@@ -6,9 +6,7 @@
 #include <heddle/coro/nursery.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/lang/text.hpp>
-#include <heddle/ports/step_memory.hpp>
 
-#include <algorithm>
 #include <string>
 
 namespace heddle::tasks {
@@ -46,9 +44,8 @@ class response_stream::pieces final : public ports::flow_gate,
                                       public held_stream,
                                       private ports::flow_gate::listener {
 public:
-    /// `outer`: that of the host, which receives the same text; may be null. `heard`: what the
-    /// function knows already.
-    pieces(ports::flow_gate* outer, std::string& heard) : outer_(outer), heard_(heard) {
+    /// `outer`: that of the host, which receives the same text; may be null.
+    explicit pieces(ports::flow_gate* outer) : outer_(outer) {
         if (outer_) outer_->listen(*this);
     }
 
@@ -60,11 +57,7 @@ public:
         closed_ = true;
         arrived_.notify();
     }
-    /// Whether there is text for the function.
-    [[nodiscard]] bool empty() {
-        leave_out_heard();
-        return waiting_.empty() || !heard_.empty();
-    }
+    [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
     /// All that waits. A character is never split between two pieces.
     [[nodiscard]] std::string take() {
@@ -83,8 +76,7 @@ public:
     }
 
     [[nodiscard]] bool open() const noexcept override {
-        const bool has_room = let_go_ || waiting_.size() < max_waiting + heard_.size();
-        return has_room && (!outer_ || outer_->open());
+        return (let_go_ || waiting_.size() < max_waiting) && (!outer_ || outer_->open());
     }
     void let_go() noexcept override {
         if (std::exchange(let_go_, true)) return;
@@ -97,23 +89,7 @@ private:
         tell_open();
     }
 
-    /// Of another response than that the function is called with everything.
-    void leave_out_heard() {
-        if (heard_.empty()) return;
-        const std::size_t known = std::min(heard_.size(), waiting_.size());
-        if (heard_.compare(0, known, waiting_, 0, known) != 0) {
-            heard_.clear();
-        } else if (known == heard_.size()) {
-            waiting_.erase(0, known);
-            heard_.clear();
-        } else if (closed_) { // the rest is of the next response
-            waiting_.clear();
-            heard_.erase(0, known);
-        }
-    }
-
     ports::flow_gate* outer_;
-    std::string& heard_;
     std::string waiting_;
     coro::wait_point arrived_;
     bool closed_ = false;
@@ -131,20 +107,24 @@ void response_stream::open() {
 }
 
 /// `ended` is set when the response has ended, also with an error: what has arrived is handed on
-/// first.
+/// first. How a text is divided depends on time. So that a durable row calls the function in the
+/// same way whenever it is continued, there it gets all of a response that has been kept.
 coro::task<result<void>> response_stream::read(pieces& arrived, ports::llm_port& provider,
                                                const ports::chat_request& request,
                                                task_costs& costs,
                                                std::optional<result<ports::chat_response>>& ended,
                                                step_parts& parts, coro::call_context context) {
     const step_parts::part counted(parts);
-    ports::chat_delta_sink sink = [this, &arrived](std::string_view text) -> result<void> {
-        arrived.add(text);
+    const bool is_durable = context.step != nullptr;
+    ports::chat_delta_sink sink = [this, &arrived,
+                                   is_durable](std::string_view text) -> result<void> {
+        if (!is_durable) arrived.add(text);
         return notify_host(text);
     };
     result<ports::chat_response> response =
         co_await provider.stream(request, std::move(sink), context);
     costs.request_ended(response); // what the function asks may wait for it
+    if (is_durable && response) arrived.add(response->text);
     ended.emplace(std::move(response));
     arrived.close();
     co_return result<void>();
@@ -164,27 +144,20 @@ coro::task<result<void>> response_stream::hand_on(pieces& arrived, step_parts& p
         inner.stream = number.get();
     });
     for (;;) {
-        std::string text;
-        if (std::optional<std::string> earlier = earlier_piece(context)) {
-            text = *std::move(earlier);
-            heard_ += text;
-        } else {
-            while (arrived.empty() && !arrived.closed()) {
-                const coro::wake woken = co_await arrived.arrived(context);
-                if (woken == coro::wake::notified) continue;
-                if (auto stop = context.stop_error()) co_return *std::move(stop);
-            }
-            if (arrived.empty()) co_return result<void>();
-            text = arrived.take();
-            if (text.empty()) {
-                // The beginning of a character: its rest has to come first.
-                const coro::wake woken = co_await arrived.arrived(context);
-                if (woken == coro::wake::notified) continue;
-                if (auto stop = context.stop_error()) co_return *std::move(stop);
-                continue;
-            }
+        while (arrived.empty() && !arrived.closed()) {
+            const coro::wake woken = co_await arrived.arrived(context);
+            if (woken == coro::wake::notified) continue;
+            if (auto stop = context.stop_error()) co_return *std::move(stop);
         }
-        if (context.step) context.step->note_next_function(text);
+        if (arrived.empty()) co_return result<void>();
+        const std::string text = arrived.take();
+        if (text.empty()) {
+            // The beginning of a character: its rest has to come first.
+            const coro::wake woken = co_await arrived.arrived(context);
+            if (woken == coro::wake::notified) continue;
+            if (auto stop = context.stop_error()) co_return *std::move(stop);
+            continue;
+        }
         std::vector<lang::value> arguments{lang::make_string(memory, text)};
         result<lang::value> called =
             co_await session.call_within(receiver_, std::move(arguments), scope, context, true);
@@ -192,14 +165,6 @@ coro::task<result<void>> response_stream::hand_on(pieces& arrived, step_parts& p
         if (!called.error().is_cancelled()) failure_ = called.error();
         co_return std::move(called).error();
     }
-}
-
-/// How a text is divided depends on time, so the records of a durable step say it.
-std::optional<std::string> response_stream::earlier_piece(const coro::call_context& context) {
-    if (!context.step) return std::nullopt;
-    std::optional<std::string> note = context.step->next_function();
-    if (note && note->empty()) note.reset(); // of an earlier version of heddle, or no piece
-    return note;
 }
 
 result<void> response_stream::notify_host(std::string_view text) {
@@ -226,7 +191,7 @@ coro::task<result<ports::chat_response>> response_stream::ask(ports::llm_port& p
         request.gate = nullptr;
         co_return response;
     }
-    pieces arrived(host_ ? host_->gate() : nullptr, heard_);
+    pieces arrived(host_ ? host_->gate() : nullptr);
     request.gate = &arrived;
     std::optional<result<ports::chat_response>> ended;
     step_parts parts(context.step, 2);

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -52,14 +51,10 @@ private:
                                                 step_parts& parts, coro::call_context context);
     [[nodiscard]] coro::task<result<void>> hand_on(pieces& arrived, step_parts& parts,
                                                    coro::call_context context);
-    /// What an earlier execution of the step has called the function with; nothing: no more.
-    [[nodiscard]] std::optional<std::string> earlier_piece(const coro::call_context& context);
     [[nodiscard]] result<void> notify_host(std::string_view text);
 
     task_runner& runner_;
     const task_call& call_;
-    /// What the function has been called with in place of what is still to arrive.
-    std::string heard_;
     std::uint64_t number_; ///< among the executions of the session
     lang::value receiver_; ///< a function, or nil
     bool open_ = false;
