@@ -157,6 +157,8 @@ coro::task<int> call_endpoint::respond_in_pieces(const served_function& called, 
     head.fields.push_back({"Cache-Control", "no-cache"});
     result<void> sent = co_await response.start(std::move(head));
     job running = called.program.start(called.signature.name, std::move(input), bounds);
+    // Not only between two pieces: a client that does not read may hold up a write.
+    const job_cancellation ends(context, running);
     cancel_signal stop(context);
     while (sent && !context.cancelled()) {
         std::optional<piece> next = co_await running.next(stop.token());

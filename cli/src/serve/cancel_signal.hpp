@@ -3,11 +3,28 @@
 
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
+#include <heddle/job.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
 namespace heddle::cli {
+
+/// Cancels a job when a context is cancelled, whatever is being waited for. `cancel` of the job may
+/// be called at any time. Lifetime: that of the job. Threads: the loop's only.
+class job_cancellation final : private coro::cancel_hook {
+public:
+    job_cancellation(coro::call_context context, job& running) noexcept : running_(running) {
+        if (!context.cancel) return;
+        if (context.cancelled()) running_.cancel();
+        else context.cancel->hook(*this);
+    }
+
+private:
+    void on_cancel(cancel_reason) noexcept override { running_.cancel(); }
+
+    job& running_;
+};
 
 /// Ends an operation of the embedding library when a context is cancelled. One operation at a time.
 /// Lifetime: until the operation has completed. Threads: the loop's only.

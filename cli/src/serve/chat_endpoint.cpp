@@ -161,6 +161,8 @@ coro::task<result<answer>> chat_endpoint::run(chat_stream& stream, chat_request&
         co_return ended;
     }
     job running = called.program.start(called.signature.name, std::move(asked.input), bounds);
+    // Not only between two pieces: a client that does not read may hold up a write.
+    const job_cancellation ends(context, running);
     result<void> sent;
     while (sent && !context.cancelled()) {
         std::optional<piece> next = co_await running.next(stop.token());

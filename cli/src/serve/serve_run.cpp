@@ -109,13 +109,13 @@ runtime_options runtime_of(const serve_options& asked, const setup::environment&
     return wanted;
 }
 
-/// Leaves file descriptors to the connections to models and to files.
+/// Leaves file descriptors to files, and as many as clients have to the connections to models.
 std::size_t connection_limit(std::size_t most) noexcept {
-    constexpr rlim_t min_reserve = 64;
+    constexpr rlim_t max_reserve = 64;
     rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return most;
-    const rlim_t reserve = std::max(min_reserve, files.rlim_cur / 4);
-    const rlim_t left = files.rlim_cur > reserve ? files.rlim_cur - reserve : 1;
+    const rlim_t reserve = std::min(max_reserve, files.rlim_cur / 4);
+    const rlim_t left = std::max<rlim_t>(1, (files.rlim_cur - reserve) / 2);
     return static_cast<std::size_t>(std::min<rlim_t>(most, left));
 }
 
@@ -136,6 +136,8 @@ http::server_options server_of(const serve_options& asked, const listen_address&
     wanted.max_body_bytes = asked.max_body;
     wanted.max_received_bytes = received_limit(asked.max_body);
     wanted.max_connections = connection_limit(wanted.max_connections);
+    wanted.max_connections_per_client = std::min(
+        wanted.max_connections_per_client, std::max<std::size_t>(1, wanted.max_connections / 2));
     wanted.drain = asked.grace;
     // Cancelled calls run their `finally` blocks before they end, and then respond.
     constexpr std::chrono::duration<double> cleanups(lang::cleanup_seconds);
@@ -164,6 +166,11 @@ public:
         }
         service_ = std::make_unique<workflow_service>(rules_, functions_, workflows_, data_, log);
         http::server_options wanted = server_of(asked_, where);
+        if (constexpr std::size_t few = 1000; wanted.max_connections < few) {
+            log.write(log_level::warn, "serve",
+                      "the limit of open files (ulimit -n) allows " +
+                          std::to_string(wanted.max_connections) + " connections only");
+        }
         wanted.before_body = [this](const http::server_request& request) {
             return service_->refuse_early(request, loop_.now());
         };

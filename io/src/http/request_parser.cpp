@@ -108,6 +108,7 @@ public:
         }
     }
 
+    [[nodiscard]] std::size_t body_size() const noexcept { return body_.size(); }
     [[nodiscard]] std::size_t body_room() const noexcept {
         return body_.empty() ? 0 : body_.capacity();
     }
@@ -204,8 +205,15 @@ private:
     void on_header_impl(error_code& ec) override {
         if (!request.is_http_1_0 && !has_host_) refuse(400, "there is no Host", ec);
     }
-    void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+    void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code&) override {
+        if (length)
+            max_room_ = static_cast<std::size_t>(std::min<std::uint64_t>(*length, SIZE_MAX));
+    }
     std::size_t on_body_impl(boost::core::string_view piece, error_code&) override {
+        // The length is only a claim: room grows with what comes, and not beyond it.
+        const std::size_t least = body_.size() + piece.size();
+        if (least > body_.capacity())
+            body_.reserve(std::max(least, std::min(max_room_, 2 * body_.capacity())));
         body_.append(piece.data(), piece.size());
         return piece.size();
     }
@@ -228,6 +236,7 @@ private:
     std::vector<kept_field> kept_;
     std::string length_;
     std::string body_;
+    std::size_t max_room_ = SIZE_MAX; // of the body, if its length is known
     std::size_t fields_ = 0;
     int status_ = 0;
     std::string_view reason_;
@@ -335,6 +344,7 @@ std::size_t request_parser::drop_taken() noexcept {
     return std::exchange(at_, 0);
 }
 
+std::size_t request_parser::body_size() const noexcept { return reader_->body_size(); }
 std::size_t request_parser::body_room() const noexcept { return reader_->body_room(); }
 void request_parser::discard_body() noexcept { reader_->discard_body(); }
 

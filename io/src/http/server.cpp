@@ -14,7 +14,6 @@
 #include <boost/asio/socket_base.hpp>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <new>
 
@@ -166,7 +165,6 @@ struct server::state {
     std::shared_ptr<client_signal> incoming; ///< shared with the wait of the acceptor
     boost::intrusive::list<server_connection, boost::intrusive::constant_time_size<false>>
         connections;
-    std::map<std::string, std::size_t, std::less<>> by_client; ///< open
     coro::wait_point all_closed;
     std::string host;
     std::uint16_t port = 0;
@@ -332,8 +330,8 @@ void server::state::take(fs::descriptor socket, const asio::ip::address& peer,
                          coro::nursery& children) {
     ++shared.counters.connections;
     std::string key = key_of(peer);
-    const auto known = by_client.find(key);
-    const std::size_t open = known == by_client.end() ? 0 : known->second;
+    const auto known = shared.clients.find(key);
+    const std::size_t open = known == shared.clients.end() ? 0 : known->second.open;
     if (open >= shared.options.max_connections_per_client) {
         ++shared.counters.refused;
         turn_away(socket.get(), shared);
@@ -346,7 +344,9 @@ void server::state::take(fs::descriptor socket, const asio::ip::address& peer,
 }
 
 void server::state::add(server_connection& connection) {
-    ++by_client[connection.client_key()]; // first: it may throw
+    client_use& client = shared.clients[connection.client_key()]; // first: it may throw
+    ++client.open;
+    connection.count_for(client);
     connections.push_back(connection);
     server_counters& counters = shared.counters;
     ++counters.open_connections;
@@ -357,8 +357,9 @@ void server::state::add(server_connection& connection) {
 void server::state::remove(server_connection& connection) noexcept {
     connection.close(); // unless it has ended in order
     connections.erase(connections.iterator_to(connection));
-    const auto client = by_client.find(connection.client_key());
-    if (--client->second == 0) by_client.erase(client);
+    connection.count_for_nobody();
+    const auto client = shared.clients.find(connection.client_key());
+    if (--client->second.open == 0) shared.clients.erase(client);
     --shared.counters.open_connections;
     if (shared.room.waiting()) shared.room.notify();
     if (shared.counters.open_connections == 0 && all_closed.waiting()) all_closed.notify();

@@ -33,7 +33,7 @@ server_connection::server_connection(server_shared& shared, fs::descriptor socke
                shared.options.max_fields, shared.options.max_target_bytes}) {}
 
 // An exception may have ended serve() before it closed the connection.
-server_connection::~server_connection() { shared_.counters.received_bytes -= received_; }
+server_connection::~server_connection() { count_received(0); }
 
 coro::task<void> server_connection::serve(std::shared_ptr<server_connection> self,
                                           coro::call_context context) {
@@ -246,10 +246,13 @@ early_refusal server_connection::refuse_early() {
         early_refusal refused = options.before_body(request);
         if (refused.status != 0) return refused;
     }
-    if (shared_.counters.received_bytes <= options.max_received_bytes) return {};
-    const bool is_small =
-        received_ <= small_request && parser_.missing(end_ - begin_) <= small_request - received_;
-    if (is_small) return {};
+    const std::size_t most = options.max_received_bytes;
+    if (shared_.counters.received_bytes <= most) return {};
+    // One client with many large requests is not to keep the others from theirs.
+    const bool has_share = client_ && client_->received_bytes <= most / 4;
+    if (has_share && shared_.counters.received_bytes / 2 <= most) return {};
+    const std::size_t have = parser_.body_size() + (end_ - begin_);
+    if (have <= small_request && parser_.missing(end_ - begin_) <= small_request - have) return {};
     return {503, "the requests in progress are too large together", refusal_wait};
 }
 
@@ -260,10 +263,18 @@ void server_connection::drop_taken() noexcept {
 }
 
 void server_connection::count_received() noexcept {
-    std::size_t& all = shared_.counters.received_bytes;
-    all -= received_;
-    received_ = end_ - begin_ + parser_.body_room();
-    all += received_;
+    count_received(end_ - begin_ + parser_.body_room());
+}
+
+void server_connection::count_received(std::size_t now) noexcept {
+    shared_.counters.received_bytes += now - received_;
+    if (client_) client_->received_bytes += now - received_;
+    received_ = now;
+}
+
+void server_connection::count_for_nobody() noexcept {
+    count_received(0);
+    client_ = nullptr;
 }
 
 bool server_connection::ends_turn() noexcept {
@@ -442,7 +453,7 @@ void server_connection::end_receiving() noexcept {
 
 void server_connection::close() noexcept {
     hang_up();
-    shared_.counters.received_bytes -= std::exchange(received_, 0);
+    count_received(0);
     if (readable_.waiting()) readable_.notify();
     stream_.close();
 }

@@ -43,6 +43,10 @@ public:
     [[nodiscard]] bool is_idle() const noexcept { return phase_ == phase::idle; }
     /// What connections of the same client have in common.
     [[nodiscard]] const std::string& client_key() const noexcept { return client_key_; }
+    /// What it receives is counted there, too. `client` outlives this, or count_for_nobody() is
+    /// called.
+    void count_for(client_use& client) noexcept { client_ = &client; }
+    void count_for_nobody() noexcept;
 
     // For response_writer, which awaits each at once.
 
@@ -89,6 +93,7 @@ private:
     void take_next();
     /// Updates server_counters::received_bytes.
     void count_received() noexcept;
+    void count_received(std::size_t now) noexcept;
     /// Releases what the parser has copied.
     void drop_taken() noexcept;
     /// Counts a request. Returns whether other connections must have their turn before the next.
@@ -106,6 +111,7 @@ private:
     server_shared& shared_;
     server_stream stream_;
     std::string client_key_;
+    client_use* client_ = nullptr;
     std::string peer_;
     request_parser parser_;
     std::string in_;        ///< received; its size is its room

@@ -6,7 +6,10 @@
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/http/server.hpp>
 
+#include <cstddef>
 #include <ctime>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +19,12 @@ class tls_context;
 }
 
 namespace heddle::http {
+
+/// What the connections of one address use, see server_options::max_connections_per_client.
+struct client_use {
+    std::size_t open = 0;           ///< connections
+    std::size_t received_bytes = 0; ///< of server_counters::received_bytes
+};
 
 /// Outlives the connections, until each has ended.
 struct server_shared {
@@ -31,6 +40,7 @@ struct server_shared {
     net::readiness_set sockets;            ///< of the connections
     std::shared_ptr<net::tls_context> tls; ///< null: plain HTTP
     server_counters counters;
+    std::map<std::string, client_use, std::less<>> clients; ///< with open connections
     bool stopping = false;
     bool is_over = false;  ///< the time to drain is over
     coro::wait_point room; ///< a connection ended or became idle, or the server stops

@@ -44,6 +44,8 @@ public:
     /// After `need_more`: how many bytes at the front are not needed any more, because they are
     /// copied into the body. The caller drops them: the next call begins after them.
     [[nodiscard]] std::size_t drop_taken() noexcept;
+    /// What has come of the body, in bytes.
+    [[nodiscard]] std::size_t body_size() const noexcept;
     /// Memory of the body, in bytes.
     [[nodiscard]] std::size_t body_room() const noexcept;
     /// Frees the body of a request that is refused. Only its header may be used until reset().

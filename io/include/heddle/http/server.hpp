@@ -54,8 +54,9 @@ struct server_options {
 
     /// Of all connections: what is received and not handled yet, and the bodies of requests in
     /// progress. Above it, requests of more than 16 kB that are not complete are refused with a 503
-    /// and Retry-After. It can be exceeded by one read of each connection, and by the doubling of
-    /// what grows.
+    /// and Retry-After: those of clients that hold more than a quarter of it, and above twice as
+    /// much all. It can be exceeded by one read of each connection, and by the doubling of chunked
+    /// bodies.
     std::size_t max_received_bytes = std::size_t{1024} * 1024 * 1024;
 
     /// When so many are open, the oldest of those that wait for a request is closed for a new one;
