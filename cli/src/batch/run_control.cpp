@@ -108,7 +108,9 @@ json::object perform(const std::string& line, batch_steering& batch) {
         return refusal("there is no request '" + action + "'");
     }
     const batch_counts counts = batch.counts();
-    answer["progress"] = json::parse(progress_json(counts, 0, 0, "progress"));
+    json::value progress = json::parse(progress_json(counts, 0, 0, "progress"));
+    for (const char* unknown : {"seconds", "rows_per_second"}) progress.as_object().erase(unknown);
+    answer["progress"] = std::move(progress);
     answer["line"] = progress_line(counts, 0, 0, 0);
     return answer;
 }

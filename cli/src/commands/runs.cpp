@@ -7,6 +7,7 @@
 #include "batch/run_control.hpp"
 #include "batch/run_limits.hpp"
 #include "batch/run_manifest.hpp"
+#include "batch/run_steering.hpp"
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
@@ -20,11 +21,10 @@
 #include <heddle/store/run_store.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
+#include <cmath>
+#include <cstdint>
 
 #include <unistd.h>
 
@@ -245,49 +245,6 @@ private:
     answer_request asked_;
 };
 
-/// A request to a run that is going.
-/// A process that starts has the run open before it answers. Waits for that, three seconds at most.
-void wait_for_start(const std::string& folder) {
-    for (int left = 100; left != 0 && store::is_run_open(folder); --left) {
-        const auto status = ask_run(folder, R"({"do":"status"})");
-        if (status || status.error().code() != errc::not_found) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    }
-}
-
-/// `as_json`: prints the answer of the process, with the progress of the run.
-exit_code steer(const std::string& run, const json::object& request, bool as_json,
-                console& output) {
-    const auto folder = find_going_run(run);
-    if (!folder) return tell_usage_error(folder.error(), as_json, output);
-    wait_for_start(*folder);
-    if (const auto about = read_manifest(*folder); about && about->is_single()) {
-        return tell_usage_error(
-            error(errc::invalid_argument, "the run in " + *folder + " is not a batch")
-                .with_hint("Ctrl-C or SIGTERM ends its process; the same command continues it"),
-            as_json, output);
-    }
-    const auto answer = ask_run(*folder, setup::json_text(request));
-    if (!answer) return tell_error(answer.error(), exit_code::failed, as_json, output);
-    boost::system::error_code wrong;
-    json::value parsed = json::parse(*answer, wrong);
-    const json::value* line =
-        !wrong && parsed.is_object() ? parsed.get_object().if_contains("line") : nullptr;
-    const json::value* refused =
-        !wrong && parsed.is_object() ? parsed.get_object().if_contains("message") : nullptr;
-    if (refused && refused->is_string()) {
-        return tell_usage_error(error(errc::invalid_argument, std::string(refused->get_string())),
-                                as_json, output);
-    }
-    if (as_json && !wrong && parsed.is_object()) {
-        parsed.get_object().erase("line"); // the progress in words
-        output.out_data(setup::json_line(parsed));
-    } else if (line && line->is_string()) {
-        output.out(std::string(line->get_string()) + "\n");
-    }
-    return exit_code::done;
-}
-
 template <int What>
 class steer_work final : public command {
 public:
@@ -297,7 +254,7 @@ public:
     }
     exit_code run(command_context context) override {
         static constexpr const char* names[] = {"pause", "resume"};
-        return steer(run_, {{"do", names[What]}}, json_, context.output);
+        return steer_run(run_, {{"do", names[What]}}, json_, context.output);
     }
 
 private:
@@ -328,7 +285,7 @@ public:
                 return code == exit_code::rows_left ? exit_code::done : code;
             }
         }
-        return steer(run_, {{"do", "cancel"}}, json_, context.output);
+        return steer_run(run_, {{"do", "cancel"}}, json_, context.output);
     }
 
 private:
@@ -363,7 +320,7 @@ public:
         }
         json::object request{{"do", "set"}};
         add_limits(request);
-        return steer(run_, request, json_, context.output);
+        return steer_run(run_, request, json_, context.output);
     }
 
 private:
@@ -372,6 +329,8 @@ private:
             std::string member = name;
             std::replace(member.begin(), member.end(), '-', '_');
             if (value == no_limit) to[member] = nullptr;
+            else if (std::trunc(value) == value && value < 9e15)
+                to[member] = static_cast<std::int64_t>(value);
             else to[member] = value;
         }
     }

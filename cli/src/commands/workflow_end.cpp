@@ -176,6 +176,7 @@ exit_code tell_waiting(const workflow_run& run, const workflow_options& options,
 
 exit_code tell_replay(const workflow_run& run, const step_trace& trace) {
     replay_end how{end_of_run(run.ended, run.session->realm().sources()), run.kept->missing()};
+    how.differs = run.kept->differs_from_record(how.row);
     return trace.end(how) ? exit_code::done : exit_code::failed;
 }
 

@@ -204,6 +204,7 @@ coro::task<result<void>> kept_run::begin(const run_sources* now) {
         begun.content = rows::digest_of_content(manifest_.program_digest);
         if (auto noted = journal_->begin_row(begun, asked_.program, "{}"); !noted) co_return noted;
     }
+    if (asked_.use == run_use::replay && *row) recorded_end_ = (*row)->ended;
     result<run_records> known = co_await read_records();
     if (!known) co_return std::move(known).error();
     greeting_ = greeting_for(*changed, *row, known->answers);
@@ -213,6 +214,13 @@ coro::task<result<void>> kept_run::begin(const run_sources* now) {
         if (!counted) co_return counted;
     }
     co_return result<void>();
+}
+
+bool kept_run::differs_from_record(const run_end& now) const {
+    if (!recorded_end_) return false;
+    const bool was_done = recorded_end_->status == ports::row_status::done;
+    if (now.value_json) return !was_done || *now.value_json != recorded_end_->value_json;
+    return was_done;
 }
 
 std::string kept_run::greeting_for(const std::string& changed,

@@ -102,6 +102,8 @@ public:
     [[nodiscard]] const std::string& greeting() const noexcept { return greeting_; }
     /// The steps at which a replay has ended because they are not recorded; empty: it has not.
     [[nodiscard]] std::string missing() const;
+    /// Of a replay: whether the run had another value, or ended in the other way, when it ran.
+    [[nodiscard]] bool differs_from_record(const run_end& now) const;
 
 private:
     /// One of the two evaluations.
@@ -142,6 +144,7 @@ private:
     bool continues_ = false;
     std::vector<store::manifest_entry> noted_before_;
     std::string greeting_;
+    std::optional<ports::row_end> recorded_end_; ///< of a replay
     std::vector<std::string> noted_imports_;
     std::int64_t longest_output_ = 0; ///< tokens of the longest response of the run
     phase top_;

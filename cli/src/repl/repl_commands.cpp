@@ -6,6 +6,7 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/help.hpp>
 #include <heddle/lang/machine.hpp>
+#include <heddle/lang/objects.hpp>
 #include <heddle/setup/display_text.hpp>
 
 #include <array>
@@ -138,8 +139,15 @@ void repl_session::last(std::string_view) {
 }
 
 void repl_session::undefine(std::string_view name) {
-    if (!parts_.session->realm().undefine(name))
+    lang::realm& realm = parts_.session->realm();
+    const auto content = parts_.session->global(name);
+    const lang::host_object* callee = content ? lang::host_of(*content) : nullptr;
+    if (callee && realm.host().describe_callable(*callee)) {
+        tell_mistake("'" + std::string(name) +
+                     "' is a task or a tool, which stays defined; define it again to change it");
+    } else if (!realm.undefine(name)) {
         tell_mistake("this session has no definition of '" + std::string(name) + "'");
+    }
 }
 
 void repl_session::quit(std::string_view) { leaving_ = true; }

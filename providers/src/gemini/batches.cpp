@@ -12,7 +12,7 @@ result<std::unique_ptr<batch_endpoint>> make_gemini_batches(ports::http_port& ht
     HEDDLE_TRY(const base_url url,
                check_address(options.name, options.base_url, options.api_key, log));
     const secret key = options.api_key;
-    const call_options calls = options;
+    const call_options calls = static_cast<const call_options&>(options);
     const std::string_view version = options.version == gemini::api_version::v1 ? "/v1" : "/v1beta";
     HEDDLE_TRY(auto codec, make_gemini_codec(std::move(options)));
     return make_batch_endpoint(

@@ -15,7 +15,7 @@ result<std::unique_ptr<batch_endpoint>> make_openai_batches(ports::http_port& ht
                openai::check_service(options.name, options.base_url, options.api_key,
                                      options.organization, options.project, log));
     const secret key = options.api_key;
-    const call_options calls = options;
+    const call_options calls = static_cast<const call_options&>(options);
     HEDDLE_TRY(auto codec, make_openai_codec(std::move(options)));
     return make_batch_endpoint(http, url, key, calls, std::move(codec),
                                [prefix = url.prefix](chat_codec& of, json_reader& reader) {

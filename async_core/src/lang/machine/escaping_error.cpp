@@ -32,10 +32,15 @@ private:
     [[nodiscard]] bool foresee(std::uint64_t) override { return pass(); }
 };
 
+/// False: it is no data, or too much to tell.
+[[nodiscard]] bool is_certain_data(const value& v, work_meter& work) {
+    if (!v.is_object() && !v.is(kind::builtin)) return true; // also when there is no work left
+    return is_data(v, work).value_or(false);
+}
+
 /// The value, or the text that shows it.
 [[nodiscard]] value data_or_text(heap& memory, const value& v, work_meter& work) {
-    if (is_data(v, work).value_or(false)) return v;
-    return make_string(memory, shown(v));
+    return is_certain_data(v, work) ? v : make_string(memory, shown(v));
 }
 
 /// The arguments of (error …).
@@ -54,12 +59,12 @@ private:
                                                       work_meter& work) {
     const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
     if (!payload) return nullptr;
-    const auto data = is_data(payload->data, work);
-    const auto result = is_data(payload->result, work);
-    if (data.value_or(false) && result.value_or(false)) return nullptr;
+    const bool has_data = is_certain_data(payload->data, work);
+    const bool has_result = is_certain_data(payload->result, work);
+    if (has_data && has_result) return nullptr;
     auto changed = std::make_shared<script_payload>(*payload);
-    if (!data.value_or(false)) changed->data = arguments_as_data(memory, payload->data, work);
-    if (!result.value_or(false)) changed->result = data_or_text(memory, payload->result, work);
+    if (!has_data) changed->data = arguments_as_data(memory, payload->data, work);
+    if (!has_result) changed->result = data_or_text(memory, payload->result, work);
     return changed;
 }
 
