@@ -3,6 +3,7 @@
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/wait_point.hpp>
+#include <heddle/ports/step_memory.hpp>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 
@@ -118,6 +119,8 @@ bool terminal_questions::can_ask(const console_traits& traits) noexcept {
 
 coro::task<result<std::string>> terminal_questions::ask(tasks::user_question question,
                                                         coro::call_context context) {
+    // The step has been cut by a deadline: nobody uses the answer any more.
+    if (context.step && !context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
     result<void> turn = co_await turn_.acquire(context);
     if (!turn) co_return std::move(turn).error();
     const coro::held_permit held(turn_);

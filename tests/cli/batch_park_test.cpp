@@ -91,6 +91,24 @@ TEST_F(parked_batches, submit_exit_and_continue_later) {
     EXPECT_EQ(service.batches(), 1U);
 }
 
+// What waited for the pieces counted as work, so that the rows were never parked.
+TEST_F(parked_batches, have_streams) {
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text)\n"
+                 "  (let ((heard nil))\n"
+                 "    (stream (ask text) (lambda (piece) (set! heard piece)))\n"
+                 "    heard))\n");
+    rows_file(3);
+    auto ended = park();
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    service.end();
+    ended = park();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(3);
+    expect_performed_once(3);
+}
+
 TEST_F(parked_batches, stay_until_all_steps_are_done) {
     scratch.file("w.heddle",
                  "(defatom ask (params q) (instructions \"{{q}}\"))\n"

@@ -20,7 +20,7 @@ public:
     [[nodiscard]] ports::step_spending spent() const noexcept;
     /// A part of it was kept by an earlier execution.
     [[nodiscard]] bool remembers() const noexcept { return remembers_; }
-    /// An earlier execution has ended it, and its answer is that of then: functions of the program
+    /// A deadline has cut it in an earlier execution. Functions of the program that ran before that
     /// run again as parts of it, but nothing more is asked.
     void note_end_is_known() noexcept { end_is_known_ = true; }
     [[nodiscard]] bool end_is_known() const noexcept { return end_is_known_; }

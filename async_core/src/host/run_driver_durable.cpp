@@ -78,9 +78,8 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
         if (step->how == replay_class::answer) (void)step->self.may_ask();
         answered.emplace(lang::value());
     }
-    // What a request would bring that was cut off or has failed then is not used.
-    if (known && again && step->how == replay_class::answer && !known->body.empty())
-        step->self.note_end_is_known();
+    // What a request would bring that was cut off then is not used.
+    if (known && again && known->body == cut_by_deadline) step->self.note_end_is_known();
     step->works = again;
     row_->begin_work(); // until its turn is asked for
     row_->branch_waits();

@@ -107,33 +107,26 @@ void response_stream::open() {
 }
 
 /// `ended` is set when the response has ended, also with an error: what has arrived is handed on
-/// first. How a text is divided depends on time. So that a durable row calls the function in the
-/// same way whenever it is continued, there it gets all of a response that has been kept.
+/// first.
 coro::task<result<void>> response_stream::read(pieces& arrived, ports::llm_port& provider,
                                                const ports::chat_request& request,
                                                task_costs& costs,
                                                std::optional<result<ports::chat_response>>& ended,
-                                               step_parts& parts, coro::call_context context) {
-    const step_parts::part counted(parts);
-    const bool is_durable = context.step != nullptr;
-    ports::chat_delta_sink sink = [this, &arrived,
-                                   is_durable](std::string_view text) -> result<void> {
-        if (!is_durable) arrived.add(text);
+                                               coro::call_context context) {
+    ports::chat_delta_sink sink = [this, &arrived](std::string_view text) -> result<void> {
+        arrived.add(text);
         return notify_host(text);
     };
     result<ports::chat_response> response =
         co_await provider.stream(request, std::move(sink), context);
     costs.request_ended(response); // what the function asks may wait for it
-    if (is_durable && response) arrived.add(response->text);
     ended.emplace(std::move(response));
     arrived.close();
     co_return result<void>();
 }
 
 /// Calls the function for what has arrived, until there is no more.
-coro::task<result<void>> response_stream::hand_on(pieces& arrived, step_parts& parts,
-                                                  coro::call_context context) {
-    const step_parts::part counted(parts);
+coro::task<result<void>> response_stream::hand_on(pieces& arrived, coro::call_context context) {
     host::session& session = runner_.session();
     lang::heap& memory = session.memory();
     // Tasks that the function calls are not streamed to it.
@@ -183,22 +176,29 @@ coro::task<result<ports::chat_response>> response_stream::ask(ports::llm_port& p
                                                               ports::chat_request& request,
                                                               task_costs& costs,
                                                               coro::call_context context) {
-    if (receiver_.is_nil()) {
-        request.gate = host_->gate();
+    // How a text is divided depends on time. So that a durable row calls the function in the same
+    // way whenever it is continued, there it gets all of a response that has been kept.
+    if (receiver_.is_nil() || context.step) {
+        request.gate = host_ ? host_->gate() : nullptr;
         ports::chat_delta_sink sink = [this](std::string_view text) { return notify_host(text); };
         result<ports::chat_response> response =
             co_await provider.stream(request, std::move(sink), context);
         request.gate = nullptr;
-        co_return response;
+        if (receiver_.is_nil() || !response) co_return response;
+        costs.request_ended(response); // what the function asks may wait for it
+        pieces whole(nullptr);
+        whole.add(response->text);
+        whole.close();
+        const result<void> heard = co_await hand_on(whole, context);
+        if (heard) co_return response;
+        co_return unheard(heard.error(), *std::move(response));
     }
     pieces arrived(host_ ? host_->gate() : nullptr);
     request.gate = &arrived;
     std::optional<result<ports::chat_response>> ended;
-    step_parts parts(context.step, 2);
     coro::nursery both(context);
-    both.start(
-        [&] { return read(arrived, provider, request, costs, ended, parts, both.context()); });
-    both.start([&] { return hand_on(arrived, parts, both.context()); });
+    both.start([&] { return read(arrived, provider, request, costs, ended, both.context()); });
+    both.start([&] { return hand_on(arrived, both.context()); });
     const result<void> joined = co_await both.join();
     request.gate = nullptr;
     if (!ended) co_return joined.error();

@@ -1,7 +1,6 @@
 // Responses that are handed on as they arrive.
 #pragma once
 
-#include "tasks/run/step_parts.hpp"
 #include "tasks/run/task_costs.hpp"
 
 #include <heddle/coro/task.hpp>
@@ -48,9 +47,8 @@ private:
                                                 const ports::chat_request& request,
                                                 task_costs& costs,
                                                 std::optional<result<ports::chat_response>>& ended,
-                                                step_parts& parts, coro::call_context context);
-    [[nodiscard]] coro::task<result<void>> hand_on(pieces& arrived, step_parts& parts,
-                                                   coro::call_context context);
+                                                coro::call_context context);
+    [[nodiscard]] coro::task<result<void>> hand_on(pieces& arrived, coro::call_context context);
     [[nodiscard]] result<void> notify_host(std::string_view text);
 
     task_runner& runner_;
