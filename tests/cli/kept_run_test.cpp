@@ -486,29 +486,31 @@ TEST_F(kept_streams, that_fail_are_heard_from_the_beginning_by_the_next_attempt)
 
 // Repeated for its function, the call was cut off at once, because its time had passed long ago; or
 // what had been cut off was asked for again.
-TEST_F(kept_runs, that_a_timeout_has_cut_in_a_call_with_tools_go_on_and_are_replayed) {
+TEST_F(kept_runs, with_timeouts_around_calls_with_tools_go_on_and_are_replayed) {
     model_thread model(R"({"rules": [
         {"match": {"user": "use it", "tool": "^$"},
          "tool_calls": [{"name": "tidy", "arguments": {"what": "x"}}]},
-        {"match": {"user": "use it"}, "text": "late", "delay_ms": 60000},
+        {"match": {"user": "use it again"}, "text": "late", "delay_ms": 60000},
+        {"match": {"user": "use it"}, "text": "in time"},
         {"match": "last", "text": "end", "delay_ms": 1000}]})");
     scratch.file("m.heddle", R"(
         (deftool tidy (params (what string)) (description "tidies") (progn (sleep 0.01) "tidy"))
         (defatom tell (params q) (instructions "{{q}}") (tools (tidy)))
         (define (main n)
-          (let ((first (timeout 0.5 (content (tell "use it")) "cut")))
-            (list first (content (tell "last"))))))");
+          (let* ((first (timeout 0.5 (content (tell "use it")) "cut"))
+                 (second (timeout 0.5 (content (tell "use it again")) "cut")))
+            (list first second (content (tell "last"))))))");
     const auto command = running(model.url(), {"-i", "n:=1"});
     {
         child_process child(heddle_command(command), at_home());
-        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 3; }));
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 5; }));
         child.send_signal(SIGKILL);
         (void)child.wait();
     }
     const auto ended = run_heddle(command);
     EXPECT_EQ(ended.code, 0) << ended.err;
-    EXPECT_EQ(ended.out, "(\"cut\" \"end\")\n");
-    EXPECT_EQ(model.counters().requests, 4U) << ended.err;
+    EXPECT_EQ(ended.out, "(\"in time\" \"cut\" \"end\")\n");
+    EXPECT_EQ(model.counters().requests, 6U) << ended.err;
     const auto replayed = run_heddle({"runs", "replay", path("kept")});
     EXPECT_EQ(replayed.code, 0) << replayed.out << replayed.err;
     EXPECT_THAT(replayed.out, HasSubstr("cut"));

@@ -21,9 +21,7 @@ namespace {
 
 constexpr unsigned effects_without_a_turn = 8; // that may have been answered without waiting
 constexpr auto time_of_a_step = std::chrono::nanoseconds(10); // where time is virtual
-/// For what a step did before a deadline cut it, whose parts are all recorded.
-constexpr auto time_to_repeat = std::chrono::seconds(5);
-constexpr unsigned max_attempts = 3;     // to start a branch
+constexpr unsigned max_attempts = 3;                          // to start a branch
 constexpr unsigned max_levels_split = 4; // of nested groups, at the end of one turn
 constexpr unsigned max_refusals = 1000;  // waits of a fiber that there was no memory for
 
@@ -197,12 +195,8 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 const std::uint32_t ordinal = fiber->request().ordinal;
                 effect_call asked{session_, std::move(fiber->request()), std::move(scope),
                                   context_of(*fiber, state), &*fiber};
-                if (step && step->self.end_is_known()) {
-                    // Its time has passed when it was cut, not while it is repeated. A function
-                    // that computed then would go on without an end.
-                    asked.context.until =
-                        options_.until.earlier(coro::deadline(loop_.now() + time_to_repeat));
-                }
+                if (step)
+                    asked.context.until = deadline_of_step(*fiber, *step, asked.context.until);
                 const coro::deadline until = asked.context.until;
                 if (step) {
                     asked.context.step = &step->self;

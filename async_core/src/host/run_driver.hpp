@@ -69,6 +69,9 @@ private:
     [[nodiscard]] std::unique_ptr<durable_effect> begin_step(
         lang::fiber& fiber, const effect_handler* handler,
         std::optional<result<lang::value>>& answered);
+    [[nodiscard]] coro::deadline deadline_of_step(const lang::fiber& fiber,
+                                                  const durable_effect& step,
+                                                  coro::deadline own) const;
     [[nodiscard]] result<lang::value> recorded_answer(const lang::fiber& fiber,
                                                       const ports::step_record& record);
     [[nodiscard]] coro::task<result<void>> end_step(lang::fiber& fiber, durable_effect& step,

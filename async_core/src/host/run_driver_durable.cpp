@@ -11,12 +11,18 @@
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
 
+#include <chrono>
+
 namespace heddle::host {
 
 namespace {
 
 /// The body of a record in place of a value: no value begins with it.
 constexpr const char* cut_by_deadline = "deadline";
+/// For a step whose end is recorded; a function that computed when a deadline cut it would go on.
+constexpr auto time_to_repeat = std::chrono::seconds(30);
+/// At least, for a step that was under way when an earlier process ended.
+constexpr auto time_to_resume = std::chrono::seconds(1);
 /// Of an argument, for the digest of what is asked: texts that differ later are taken for the same.
 constexpr std::size_t max_compared_bytes = std::size_t{1} << 20;
 
@@ -84,6 +90,18 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
     row_->begin_work(); // until its turn is asked for
     row_->branch_waits();
     return step;
+}
+
+/// What is performed again has its parts recorded. It is not cut by a deadline that passed in an
+/// earlier execution, after it had ended or while it waited for something.
+coro::deadline run_driver::deadline_of_step(const lang::fiber& fiber, const durable_effect& step,
+                                            coro::deadline own) const {
+    const bool was_begun = step.recorded || row_->has_parts(step.self.path());
+    if (!step.works || !was_begun || own.is_never()) return own;
+    const auto least = loop_.now() + (step.recorded ? time_to_repeat : time_to_resume);
+    if (own.at() >= least) return own;
+    const coro::deadline later(least);
+    return fiber.cleans_up() ? later : options_.until.earlier(later);
 }
 
 /// What a record holds, for the branch that asked.
