@@ -516,5 +516,31 @@ TEST_F(kept_runs, with_timeouts_around_calls_with_tools_go_on_and_are_replayed) 
     EXPECT_THAT(replayed.out, HasSubstr("cut"));
 }
 
+// The program that changes files ran once more when the step went on.
+TEST_F(kept_runs, start_aider_once_for_a_call_of_a_model) {
+    model_thread model(R"({"rules": [
+        {"match": {"user": "use it", "tool": "^$"},
+         "tool_calls": [{"name": "fix", "arguments": {"what": "x"}}]},
+        {"match": {"user": "use it"}, "text": "done", "delay_ms": 700}]})");
+    scratch.file("aid.sh", "echo once >>'" + path("log") + "'\necho fixed\n");
+    scratch.file("m.heddle", R"(
+        (defatom fix (params what) (subtype "aider_automatic") (instructions "{{what}}"))
+        (defatom tell (params q) (instructions "{{q}}") (tools (fix)))
+        (define (main n) (content (tell "use it"))))");
+    const auto command = running(model.url(), {"-i", "n:=1", "--allow-shell", "--workspace",
+                                               scratch.path(), "--aider", "sh " + path("aid.sh")});
+    {
+        child_process child(heddle_command(command), at_home());
+        ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 2; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    const auto ended = run_heddle(command);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "done\n");
+    EXPECT_EQ(scratch.text_of("log"), "once\n");
+    EXPECT_EQ(model.counters().requests, 3U);
+}
+
 } // namespace
 } // namespace heddle::cli_test

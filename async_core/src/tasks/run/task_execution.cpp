@@ -1,6 +1,7 @@
 #include "tasks/run/task_execution.hpp"
 
 #include "tasks/output/in_turns.hpp"
+#include "tasks/run/kept_executor.hpp"
 #include "tasks/run/prompt_calls.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
@@ -252,7 +253,7 @@ coro::task<result<lang::value>> task_execution::run_executor() {
     wanted.system = prompt_.take_system();
     wanted.files = chain_.files;
     wanted.context = time_.context();
-    result<executor_answer> done = co_await choices_.executor()->execute(std::move(wanted));
+    result<executor_answer> done = co_await execute_kept(choices_.executor(), std::move(wanted));
     verdict ended = accept(std::move(done));
     if (check_.waits()) {
         verdict checked = co_await check_response();

@@ -1,0 +1,79 @@
+#include "tasks/run/kept_executor.hpp"
+
+#include <heddle/base/keyed_hash.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/lang/value_codec.hpp>
+#include <heddle/ports/error_categories.hpp>
+#include <heddle/ports/step_memory.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace heddle::tasks {
+
+namespace {
+
+constexpr std::size_t members = 5; // of an executor_answer
+
+/// Kept in journals: the same in every process and version.
+[[nodiscard]] ports::digest128 digest_of(const executor_request& asked) {
+    std::string text = "executor " + asked.call->task->declared.name;
+    for (const std::string* each : {&asked.prompt, &asked.system}) text.append(1, '\0') += *each;
+    return {hash_text({0x2D358DCCAA6C78A5ULL, 0x8BB84B93962EACC9ULL}, text),
+            hash_text({0x4B33A62ED433D4A3ULL, 0x4D5A2DA51DE1AA47ULL}, text)};
+}
+
+/// Nothing: it is no data.
+[[nodiscard]] std::optional<std::string> encoded(lang::heap& memory,
+                                                 const executor_answer& answer) {
+    const std::array<lang::value, members> parts{
+        lang::make_string(memory, answer.content), answer.notes,
+        lang::make_string(memory, answer.failure_reason),
+        lang::make_string(memory, answer.failure_message), answer.failure_details};
+    auto body = lang::encode_value(lang::make_list(memory, parts));
+    if (!body) return std::nullopt;
+    return *std::move(body);
+}
+
+/// Nothing: it is damaged, and the task is performed again.
+[[nodiscard]] std::optional<executor_answer> decoded(lang::heap& memory, std::string_view body) {
+    const result<lang::value> read = lang::decode_answer(memory, body, ports::find_category);
+    if (!read || !read->is(lang::kind::list) || read->length() != members) return std::nullopt;
+    const auto parts = lang::list_items(*read);
+    const auto text = [&parts](std::size_t index) {
+        const lang::value& part = parts[index];
+        return part.is(lang::kind::string) ? std::string(lang::string_bytes(part)) : std::string();
+    };
+    return executor_answer{text(0), parts[1], text(2), text(3), parts[4]};
+}
+
+} // namespace
+
+coro::task<result<executor_answer>> execute_kept(task_executor* executor,
+                                                 executor_request request) {
+    const coro::call_context context = request.context;
+    if (!context.step) {
+        result<executor_answer> done = co_await executor->execute(std::move(request));
+        co_return done;
+    }
+    lang::heap& memory = request.session->memory();
+    const ports::digest128 content = digest_of(request);
+    if (const auto before = context.step->take(content)) {
+        if (auto known = decoded(memory, before->body)) co_return *std::move(known);
+    }
+    if (!context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
+    std::string name = request.call->task->declared.name;
+    result<executor_answer> done = co_await executor->execute(std::move(request));
+    std::optional<std::string> body = done ? encoded(memory, *done) : std::nullopt;
+    if (!body) co_return done;
+    const result<void> kept =
+        co_await context.step->keep_result(content, std::move(name), *std::move(body), context);
+    if (!kept) co_return kept.error();
+    co_return done;
+}
+
+} // namespace heddle::tasks
