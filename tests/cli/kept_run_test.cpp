@@ -497,8 +497,8 @@ TEST_F(kept_runs, with_timeouts_around_calls_with_tools_go_on_and_are_replayed) 
         (deftool tidy (params (what string)) (description "tidies") (progn (sleep 0.01) "tidy"))
         (defatom tell (params q) (instructions "{{q}}") (tools (tidy)))
         (define (main n)
-          (let* ((first (timeout 0.5 (content (tell "use it")) "cut"))
-                 (second (timeout 0.5 (content (tell "use it again")) "cut")))
+          (let* ((first (timeout 1 (content (tell "use it")) "cut"))
+                 (second (timeout 1.5 (content (tell "use it again")) "cut")))
             (list first second (content (tell "last"))))))");
     const auto command = running(model.url(), {"-i", "n:=1"});
     {
