@@ -542,5 +542,39 @@ TEST_F(kept_runs, start_aider_once_for_a_call_of_a_model) {
     EXPECT_EQ(model.counters().requests, 3U);
 }
 
+// The outcome of one call was taken for another one of the same task.
+TEST_F(kept_runs, keep_the_outcomes_of_aider_by_what_it_was_given) {
+    model_thread model(always_answering("ok"));
+    scratch.file("aid.sh", "case \"$*\" in *AAA*) echo begins >>'" + path("begun") +
+                               "'; sleep 2;; esac\n"
+                               "case \"$*\" in *AAA*) echo AAA;; *) echo BBB;; esac >>'" +
+                               path("log") + "'\n");
+    scratch.file("tpl/edit.xml",
+                 "<task type=\"atomic\" subtype=\"aider_automatic\" name=\"edit\">"
+                 "<description>edits</description>"
+                 "<inputs><input name=\"prompt\">what</input></inputs></task>");
+    scratch.file("m.heddle", R"(
+        (defatom both (params a b) (instructions "First {{edit(a)}} then {{edit(b)}} end"))
+        (define (main n) (content (both "do AAA" "do BBB"))))");
+    const auto command =
+        running(model.url(), {"-i", "n:=1", "--allow-shell", "--workspace", scratch.path(),
+                              "--tasks", path("tpl"), "--aider", "sh " + path("aid.sh")});
+    {
+        child_process child(heddle_command(command), at_home());
+        for (int i = 0; i < 500 && (!std::filesystem::exists(path("log")) ||
+                                    !std::filesystem::exists(path("begun")));
+             ++i)
+            std::this_thread::sleep_for(milliseconds(10));
+        std::this_thread::sleep_for(milliseconds(300)); // its outcome is kept meanwhile
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    ASSERT_EQ(scratch.text_of("log"), "BBB\n");
+    const auto ended = run_heddle(command);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(scratch.text_of("log"), HasSubstr("AAA\n"));
+    EXPECT_EQ(scratch.text_of("log").find("BBB", 3), std::string::npos);
+}
+
 } // namespace
 } // namespace heddle::cli_test

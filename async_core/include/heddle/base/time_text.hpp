@@ -15,10 +15,11 @@ namespace heddle {
 /// The same of a point in time, without the part of a second.
 [[nodiscard]] std::string utc_text(std::chrono::system_clock::time_point when);
 
-/// The seconds since 1970 of a text that utc_text returned; nothing for any other text. Any thread.
+/// The seconds since 1970 of a string that utc_text returned; nothing for any other string. Any
+/// thread.
 [[nodiscard]] std::optional<std::int64_t> seconds_of_utc(std::string_view text);
 
-/// Whole seconds, rounded up, so that nobody retries too early: "41 s". Any thread.
+/// Whole seconds, rounded up, so that no retry comes too early: "41 s". Any thread.
 [[nodiscard]] std::string whole_seconds_text(std::chrono::nanoseconds span);
 
 } // namespace heddle
