@@ -22,8 +22,8 @@ constexpr std::size_t members = 5; // of an executor_answer
 /// Of one input: what differs later is taken for the same.
 constexpr std::size_t max_printed_bytes = std::size_t{1} << 20;
 
-/// By all that the call gives; not by the files that were looked up for it, which its own changes may
-/// alter. Kept in journals: the same in every process and version.
+/// By all that the call passes; not by the files that were looked up for it, which its own changes
+/// may alter. Kept in journals: the same in every process and version.
 [[nodiscard]] ports::digest128 digest_of(const executor_request& asked) {
     std::string text = "executor";
     const auto add = [&text](std::string_view part) {
