@@ -30,11 +30,8 @@ public:
         if (code_.has_rest) out += ", rest";
         out += ", " + std::to_string(code_.registers) + " registers, " +
                std::to_string(code_.captures.size()) + " captured\n";
-        for (std::size_t i = 0; i < code_.code.size(); ++i) {
-            const std::string_view operands = describe(code_.code[i].code).operands;
-            out += line(i, operands);
-            if (!second_word(operands).empty()) ++i;
-        }
+        for (std::size_t i = 0; i < code_.code.size(); i += describe(code_.code[i].code).words())
+            out += line(i);
         for (const handler& h : code_.handlers) {
             out += std::string("  ") + (h.cleanup ? "cleanup" : "catch") + " " +
                    std::to_string(h.begin) + ".." + std::to_string(h.end) + " -> " +
@@ -52,12 +49,10 @@ public:
                ",\"rest\":" + (code_.has_rest ? "true" : "false") +
                ",\"registers\":" + std::to_string(code_.registers) +
                ",\"captured\":" + std::to_string(code_.captures.size()) + ",\"instructions\":[";
-        for (std::size_t i = 0; i < code_.code.size(); ++i) {
-            const std::string_view operands = describe(code_.code[i].code).operands;
+        for (std::size_t i = 0; i < code_.code.size(); i += describe(code_.code[i].code).words()) {
             out += i == 0 ? "{" : ",{";
-            instruction_json(out, i, operands);
+            instruction_json(out, i);
             out += '}';
-            if (!second_word(operands).empty()) ++i;
         }
         out += "],\"handlers\":[";
         for (std::size_t i = 0; i < code_.handlers.size(); ++i) {
@@ -71,11 +66,11 @@ public:
     }
 
 private:
-    void instruction_json(std::string& out, std::size_t i, std::string_view letters) {
+    void instruction_json(std::string& out, std::size_t i) {
         out += "\"index\":" + std::to_string(i) + ",\"name\":";
         append_json_string(out, describe(code_.code[i].code).name);
         std::string text;
-        write_operands(text, i, letters);
+        write_operands(text, i);
         out += ",\"operands\":";
         append_json_string(out, std::string_view(text).substr(text.starts_with(' ') ? 1 : 0));
         const std::string place = place_of(code_.places[i]);
@@ -85,13 +80,13 @@ private:
                ",\"column\":" + place.substr(colon + 1) + "}";
     }
 
-    std::string line(std::size_t i, std::string_view operands) {
+    std::string line(std::size_t i) {
         std::string out = std::to_string(i);
         out.insert(0, out.size() < 5 ? 5 - out.size() : 0, ' ');
         out += "  ";
         out += describe(code_.code[i].code).name;
         pad(out, name_column);
-        write_operands(out, i, operands);
+        write_operands(out, i);
         if (const std::string place = place_of(code_.places[i]); !place.empty()) {
             pad(out, note_column);
             out += "; " + place;
@@ -99,28 +94,13 @@ private:
         return out + "\n";
     }
 
-    void write_operands(std::string& out, std::size_t i, std::string_view operands) {
+    void write_operands(std::string& out, std::size_t i) {
         const instruction& now = code_.code[i];
-        const std::string_view first = first_word(operands);
-        if (!first.empty()) operand(out, first[0], now.a, i);
-        if (is_wide(first)) {
-            operand(out, first[1], now.d, i);
-        } else {
-            if (first.size() > 1)
-                operand(out, first[1], first[1] == 'i' ? static_cast<std::int16_t>(now.b) : now.b,
-                        i);
-            if (first.size() > 2)
-                operand(out, first[2], first[2] == 'i' ? static_cast<std::int16_t>(now.c) : now.c,
-                        i);
-        }
-        const std::string_view second = second_word(operands);
-        if (second == "RR") {
-            operand(out, 'R', code_.code[i + 1].a, i + 1);
-            operand(out, 'R', code_.code[i + 1].b, i + 1);
-        } else if (!second.empty()) {
-            if (second[0] == 'J') out += now.x != 0 ? " if so" : " if not";
-            operand(out, second[0], code_.code[i + 1].d, i + 1);
-        }
+        for_each_operand(code_, i, [&](const operand& each) {
+            if (each.letter == 'J' && describe(now.code).words() == 2)
+                out += now.x != 0 ? " if so" : " if not";
+            write(out, each.letter, each.content);
+        });
     }
 
     [[nodiscard]] std::string place_of(source_span span) const {
@@ -130,13 +110,11 @@ private:
         return std::to_string(place.line) + ":" + std::to_string(place.column);
     }
 
-    void operand(std::string& out, char letter, std::int64_t content, std::size_t from) {
+    void write(std::string& out, char letter, std::int64_t content) {
         switch (letter) {
         case 'R': out += " r" + std::to_string(content); break;
         case 'U': out += " captured" + std::to_string(content); break;
-        case 'J':
-            out += " -> " + std::to_string(static_cast<std::int64_t>(from) + 1 + content);
-            break;
+        case 'J': out += " -> " + std::to_string(content); break;
         case 'G':
             out += " " + std::string(realm_.global_name(static_cast<std::uint32_t>(content)));
             break;
@@ -149,10 +127,7 @@ private:
             out += " " + print_value(code_.constants[static_cast<std::size_t>(content)], options);
             break;
         }
-        case 'I':
-        case 'i':
-        case 'N': out += " " + std::to_string(content); break;
-        default: break;
+        default: out += " " + std::to_string(content); break; // a number
         }
     }
 

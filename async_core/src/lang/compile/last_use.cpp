@@ -12,43 +12,6 @@ namespace heddle::lang {
 
 namespace {
 
-/// Calls visit(first, count) for the registers that an instruction reads.
-template <class Visit>
-void for_each_read(const function& code, std::size_t at, Visit visit) {
-    const instruction& now = code.code[at];
-    const op_description known = describe(now.code);
-    const std::string_view first = first_word(known.operands);
-    const auto one = [&](std::size_t which, std::size_t index) {
-        if (first.size() > which && first[which] == 'R') visit(index, std::size_t{1});
-    };
-    if (!known.overwrites_first()) one(0, now.a);
-    one(1, now.b);
-    one(2, now.c);
-    if (second_word(known.operands) == "RR") {
-        visit(std::size_t{code.code[at + 1].a}, std::size_t{1});
-        visit(std::size_t{code.code[at + 1].b}, std::size_t{1});
-    }
-    switch (now.code) {
-    case op::call:
-    case op::tail_call:
-    case op::call_clauses:
-    case op::eval_code:
-    case op::branch_call: visit(std::size_t{now.a}, now.b + std::size_t{1}); break;
-    case op::call_global:
-    case op::tail_call_global: visit(now.a + std::size_t{1}, std::size_t{now.b}); break;
-    case op::list:
-    case op::call_builtin:
-    case op::call_update:
-    case op::call_effect: visit(std::size_t{now.b}, std::size_t{now.c}); break;
-    case op::closure:
-        for (const capture& each : code.functions[static_cast<std::size_t>(now.d)]->captures) {
-            if (each.where == capture::from::local) visit(std::size_t{each.index}, std::size_t{1});
-        }
-        break;
-    default: break;
-    }
-}
-
 /// The register that an instruction may move: of those that read it last, it is the one that gains.
 struct movable {
     std::size_t index = 0;
@@ -120,14 +83,7 @@ private:
     };
 
     [[nodiscard]] std::size_t words_of(std::size_t at) const {
-        return second_word(describe(code_.code[at].code).operands).empty() ? 1 : 2;
-    }
-    /// Where an instruction may jump.
-    [[nodiscard]] std::optional<std::size_t> target_of(std::size_t at) const {
-        const std::string_view operands = describe(code_.code[at].code).operands;
-        if (second_word(operands) != "J" && !operands.ends_with('J')) return std::nullopt;
-        const std::size_t next = at + words_of(at);
-        return static_cast<std::size_t>(static_cast<std::int64_t>(next) + code_.code[next - 1].d);
+        return describe(code_.code[at].code).words();
     }
 
     /// For so many instructions, in a walk that looks at each once. What stops it is seen later.
@@ -139,7 +95,7 @@ private:
         std::size_t seen = 0;
         for (const std::size_t at : starts_) {
             pay(++seen);
-            if (const auto target = target_of(at)) labels_.push_back({*target, at});
+            if (const auto target = jump_target(code_, at)) labels_.push_back({*target, at});
         }
         for (const handler& each : code_.handlers) {
             handlers_.push_back(each);
@@ -200,32 +156,27 @@ private:
     void push(const handler& each) {
         guard result{each.begin, set(words_)};
         add(result.live.data(), set_of(each.target));
-        if (inside(each.slot)) { // the machine writes what was caught
-            const std::size_t bit = each.slot - begin_;
-            result.live[bit / 64] &= ~(std::uint64_t{1} << bit % 64);
-        }
+        if (inside(each.slot)) remove(result.live, each.slot); // the machine writes what was caught
         if (!guards_.empty()) add(result.live.data(), guards_.back().live.data());
         guards_.push_back(std::move(result));
     }
     void step(std::size_t at) {
         const instruction& now = code_.code[at];
-        const op_description known = describe(now.code);
+        const op_description& known = describe(now.code);
         if (known.ends_path()) std::fill(live_.begin(), live_.end(), 0);
-        if (const auto target = target_of(at)) add(live_.data(), set_of(*target));
+        if (const auto target = jump_target(code_, at)) add(live_.data(), set_of(*target));
         if (const auto moved = movable_of(now); moved && inside(moved->index)) {
             const bool replaced = known.overwrites_first() && now.a == moved->index;
             const bool caught =
                 moved->may_fail && !guards_.empty() && has(guards_.back().live, moved->index);
             if (!caught && (replaced || !has(live_, moved->index))) found_.push_back(at);
         }
-        if (known.overwrites_first() && inside(now.a)) {
-            const std::size_t bit = now.a - begin_;
-            live_[bit / 64] &= ~(std::uint64_t{1} << bit % 64);
-        }
-        for_each_read(code_, at, [&](std::size_t first, std::size_t count) {
-            const std::size_t end = std::min(first + count, begin_ + words_ * 64);
-            for (std::size_t r = std::max(first, begin_); r < end; ++r)
-                live_[(r - begin_) / 64] |= std::uint64_t{1} << (r - begin_) % 64;
+        for_each_range(code_, at, [&](const register_range& range) {
+            const std::size_t end = std::min(range.first + range.count, begin_ + words_ * 64);
+            for (std::size_t r = std::max(range.first, begin_); r < end; ++r) {
+                if (range.overwritten) remove(live_, r);
+                else live_[(r - begin_) / 64] |= std::uint64_t{1} << (r - begin_) % 64;
+            }
         });
         if (!guards_.empty()) add(live_.data(), guards_.back().live.data());
     }
@@ -240,6 +191,9 @@ private:
     }
     [[nodiscard]] bool has(const set& live, std::size_t index) const {
         return (live[(index - begin_) / 64] >> (index - begin_) % 64 & 1) != 0;
+    }
+    void remove(set& live, std::size_t index) const {
+        live[(index - begin_) / 64] &= ~(std::uint64_t{1} << (index - begin_) % 64);
     }
     /// Whether that are more than before.
     bool add(std::uint64_t* to, const std::uint64_t* more) const {
@@ -311,7 +265,7 @@ void mark_updates(function& code) {
     };
     for (std::size_t i = 0; i + 2 < code.code.size();) {
         instruction& now = code.code[i];
-        const std::size_t next = i + (second_word(describe(now.code).operands).empty() ? 1U : 2U);
+        const std::size_t next = i + describe(now.code).words();
         if (now.code != op::call_builtin || !can_update(row_of(i))) {
             i = next;
             continue;
@@ -321,8 +275,8 @@ void mark_updates(function& code) {
         for (std::size_t r = now.b; r < std::size_t{now.b} + now.c; ++r) written.insert(r);
         const auto is_there = [&](std::size_t at) {
             bool there = true;
-            for_each_read(code, at, [&](std::size_t first, std::size_t) {
-                there = there && !written.contains(first);
+            for_each_range(code, at, [&](const register_range& range) {
+                there = there && (range.overwritten || !written.contains(range.first));
             });
             return there;
         };

@@ -22,13 +22,13 @@ public:
         const std::size_t size = code_.code.size();
         if (size == 0 || code_.places.size() != size) return "no code, or places that do not match";
         starts_.assign(size, false);
-        for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t i = 0; i < size; i += describe(code_.code[i].code).words()) {
             starts_[i] = true;
             if (static_cast<std::size_t>(code_.code[i].code) >= op_count) {
                 return at(i, "is no opcode");
             }
-            if (!second_word(describe(code_.code[i].code).operands).empty() && ++i >= size) {
-                return at(i - 1, "lacks its second word");
+            if (i + describe(code_.code[i].code).words() > size) {
+                return at(i, "lacks its second word");
             }
         }
         for (std::size_t i = 0; i < size && finding_.empty(); ++i) {
@@ -53,12 +53,11 @@ private:
         if (!holds) fail(i, what);
     }
 
-    void operand(std::size_t i, char letter, std::int64_t content, std::size_t jump_from) {
+    void operand_of(std::size_t i, const operand& each) {
         const auto below = [&](std::size_t bound) {
-            return content >= 0 && static_cast<std::uint64_t>(content) < bound;
+            return each.content >= 0 && static_cast<std::uint64_t>(each.content) < bound;
         };
-        switch (letter) {
-        case 'R': need(below(code_.registers), i, "names a register that is not there"); break;
+        switch (each.letter) {
         case 'K':
         case 'k':
             need(below(code_.constants.size()), i, "names a constant that is not there");
@@ -68,65 +67,30 @@ private:
             need(below(code_.functions.size()), i, "names a function that is not there");
             break;
         case 'U': need(below(code_.captures.size()), i, "names a capture that is not there"); break;
-        case 'J': {
-            const std::int64_t target = static_cast<std::int64_t>(jump_from) + 1 + content;
-            const bool inside =
-                target >= 0 && target < static_cast<std::int64_t>(code_.code.size());
-            need(inside && starts_[static_cast<std::size_t>(target)], i, "jumps to no instruction");
+        case 'J':
+            need(below(code_.code.size()) && starts_[static_cast<std::size_t>(each.content)], i,
+                 "jumps to no instruction");
             break;
-        }
         default: break;
         }
+        if (!finding_.empty()) return; // there may be no nested function to look into
+        for_each_range(code_, each, [&](const register_range& range) {
+            need(range.first + range.count <= code_.registers, i,
+                 "uses a register that is not there");
+        });
     }
 
     void instruction_at(std::size_t i) {
-        const instruction& now = code_.code[i];
-        const std::string_view operands = describe(now.code).operands;
-        const std::string_view first = first_word(operands);
-        if (!first.empty()) operand(i, first[0], now.a, i);
-        if (is_wide(first)) {
-            operand(i, first[1], now.d, i);
-        } else {
-            if (first.size() > 1) operand(i, first[1], now.b, i);
-            if (first.size() > 2) operand(i, first[2], now.c, i);
-        }
-        const std::string_view second = second_word(operands);
-        if (second == "RR") {
-            operand(i, 'R', code_.code[i + 1].a, i + 1);
-            operand(i, 'R', code_.code[i + 1].b, i + 1);
-        } else if (!second.empty()) {
-            operand(i, second[0], code_.code[i + 1].d, i + 1);
-        }
+        for_each_operand(code_, i, [&](const operand& each) { operand_of(i, each); });
         if (finding_.empty()) special(i);
     }
 
-    /// Ranges of registers, and kinds of constants that the machine relies on.
+    /// Flags, and kinds of constants, that the machine relies on.
     void special(std::size_t i) {
         const instruction& now = code_.code[i];
         const auto constant = [&](std::int64_t k) -> const value& {
             return code_.constants[static_cast<std::size_t>(k)];
         };
-        const std::size_t registers = code_.registers;
-        switch (now.code) {
-        case op::call:
-        case op::tail_call:
-        case op::call_global:
-        case op::tail_call_global:
-        case op::call_clauses:
-        case op::eval_code:
-        case op::branch_call:
-            need(now.a + std::size_t{now.b} < registers, i, "has arguments beyond the registers");
-            break;
-        case op::list:
-        case op::call_builtin:
-        case op::call_update:
-        case op::call_effect:
-            need(now.c == 0 || now.b + std::size_t{now.c} <= registers, i,
-                 "has arguments beyond the registers");
-            break;
-        default: break;
-        }
-        if (!finding_.empty()) return;
         switch (now.code) {
         case op::call_builtin:
         case op::call_update:
@@ -145,6 +109,9 @@ private:
             need(site && site->cells() == now.b, i, "does not name what it sees");
             break;
         }
+        case op::rethrow_within:
+            need(constant(now.c).is(kind::string), i, "has no line for a trace");
+            break;
         case op::cell_get:
         case op::up_cell_get:
             need(constant(now.c).is(kind::symbol), i, "does not name a variable");
@@ -168,18 +135,17 @@ private:
     }
 
     void names(std::size_t i, const value& list) {
+        if (!list.is(kind::list)) return fail(i, "does not name its clauses");
         const auto items = list_items(list);
         const bool symbols = std::all_of(items.begin(), items.end(),
                                          [](const value& v) { return v.is(kind::symbol); });
-        need(list.is(kind::list) && symbols, i, "does not name its clauses");
+        need(symbols, i, "does not name its clauses");
         if (code_.code[i].code == op::call_clauses)
             need(items.size() == code_.code[i].b, i, "names other than its arguments");
     }
 
     void captures(std::size_t i, const function& inner) {
         for (const capture& each : inner.captures) {
-            if (each.where == capture::from::local)
-                need(each.index < code_.registers, i, "captures a register that is not there");
             if (each.where == capture::from::captured)
                 need(each.index < code_.captures.size(), i, "captures what is not captured");
         }
