@@ -533,12 +533,9 @@ outcome interpreter::dispatch() {
     }
     op_call_effect : {
         const instruction which = *pc++;
-        effect_request request;
-        request.row =
-            &f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin();
-        request.arguments.reserve(i.c);
-        for (std::uint32_t k = 0; k < i.c; ++k) request.arguments.push_back(std::move(R[i.b + k]));
-        SLOW(request_effect(std::move(request), BASE() + i.a));
+        SLOW(call_effect(
+            BASE(), i,
+            f_.frames_.back().code->constants[static_cast<std::uint32_t>(which.d)].as_builtin()));
     }
     op_call_clauses : {
         const instruction which = *pc++;
@@ -569,32 +566,16 @@ outcome interpreter::dispatch() {
         LOAD();
         NEXT();
     }
-    op_rethrow : {
-        SAVE();
-        auto* caught = static_cast<caught_error*>(host_of(R[i.a]));
-        if (i.x != 0) end_cleanup();
-        // Moved: what another one shares would be copied for the next handler.
-        const bool last = R[i.a].target()->references == 1;
-        error failure = last ? std::move(caught->failure) : caught->failure;
-        R[i.a].set_nil();
-        SLOW(unwind(std::move(failure)));
-    }
+    op_rethrow:
+        SLOW(rethrow(BASE(), i));
     op_rethrow_within:
-        SLOW(unwind(
-            labelled(static_cast<const caught_error*>(host_of(R[i.a]))->failure, i, R[i.b])));
+        SLOW(rethrow_within(BASE(), i));
     op_catch_value:
-        R[i.a] = description_of(static_cast<const caught_error*>(host_of(R[i.b]))->failure);
+        catch_value(BASE(), i);
         NEXT();
-    op_catch_matches : {
-        const error& failure = static_cast<const caught_error*>(host_of(R[i.b]))->failure;
-        const value& wanted = R[i.c];
-        const std::string_view name = wanted.is(kind::symbol)   ? symbol_name(wanted)
-                                      : wanted.is(kind::string) ? string_bytes(wanted)
-                                                                : std::string_view();
-        R[i.a] = value::boolean(name == error_kind_name(failure) ||
-                                (name == "SexpEvaluationError" && is_evaluation_error(failure)));
+    op_catch_matches:
+        catch_matches(BASE(), i);
         NEXT();
-    }
     op_settings_push:
         if (memory_.has_dead() && enters_sandbox(i)) [[unlikely]]
             SLOW(free_dead_first());

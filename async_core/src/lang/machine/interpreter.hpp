@@ -127,6 +127,7 @@ private:
     void shorten_slice(std::uint32_t steps) noexcept;
 
     next request_effect(effect_request request, std::size_t dest);
+    next call_effect(std::size_t base, instruction i, const builtin& row);
     next call_clauses(std::size_t at, std::size_t count, const value& names);
     next call_at_once(value callee, std::size_t at, std::size_t count, const value& names);
     bool reads_as_clauses(const value& callee, const value& names);
@@ -142,7 +143,6 @@ private:
     next unwind_to_handler(error failure);
     next look_at_limits_first();
     next unwind_later(error failure, std::size_t left) noexcept;
-    [[nodiscard]] value description_of(const error& failure);
     next thrown(error failure) noexcept;
     next give_up(error failure) noexcept;
     void leave_branch(inline_branch& ended) noexcept;
@@ -150,7 +150,6 @@ private:
     void forget_plans() noexcept;
     void forget_wait() noexcept;
     void add_trace(error& failure) const;
-    [[nodiscard]] error labelled(error failure, instruction i, const value& number) const;
     void leave_frame() noexcept;
     void finish_fiber(outcome& out) noexcept;
     [[nodiscard]] bool is_to_end() noexcept;
@@ -158,6 +157,13 @@ private:
     [[nodiscard]] error as_common_failure(error failure);
     void fail_outermost(const error& failure) noexcept;
     [[nodiscard]] bool ends_as_a_whole() noexcept;
+
+    // errors that a handler has (interpreter_caught.cpp)
+    [[nodiscard]] static std::uint64_t steps_to_describe(const error& failure) noexcept;
+    void catch_value(std::size_t base, instruction i);
+    void catch_matches(std::size_t base, instruction i);
+    next rethrow(std::size_t base, instruction i);
+    next rethrow_within(std::size_t base, instruction i);
 
     // extents and cleanups (interpreter_extents.cpp)
     void begin_cleanup(std::uint32_t target, bool forced, value extent);

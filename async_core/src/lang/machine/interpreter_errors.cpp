@@ -1,4 +1,4 @@
-// Errors: raising, traces, unwinding, and what `catch` sees of them.
+// Errors: raising, traces and unwinding. What handlers do with them is in interpreter_caught.cpp.
 #include "extents.hpp"
 #include "future.hpp"
 #include "interpreter.hpp"
@@ -7,11 +7,7 @@
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
-#include <heddle/lang/list.hpp>
-#include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/lang/printer.hpp>
-#include <heddle/lang/text.hpp>
 
 #include <algorithm>
 
@@ -23,19 +19,7 @@ constexpr std::size_t max_trace_lines = 64;
 constexpr std::uint64_t unwound_in_a_go = 128; ///< steps of errors on their way out: some 0.1 ms
 constexpr std::size_t frames_of_a_step = 64;   ///< that an error leaves
 constexpr std::size_t frames_in_a_go = 8192;   ///< that it leaves between two safe points
-constexpr std::size_t steps_of_a_line = 4;     ///< of a trace that is described
 constexpr unsigned max_attempts = 3;           ///< to raise an error where there is no memory
-
-/// What it takes to describe an error.
-[[nodiscard]] std::uint64_t steps_to_describe(const error& failure) noexcept {
-    constexpr std::size_t bytes_of_a_step =
-        work_meter::bytes_of_a_unit * work_meter::units_of_a_step;
-    std::uint64_t steps = 0;
-    for (const error* each = &failure; each; each = each->info().cause.get())
-        steps += steps_of_a_line * (1 + each->info().trace.size()) +
-                 each->message().size() / bytes_of_a_step;
-    return steps;
-}
 
 /// The name in a trace. Helpers of the prelude show the name of what they help, those of a library
 /// (%text/chunks) the library.
@@ -132,14 +116,6 @@ void interpreter::add_trace(error& failure) const {
         failure = std::move(failure).with_trace(
             std::move(line), called.known() || at.code->hidden ? called : at.code->span);
     }
-}
-
-/// The error with the line that a `%within` adds to its trace: "in round 3 of loop".
-error interpreter::labelled(error failure, instruction i, const value& number) const {
-    if (is_complete(failure)) return failure;
-    std::string line(string_bytes(f_.frames_.back().code->constants[i.c]));
-    if (i.x != 2 && number.is_integer()) line += " " + std::to_string(number.as_integer() + i.x);
-    return std::move(failure).with_trace(std::move(line));
 }
 
 void interpreter::leave_frame() noexcept {
@@ -295,12 +271,6 @@ interpreter::next interpreter::unwind_later(error failure, std::size_t left) noe
     return next::leave;
 }
 
-/// What `catch` binds: a map for each line of the trace, paid for with the handlers.
-value interpreter::description_of(const error& failure) {
-    unwound_ += steps_to_describe(failure);
-    return describe_error(*f_.realm_, failure);
-}
-
 /// The fiber has ended, however: its join is notified of it.
 void interpreter::finish_fiber(outcome& out) noexcept {
     return_permit();
@@ -409,50 +379,6 @@ outcome interpreter::abandon(error failure) noexcept {
     forget_wait();
     (void)give_up(std::move(failure));
     return std::move(out_);
-}
-
-namespace {
-
-/// The map of one error, without its causes.
-value describe_alone(realm& realm, const error& failure) {
-    heap& memory = realm.memory();
-    const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
-    value created = value::empty_map();
-    const auto put = [&](std::string_view key, value item) {
-        created = map_put(memory, std::move(created), key, std::move(item));
-    };
-    const auto place = [&](source_span span) -> value {
-        const source_location at = realm.sources().locate(span);
-        if (at.line == 0) return {};
-        value described = map_put(memory, value::empty_map(), "file", make_string(memory, at.file));
-        described = map_put(memory, std::move(described), "line", value::integer(at.line));
-        return map_put(memory, std::move(described), "column", value::integer(at.column));
-    };
-    put("kind", make_string(memory, error_kind_name(failure)));
-    put("reason",
-        payload && !payload->reason.empty() ? make_string(memory, payload->reason) : value());
-    value whole = whole_message_of(failure);
-    put("message", whole.is_nil() ? make_string(memory, failure.message()) : std::move(whole));
-    put("span", place(failure.info().span));
-    value stack = value::empty_list();
-    for (const trace_entry& entry : failure.info().trace) {
-        value line = map_put(memory, value::empty_map(), "what", make_string(memory, entry.what));
-        line = map_put(memory, std::move(line), "span", place(entry.where));
-        stack = list_push_back(memory, std::move(stack), std::move(line));
-    }
-    put("stack", std::move(stack));
-    put("data", payload ? payload->data : value());
-    put("result", payload ? payload->result : value());
-    return created;
-}
-
-} // namespace
-
-value describe_error(realm& realm, const error& failure) {
-    value causes = value::empty_list();
-    for (const error* each = failure.info().cause.get(); each; each = each->info().cause.get())
-        causes = list_push_back(realm.memory(), std::move(causes), describe_alone(realm, *each));
-    return map_put(realm.memory(), describe_alone(realm, failure), "causes", std::move(causes));
 }
 
 } // namespace heddle::lang

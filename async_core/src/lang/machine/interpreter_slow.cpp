@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace heddle::lang {
 
@@ -199,6 +200,15 @@ interpreter::next interpreter::request_effect(effect_request request, std::size_
     f_.result_slot_ = static_cast<std::uint32_t>(dest);
     count_effect_of_cleanup();
     return send_request();
+}
+
+/// op::call_effect.
+interpreter::next interpreter::call_effect(std::size_t base, instruction i, const builtin& row) {
+    value* first = f_.stack_ + base + i.b;
+    effect_request request;
+    request.row = &row;
+    request.arguments.assign(std::move_iterator(first), std::move_iterator(first + i.c));
+    return request_effect(std::move(request), base + i.a);
 }
 
 interpreter::next interpreter::call_clauses(std::size_t at, std::size_t count, const value& names) {
