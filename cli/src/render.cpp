@@ -3,6 +3,7 @@
 #include "table.hpp"
 
 #include <heddle/base/cancel_reason_name.hpp>
+#include <heddle/base/json_parser.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -17,7 +18,6 @@
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -189,9 +189,7 @@ boost::json::value json_of(const value& content, std::size_t max_bytes) {
     bound.writes_all = true;
     if (const auto text = lang::value_to_json(content, bound)) {
         boost::system::error_code failed;
-        boost::json::parse_options limits;
-        limits.max_depth = max_depth + 1;
-        boost::json::value read = boost::json::parse(*text, failed, {}, limits);
+        boost::json::value read = parse_json(*text, failed, max_depth + 1);
         if (!failed) return read;
     }
     lang::print_options options;

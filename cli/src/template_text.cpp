@@ -1,5 +1,7 @@
 #include "template_text.hpp"
 
+#include "json_or_text.hpp"
+
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>
@@ -7,7 +9,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 namespace heddle::cli {
 
@@ -18,12 +19,6 @@ using tasks::task_template;
 
 [[nodiscard]] json::array texts(const std::vector<std::string>& all) {
     return json::array(all.begin(), all.end());
-}
-
-[[nodiscard]] json::value json_or_text(const std::string& text) {
-    boost::system::error_code broken;
-    json::value read = json::parse(text, broken);
-    return broken ? json::value(text) : read;
 }
 
 void put(json::object& into, std::string_view name, const std::string& text) {

@@ -2,7 +2,9 @@
 
 #include "batch/batch_progress.hpp"
 #include "batch/run_manifest.hpp"
+#include "json_or_text.hpp"
 
+#include <heddle/base/json_parser.hpp>
 #include <heddle/setup/json_line.hpp>
 
 #include <boost/asio/buffer.hpp>
@@ -12,7 +14,6 @@
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -76,9 +77,8 @@ json::object refusal(std::string message) {
 /// What a request does to the run, as the answer.
 json::object perform(const std::string& line, batch_steering& batch) {
     boost::system::error_code wrong;
-    json::parse_options bounds;
-    bounds.max_depth = 4;
-    const json::value parsed = json::parse(line, wrong, {}, bounds);
+    constexpr std::size_t max_depth = 4;
+    const json::value parsed = parse_json(line, wrong, max_depth);
     if (wrong || !parsed.is_object()) return refusal("the request is no JSON object");
     const json::object& request = parsed.get_object();
     const json::value* what = request.if_contains("do");
@@ -108,7 +108,7 @@ json::object perform(const std::string& line, batch_steering& batch) {
         return refusal("there is no request '" + action + "'");
     }
     const batch_counts counts = batch.counts();
-    json::value progress = json::parse(progress_json(counts, 0, 0, "progress"));
+    json::value progress = json_or_text(progress_json(counts, 0, 0, "progress"));
     for (const char* unknown : {"seconds", "rows_per_second"}) progress.as_object().erase(unknown);
     answer["progress"] = std::move(progress);
     answer["line"] = progress_line(counts, 0, 0, 0);

@@ -4,10 +4,11 @@
 #include "batch/run_manifest.hpp"
 #include "commands/evaluation.hpp"
 
+#include <heddle/base/json_parser.hpp>
 #include <heddle/setup/json_line.hpp>
 #include <heddle/store/run_store.hpp>
 
-#include <boost/json/parse.hpp>
+#include <boost/json/object.hpp>
 
 #include <chrono>
 #include <thread>
@@ -38,7 +39,7 @@ exit_code steer_run(const std::string& run, const json::object& request, bool as
     const auto answer = ask_run(*folder, setup::json_text(request));
     if (!answer) return tell_error(answer.error(), exit_code::failed, as_json, output);
     boost::system::error_code wrong;
-    json::value parsed = json::parse(*answer, wrong);
+    json::value parsed = parse_json(*answer, wrong);
     const json::value* line =
         !wrong && parsed.is_object() ? parsed.get_object().if_contains("line") : nullptr;
     const json::value* refused =

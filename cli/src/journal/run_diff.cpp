@@ -5,6 +5,7 @@
 #include "batch/run_store_access.hpp"
 #include "commands/evaluation.hpp"
 #include "journal/step_diff.hpp"
+#include "json_or_text.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
@@ -12,7 +13,6 @@
 #include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <map>
@@ -44,10 +44,9 @@ bool has_failed(row_status status) {
 }
 
 std::string message_of(const std::string& error_json) {
-    boost::system::error_code wrong;
-    const json::value parsed = json::parse(error_json, wrong);
+    const json::value parsed = json_or_text(error_json);
     const json::value* message =
-        !wrong && parsed.is_object() ? parsed.get_object().if_contains("message") : nullptr;
+        parsed.is_object() ? parsed.get_object().if_contains("message") : nullptr;
     return message && message->is_string() ? std::string(message->get_string()) : error_json;
 }
 
@@ -62,17 +61,11 @@ std::string text_of(const store::run_row& row) {
     return text + utf8::printable_line(utf8::shortened(what, shown_bytes));
 }
 
-json::value json_of(const std::string& text) {
-    boost::system::error_code wrong;
-    json::value parsed = json::parse(text, wrong);
-    return wrong ? json::value(text) : parsed;
-}
-
 json::object json_of(const store::run_row& row) {
     json::object side{{"status", name_of(row.known.status)}};
     if (!row.ended) return side;
-    if (row.known.status == row_status::done) side["value"] = json_of(row.ended->value_json);
-    else side["error"] = json_of(row.ended->error_json);
+    if (row.known.status == row_status::done) side["value"] = json_or_text(row.ended->value_json);
+    else side["error"] = json_or_text(row.ended->error_json);
     return side;
 }
 

@@ -2,13 +2,13 @@
 
 #include "batch/run_command.hpp"
 #include "journal/refused_requests.hpp"
+#include "json_or_text.hpp"
 #include "service_options.hpp"
 
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/task_files.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -56,9 +56,8 @@ result<std::unique_ptr<kept_run>> prepare_run(const program& source, workflow_op
 
 /// Whether a member of the object has the name of a secret, so that its text is not kept.
 bool holds_a_secret(const std::string& object) {
-    boost::system::error_code wrong;
-    const boost::json::value parsed = boost::json::parse(object, wrong);
-    if (wrong || !parsed.is_object()) return false;
+    const boost::json::value parsed = json_or_text(object);
+    if (!parsed.is_object()) return false;
     const boost::json::object& members = parsed.get_object();
     return std::any_of(members.begin(), members.end(),
                        [](const auto& each) { return is_name_of_secret(each.key()); });

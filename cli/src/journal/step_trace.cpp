@@ -3,13 +3,13 @@
 #include "batch/batch_counts.hpp"
 #include "batch/run_identity.hpp"
 #include "journal/shown_answer.hpp"
+#include "json_or_text.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -113,10 +113,9 @@ bool step_trace::end(const replay_end& how) const {
         message += std::string(message.empty() ? "" : "; ") + "there is no such step";
     if (json_) {
         boost::json::object line{{"end", what}, {"steps", steps_}};
-        if (what == "done" && how.row.value_json)
-            line["value"] = boost::json::parse(*how.row.value_json);
+        if (what == "done" && how.row.value_json) line["value"] = json_or_text(*how.row.value_json);
         if (what == "failed" && how.row.error_json)
-            line["error"] = boost::json::parse(*how.row.error_json);
+            line["error"] = json_or_text(*how.row.error_json);
         if (!message.empty()) line["message"] = message;
         output_.out_data(setup::json_line(line));
         return reached;

@@ -1,5 +1,6 @@
 #include "rows/json_members.hpp"
 
+#include <heddle/base/json_parser.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/number_text.hpp>
 
@@ -67,10 +68,8 @@ std::vector<std::optional<std::string>> cells_of(std::string_view text,
     std::vector<std::optional<std::string>> cells(names.size());
     if (names.empty() || text.empty() || text.front() != '{') return cells;
     json::error_code failure;
-    json::parse_options options;
-    options.max_depth = 1000;
-    const json::value value =
-        json::parse(json::string_view(text.data(), text.size()), failure, {}, options);
+    constexpr std::size_t max_depth = 1000;
+    const json::value value = parse_json(text, failure, max_depth);
     const json::object* members = failure ? nullptr : value.if_object();
     if (!members) return cells;
     for (std::size_t i = 0; i < names.size(); ++i)

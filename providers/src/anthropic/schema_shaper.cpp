@@ -2,7 +2,8 @@
 
 #include "common/request_parts.hpp"
 
-#include <boost/json/parse.hpp>
+#include <heddle/base/json_parser.hpp>
+
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
@@ -213,9 +214,7 @@ private:
 
 std::optional<std::string> closed_schema(std::string_view schema) {
     boost::system::error_code failed;
-    json::parse_options limits;
-    limits.max_depth = max_depth;
-    const json::value read = json::parse(schema, failed, {}, limits);
+    const json::value read = parse_json(schema, failed, max_depth);
     const json::object* root = failed ? nullptr : read.if_object();
     if (!root) return std::nullopt;
     const auto result = shaper(*root).run();

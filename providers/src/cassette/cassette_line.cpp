@@ -1,12 +1,12 @@
 #include "cassette/cassette_line.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/json_parser.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 #include <heddle/providers/common/neutral_json.hpp>
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
@@ -59,9 +59,8 @@ llm_errc code_named(std::string_view name) noexcept {
 
 result<json::value> parse(std::string_view text) {
     boost::system::error_code failed;
-    json::parse_options limits;
-    limits.max_depth = 128; // a request quotes schemas
-    json::value created = json::parse(text, failed, {}, limits);
+    constexpr std::size_t max_depth = 128; // a request quotes schemas
+    json::value created = parse_json(text, failed, max_depth);
     if (failed) return error(errc::invalid_argument, "it is not JSON");
     return created;
 }

@@ -2,7 +2,9 @@
 
 #include "common/json_tree_parser.hpp"
 
-#include <boost/json/parse.hpp>
+#include <heddle/base/json_parser.hpp>
+
+#include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <memory>
@@ -35,10 +37,8 @@ void hide_in_tree(json::value& tree, const redactor& secrets) {
 void hide_in_json(std::string& text, const redactor& secrets) {
     std::string shown = text;
     if (!secrets.hide(shown)) return;
-    json::parse_options limits;
-    limits.max_depth = max_json_depth;
     boost::system::error_code failed;
-    json::value tree = json::parse(text, failed, {}, limits);
+    json::value tree = parse_json(text, failed, max_json_depth);
     if (!failed) {
         hide_in_tree(tree, secrets);
         shown = json::serialize(tree);

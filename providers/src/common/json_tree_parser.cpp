@@ -2,6 +2,8 @@
 
 #include "common/bounded_memory.hpp"
 
+#include <heddle/base/number_text.hpp>
+
 #include <boost/json/basic_parser_impl.hpp>
 
 #include <algorithm>
@@ -148,8 +150,8 @@ struct receiver {
     bool on_uint64(std::uint64_t number, text /*piece*/, error_code& /*failed*/) {
         return to->add(value(number)), true;
     }
-    bool on_double(double number, text /*piece*/, error_code& /*failed*/) {
-        return to->add(value(number)), true;
+    bool on_double(double /*about*/, text digits, error_code& /*failed*/) {
+        return to->add(value(parse_decimal(digits))), true; // the parser may miss the nearest
     }
     bool on_bool(bool given, error_code& /*failed*/) { return to->add(value(given)), true; }
     bool on_null(error_code& /*failed*/) { return to->add({}), true; }

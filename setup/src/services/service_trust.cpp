@@ -3,6 +3,7 @@
 #include "services/key_source.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/json_parser.hpp>
 #include <heddle/base/url.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/http/origin_name.hpp>
@@ -12,7 +13,6 @@
 #include <heddle/setup/json_line.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <array>
@@ -56,6 +56,8 @@ bool is_harmless(const ports::extra_parameter& parameter) {
                sampling_parameters.end();
 }
 
+constexpr std::size_t max_parameter_depth = 64;
+
 /// As a JSON object: the parameters of `merged` that are not those of the user and not harmless.
 /// Empty: there are none.
 std::string added_parameters(const provider_config& merged, const configuration& own) {
@@ -69,7 +71,11 @@ std::string added_parameters(const provider_config& merged, const configuration&
             return one.name == each.name && one.value_json == each.value_json;
         };
         const bool own_word = known && std::any_of(known->begin(), known->end(), is_same);
-        if (!own_word && !is_harmless(each)) added[each.name] = boost::json::parse(each.value_json);
+        if (own_word || is_harmless(each)) continue;
+        boost::system::error_code wrong;
+        boost::json::value read = parse_json(each.value_json, wrong, max_parameter_depth);
+        if (wrong) read = each.value_json;
+        added[each.name] = std::move(read);
     }
     return added.empty() ? std::string() : json_text(added);
 }

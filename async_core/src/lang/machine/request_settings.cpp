@@ -1,6 +1,8 @@
+#include <heddle/base/json_parser.hpp>
 #include <heddle/lang/request_settings.hpp>
 
-#include <boost/json/parse.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -79,9 +81,7 @@ const request_setting* find_request_setting(std::string_view name) noexcept {
 
 bool fits(const request_setting& setting, std::string_view text) {
     boost::system::error_code failed;
-    json::parse_options limits;
-    limits.max_depth = max_depth;
-    const json::value given = json::parse(text, failed, {}, limits);
+    const json::value given = parse_json(text, failed, max_depth);
     return !failed && fits(setting, given);
 }
 

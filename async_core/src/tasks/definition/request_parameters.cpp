@@ -4,8 +4,8 @@
 #include "tasks/output/finite_json.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/json_parser.hpp>
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
@@ -74,8 +74,9 @@ json::value shown(const std::vector<std::string>& given) {
 }
 json::value shown(const std::vector<ports::extra_parameter>& given) {
     json::object members;
+    boost::system::error_code wrong; // none: they were written here
     for (const ports::extra_parameter& each : given)
-        members[each.name] = json::parse(each.value_json);
+        members[each.name] = parse_json(each.value_json, wrong, max_depth);
     return members;
 }
 

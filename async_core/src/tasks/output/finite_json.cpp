@@ -1,6 +1,9 @@
 #include "tasks/output/finite_json.hpp"
 
-#include <boost/json/parse.hpp>
+#include <heddle/base/json_parser.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -28,9 +31,7 @@ bool is_finite(const json::value& given) {
 
 result<json::value> parse_finite_json(std::string_view text, std::size_t max_depth) {
     boost::system::error_code unreadable;
-    json::parse_options limits;
-    limits.max_depth = max_depth;
-    json::value read = json::parse(text, unreadable, {}, limits);
+    json::value read = parse_json(text, unreadable, max_depth);
     if (unreadable) return error(errc::invalid_argument, unreadable.message());
     if (!is_finite(read)) {
         return error(errc::invalid_argument, "a number is larger than any float");

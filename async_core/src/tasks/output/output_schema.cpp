@@ -5,6 +5,7 @@
 #include "tasks/output/schema_rewriter.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/json_parser.hpp>
 #include <heddle/base/source.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
@@ -12,7 +13,6 @@
 
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
-#include <boost/json/stream_parser.hpp>
 
 #define VALIJSON_USE_EXCEPTIONS 1
 #include <valijson/adapters/boost_json_adapter.hpp>
@@ -48,12 +48,6 @@ constexpr step_limits multiplied_steps{2, 3'000'000};
 constexpr step_limits plain_steps{32, 24'000'000};
 constexpr std::uint64_t explaining_steps = 20'000; ///< each may leave a message
 
-[[nodiscard]] json::parse_options answer_options() {
-    json::parse_options options;
-    options.max_depth = max_answer_depth;
-    return options;
-}
-
 /// Reading counts some 5 ns a byte.
 constexpr std::size_t bytes_of_a_piece = 16 * 1024;
 constexpr std::size_t bytes_read_in_a_unit = 2;
@@ -61,12 +55,12 @@ constexpr std::size_t bytes_read_in_a_unit = 2;
 /// Throws given_up.
 [[nodiscard]] json::value parse_answer(std::string_view text, json::storage_ptr memory,
                                        boost::system::error_code& failed, lang::work_meter& work) {
-    json::stream_parser parser({}, answer_options());
-    parser.reset(std::move(memory)); // of the tree: released as a whole
+    json_parser parser(max_answer_depth, std::move(memory)); // of the tree: released as a whole
     for (std::size_t at = 0; at < text.size() && !failed; at += bytes_of_a_piece) {
         const std::string_view piece = text.substr(at, bytes_of_a_piece);
         if (!work.spend(piece.size() / bytes_read_in_a_unit)) throw given_up{};
-        parser.write(piece.data(), piece.size(), failed);
+        if (parser.write_some(piece, failed) < piece.size() && !failed)
+            failed = json::error::extra_data;
     }
     if (!failed) parser.finish(failed);
     return failed ? json::value() : parser.release();
@@ -274,8 +268,8 @@ result<output_schema> output_schema::compile(std::string_view schema, lang::work
     auto all = std::make_shared<compiled>();
     all->text = schema;
     boost::system::error_code failed;
-    json::stream_parser reading({}, answer_options());
-    const std::size_t read = reading.write_some(schema.data(), schema.size(), failed);
+    json_parser reading(max_answer_depth);
+    const std::size_t read = reading.write_some(schema, failed);
     if (!failed && schema.find_first_not_of(ascii::blanks, read) != std::string_view::npos)
         failed = json::error::extra_data;
     if (!failed) reading.finish(failed);

@@ -3,6 +3,7 @@
 #include "tasks/definition/parameter_list.hpp"
 #include "tasks/definition/source_form.hpp"
 
+#include <heddle/base/json_parser.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -10,7 +11,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 namespace heddle::tasks {
@@ -31,7 +31,7 @@ constexpr std::string_view usage =
     if (!input.description.empty()) members["description"] = input.description;
     if (input.default_json) {
         boost::system::error_code unreadable;
-        json::value given = json::parse(*input.default_json, unreadable);
+        json::value given = parse_json(*input.default_json, unreadable);
         if (!unreadable) members["default"] = std::move(given);
     }
     return members;

@@ -5,6 +5,7 @@
 #include "tasks/call/call_overrides.hpp"
 #include "tasks/output/message_json.hpp"
 
+#include <heddle/base/json_parser.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -14,7 +15,6 @@
 #include <heddle/tasks/prompt/prompt_template.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ using lang::value_refusal;
     const std::string& input_schema) {
     std::map<std::string, output_schema, std::less<>> by_name;
     boost::system::error_code unreadable;
-    const json::value read = json::parse(input_schema, unreadable);
+    const json::value read = parse_json(input_schema, unreadable);
     const json::object* whole = unreadable ? nullptr : read.if_object();
     const json::value* all = whole ? whole->if_contains("properties") : nullptr;
     if (!all || !all->is_object()) return by_name;

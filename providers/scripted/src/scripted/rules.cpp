@@ -1,10 +1,10 @@
 #include "scripted/rules.hpp"
 
+#include <heddle/base/json_parser.hpp>
 #include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include <boost/json/serialize.hpp>
-#include <boost/json/stream_parser.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -428,11 +428,10 @@ result<rule_set> read_rules(std::string_view text, const std::string& file) {
         mistakes.push_back({"", "is larger than 16 MB"});
         return report(file, std::move(mistakes));
     }
-    json::parse_options limits;
-    limits.max_depth = 64;
-    json::stream_parser parser({}, limits);
+    constexpr std::size_t max_depth = 64;
+    json_parser parser(max_depth);
     boost::system::error_code ec;
-    const std::size_t good = parser.write_some(text.data(), text.size(), ec);
+    const std::size_t good = parser.write_some(text, ec);
     if (!ec && good < text.size()) ec = json::error::extra_data;
     if (!ec) parser.finish(ec);
     if (ec) {

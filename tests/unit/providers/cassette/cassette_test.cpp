@@ -3,6 +3,7 @@
 #include "../provider_testing.hpp"
 
 #include <gmock/gmock.h>
+#include <hard_numbers.hpp>
 
 namespace heddle::providers {
 namespace {
@@ -199,6 +200,22 @@ TEST_F(cassette_test, never_writes_a_key) {
     (void)ask(*recording, testing::user_request("my key: sk-very-secret"));
     EXPECT_THAT(tape, Not(HasSubstr("sk-very-secret")));
     EXPECT_THAT(tape, HasSubstr("[redacted]"));
+}
+
+TEST_F(cassette_test, keeps_the_numbers_of_a_call_whose_key_is_hidden) {
+    chat_request request = testing::user_request("count");
+    for (const double number : testing::hard_numbers()) {
+        request.temperature = number;
+        model.answers.push_back(answer("the key is sk-very-secret."));
+        (void)ask(*recording, request);
+    }
+    EXPECT_THAT(tape, HasSubstr("[redacted]"));
+    const auto player = play();
+    const auto played = player->play("listed");
+    for (const double number : testing::hard_numbers()) {
+        request.temperature = number;
+        EXPECT_TRUE(ask(*played, request)) << number;
+    }
 }
 
 TEST_F(cassette_test, never_writes_a_key_that_needs_escapes) {

@@ -3,6 +3,7 @@
 #include <boost/json/parse.hpp>
 
 #include <gtest/gtest.h>
+#include <hard_numbers.hpp>
 
 namespace heddle::providers::anthropic {
 namespace {
@@ -45,6 +46,13 @@ TEST(schema_shaper, choices_and_definitions_are_shaped_too) {
                          "$defs":{"a":{"properties":{"b":{"const":1}}}}})"),
               json::parse(R"({"anyOf":[{"$ref":"#/$defs/a"},{"enum":[1,2]}],
                   "$defs":{"a":{"properties":{"b":{"const":1}},"additionalProperties":false}}})"));
+}
+
+TEST(schema_shaper, numbers_stay_as_they_are) {
+    const std::vector<double> numbers = testing::hard_numbers();
+    const auto shaped = closed_schema(R"({"enum":)" + testing::json_of_numbers(numbers) + "}");
+    ASSERT_TRUE(shaped);
+    EXPECT_EQ(testing::bits_in(*shaped), testing::bits_of(numbers));
 }
 
 TEST(schema_shaper, what_has_no_grammar_has_no_shape) {

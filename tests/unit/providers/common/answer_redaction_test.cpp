@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
+#include <hard_numbers.hpp>
 
 namespace heddle::testing {
 namespace {
@@ -77,6 +78,20 @@ TEST(answer_redaction, every_string_of_a_response) {
     EXPECT_EQ(boost::json::parse(answer->tool_calls[0].arguments_json),
               boost::json::parse(R"({"[hidden]": ["[hidden]", 1]})"))
         << answer->tool_calls[0].arguments_json;
+}
+
+TEST(answer_redaction, numbers_beside_a_key_stay) {
+    service with;
+    const std::string numbers = json_of_numbers(hard_numbers());
+    with.http.reply(200, R"({"choices":[{"message":{"tool_calls":[{"id":"c","type":"function",)"
+                         R"("function":{"name":"t","arguments":"{\"key\":\")" +
+                             key + R"(\",\"n\":)" + numbers +
+                             R"(}"}}]},"finish_reason":"tool_calls"}]})");
+    const auto answer = with.complete();
+    ASSERT_TRUE(answer) << answer.error().message();
+    const std::string& arguments = answer->tool_calls.at(0).arguments_json;
+    EXPECT_EQ(arguments.find(key), std::string::npos);
+    EXPECT_EQ(bits_in(arguments), bits_of(hard_numbers()));
 }
 
 TEST(answer_redaction, a_stream_is_what_was_handed_out) {
