@@ -6,16 +6,13 @@
 #include <heddle/lang/errors.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace heddle::host {
 
 namespace {
-
-/// A branch that computes for longer than that advances the clock by itself.
-constexpr double max_lag = 0.25;
 
 using ports::digest128;
 using ports::step_kind;
@@ -47,6 +44,9 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
         if (each.kind == step_kind::refused || each.kind == step_kind::tool) {
             parts_[each.path].emplace(each.content, ports::kept_part{std::move(each.body), true});
+        } else if (each.kind == step_kind::unanswered) {
+            parts_[each.path].emplace(each.content,
+                                      ports::kept_part{std::move(each.body), true, true});
         } else if (each.kind == step_kind::request || each.kind == step_kind::reused) {
             // A response of an earlier program has cost this one nothing.
             const bool is_reused = each.kind == step_kind::reused;
@@ -57,10 +57,15 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         } else if (each.kind == step_kind::clock) {
             clocks_.push_back(std::move(each));
         } else {
-            by_path_.emplace(each.path, earlier_.size());
             earlier_.push_back(std::move(each));
         }
     }
+    number_by_path();
+    drop_late_beginnings();
+    is_void_.resize(earlier_.size());
+    std::stable_sort(
+        clocks_.begin(), clocks_.end(),
+        [](const step_record& a, const step_record& b) { return a.path.low < b.path.low; });
     // A step that has ended is not sent again, unless it has to run the functions inside of it.
     // What it has cost is what its requests have and what its end has counted besides.
     for (step_record& each : earlier_) {
@@ -71,33 +76,39 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
     }
 }
 
-coro::deadline durable_row::real_time(double at) const {
-    const std::chrono::duration<double> ahead(at - clock_at_begin_);
-    if (ahead > std::chrono::hours(24 * 365 * 100)) return {};
-    return coro::deadline(began_ + std::chrono::ceil<coro::clock::duration>(ahead));
+void durable_row::number_by_path() {
+    by_path_.clear();
+    for (std::size_t i = 0; i < earlier_.size(); ++i) by_path_.emplace(earlier_[i].path, i);
 }
 
-double durable_row::real_clock() const {
-    return clock_at_begin_ + std::chrono::duration<double>(loop_.now() - began_).count();
-}
-
-void durable_row::slice_ended(bool idle, bool bounded) {
-    if (idle || closed_) return; // how often one looks at what computes elsewhere depends on chance
-    ++slices_;
-    if (!clocks_.empty()) {
-        if (clocks_.front().path.low != slices_) return;
-        clock_ = std::max(clock_, clocks_.front().at);
-        clocks_.pop_front();
-        return;
+/// Records that functions began inside of a step that had ended: they have not.
+void durable_row::drop_late_beginnings() {
+    std::set<std::size_t> late;
+    for (std::size_t i = 0; i < earlier_.size(); ++i) {
+        if (earlier_[i].kind != step_kind::answer && earlier_[i].kind != step_kind::composed)
+            continue;
+        for (std::uint64_t n = 0;; ++n) {
+            const auto inside =
+                by_path_.find(step_path::inside(earlier_[i].path, step_path::part::nested, n));
+            if (inside == by_path_.end()) break;
+            if (inside->second > i) late.insert(inside->second);
+        }
     }
-    const double real = real_clock();
-    if (!bounded || replays() || real - clock_ < max_lag) return;
-    clock_ = real;
-    step_record advance;
-    advance.kind = step_kind::clock;
-    advance.path = {0, slices_};
-    advance.at = clock_;
-    log_.note(std::move(advance));
+    if (late.empty()) return;
+    std::vector<step_record> kept;
+    for (std::size_t i = 0; i < earlier_.size(); ++i) {
+        if (!late.contains(i)) kept.push_back(std::move(earlier_[i]));
+    }
+    earlier_ = std::move(kept);
+    number_by_path();
+}
+
+void durable_row::forget_nested(const digest128& step, std::uint32_t first) noexcept {
+    for (std::uint64_t n = first;; ++n) {
+        const auto late = by_path_.find(step_path::inside(step, step_path::part::nested, n));
+        if (late == by_path_.end()) return;
+        is_void_[late->second] = true;
+    }
 }
 
 coro::task<coro::wake> durable_row::park(branch_wait& self, coro::deadline until) {
@@ -131,6 +142,7 @@ void durable_row::wake(branch_wait& self) noexcept {
 
 void durable_row::cut(branch_wait& waiting, double at) noexcept {
     clock_ = std::max(clock_, at);
+    took_effect();
     waiting.cut = true;
     wake(waiting);
 }
@@ -184,6 +196,11 @@ coro::task<result<void>> durable_row::keep_part(step_record record) {
     return log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});
 }
 
+void durable_row::note_part(step_record record) {
+    record.at = std::max(clock_, real_clock());
+    log_.note(std::move(record));
+}
+
 coro::task<result<void>> durable_row::replay_turn(const digest128& path) {
     if (closed_) {
         ++running_;
@@ -206,6 +223,7 @@ coro::task<result<void>> durable_row::record_turn(step_record record, bool durab
     arrival self(*this);
     self.path = record.path;
     self.at = record.at = std::max(clock_, real_clock());
+    if (!closed_) note_computing();
     if (closed_) {
         const result<void> kept =
             co_await log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});
@@ -255,6 +273,7 @@ void durable_row::leave(arrival& self) noexcept {
 void durable_row::grant(arrival& first, double at) noexcept {
     leave(first);
     clock_ = std::max(clock_, at);
+    took_effect();
     ++running_;
     first.turn.notify();
 }
@@ -279,10 +298,18 @@ void durable_row::go_on() noexcept {
 /// False: it is not there yet.
 bool durable_row::replay_next() noexcept {
     const step_record& record = earlier_[next_];
+    const auto go_to_next = [this] {
+        ++next_;
+        if (!time_stands_still() && !goes_beyond_) begin_clock();
+    };
+    if (is_void_[next_]) {
+        go_to_next();
+        return true;
+    }
     if (record.kind == step_kind::cut) {
         const auto found = bounded_waits_.find(record.path);
         if (found != bounded_waits_.end()) {
-            ++next_;
+            go_to_next();
             cut(*found->second, record.at);
             if (replay_) replay_->note_effect(record);
             return true;
@@ -292,7 +319,7 @@ bool durable_row::replay_next() noexcept {
         if (found != arrivals_by_path_.end() && found->first == record.path) {
             arrival& first = *found->second;
             if (!first.ready) return false;
-            ++next_;
+            go_to_next();
             grant(first, record.at);
             if (replay_) replay_->note_effect(record);
             return true;

@@ -53,8 +53,8 @@ public:
     /// When the clock of the machine will be as late as `at` of the row's.
     [[nodiscard]] coro::deadline real_time(double at) const;
     /// A slice is over. `bounded`: by a deadline, for which the clock advances although nothing
-    /// arrives. `idle`: the branch waits for what computes elsewhere.
-    void slice_ended(bool idle, bool bounded);
+    /// arrives. `idle`: the branch waits for what computes elsewhere. `computes`: it goes on.
+    void slice_ended(bool idle, bool bounded, bool computes);
 
     // Branches that can run.
 
@@ -90,10 +90,15 @@ public:
     [[nodiscard]] coro::task<result<void>> record_turn(ports::step_record record, bool durable);
     /// Keeps a part of a step that is under way. Errors: io_error, of the log.
     [[nodiscard]] coro::task<result<void>> keep_part(ports::step_record record);
+    /// As keep_part, without waiting.
+    void note_part(ports::step_record record);
     [[nodiscard]] step_log& log() noexcept { return log_; }
 
     /// Whether nothing is performed that is not recorded.
     [[nodiscard]] bool only_replays() const noexcept { return replay_ != nullptr; }
+    [[nodiscard]] bool is_recorded(const ports::digest128& path) const {
+        return by_path_.contains(path);
+    }
     /// Whether an earlier execution has kept parts of the step.
     [[nodiscard]] bool has_parts(const ports::digest128& path) const {
         return parts_.contains(path);
@@ -104,6 +109,10 @@ public:
 
     /// See step_memory::park.
     [[nodiscard]] coro::task<void> park_step(coro::call_context context);
+
+    /// The step has ended, cancelled: what is recorded of functions inside of it, from that number
+    /// on, are beginnings that came too late and had no effect.
+    void forget_nested(const ports::digest128& step, std::uint32_t first) noexcept;
 
     /// What an earlier execution of the step kept of its parts; else a spare of the row.
     [[nodiscard]] std::optional<ports::kept_part> take_part(const ports::digest128& step,
@@ -144,7 +153,17 @@ private:
     [[nodiscard]] std::optional<ports::kept_part> take_spare(const ports::digest128& step,
                                                              const ports::digest128& content);
     [[nodiscard]] bool replays() const noexcept { return next_ < earlier_.size(); }
+    void drop_late_beginnings();
+    void number_by_path();
+    /// Time does not pass until all that is recorded has been repeated.
+    [[nodiscard]] bool time_stands_still() const noexcept {
+        return !goes_beyond_ && (replays() || !clocks_.empty());
+    }
     [[nodiscard]] double real_clock() const;
+    void begin_clock() noexcept { began_ = loop_.now(); }
+    void advance_clock();
+    void note_computing();
+    void took_effect() noexcept;
     void go_on() noexcept;
     void arrive(arrival& self);
     void leave(arrival& self) noexcept;
@@ -166,9 +185,11 @@ private:
     step_replay* const replay_; ///< of the log, or null
     coro::event_loop& loop_;
     std::vector<ports::step_record> earlier_;         ///< that take effect in this order
+    std::vector<bool> is_void_;                       ///< of earlier_: it has had no effect
     std::size_t next_ = 0;                            ///< of them
     std::map<ports::digest128, std::size_t> by_path_; ///< of earlier_
-    std::deque<ports::step_record> clocks_;           ///< by the number of slices
+    /// By the number of slices: where the clock advanced, or how long a branch has computed.
+    std::deque<ports::step_record> clocks_;
     std::map<ports::digest128, std::multimap<ports::digest128, ports::kept_part>> parts_;
     using spares = std::multimap<ports::digest128, spare>;
     spares spares_; ///< by the content of the request
@@ -191,9 +212,12 @@ private:
     std::map<ports::digest128, branch_wait*> bounded_waits_;
     step_ways ways_;
     double clock_ = 0;
-    double clock_at_begin_ = 0; ///< of the last record of the earlier executions
-    coro::clock::time_point began_;
+    double clock_at_begin_ = 0;     ///< of the last record of the earlier executions
+    coro::clock::time_point began_; ///< when the clock was at clock_at_begin_
+    bool goes_beyond_ = false;      ///< a branch has computed longer than is recorded
     std::uint64_t slices_ = 0;
+    std::uint64_t computed_ = 0; ///< the last one of a branch that computes and has a deadline
+    std::uint64_t noted_ = 0;    ///< the last one of which a record was made
     std::size_t running_ = 0;    ///< branches that can run
     std::size_t waits_ = 0;      ///< branches that are parked
     std::ptrdiff_t at_work_ = 0; ///< parts of effects under way

@@ -16,10 +16,26 @@ ports::digest128 durable_step::next_nested() noexcept {
 
 std::uint64_t durable_step::seed() const noexcept { return row_.log().seed() ^ path_.low; }
 
+ports::step_record durable_step::part(ports::step_kind kind, const ports::digest128& content,
+                                      std::string name, std::string body) const {
+    ports::step_record record;
+    record.kind = kind;
+    record.path = path_;
+    record.content = content;
+    record.name = std::move(name);
+    record.body = std::move(body);
+    return record;
+}
+
 std::optional<ports::kept_part> durable_step::take(const ports::digest128& content) {
     auto part = row_.take_part(path_, content);
     remembers_ = remembers_ || part;
     return part;
+}
+
+bool durable_step::is_over() const {
+    return end_is_known_ &&
+           !row_.is_recorded(step_path::inside(path_, step_path::part::nested, nested_));
 }
 
 bool durable_step::may_ask() noexcept {
@@ -32,26 +48,20 @@ bool durable_step::may_ask() noexcept {
 coro::task<result<void>> durable_step::keep(ports::digest128 content, std::string name,
                                             std::string body, ports::step_spending spent,
                                             coro::call_context) {
-    ports::step_record record;
-    record.kind = ports::step_kind::request;
-    record.path = path_;
-    record.content = content;
-    record.name = std::move(name);
-    record.body = std::move(body);
+    ports::step_record record =
+        part(ports::step_kind::request, content, std::move(name), std::move(body));
     record.spent = spent;
     counted_ += spent;
     return row_.keep_part(std::move(record));
 }
 
+void durable_step::note_failure(ports::digest128 content, std::string name, std::string body) {
+    row_.note_part(part(ports::step_kind::unanswered, content, std::move(name), std::move(body)));
+}
+
 coro::task<result<void>> durable_step::keep_result(ports::digest128 content, std::string name,
                                                    std::string body, coro::call_context) {
-    ports::step_record record;
-    record.kind = ports::step_kind::tool;
-    record.path = path_;
-    record.content = content;
-    record.name = std::move(name);
-    record.body = std::move(body);
-    return row_.keep_part(std::move(record));
+    return row_.keep_part(part(ports::step_kind::tool, content, std::move(name), std::move(body)));
 }
 
 ports::step_spending durable_step::spent() const noexcept {
@@ -66,22 +76,14 @@ ports::step_spending durable_step::spent() const noexcept {
 
 coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::string name,
                                                  ports::cost_if_lost if_lost, coro::call_context) {
-    ports::step_record record;
-    record.kind = ports::step_kind::sent;
-    record.path = path_;
-    record.content = content;
-    record.name = std::move(name);
+    ports::step_record record =
+        part(ports::step_kind::sent, content, std::move(name), output_cost(if_lost));
     record.spent = if_lost.least;
-    record.body = output_cost(if_lost);
     return row_.keep_part(std::move(record));
 }
 
 void durable_step::note_unpaid(ports::digest128 content) {
-    ports::step_record record;
-    record.kind = ports::step_kind::unpaid;
-    record.path = path_;
-    record.content = content;
-    row_.log().note(std::move(record));
+    row_.log().note(part(ports::step_kind::unpaid, content, {}, {}));
 }
 
 void durable_step::note_parts(int more) noexcept { row_.note_work(more); }

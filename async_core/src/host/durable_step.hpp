@@ -16,14 +16,18 @@ public:
     [[nodiscard]] const ports::digest128& path() const noexcept { return path_; }
     /// The path of the next function of the program that begins as a part of this.
     [[nodiscard]] ports::digest128 next_nested() noexcept;
+    /// So many functions have begun, or were about to.
+    [[nodiscard]] std::uint32_t nested() const noexcept { return nested_; }
     /// What it has paid for, but for what the records of its requests have counted.
     [[nodiscard]] ports::step_spending spent() const noexcept;
     /// A part of it was kept by an earlier execution.
     [[nodiscard]] bool remembers() const noexcept { return remembers_; }
-    /// A deadline has cut it in an earlier execution. Functions of the program that ran before that
-    /// run again as parts of it, but nothing more is asked.
+    /// It has ended in an earlier execution, whose answer it has. Functions of the program that ran
+    /// as parts of it run again, but nothing more is asked.
     void note_end_is_known() noexcept { end_is_known_ = true; }
-    [[nodiscard]] bool end_is_known() const noexcept { return end_is_known_; }
+    /// Nothing that the step still does matters: its end is known, and no further function of the
+    /// program ran inside of it.
+    [[nodiscard]] bool is_over() const;
     /// It was not allowed to ask the world.
     [[nodiscard]] bool refused() const noexcept { return refused_; }
     /// Its answer is not all: functions of the program have run as parts of it, or it has left
@@ -38,6 +42,7 @@ public:
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;
+    void note_failure(ports::digest128 content, std::string name, std::string body) override;
     [[nodiscard]] coro::task<result<void>> keep_result(ports::digest128 content, std::string name,
                                                        std::string body,
                                                        coro::call_context context) override;
@@ -51,6 +56,9 @@ public:
     void note_spending(const ports::step_spending& spent) noexcept override { spent_ += spent; }
 
 private:
+    [[nodiscard]] ports::step_record part(ports::step_kind kind, const ports::digest128& content,
+                                          std::string name, std::string body) const;
+
     durable_row& row_;
     ports::digest128 path_;
     std::uint32_t nested_ = 0;

@@ -23,6 +23,7 @@ public:
     [[nodiscard]] coro::task<result<void>> turn() {
         auto recorded = row_.recorded(path_, name, {});
         if (!recorded) co_return recorded.error();
+        const waiting_part waits(row_);
         result<void> begun;
         if (*recorded) {
             result<void> given = co_await row_.replay_turn(path_);
@@ -39,6 +40,19 @@ public:
     }
 
 private:
+    /// A part of the step that waits for its turn is not at work: if no other one is either, and
+    /// the records want something else first, they are not those of this program.
+    class waiting_part {
+    public:
+        explicit waiting_part(durable_row& row) noexcept : row_(row) { row_.end_work(); }
+        waiting_part(const waiting_part&) = delete;
+        waiting_part& operator=(const waiting_part&) = delete;
+        ~waiting_part() { row_.begin_work(); }
+
+    private:
+        durable_row& row_;
+    };
+
     static constexpr const char* name = "a function of the program";
     durable_row& row_;
     std::uint32_t fiber_;

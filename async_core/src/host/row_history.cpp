@@ -123,6 +123,8 @@ private:
     /// Whether a request of the step has counted what it cost.
     [[nodiscard]] bool has_paid_request(const digest128& path) const;
     [[nodiscard]] bool is_stopped_again(const step_record& failed);
+    void forget_open_failures();
+    [[nodiscard]] std::set<digest128> functions_inside(const digest128& step) const;
     void repeat(std::vector<std::size_t> steps);
     void start_over();
 
@@ -156,7 +158,26 @@ bool replayed_records::has_paid_request(const digest128& path) const {
     });
 }
 
+/// Steps that were in progress ask again, in another attempt, for what failed, unless functions of
+/// the program have run since: their arguments may follow from it.
+void replayed_records::forget_open_failures() {
+    std::set<digest128> ended;
+    std::set<digest128> functions;
+    for (const step_record& each : all_) {
+        if (ends_a_step(each)) ended.insert(each.path);
+        if (each.kind == step_kind::nested) functions.insert(each.path);
+    }
+    for (step_record& each : all_) {
+        if (each.kind != step_kind::unanswered || ended.count(each.path) != 0) continue;
+        const auto first = step_path::inside(each.path, step_path::part::nested, 0);
+        if (functions.count(first) != 0) continue;
+        each.content = {}; // nothing is asked with that
+        each.body.clear();
+    }
+}
+
 void replayed_records::end_attempt(const step_record& failed) {
+    forget_open_failures();
     const bool interrupted =
         !std::exchange(under_way_, {}).empty() || failed.name == without_failed_step;
     if (interrupted) return; // what failed has left no record
@@ -219,6 +240,19 @@ void replayed_records::start_over() {
     for (step_record& each : all_) each.at = 0;
 }
 
+/// The functions of the program that ran inside of the step.
+std::set<digest128> replayed_records::functions_inside(const digest128& step) const {
+    std::set<digest128> found;
+    for (std::uint64_t n = 0;; ++n) {
+        const digest128 nested = step_path::inside(step, step_path::part::nested, n);
+        const bool ran = std::any_of(all_.begin(), all_.end(), [&](const step_record& record) {
+            return record.kind == step_kind::nested && record.path == nested;
+        });
+        if (!ran) return found;
+        found.insert(nested);
+    }
+}
+
 /// `steps`: where they ended, ascending.
 void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::size_t cut = steps.front();
@@ -233,16 +267,18 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         const digest128& path = all_[each].path;
         repeated.insert(path);
         if (lacking_.erase(path) != 0 || refused.count(path) != 0) continue;
+        const std::set<digest128> functions = functions_inside(path);
+        // A step that failed in one of them has failed it, and not its own responses.
+        const auto first = std::find_if(all_.begin(), all_.end(), [&](const step_record& record) {
+            return record.kind == step_kind::nested && functions.count(record.path) != 0;
+        });
+        const auto begun = static_cast<std::size_t>(first - all_.begin());
+        const bool is_of_inner = std::any_of(steps.begin(), steps.end(), [&](std::size_t other) {
+            return begun < other && other < each;
+        });
+        if (is_of_inner) continue;
         sent_anew.insert(path);
-        if (all_[each].kind != step_kind::composed) continue;
-        for (std::uint64_t n = 0;; ++n) {
-            const digest128 nested = step_path::inside(path, step_path::part::nested, n);
-            const bool ran = std::any_of(all_.begin(), all_.end(), [&](const step_record& record) {
-                return record.kind == step_kind::nested && record.path == nested;
-            });
-            if (!ran) break;
-            inside.insert(nested);
-        }
+        inside.insert(functions.begin(), functions.end());
     }
     for (std::size_t i = 0; i < cut; ++i) {
         if (all_[i].kind == step_kind::nested && inside.count(all_[i].path) != 0) cut = i;
@@ -264,7 +300,8 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
             if (is_answer) discarded_.push_back(each.number);
             continue;
         }
-        if (each.kind == step_kind::refused && repeated.count(each.path) != 0) continue;
+        const bool is_error = each.kind == step_kind::refused || each.kind == step_kind::unanswered;
+        if (is_error && repeated.count(each.path) != 0) continue;
         if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;
         if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
         each.at = std::min(each.at, clock); // the time after the cut has not passed

@@ -293,7 +293,10 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             }
         }
         lang::outcome now = run_slice(*fiber);
-        if (row_) row_->slice_ended(now.idle, fiber->deadline().has_value());
+        if (row_) {
+            const bool computes = now.kind == lang::outcome_kind::out_of_steps;
+            row_->slice_ended(now.idle, fiber->deadline().has_value(), computes);
+        }
         bool turn_is_over = ordered() || now.idle || loop_.now() - turn_began >= turns_.share();
         rank = now.idle ? turn_queue::rank::idle : turn_queue::rank::computing;
         switch (now.kind) {
@@ -388,7 +391,8 @@ bool run_driver::deadline_or_error(lang::fiber& fiber, result<lang::value>& answ
     if (answered || !answered.error().is_cancelled() || fiber.cancel_requested()) return false;
     const auto now = loop_.now();
     if (until.is_never() || !until.passed(now)) return false;
-    if (deadline_of(fiber).passed(now)) {
+    // The deadlines of a durable row move while it repeats what is recorded.
+    if (deadline_of(fiber).passed(now) || (row_ && !options_.until.passed(now))) {
         answered = lang::machine::deadline_failure(fiber).with_span(where);
         return true;
     }

@@ -25,6 +25,8 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
                                                         coro::call_context context,
                                                         bool in_sandbox) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
+    auto* const step = row_ ? static_cast<durable_step*>(context.step) : nullptr;
+    if (step && step->is_over()) co_return error::cancelled(cancel_reason::user);
     if (scope->call_depth >= session::max_nested) {
         co_return error(lang::errc::limit, "tools call each other more than " +
                                                std::to_string(session::max_nested) +
@@ -48,11 +50,15 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         lang::start_fiber(session_.realm(), std::move(callee), arguments, std::move(scope));
     arguments.clear();
     std::optional<nested_name> named;
-    if (row_ && context.step) {
-        named.emplace(*row_, lang::place_of(*fiber).slot,
-                      static_cast<durable_step&>(*context.step));
+    if (step) {
+        named.emplace(*row_, lang::place_of(*fiber).slot, *step);
         const result<void> begun = co_await named->turn();
         if (!begun) lose(begun.error());
+        // It was cancelled by what took effect before its turn: a repetition may not come to this.
+        if (context.cancelled()) {
+            row_->branch_waits();
+            co_return error::cancelled(context.cancel->reason());
+        }
     }
     const std::uint32_t number = lang::place_of(*fiber).slot;
     if (ways_) ways_->note_fiber(number, ways_->path_of_part(++parts_));

@@ -84,8 +84,8 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
         if (step->how == replay_class::answer) (void)step->self.may_ask();
         answered.emplace(lang::value());
     }
-    // What a request would bring that was cut off then is not used.
-    if (known && again && known->body == cut_by_deadline) step->self.note_end_is_known();
+    if (known && again && step->how != replay_class::redo && !known->body.empty())
+        step->self.note_end_is_known();
     step->works = again;
     row_->begin_work(); // until its turn is asked for
     row_->branch_waits();
@@ -117,6 +117,7 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
                                               std::optional<result<lang::value>>& answered) {
     if (step.how == replay_class::derived || step.withheld) co_return result<void>();
     row_->end_work();
+    if (fiber.cancel_requested()) row_->forget_nested(step.self.path(), step.self.nested());
     if (step.recorded) {
         // Timings and the like are those of the first execution.
         if (step.works && step.how != replay_class::redo && !step.recorded->body.empty())

@@ -29,6 +29,7 @@ run_records run_records::of(const std::vector<step_record>& all) {
         if (ends && !each.body.empty()) ++sorted.answers;
         const bool is_part = each.kind == step_kind::request || each.kind == step_kind::reused ||
                              each.kind == step_kind::tool ||
+                             each.kind == step_kind::unanswered ||
                              ports::is_of_earlier_program(each.kind);
         if (!sorted.main_has_begun) sorted.top.push_back(each);
         if (sorted.main_has_begun || is_part) sorted.main.push_back(each);

@@ -60,8 +60,9 @@ enum class step_kind : std::uint8_t {
     due = 13,     ///< as spare; the cost of the request has not been counted, by itself or its step
     tool = 14,    ///< what a tool returned that a model called in a task still under way
     refused = 15, ///< the error of a request that was parked; the step takes it by its content
-    unpaid = 16   ///< the request that was sent last with that path and content has cost nothing:
+    unpaid = 16,  ///< the request that was sent last with that path and content has cost nothing:
                   ///< it never left, or the service refused it
+    unanswered = 17 ///< as request: the error with which it has ended, of a task that may go on
 };
 
 /// One record of a row. Records of a row are kept in the order in which they were appended, which

@@ -12,10 +12,11 @@
 
 namespace heddle::ports {
 
-/// A stored response of a model, or result of a tool.
+/// A stored response of a model, result of a tool, or error of one.
 struct kept_part {
     std::string body;
     bool is_counted = false; ///< what it cost was counted when it was kept, or by a step that ended
+    bool is_failure = false; ///< as note_failure() was given it
 };
 
 /// Where a step is: by that, others can append to its records.
@@ -42,6 +43,9 @@ public:
     [[nodiscard]] virtual coro::task<result<void>> keep(digest128 content, std::string name,
                                                         std::string body, step_spending spent,
                                                         coro::call_context context) = 0;
+    /// As keep, for the error with which a request has ended: what the step does next follows from
+    /// it. Does not wait: in a process that ends before it is kept, the request is sent again.
+    virtual void note_failure(digest128 /*content*/, std::string /*name*/, std::string /*body*/) {}
     /// As keep, for what a tool returned that the model called: an edit of the program drops it.
     [[nodiscard]] virtual coro::task<result<void>> keep_result(digest128 content, std::string name,
                                                                std::string body,

@@ -1,5 +1,7 @@
 #include "tasks/run/kept_executor.hpp"
 
+#include "tasks/run/kept_failure.hpp"
+
 #include <heddle/base/keyed_hash.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
@@ -62,9 +64,11 @@ constexpr std::size_t max_printed_bytes = std::size_t{1} << 20;
 }
 
 /// Nothing: it is damaged, and the task is performed again.
-[[nodiscard]] std::optional<executor_answer> decoded(lang::heap& memory, std::string_view body) {
+[[nodiscard]] std::optional<result<executor_answer>> decoded(lang::heap& memory,
+                                                             std::string_view body) {
     const result<lang::value> read = lang::decode_answer(memory, body, ports::find_category);
-    if (!read || !read->is(lang::kind::list) || read->length() != members) return std::nullopt;
+    if (!read) return read.error();
+    if (!read->is(lang::kind::list) || read->length() != members) return std::nullopt;
     const auto parts = lang::list_items(*read);
     const auto text = [&parts](std::size_t index) {
         const lang::value& part = parts[index];
@@ -75,7 +79,7 @@ constexpr std::size_t max_printed_bytes = std::size_t{1} << 20;
 
 } // namespace
 
-coro::task<result<executor_answer>> execute_kept(task_executor* executor,
+coro::task<result<executor_answer>> execute_kept(task_executor* executor, const task_time* time,
                                                  executor_request request) {
     const coro::call_context context = request.context;
     if (!context.step) {
@@ -90,7 +94,8 @@ coro::task<result<executor_answer>> execute_kept(task_executor* executor,
     if (!context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
     std::string name = request.call->task->declared.name;
     result<executor_answer> done = co_await executor->execute(std::move(request));
-    std::optional<std::string> body = done ? encoded(memory, *done) : std::nullopt;
+    std::optional<std::string> body =
+        done ? encoded(memory, *done) : encode_failure(done.error(), *time);
     if (!body) co_return done;
     const result<void> kept =
         co_await context.step->keep_result(content, std::move(name), *std::move(body), context);

@@ -1,10 +1,10 @@
 #include "tasks/run/kept_tool.hpp"
 
+#include "tasks/run/kept_failure.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
 
 #include <heddle/base/keyed_hash.hpp>
-#include <heddle/lang/errors.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
 #include <heddle/ports/step_memory.hpp>
@@ -24,12 +24,9 @@ namespace {
 }
 
 /// The result as it is kept; nothing: it is no data, or bound to this execution.
-[[nodiscard]] std::optional<std::string> encoded(const result<lang::value>& ended) {
-    if (!ended) {
-        const error& failure = ended.error();
-        if (failure.is_cancelled() || lang::extent_of(failure)) return std::nullopt;
-        return lang::encode_error(failure);
-    }
+[[nodiscard]] std::optional<std::string> encoded(const result<lang::value>& ended,
+                                                 const task_time& time) {
+    if (!ended) return encode_failure(ended.error(), time);
     auto body = lang::encode_value(*ended);
     if (!body) return std::nullopt;
     return *std::move(body);
@@ -39,7 +36,7 @@ namespace {
 
 coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
                                               std::shared_ptr<const registered_tool> one,
-                                              const ports::tool_call* asked,
+                                              const ports::tool_call* asked, const task_time* time,
                                               host::effect_call call) {
     const coro::call_context context = call.context;
     const bool is_done_again = one->declared.replays == host::replay_class::redo ||
@@ -54,7 +51,7 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
                                       ports::find_category);
     std::string name = one->declared.name;
     result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
-    std::optional<std::string> body = encoded(ended);
+    std::optional<std::string> body = encoded(ended, *time);
     if (!body) co_return ended;
     result<void> kept =
         co_await context.step->keep_result(content, std::move(name), *std::move(body), context);

@@ -11,9 +11,9 @@ using coro::call_context;
 using coro::task;
 
 model_call::model_call(task_runner& runner, const task_call& call, const call_choices& choices,
-                       task_session& session, ports::chat_request& request)
-    : observer_(runner.observer()), task_(call.task->declared.name), choices_(choices),
-      request_(request),
+                       const task_time& time, task_session& session, ports::chat_request& request)
+    : observer_(runner.observer()), task_(call.task->declared.name), choices_(choices), time_(time),
+      memory_(runner.session().memory()), request_(request),
       costs_(call.task->declared.name,
              {&call.scope->counted, runner.session_budget(), &runner.costs(), runner.observer()},
              session, request),
@@ -52,7 +52,7 @@ void model_call::on_limit_wait(bool waits) noexcept { observer_->on_limit_wait(w
 /// In a durable run: a response that an earlier execution was given is used again.
 coro::task<result<ports::chat_response>> model_call::ask_once(coro::call_context context) {
     remembering_port provider(*choices_.provider(), choices_.provider_settings(), *context.step,
-                              costs_);
+                              costs_, time_, memory_);
     remembered_ = &provider;
     result<ports::chat_response> ended = ports::begun_response();
     if (stream_.is_open()) {
@@ -77,12 +77,18 @@ task<result<ports::send_terms>> model_call::before_sending(
     ports::send_terms terms;
     if (!lost.empty()) {
         auto allowed = costs_.allow_again(lost);
-        if (!allowed) co_return std::move(allowed).error();
+        if (!allowed) {
+            if (remembered_) remembered_->note_disallowed();
+            co_return std::move(allowed).error();
+        }
         terms = *allowed;
     }
     if (remembered_) {
         result<void> noted = co_await remembered_->note_sent(costs_.if_lost(), context);
-        if (!noted) co_return std::move(noted).error();
+        if (!noted) {
+            remembered_->note_disallowed();
+            co_return std::move(noted).error();
+        }
     }
     co_return terms;
 }

@@ -5,6 +5,7 @@
 #include "tasks/run/call_choices.hpp"
 #include "tasks/run/response_stream.hpp"
 #include "tasks/run/task_costs.hpp"
+#include "tasks/run/task_time.hpp"
 
 #include <heddle/ports/send_gate.hpp>
 
@@ -20,9 +21,10 @@ class remembering_port;
 /// they do not, and hands on the response as it arrives where somebody wants that.
 class model_call final : private ports::limit_wait_listener, private ports::send_gate {
 public:
-    /// `request` is sent again and again as the dialog goes on. All of it outlives this object.
+    /// `time`: of the execution. `request` is sent again and again as the dialog goes on. All of it
+    /// outlives this object.
     model_call(task_runner& runner, const task_call& call, const call_choices& choices,
-               task_session& session, ports::chat_request& request);
+               const task_time& time, task_session& session, ports::chat_request& request);
 
     /// Responses are handed on, if there is somebody to receive them.
     void open_stream() { stream_.open(); }
@@ -72,6 +74,8 @@ private:
     task_observer* observer_; ///< null: nobody listens
     std::string_view task_;
     const call_choices& choices_;
+    const task_time& time_;
+    lang::heap& memory_;
     ports::chat_request& request_;
     task_costs costs_;
     cache_search search_;

@@ -1,5 +1,6 @@
 #include "tasks/run/remembering_port.hpp"
 
+#include "tasks/run/kept_failure.hpp"
 #include "tasks/run/task_costs.hpp"
 
 #include <heddle/ports/response_codec.hpp>
@@ -20,7 +21,9 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
     model_ = request.model;
     noted_ = 0;
     paid_earlier_ = false;
+    is_disallowed_ = false;
     while (const std::optional<ports::kept_part> part = step_.take(asked_)) {
+        if (part->is_failure) return result<chat_response>(decode_failure(memory_, part->body));
         result<chat_response> response = ports::decode_response(part->body);
         if (!response) continue; // damaged: it is asked again
         paid_earlier_ = part->is_counted;
@@ -49,6 +52,8 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
         if (ports::is_unpaid(ended.error()) && ports::lost_with(ended.error()).empty()) {
             while (noted_ != 0) note_unpaid();
         }
+        auto body = is_disallowed_ ? std::nullopt : encode_failure(ended.error(), time_);
+        if (body) step_.note_failure(asked_, model_, *std::move(body));
         co_return ended;
     }
     // What was paid for is kept, also when the call is being ended.

@@ -1,6 +1,8 @@
 // A model whose responses are kept for the step of a durable run that asks.
 #pragma once
 
+#include "tasks/run/task_time.hpp"
+
 #include <heddle/ports/forwarding_llm_port.hpp>
 #include <heddle/ports/step_memory.hpp>
 
@@ -9,20 +11,26 @@
 #include <string>
 #include <string_view>
 
+namespace heddle::lang {
+class heap;
+}
+
 namespace heddle::tasks {
 
 class task_costs;
 
-/// Returns the response that an earlier execution of the step received, with its cost, and sends
-/// only requests that have none. Each response is stored before it is used, so that no request is
-/// paid for twice. Lives for one call; the arguments of its constructor outlive it.
+/// Returns the response that an earlier execution of the step received, with its cost, or the error
+/// with which the request ended then, and sends only requests that have neither. Each response is
+/// stored before it is used, so that no request is paid for twice. Lives for one call; the
+/// arguments of its constructor outlive it.
 class remembering_port final : public ports::forwarding_llm_port {
 public:
     /// `costs` computes the cost of a response. `settings`: as of model_choice; a part of what is
-    /// asked.
+    /// asked. `time`: of the task that asks.
     remembering_port(ports::llm_port& inner, std::string_view settings, ports::step_memory& step,
-                     const task_costs& costs)
-        : forwarding_llm_port(inner), settings_(settings), step_(step), costs_(costs) {}
+                     const task_costs& costs, const task_time& time, lang::heap& memory)
+        : forwarding_llm_port(inner), settings_(settings), step_(step), costs_(costs), time_(time),
+          memory_(memory) {}
 
     /// Notes that the request of the call is about to be sent, for each of its attempts: each may
     /// be charged for. `if_lost`: its cost if the response is lost. Errors: io_error when it cannot
@@ -31,6 +39,8 @@ public:
                                                      coro::call_context context);
     /// An attempt has ended free of charge.
     void note_unpaid();
+    /// A budget or the run does not allow the request: that is no outcome of it.
+    void note_disallowed() noexcept { is_disallowed_ = true; }
     /// The response was kept by an earlier execution, and the run has counted what it cost.
     [[nodiscard]] bool was_paid_earlier() const noexcept { return paid_earlier_; }
     /// Errors: as of the inner port; io_error when a response cannot be kept.
@@ -50,10 +60,13 @@ private:
     std::string_view settings_;
     ports::step_memory& step_;
     const task_costs& costs_;
+    const task_time& time_;
+    lang::heap& memory_;
     ports::digest128 asked_; ///< of the request under way
     std::string model_;
     std::uint32_t noted_ = 0; ///< attempts that the journal has as sent, and not as unpaid
     bool paid_earlier_ = false;
+    bool is_disallowed_ = false;
 };
 
 } // namespace heddle::tasks

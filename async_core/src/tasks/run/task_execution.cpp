@@ -101,7 +101,7 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
         }
         if (execution.tools_.under_way()) {
             result<void> ran = co_await run_tool_calls(runner, execution.tools_, execution.call_,
-                                                       execution.chain_, execution.time_.context());
+                                                       execution.chain_, execution.time_);
             if (!ran) co_return execution.end_.refuse(std::move(ran).error());
             execution.tools_.end(execution.dialog_, execution.report_.notes());
         }
@@ -112,7 +112,7 @@ task_execution::task_execution(task_runner& runner, task_call&& call)
     : runner_(runner), call_(std::move(call)), time_(call_.context),
       chain_(task_chain::link(call_, session_, runner.parts().subtask_depth)),
       choices_(call_, runner.parts()), prompt_(call_),
-      model_(runner, call_, choices_, session_, dialog_.request()),
+      model_(runner, call_, choices_, time_, session_, dialog_.request()),
       check_(*call_.task, runner.session().memory()),
       report_({call_, chain_, choices_, time_, runner.tasks(), runner.observer(),
                runner.session().memory(), runner.results()}),
@@ -253,7 +253,8 @@ coro::task<result<lang::value>> task_execution::run_executor() {
     wanted.system = prompt_.take_system();
     wanted.files = chain_.files;
     wanted.context = time_.context();
-    result<executor_answer> done = co_await execute_kept(choices_.executor(), std::move(wanted));
+    result<executor_answer> done =
+        co_await execute_kept(choices_.executor(), &time_, std::move(wanted));
     verdict ended = accept(std::move(done));
     if (check_.waits()) {
         verdict checked = co_await check_response();

@@ -75,8 +75,9 @@ constexpr std::size_t max_arguments_depth = 128;
 /// The calls of one turn. Lives while they run.
 class turn_run {
 public:
-    turn_run(task_runner& runner, tool_turns& turn, const task_call& of, const task_chain& chain)
-        : runner_(runner), turn_(turn), of_(of), chain_(chain) {}
+    turn_run(task_runner& runner, tool_turns& turn, const task_call& of, const task_chain& chain,
+             const task_time& time)
+        : runner_(runner), turn_(turn), of_(of), chain_(chain), time_(time) {}
 
     /// Runs the only call and writes its result. Errors: of the workflow.
     [[nodiscard]] coro::task<result<void>> run_alone(coro::call_context context) {
@@ -104,6 +105,7 @@ private:
     tool_turns& turn_;
     const task_call& of_;
     const task_chain& chain_;
+    const task_time& time_;
 };
 
 coro::task<result<void>> turn_run::run_beside_others(std::size_t index, step_parts* parts,
@@ -198,7 +200,7 @@ coro::task<result<lang::value>> turn_run::call(const called_tool& called,
         host::effect_call call =
             clause_call(session, offered->callable, *inputs, scope, of_.span, context);
         result<lang::value> ended =
-            co_await run_kept_tool(&runner_, tool, &called.asked, std::move(call));
+            co_await run_kept_tool(&runner_, tool, &called.asked, &time_, std::move(call));
         co_return ended;
     }
     if (offered->what == offered_tool::kind::task) {
@@ -233,14 +235,15 @@ result<task_call> turn_run::bind_task(const offered_tool& offered, const lang::v
 } // namespace
 
 coro::task<result<void>> run_tool_calls(task_runner& runner, tool_turns& turn, const task_call& of,
-                                        const task_chain& chain, coro::call_context context) {
+                                        const task_chain& chain, const task_time& time) {
     std::vector<called_tool>& calls = turn.calls();
     for (std::size_t i = max_calls_per_turn; i < calls.size(); ++i) {
         calls[i].answer =
             "not run: a turn may call " + std::to_string(max_calls_per_turn) + " tools at most";
         calls[i].failed = true;
     }
-    turn_run running(runner, turn, of, chain);
+    const coro::call_context& context = time.context();
+    turn_run running(runner, turn, of, chain, time);
     const std::size_t count = std::min(calls.size(), max_calls_per_turn);
     if (count == 1) {
         const result<void> ended = co_await running.run_alone(context);

@@ -1,5 +1,5 @@
 // Rows that are executed again from their records.
-#include "evaluation.hpp"
+#include "row_process.hpp"
 
 #include <heddle/coro/spawn.hpp>
 #include <heddle/coro/wait_point.hpp>
@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -25,140 +26,6 @@ namespace {
 using namespace std::chrono_literals;
 using ports::step_kind;
 using ports::step_record;
-
-/// Keeps records in memory; each is durable after a moment.
-class memory_log final : public step_log, public step_replay {
-public:
-    explicit memory_log(coro::event_loop& loop, std::vector<step_record> earlier = {})
-        : all(std::move(earlier)), loop_(loop), earlier_(all) {}
-
-    std::vector<step_record> take_earlier() override { return std::move(earlier_); }
-    coro::task<result<void>> append(step_record record, coro::call_context context) override {
-        if (full) co_return error(heddle::errc::io_error, "the journal is full");
-        all.push_back(std::move(record));
-        result<void> waited = co_await coro::sleep_until(context, loop_.now() + 5ms);
-        co_return waited;
-    }
-    void note(step_record record) override { all.push_back(std::move(record)); }
-    std::uint64_t seed() const noexcept override { return 42; }
-    step_replay* replay() noexcept override { return replays ? this : nullptr; }
-    bool repeats_output() const noexcept override { return repeats; }
-    void note_effect(const step_record& record) noexcept override { ++effective[record.kind]; }
-    void note_end(std::string_view what) noexcept override { missing = what; }
-    void note_parked() noexcept override { is_parked = true; }
-
-    std::vector<step_record> all;
-    bool full = false;
-    bool replays = false;
-    bool repeats = false;
-    bool is_parked = false;
-    std::map<step_kind, std::size_t> effective;
-    std::string missing;
-
-private:
-    coro::event_loop& loop_;
-    std::vector<step_record> earlier_;
-};
-
-/// (fetch x): x, after a time that chance decides. Counts who asked.
-class fetch final : public effect_handler {
-public:
-    fetch(std::uint64_t seed, std::map<std::string, int>& asked)
-        : chance_(seed), asked_(asked), row_{"fetch", "x", 1,  1,     lang::builtin_kind::effect,
-                                             nullptr, "x", "", "test"} {}
-    const lang::builtin& row() const noexcept override { return row_; }
-    coro::task<result<lang::value>> run(effect_call call) override {
-        const auto wait = std::chrono::milliseconds(chance_() % 50);
-        lang::value given = call.request.arguments[0];
-        ++asked_[lang::print_value(given)];
-        const result<void> slept =
-            co_await coro::sleep_until(call.context, call.context.loop->now() + wait);
-        if (!slept) co_return slept.error();
-        co_return given;
-    }
-
-private:
-    std::mt19937_64 chance_;
-    std::map<std::string, int>& asked_;
-    lang::builtin row_;
-};
-
-/// (later x): the answer that was kept for it while no process worked on the row.
-class later final : public effect_handler {
-public:
-    static constexpr ports::digest128 question{1, 1};
-    static constexpr ports::digest128 answer{2, 2};
-    const lang::builtin& row() const noexcept override { return row_; }
-    coro::task<result<lang::value>> run(effect_call call) override {
-        ports::step_memory& step = *call.context.step;
-        if (const auto kept = step.take(answer))
-            co_return lang::make_string(call.session.memory(), kept->body);
-        if (!step.take(question)) {
-            const result<void> kept = co_await step.keep(question, "q", "?", {}, call.context);
-            if (!kept) co_return kept.error();
-        }
-        co_await step.park(call.context);
-        co_return error::cancelled(cancel_reason::shutdown);
-    }
-
-private:
-    lang::builtin row_{"later", "x", 1, 1, lang::builtin_kind::effect, nullptr, "x", "", "test"};
-};
-
-/// (within f): (f), as a part of the step.
-class within final : public effect_handler {
-public:
-    const lang::builtin& row() const noexcept override { return row_; }
-    coro::task<result<lang::value>> run(effect_call call) override {
-        lang::value callee = call.request.arguments[0];
-        result<lang::value> ended =
-            co_await call.session.call_within(std::move(callee), {}, call.scope, call.context);
-        co_return ended;
-    }
-
-private:
-    lang::builtin row_{"within", "f", 1, 1, lang::builtin_kind::effect, nullptr, "f", "", "test"};
-};
-
-/// One process that executes a row.
-class row_process {
-public:
-    explicit row_process(std::uint64_t seed, std::vector<step_record> earlier = {}) {
-        engine_parts parts;
-        parts.print = [this](std::string_view text) { printed += text; };
-        parts.effects.push_back(std::make_shared<fetch>(seed, asked));
-        parts.effects.push_back(std::make_shared<later>());
-        parts.effects.push_back(std::make_shared<within>());
-        engine_ = std::make_unique<engine>(loop, std::move(parts));
-        session_ = *engine_->new_session();
-        log = std::make_unique<memory_log>(loop, std::move(earlier));
-    }
-
-    /// The written value, or "Kind: message".
-    std::string run(const std::string& text, run_options options = {}) {
-        options.steps = log.get();
-        evaluation_end ended;
-        coro::spawn(loop, evaluate(session_.get(), text, options, &ended),
-                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
-        loop.run();
-        return shown(ended);
-    }
-    int calls() const {
-        int all = 0;
-        for (const auto& [what, times] : asked) all += times;
-        return all;
-    }
-
-    boost::asio::io_context context{1};
-    coro::event_loop loop{context, coro::event_loop::time::virtual_};
-    std::string printed;
-    std::map<std::string, int> asked;
-    std::unique_ptr<memory_log> log;
-
-private:
-    std::unique_ptr<engine> engine_;
-    std::unique_ptr<session> session_;
-};
 
 const std::vector<std::string>& programs() {
     static const std::vector<std::string> all = {
@@ -235,6 +102,75 @@ TEST(durable_rows, stopped_after_any_record_ask_only_for_what_is_not_recorded) {
                 ASSERT_EQ(third.run(program_text(body)), value) << body << " after " << kept;
                 ASSERT_EQ(third.calls(), 0) << body << " after " << kept;
             }
+        }
+    }
+}
+
+/// The steps that records hold, in their order.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> paths_of(const std::vector<step_record>& all) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> paths;
+    for (const step_record& each : all) {
+        if (each.kind == step_kind::answer || each.kind == step_kind::composed)
+            paths.emplace_back(each.path.high, each.path.low);
+    }
+    return paths;
+}
+
+TEST(durable_rows, stopped_after_record_n_go_on_with_step_n_plus_1) {
+    // One step after the other.
+    for (const char* body :
+         {"(+ (fetch 1) (fetch 2))", "(list (fetch 1) (fetch 2) (fetch 3) (fetch 4))",
+          "(let loop ((i 0)) (if (< i 6) (progn (fetch i) (loop (+ i 1))) 'end))",
+          "(list (random 1000000) (uuid) (map (lambda (i) (random 1000)) (range 5)) (fetch 1))",
+          "(let ((n 0)) (list (retry ((attempts 5) (backoff 0.01)) (progn (set! n (+ n 1)) (if (< "
+          "(fetch n) 3) (error \"again\") n))) n))",
+          "(try (progn (fetch 1) (error \"no\" '(1 x \"s\"))) (catch (e) (list (get e 'message) "
+          "(fetch 2))))",
+          "(progn (print (fetch 'p)) (print 'q) (fetch 'r))"}) {
+        row_process first(1);
+        const std::string value = first.run(program_text(body));
+        const auto steps = paths_of(first.log->all);
+        int calls = first.calls();
+        for (std::size_t kept = 0; kept <= first.log->all.size(); ++kept) {
+            const std::vector<step_record> earlier(
+                first.log->all.begin(), first.log->all.begin() + static_cast<std::ptrdiff_t>(kept));
+            row_process second(100, earlier);
+            ASSERT_EQ(second.run(program_text(body)), value) << kept << " of " << body;
+            ASSERT_EQ(paths_of(second.log->all), steps) << kept << " of " << body;
+            // Each record is one step less that is performed.
+            ASSERT_LE(second.calls(), calls) << kept << " of " << body;
+            ASSERT_GE(second.calls(), calls - 1) << kept << " of " << body;
+            calls = second.calls();
+        }
+        ASSERT_EQ(calls, 0) << body;
+    }
+}
+
+TEST(durable_rows, stopped_after_any_record_perform_in_branches_what_is_left) {
+    // Branches whose order does not matter to what they do.
+    for (
+        const char* body :
+        {"(map (lambda (n) (+ (fetch n) (fetch (* 10 n)))) (range 6))",
+         "(map (lambda (n) (let ((f (spawn (fetch n)))) (list (fetch (list n)) (await f)))) (range "
+         "4))"}) {
+        row_process first(2);
+        const std::string value = first.run(program_text(body));
+        auto steps = paths_of(first.log->all);
+        std::sort(steps.begin(), steps.end());
+        for (std::size_t kept = 0; kept <= first.log->all.size(); ++kept) {
+            const std::vector<step_record> earlier(
+                first.log->all.begin(), first.log->all.begin() + static_cast<std::ptrdiff_t>(kept));
+            row_process second(100, earlier);
+            ASSERT_EQ(second.run(program_text(body)), value) << kept << " of " << body;
+            auto all = paths_of(second.log->all);
+            std::sort(all.begin(), all.end());
+            ASSERT_EQ(all, steps) << kept << " of " << body;
+            const auto recorded =
+                std::count_if(earlier.begin(), earlier.end(), [](const step_record& each) {
+                    return each.kind == step_kind::answer && each.name == "fetch";
+                });
+            ASSERT_EQ(second.calls(), first.calls() - static_cast<int>(recorded))
+                << kept << " of " << body;
         }
     }
 }

@@ -1,0 +1,138 @@
+// Steps in which functions of the program ran: they are performed again by each execution.
+#include "row_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace heddle::host {
+namespace {
+
+const std::vector<std::string>& programs() {
+    static const std::vector<std::string> all = {
+        "(list (agent (lambda () (fetch 'in)) 3) (fetch 'after))",
+        "(map (lambda (n) (agent (lambda () (fetch n)) 2)) (range 4))",
+        // Losers of races.
+        "(list (race (agent (lambda () 1) 3) (fetch 'b)) (fetch 'after))",
+        "(let ((n 0)) (list (race (agent (lambda () (set! n (+ n 1)) n) 5) (fetch 'x)) (fetch n)))",
+        "(map (lambda (n) (race (agent (lambda () (list (fetch n))) 2) (agent (lambda () n) 3))) "
+        "(range 3))",
+        "(list (race (fetch 'a) (agent (lambda () 1) 2 3)) (fetch 'after))",
+        "(map (lambda (n) (race (agent (lambda () (fetch n)) 3 2) (fetch (list n)))) (range 3))",
+        // Deadlines.
+        "(let ((n 0)) (list (timeout 0.05 (agent (lambda () (set! n (+ n 1)) n) 9) 'late) (fetch "
+        "n)))",
+        "(let ((n 0)) (list (map (lambda (i) (timeout 0.06 (agent (lambda () (set! n (+ n 1)) "
+        "(fetch n)) 5 2) 'late)) (range 3)) (fetch n)))",
+        "(list (timeout 0.04 (agent (lambda () (fetch 'in)) 4) 'late) (fetch 'after))",
+        "(map (lambda (n) (timeout 0.05 (agent (lambda () (fetch n)) 3) 'late)) (range 4))",
+        "(list (timeout 0.06 (agent (lambda () 1) 3 2) 'late) (fetch 'after))",
+    };
+    return all;
+}
+
+/// Branches that compute until a deadline, some while something arrives: each takes a second.
+const std::vector<std::string>& computing_programs() {
+    static const std::vector<std::string> all = {
+        "(list (timeout 0.2 (agent (lambda () (let loop ((i 0)) (loop (+ i 1)))) 1) 'cut) "
+        "(fetch 'after))",
+        "(let ((n 0)) (list (timeout 0.1 (agent (lambda () (set! n (+ n 1)) (let loop ((i 0)) (if "
+        "(< i 200000) (loop (+ i 1)) i))) 9) 'cut) (fetch n)))",
+        // Branches that compute while something arrives.
+        "(parallel (timeout 0.4 (let loop ((i 0)) (loop (+ i 1))) 'cut) (fetch 1))",
+        "(parallel (timeout 0.4 (let loop ((i 0)) (loop (+ i 1))) 'cut) (agent (lambda () 1) 2))",
+        "(parallel (timeout 1 (let loop ((i 0)) (if (< i 3000000) (loop (+ i 1)) i)) 'cut) (fetch "
+        "1) (progn (fetch 2) (timeout 0.3 (let loop ((i 0)) (loop (+ i 1))) 'cut)))",
+    };
+    return all;
+}
+
+bool is_soak() { return std::getenv("HEDDLE_SOAK") != nullptr; }
+
+void expect_the_same_value(const std::string& body, std::uint64_t schedules) {
+    for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+        row_process first(seed);
+        const std::string value = first.run(body);
+        ASSERT_EQ(value.find("ended"), std::string::npos) << body << " seed " << seed;
+        row_process second(seed + 1000, first.log->all);
+        ASSERT_EQ(second.run(body), value) << body << " seed " << seed;
+        ASSERT_EQ(second.calls(), 0) << body << " seed " << seed;
+        // A branch that computes until its deadline has to pass what is recorded.
+        ASSERT_LE(second.log->all.size(), first.log->all.size() + 1) << body;
+        row_process replay(seed + 2000, first.log->all);
+        replay.log->replays = true;
+        ASSERT_EQ(replay.run(body), value) << body << " seed " << seed;
+    }
+}
+
+/// Stopped after each `step`th record.
+void expect_to_go_on(const std::string& body, std::uint64_t schedules, std::size_t step) {
+    for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+        row_process first(seed);
+        (void)first.run(body);
+        for (std::size_t kept = 0; kept <= first.log->all.size(); kept += step) {
+            const std::vector<step_record> earlier(
+                first.log->all.begin(), first.log->all.begin() + static_cast<std::ptrdiff_t>(kept));
+            const std::string where =
+                " after " + std::to_string(kept) + " of " + body + " seed " + std::to_string(seed);
+            row_process second(seed + 77, earlier);
+            const std::string value = second.run(body);
+            ASSERT_EQ(value.find("journal"), std::string::npos) << value << where;
+            ASSERT_NE(value, "not ended") << where;
+            row_process third(seed + 99, second.log->all);
+            ASSERT_EQ(third.run(body), value) << where;
+            ASSERT_EQ(third.calls(), 0) << where;
+        }
+    }
+}
+
+TEST(repeated_steps, have_the_same_value_and_ask_nothing) {
+    for (const std::string& body : programs()) expect_the_same_value(body, is_soak() ? 200 : 12);
+    for (const std::string& body : computing_programs())
+        expect_the_same_value(body, is_soak() ? 60 : 1);
+}
+
+TEST(repeated_steps, of_rows_that_are_stopped_go_on_and_are_replayed) {
+    for (const std::string& body : programs()) expect_to_go_on(body, is_soak() ? 20 : 2, is_soak() ? 1 : 2);
+    for (const std::string& body : computing_programs())
+        expect_to_go_on(body, is_soak() ? 5 : 1, is_soak() ? 1 : 7);
+}
+
+// The row waited for ever: the function was to begin before the end of the step in which it does.
+TEST(repeated_steps, begin_no_function_after_the_last_that_is_recorded) {
+    const std::string body = "(list (timeout 0.04 (agent (lambda () (fetch 'in)) 9) 'late) 1)";
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        row_process first(seed);
+        const std::string value = first.run(body);
+        std::vector<step_record> earlier;
+        for (step_record& each : first.log->all) {
+            if (each.kind == step_kind::nested || each.name == "fetch") continue;
+            earlier.push_back(std::move(each));
+        }
+        row_process second(seed, earlier);
+        ASSERT_EQ(second.run(body), value) << seed;
+        ASSERT_EQ(second.calls(), 0) << seed;
+    }
+}
+
+// What a process has left that waited so.
+TEST(repeated_steps, know_that_functions_recorded_after_their_end_never_began) {
+    const std::string body = "(list (timeout 0.04 (agent (lambda () 1) 9) 'late) (fetch 'after))";
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        row_process first(seed);
+        const std::string value = first.run(body);
+        std::vector<step_record> earlier;
+        std::vector<step_record> late;
+        for (step_record& each : first.log->all) {
+            if (each.kind == step_kind::nested) late.push_back(std::move(each));
+            else earlier.push_back(std::move(each));
+        }
+        earlier.insert(earlier.end(), late.begin(), late.end());
+        row_process second(seed, earlier);
+        ASSERT_EQ(second.run(body), value) << seed;
+        ASSERT_EQ(second.calls(), 0) << seed;
+    }
+}
+
+} // namespace
+} // namespace heddle::host
