@@ -161,7 +161,7 @@ TEST_F(kept_top_level, has_no_effect_when_a_batch_is_looked_at) {
 // It was refused after its top level had been evaluated.
 TEST_F(kept_top_level, is_not_evaluated_while_another_process_works_on_the_run) {
     rows_file(1);
-    model_thread model(R"json({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})json");
+    model_thread model(R"json({"rules": [{"match": ".*", "text": "x", "delay_ms": 600000}]})json");
     workflow(std::string(running_head) + asking_workflow);
     const auto command =
         inside({"--allow-shell", "--model", "openai:gpt-4o", "--base-url", model.url()});

@@ -7,6 +7,8 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/store/run_store.hpp>
 
+#include <hang_guard.hpp>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -117,8 +119,8 @@ private:
         child_process child(heddle_command(asking(model)));
         // Half of the kills come while the program starts or soon after, the others later.
         if (chance() % 2 == 0) {
-            for (int i = 0; i < 5000 && model.logged() == before; ++i)
-                std::this_thread::sleep_for(milliseconds(1));
+            EXPECT_TRUE(hang_guard::comes_true(
+                [&] { return model.logged() != before || child.has_ended(); }));
         }
         if (chance() % 3 == 0) {
             std::this_thread::sleep_for(milliseconds(chance() % 100));

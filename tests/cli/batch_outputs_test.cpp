@@ -3,6 +3,7 @@
 #include "model_thread.hpp"
 
 #include <gmock/gmock.h>
+#include <hang_guard.hpp>
 #include <sanitizers.hpp>
 
 #include <algorithm>
@@ -148,9 +149,7 @@ TEST_F(batch_output, that_is_deleted_meanwhile_is_written_by_the_next_start) {
     const auto asking =
         writing_to("out.jsonl", {"--model", "openai:gpt-4o", "--base-url", model.url(), "-c", "2"});
     child_process child(heddle_command(asking));
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (scratch.text_of("out.jsonl").empty() && std::chrono::steady_clock::now() < until)
-        std::this_thread::sleep_for(milliseconds(5));
+    ASSERT_TRUE(hang_guard::comes_true([&] { return !scratch.text_of("out.jsonl").empty(); }));
     std::filesystem::remove(path("out.jsonl"));
     const auto stopped = child.wait();
     EXPECT_EQ(stopped.code, 4) << stopped.err;
@@ -225,8 +224,7 @@ TEST_F(batch_output, of_megabytes_is_bounded_in_memory) {
             "(define (main text) (if (string=? text \"t0\") (progn (sleep 4) text) big))\n");
     child_process child(heddle_command(command({"--ordered", "-c", "8"})));
     std::size_t most = 0; // KiB
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (std::chrono::steady_clock::now() < until) {
+    const auto has_ended = [&] {
         std::ifstream status("/proc/" + std::to_string(child.pid()) + "/status");
         bool is_running = false;
         for (std::string line; std::getline(status, line);) {
@@ -235,10 +233,10 @@ TEST_F(batch_output, of_megabytes_is_bounded_in_memory) {
                 is_running = true;
             }
         }
-        if (!is_running) break;
-        std::this_thread::sleep_for(milliseconds(10));
-    }
-    const auto ended = child.wait(milliseconds(60'000));
+        return !is_running;
+    };
+    EXPECT_TRUE(hang_guard::comes_true(has_ended));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(lines_of("out.jsonl").size(), 160U);
     EXPECT_TRUE(sanitizers::is_watching || most < 250'000U) << most << " KiB, 320 MB of values";
@@ -260,9 +258,8 @@ TEST_F(batch_output, in_a_pipe_goes_on_behind_a_line_that_a_kill_has_broken) {
     {
         child_process child(writing, at_home());
         pollfd room{reader, POLLOUT, 0};
-        for (int i = 0; i < 4000 && ::poll(&room, 1, 0) != 0; ++i) // until a write does not end
-            std::this_thread::sleep_for(milliseconds(5));
-        ASSERT_EQ(::poll(&room, 1, 0), 0);
+        // Until a write does not end.
+        ASSERT_TRUE(hang_guard::comes_true([&] { return ::poll(&room, 1, 0) == 0; }));
         child.send_signal(SIGKILL);
         EXPECT_TRUE(child.wait().signalled);
     }
@@ -277,7 +274,7 @@ TEST_F(batch_output, in_a_pipe_goes_on_behind_a_line_that_a_kill_has_broken) {
             if (arrived.ends_with("END")) break;
         }
     });
-    const auto ended = child.wait(milliseconds(60'000));
+    const auto ended = child.wait();
     EXPECT_EQ(::write(reader, "END", 3), 3);
     reading.join();
     ::close(reader);

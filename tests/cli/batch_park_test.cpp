@@ -3,6 +3,7 @@
 #include "batch_service.hpp"
 
 #include <gmock/gmock.h>
+#include <hang_guard.hpp>
 
 #include <csignal>
 #include <thread>
@@ -337,14 +338,10 @@ TEST_F(parked_batches, are_cancelled_while_a_process_waits_for_them) {
     there.variables["HOME"] = path("home");
     child_process child(heddle_command(command({"--model", "openai:gpt-4o", "--park-wait"})),
                         there);
-    for (int i = 0; i < 1000 && service.batches() == 0; ++i)
-        std::this_thread::sleep_for(milliseconds(20));
-    int code = 1;
-    for (int i = 0; i < 100 && code != 0; ++i) {
-        code = run_heddle({"runs", "cancel", path("out.jsonl")}, there).code;
-        if (code != 0) std::this_thread::sleep_for(milliseconds(50));
-    }
-    EXPECT_EQ(code, 0);
+    ASSERT_TRUE(hang_guard::comes_true([&] { return service.batches() != 0; }));
+    EXPECT_TRUE(hang_guard::comes_true([&] {
+        return run_heddle({"runs", "cancel", path("out.jsonl")}, there).code == 0;
+    }));
     const auto ended = child.wait();
     EXPECT_EQ(ended.code, 4) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("cancelled by 'heddle runs cancel'"));
@@ -402,8 +399,7 @@ TEST_F(parked_batches, stay_paused_when_batches_have_ended) {
     child_options there = options();
     there.variables["HOME"] = path("home");
     child_process child(heddle_command(all), there);
-    for (int i = 0; i < 1000 && service.batches() == 0; ++i)
-        std::this_thread::sleep_for(milliseconds(20));
+    ASSERT_TRUE(hang_guard::comes_true([&] { return service.batches() != 0; }));
     EXPECT_EQ(run_heddle({"runs", "pause", path("out.jsonl")}, there).code, 0);
     service.end();
     std::this_thread::sleep_for(milliseconds(1500));
@@ -421,6 +417,25 @@ TEST_F(parked_batches, need_a_journal) {
     auto ended = park({"--no-journal"});
     EXPECT_EQ(ended.code, 2);
     EXPECT_THAT(ended.err, HasSubstr("--park"));
+}
+
+// The summary was that of the last round: no reason, no request, and 0 s.
+TEST_F(parked_batches, sum_up_all_rounds_of_a_command_that_waits) {
+    rows_file(5);
+    service.fail("t3");
+    service.end_after_polls(2);
+    auto all = wait;
+    all.emplace_back("--json");
+    const auto ended = park(all);
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    const auto summary = boost::json::parse(ended.out).as_object();
+    EXPECT_EQ(summary.at("rows").at("kept").to_number<int>(), 0);
+    EXPECT_EQ(summary.at("rows").at("continued").to_number<int>(), 0);
+    EXPECT_EQ(summary.at("spent_now"), summary.at("spent"));
+    EXPECT_GE(summary.at("spent_now").at("requests").to_number<int>(), 4);
+    EXPECT_GE(summary.at("seconds").to_number<double>(), 0.1);
+    ASSERT_EQ(summary.at("failures").as_array().size(), 1U) << ended.out;
+    EXPECT_EQ(summary.at("failures").at(0).at("rows").to_number<int>(), 1);
 }
 
 } // namespace

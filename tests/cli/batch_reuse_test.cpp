@@ -130,7 +130,7 @@ TEST_F(reused_responses, count_in_the_limits_of_a_task_that_was_killed) {
     rows_file(1);
     workflow(noting("(resource_limits ((max_output 5000)))"));
     {
-        model_thread model(calling_tools(R"("delay_ms": 60000, )"));
+        model_thread model(calling_tools(R"("delay_ms": 600000, )"));
         child_process child(heddle_command(asking(model.url())));
         ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 3; }));
         child.send_signal(SIGKILL);
@@ -290,7 +290,7 @@ TEST_F(reused_responses, are_planned_at_earlier_costs_where_the_last_version_was
     ASSERT_EQ(run(model).code, 0);
     asking_with("two");
     {
-        model_thread stuck(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+        model_thread stuck(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 600000}]})");
         child_process child(heddle_command(asking(stuck.url())));
         ASSERT_TRUE(stuck.wait_until([](const auto& seen) { return seen.in_flight == 2; }));
         child.send_signal(SIGKILL);

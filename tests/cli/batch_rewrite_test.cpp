@@ -2,11 +2,10 @@
 #include "batch_fixture.hpp"
 
 #include <gmock/gmock.h>
+#include <hang_guard.hpp>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -140,10 +139,9 @@ TEST_F(rewritten_batches, write_a_file_again_that_was_deleted) {
     const std::string before = scratch.text_of("out.jsonl");
     write_workflow("two", "t2", "(sleep 2)");
     child_process child(heddle_command(command()));
-    for (int i = 0; i < 1000 && (!has_file("out.new.jsonl") ||
-                                 std::filesystem::file_size(path("out.new.jsonl")) == 0);
-         ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(hang_guard::comes_true([&] {
+        return has_file("out.new.jsonl") && std::filesystem::file_size(path("out.new.jsonl")) != 0;
+    }));
     std::filesystem::remove(path("out.new.jsonl"));
     const auto ended = child.wait();
     EXPECT_EQ(ended.code, 4) << ended.err;

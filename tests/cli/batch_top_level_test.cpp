@@ -67,7 +67,7 @@ TEST_F(batch_top_level, reads_an_imported_file_once) {
 
 /// What a killed process leaves: a row whose first call was answered, and whose second one was not.
 constexpr const char* stuck_at_second = R"json({"rules": [
-    {"match": "^second", "text": "x", "delay_ms": 60000},
+    {"match": "^second", "text": "x", "delay_ms": 600000},
     {"match": "(?s)(?P<asked>.*)", "template": "<{{asked}}>"}]})json";
 constexpr const char* echoing =
     R"json({"rules": [{"match": "(?s)(?P<asked>.*)", "template": "<{{asked}}>"}]})json";

@@ -98,6 +98,12 @@ void child_process::send_signal(int signal) const { ::kill(pid_, signal); }
 
 void child_process::read_out() { out_ = std::exchange(unread_, -1); }
 
+bool child_process::has_ended() const {
+    siginfo_t ended{};
+    EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+    return ended.si_pid != 0;
+}
+
 bool child_process::read_some(milliseconds limit) {
     std::array<pollfd, 2> streams{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
     if (out_ < 0 && err_ < 0) return false;

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <hang_guard.hpp>
+
 #include <chrono>
 #include <map>
 #include <string>
@@ -49,15 +51,17 @@ public:
     /// From now on standard output is read, too.
     void read_out();
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    /// Whether it has ended by itself or by a signal; wait() still returns its result.
+    [[nodiscard]] bool has_ended() const;
     /// Reads until standard output holds `text`; false when it ended or the time was over.
     [[nodiscard]] bool wait_for_out(const std::string& text,
-                                    milliseconds limit = milliseconds(10'000));
+                                    milliseconds limit = hang_guard::limit);
     [[nodiscard]] bool wait_for_err(const std::string& text,
-                                    milliseconds limit = milliseconds(10'000));
+                                    milliseconds limit = hang_guard::limit);
     [[nodiscard]] const std::string& out() const noexcept { return result_.out; }
     [[nodiscard]] const std::string& err() const noexcept { return result_.err; }
     /// Waits for the end; a child that takes longer than `limit` is killed and fails the test.
-    child_result wait(milliseconds limit = milliseconds(20'000));
+    child_result wait(milliseconds limit = hang_guard::limit);
 
 private:
     bool read_some(milliseconds limit); ///< false when both streams have ended

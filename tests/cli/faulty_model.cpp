@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <hang_guard.hpp>
 
 #include <thread>
 
@@ -58,11 +59,7 @@ void faulty_model::restart(std::chrono::milliseconds pause) {
 }
 
 bool faulty_model::wait_until_idle() const {
-    for (int i = 0; i < 10'000; ++i) {
-        if (server_->running() == 0) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
+    return hang_guard::comes_true([&] { return server_->running() == 0; });
 }
 
 std::vector<faulty_model::request> faulty_model::log() const {

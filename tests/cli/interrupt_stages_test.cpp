@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
+#include <hang_guard.hpp>
 
 #include <array>
 #include <chrono>
@@ -11,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -65,14 +65,13 @@ protected:
     static bool waits(pid_t pid) {
         constexpr unsigned long long terms = 1ULL << (SIGTERM - 1);
         int in_a_row = 0;
-        for (int tries = 0; tries < 2000 && in_a_row < 5; ++tries) {
+        return hang_guard::comes_true([&] {
             const std::string caught = status(pid, "SigCgt");
             const bool hears = !caught.empty() && (std::stoull(caught, nullptr, 16) & terms) != 0;
             const bool sleeps = status(pid, "State").starts_with("S");
             in_a_row = hears && sleeps ? in_a_row + 1 : 0;
-            std::this_thread::sleep_for(milliseconds(10));
-        }
-        return in_a_row == 5;
+            return in_a_row == 50;
+        });
     }
     void expect_end(const std::vector<std::string>& arguments, int signal) {
         std::string shown = "signal " + std::to_string(signal) + ":";
@@ -81,7 +80,7 @@ protected:
         child_process child(command(arguments), here());
         ASSERT_TRUE(waits(child.pid()));
         child.send_signal(signal);
-        const auto ended = child.wait(milliseconds(10'000));
+        const auto ended = child.wait();
         EXPECT_EQ(ended.code, 130);
         EXPECT_FALSE(ended.signalled);
         EXPECT_NE(ended.err.find("interrupted"), std::string::npos) << ended.err;
@@ -90,21 +89,14 @@ protected:
     bool helper_is_gone() {
         pid_t helper = 0;
         std::ifstream(scratch.path() + "/begun") >> helper;
-        if (helper <= 0) return false;
-        for (int tries = 0; tries < 500; ++tries) {
-            if (::kill(helper, 0) != 0) return true;
-            std::this_thread::sleep_for(milliseconds(10));
-        }
-        return false;
+        return helper > 0 && hang_guard::comes_true([&] { return ::kill(helper, 0) != 0; });
     }
     bool wait_for_helper() {
-        for (int tries = 0; tries < 2000; ++tries) {
+        return hang_guard::comes_true([&] {
             pid_t helper = 0; // the file is there before its number is
             std::ifstream(scratch.path() + "/begun") >> helper;
-            if (helper > 0) return true;
-            std::this_thread::sleep_for(milliseconds(10));
-        }
-        return false;
+            return helper > 0;
+        });
     }
 
     scratch_directory scratch;
@@ -146,7 +138,7 @@ TEST_F(interrupt_stages, while_a_key_is_asked_for) {
         child_process child(command(arguments), here());
         ASSERT_TRUE(wait_for_helper());
         child.send_signal(signal);
-        const auto ended = child.wait(milliseconds(10'000));
+        const auto ended = child.wait();
         EXPECT_EQ(ended.code, 130);
         EXPECT_FALSE(ended.signalled);
         EXPECT_NE(ended.err.find("interrupted"), std::string::npos) << ended.err;
@@ -166,7 +158,7 @@ TEST_F(interrupt_stages, is_reported_as_json) {
     child_process child(command({"eval", "-", "--json"}), here());
     ASSERT_TRUE(waits(child.pid()));
     child.send_signal(SIGINT);
-    const auto ended = child.wait(milliseconds(10'000));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 130);
     const auto told = boost::json::parse(ended.err).as_object();
     EXPECT_EQ(told.at("exit_code"), 130);

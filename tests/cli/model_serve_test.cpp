@@ -34,7 +34,7 @@ TEST_F(model_serve, prints_its_url_answers_and_ends_with_0) {
     const std::string url = server.out().substr(0, server.out().find('\n'));
     EXPECT_EQ(run_heddle({"run", workflow, "--base-url", url}).out, "served\n");
     server.send_signal(SIGINT);
-    const auto ended = server.wait(milliseconds(5000));
+    const auto ended = server.wait();
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_NE(ended.err.find("served 1 request over 1 connection"), std::string::npos) << ended.err;
 }
@@ -46,7 +46,7 @@ TEST_F(model_serve, prints_its_port_alone_when_asked) {
     EXPECT_GT(std::stoi(server.out()), 0);
     EXPECT_EQ(server.out().find("http"), std::string::npos);
     server.send_signal(SIGTERM);
-    const auto ended = server.wait(milliseconds(5000));
+    const auto ended = server.wait();
     EXPECT_EQ(ended.code, 0);
     EXPECT_EQ(ended.err, "");
 }
@@ -56,7 +56,7 @@ TEST_F(model_serve, ends_with_0_at_each_signal_that_asks_for_an_end) {
         child_process server(heddle_command({"model", "serve", "--rules", rules}));
         ASSERT_TRUE(server.wait_for_out("/v1\n"));
         server.send_signal(signal);
-        EXPECT_EQ(server.wait(milliseconds(5000)).code, 0) << signal;
+        EXPECT_EQ(server.wait().code, 0) << signal;
     }
 }
 
@@ -98,7 +98,7 @@ TEST_F(model_serve, ends_with_0_while_it_waits_for_a_reader) {
             heddle_command({"model", "serve", "--rules", rules, "--print-port", pipe}));
         std::this_thread::sleep_for(milliseconds(1000)); // it gives up after two seconds, with 1
         server.send_signal(signal);
-        const auto ended = server.wait(milliseconds(5000));
+        const auto ended = server.wait();
         EXPECT_EQ(ended.code, 0) << ended.err;
         EXPECT_EQ(ended.out, "");
         EXPECT_NE(ended.err.find("served 0 requests"), std::string::npos) << ended.err;

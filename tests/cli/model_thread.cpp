@@ -3,6 +3,7 @@
 #include <heddle/coro/spawn.hpp>
 
 #include <boost/asio/post.hpp>
+#include <hang_guard.hpp>
 
 #include <chrono>
 #include <future>
@@ -54,12 +55,7 @@ scripted::server_counters model_thread::counters() {
 }
 
 bool model_thread::wait_until(const std::function<bool(const scripted::server_counters&)>& what) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!what(counters())) {
-        if (std::chrono::steady_clock::now() >= until) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return true;
+    return hang_guard::comes_true([&] { return what(counters()); });
 }
 
 } // namespace heddle::cli_test

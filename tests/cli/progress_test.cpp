@@ -99,7 +99,7 @@ TEST_F(progress, colours_errors_on_a_terminal_only_and_not_with_no_color) {
 }
 
 TEST_F(progress, shows_how_to_stop_at_once_when_interrupted) {
-    model_thread slow(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+    model_thread slow(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 600000}]})");
     child_process child(
         heddle_command({"run",
                         scratch.file("s.heddle",
@@ -109,7 +109,7 @@ TEST_F(progress, shows_how_to_stop_at_once_when_interrupted) {
         terminal());
     ASSERT_TRUE(child.wait_for_err("1 running"));
     child.send_signal(SIGINT);
-    const auto ended = child.wait(milliseconds(5000));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 130);
     EXPECT_NE(ended.err.find("Ctrl-C again stops at once"), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find("interrupted: 0 calls done, 1 cancelled"), std::string::npos)
@@ -198,7 +198,7 @@ TEST_F(progress, is_logged_with_prompts_at_the_last_level_only) {
 TEST_F(progress, of_an_interrupted_run_names_the_cache) {
     const auto file = scratch.file("i.heddle",
                                    "(defatom ask (params q) (instructions \"{{q}}\"))\n"
-                                   "(define (main) (ask \"q\") (print \"asked\") (sleep 60))");
+                                   "(define (main) (ask \"q\") (print \"asked\") (sleep 600))");
     for (const bool kept : {false, true}) {
         std::vector<std::string> asked{"run", file, "--base-url", model.url()};
         if (kept) {
@@ -209,7 +209,7 @@ TEST_F(progress, of_an_interrupted_run_names_the_cache) {
         child_process child(heddle_command(asked), options);
         ASSERT_TRUE(child.wait_for_err("1 call done"));
         child.send_signal(SIGINT);
-        const auto ended = child.wait(milliseconds(5000));
+        const auto ended = child.wait();
         EXPECT_EQ(ended.code, 130);
         EXPECT_EQ(count(ended.err, "hint: --cache keeps responses"), kept ? 0U : 1U) << ended.err;
     }

@@ -95,7 +95,7 @@ TEST_F(replays, show_the_steps_of_a_row_and_do_nothing) {
 
 TEST_F(replays, end_where_the_records_end_also_while_the_run_is_going) {
     rows_file(2);
-    model_thread model(R"({"rules": [{"match": "more", "text": "yes", "delay_ms": 60000},
+    model_thread model(R"({"rules": [{"match": "more", "text": "yes", "delay_ms": 600000},
                                      {"match": ".*", "text": "yes"}]})");
     child_process child(heddle_command(asking(model.url(), {"--workspace", scratch.path()})),
                         at_home());

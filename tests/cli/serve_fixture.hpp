@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
+#include <hang_guard.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -56,6 +57,9 @@ protected:
             words.push_back("--model");
             words.push_back("scripted:" + scratch.file("r.json", served_rules));
         }
+        // Without requests in progress the end waits for nothing: a longer grace than any test has.
+        if (std::find(more.begin(), more.end(), "--grace") == more.end())
+            more.insert(more.end(), {"--grace", "600"});
         if (files.empty()) files.push_back(scratch.file("w.heddle", served_workflow));
         words.insert(words.end(), files.begin(), files.end());
         words.insert(words.end(), more.begin(), more.end());
@@ -87,9 +91,18 @@ protected:
         const std::size_t begin = at + name.size() + 2;
         return text.substr(begin, text.find('\n', begin) - begin);
     }
+    [[nodiscard]] bool comes_to_run(int calls) const {
+        return hang_guard::comes_true(
+            [&] { return metric("heddle_calls_running") == std::to_string(calls); });
+    }
+    /// Until a request has this status: one after another.
+    template <class Request>
+    [[nodiscard]] bool comes_to_status(int status, Request request) const {
+        return hang_guard::comes_true([&] { return status_of(request()) == status; });
+    }
     child_result end(int signal = SIGTERM) {
         server->send_signal(signal);
-        return server->wait(milliseconds(10'000));
+        return server->wait();
     }
 
     scratch_directory scratch;

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hang_guard.hpp>
 
 #include <csignal>
 #include <filesystem>
@@ -98,14 +99,17 @@ char state_of(const scratch_directory& scratch, const std::string& name) {
     return state == std::string::npos ? '\0' : text[state + 2];
 }
 
+bool comes(const scratch_directory& scratch, const std::string& name) {
+    return hang_guard::comes_true(
+        [&] { return std::filesystem::exists(scratch.path() + "/" + name); });
+}
+
 /// Gone, or a zombie that waits for its new parent. What was killed needs a moment.
 bool is_gone(const scratch_directory& scratch, const std::string& name) {
-    for (int i = 0; i < 1000; ++i) {
+    return hang_guard::comes_true([&] {
         const char state = state_of(scratch, name);
-        if (state == '\0' || state == 'Z') return true;
-        std::this_thread::sleep_for(milliseconds(5));
-    }
-    return false;
+        return state == '\0' || state == 'Z';
+    });
 }
 
 /// A run of a program with a job in the background and a daemon, both deaf to being asked to end.
@@ -117,13 +121,11 @@ public:
               heddle_command({"run",
                               scratch.file("w.heddle",
                                            "(system:run_script (command \"trap '' TERM HUP INT; "
-                                           "echo $$ >pid; sleep 60 & echo $! >job; setsid sh -c "
-                                           "'echo $$ >daemon; exec sleep 60' & while [ ! -s "
+                                           "echo $$ >pid; sleep 600 & echo $! >job; setsid sh -c "
+                                           "'echo $$ >daemon; exec sleep 600' & while [ ! -s "
                                            "daemon ]; do sleep 0.01; done; touch ready; wait\"))"),
                               "--allow-shell", "--workspace", scratch.path()})) {
-        for (int i = 0; i < 2000 && !std::filesystem::exists(scratch.path() + "/ready"); ++i) {
-            std::this_thread::sleep_for(milliseconds(5));
-        }
+        EXPECT_TRUE(comes(scratch, "ready"));
     }
     void expect_gone() const {
         for (const char* name : {"pid", "job", "daemon"})
@@ -143,7 +145,7 @@ TEST(shell_tools, being_asked_to_end_ends_the_programs) {
         const scratch_directory scratch;
         running_programs running(scratch);
         running.child.send_signal(signal);
-        const auto ended = running.child.wait(milliseconds(15'000));
+        const auto ended = running.child.wait();
         EXPECT_EQ(ended.code, 130) << ended.err;
         running.expect_gone();
     }
@@ -155,7 +157,7 @@ TEST(shell_tools, no_program_outlives_heddle_whatever_ends_it) {
         const scratch_directory scratch;
         running_programs running(scratch);
         running.child.send_signal(signal);
-        const auto ended = running.child.wait(milliseconds(15'000));
+        const auto ended = running.child.wait();
         EXPECT_NE(ended.code, 0);
         running.expect_gone();
     }
@@ -167,7 +169,7 @@ TEST(shell_tools, nor_a_second_interrupt) {
     running.child.send_signal(SIGINT);
     std::this_thread::sleep_for(milliseconds(100)); // they have half a second
     running.child.send_signal(SIGINT);
-    const auto ended = running.child.wait(milliseconds(15'000));
+    const auto ended = running.child.wait();
     EXPECT_EQ(ended.code, 130) << ended.err;
     running.expect_gone();
 }
@@ -175,18 +177,10 @@ TEST(shell_tools, nor_a_second_interrupt) {
 /// A daemon, then what the program does to those that watch over it: $PPID is its keeper, $F the
 /// starter.
 std::string kills_its_watchers(const std::string& how) {
-    return "(system:run_script (command \"setsid sh -c 'echo $$ >daemon; exec sleep 60' "
+    return "(system:run_script (command \"setsid sh -c 'echo $$ >daemon; exec sleep 600' "
            ">/dev/null 2>&1 & while [ ! -s daemon ]; do sleep 0.01; done; "
            "F=$(cut -d' ' -f4 /proc/$PPID/stat); touch ready; " +
-           how + "; sleep 60\"))";
-}
-
-bool comes(const scratch_directory& scratch, const std::string& name) {
-    for (int i = 0; i < 2000; ++i) {
-        if (std::filesystem::exists(scratch.path() + "/" + name)) return true;
-        std::this_thread::sleep_for(milliseconds(5));
-    }
-    return false;
+           how + "; sleep 600\"))";
 }
 
 TEST(shell_tools, nor_does_a_program_that_kills_or_stops_both_that_watch_over_it) {
@@ -202,7 +196,7 @@ TEST(shell_tools, nor_does_a_program_that_kills_or_stops_both_that_watch_over_it
                 std::this_thread::sleep_for(milliseconds(i == 0 ? 20 : 1));
                 heddle.send_signal(SIGTERM);
             }
-            (void)heddle.wait(milliseconds(15'000));
+            (void)heddle.wait();
             EXPECT_TRUE(is_gone(scratch, "daemon"));
         }
     }
@@ -222,7 +216,7 @@ int processes_with(const std::string& word) {
 
 TEST(shell_tools, nor_does_a_long_chain_of_daemons_whatever_signals_come_at_the_end) {
     const scratch_directory scratch;
-    const std::string seconds = "61." + std::to_string(::getpid()); // a name that nobody else has
+    const std::string seconds = "610." + std::to_string(::getpid()); // a name that nobody else has
     scratch.file("chain.sh",
                  "[ $1 -gt 0 ] && setsid sh chain.sh $(($1-1)) $2 & "
                  "[ $1 = 0 ] && touch long; exec sleep $2\n");
@@ -239,11 +233,8 @@ TEST(shell_tools, nor_does_a_long_chain_of_daemons_whatever_signals_come_at_the_
     heddle.send_signal(SIGINT);
     std::this_thread::sleep_for(milliseconds(6)); // it is at work on the chain
     heddle.send_signal(SIGTERM);
-    EXPECT_EQ(heddle.wait(milliseconds(15'000)).code, 130);
-    for (int i = 0; i < 200 && processes_with(seconds) > 0; ++i) {
-        std::this_thread::sleep_for(milliseconds(10));
-    }
-    EXPECT_EQ(processes_with(seconds), 0);
+    EXPECT_EQ(heddle.wait().code, 130);
+    EXPECT_TRUE(hang_guard::comes_true([&] { return processes_with(seconds) == 0; }));
 }
 
 TEST(shell_tools, what_such_a_program_left_ends_while_the_run_goes_on) {
@@ -253,12 +244,12 @@ TEST(shell_tools, what_such_a_program_left_ends_while_the_run_goes_on) {
         child_process heddle(heddle_command(
             {"eval",
              "(progn (try " + kills_its_watchers(how) +
-                 " (catch (e) nil)) (system:run_script (command \"touch later; sleep 60\")))",
+                 " (catch (e) nil)) (system:run_script (command \"touch later; sleep 600\")))",
              "--allow-shell", "--workspace", scratch.path()}));
         ASSERT_TRUE(comes(scratch, "later")) << heddle.err();
         EXPECT_TRUE(is_gone(scratch, "daemon"));
         heddle.send_signal(SIGTERM);
-        EXPECT_EQ(heddle.wait(milliseconds(15'000)).code, 130);
+        EXPECT_EQ(heddle.wait().code, 130);
     }
 }
 
@@ -266,11 +257,11 @@ TEST(shell_tools, what_was_started_before_heddle_stays) {
     const scratch_directory scratch;
     child_process heddle(
         {"/bin/sh", "-c",
-         "cd \"$1\"; shift; sleep 60 >/dev/null 2>&1 & echo $! >before; exec \"$@\"", "sh",
+         "cd \"$1\"; shift; sleep 600 >/dev/null 2>&1 & echo $! >before; exec \"$@\"", "sh",
          scratch.path(), heddle::test_paths::program_file(), "eval",
          kills_its_watchers("kill -9 $F $PPID"), "--allow-shell"});
     ASSERT_TRUE(comes(scratch, "ready"));
-    (void)heddle.wait(milliseconds(15'000));
+    (void)heddle.wait();
     EXPECT_TRUE(is_gone(scratch, "daemon"));
     const char state = state_of(scratch, "before");
     EXPECT_TRUE(state != '\0' && state != 'Z') << state;

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <hang_guard.hpp>
+
 #include <chrono>
 #include <map>
 #include <string>
@@ -24,13 +26,13 @@ public:
     /// Waits until `text` appears after what earlier calls found; false when the time was over.
     /// What came before it is in `seen`.
     [[nodiscard]] bool expect(const std::string& text,
-                              std::chrono::milliseconds limit = std::chrono::milliseconds(10'000));
+                              std::chrono::milliseconds limit = hang_guard::limit);
     /// Everything up to the end of the last expect().
     [[nodiscard]] const std::string& seen() const noexcept { return seen_; }
     /// Everything so far.
     [[nodiscard]] const std::string& screen() const noexcept { return screen_; }
     /// The exit code, as a shell has it; -1 when it does not end in time.
-    [[nodiscard]] int wait(std::chrono::milliseconds limit = std::chrono::milliseconds(10'000));
+    [[nodiscard]] int wait(std::chrono::milliseconds limit = hang_guard::limit);
 
 private:
     bool read_some(std::chrono::milliseconds limit); ///< false when the terminal is gone

@@ -6,12 +6,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hang_guard.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <thread>
 
 namespace heddle::cli_test {
 namespace {
@@ -33,14 +32,8 @@ child_options unread() {
     return options;
 }
 
-/// False: not within ten seconds.
 bool appears(const std::string& file) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!std::filesystem::exists(file)) {
-        if (std::chrono::steady_clock::now() >= until) return false;
-        std::this_thread::sleep_for(milliseconds(5));
-    }
-    return true;
+    return hang_guard::comes_true([&] { return std::filesystem::exists(file); });
 }
 
 std::ptrdiff_t lines_of(const std::string& text) {
@@ -180,7 +173,7 @@ TEST(unread_output, on_a_stopped_terminal_lets_a_signal_end_the_run) {
     ASSERT_TRUE(child.expect("begun"));
     child.type("\x13");
     child.send_signal(SIGTERM);
-    EXPECT_EQ(child.wait(milliseconds(20'000)), 130);
+    EXPECT_EQ(child.wait(), 130);
 }
 
 } // namespace

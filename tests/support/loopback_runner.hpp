@@ -7,6 +7,7 @@
 #include <heddle/coro/task.hpp>
 
 #include <boost/asio/post.hpp>
+#include "hang_guard.hpp"
 
 #include <chrono>
 #include <exception>
@@ -16,7 +17,7 @@
 
 namespace heddle::loopback {
 
-/// io_context and event_loop of a test. run() gives up after two minutes instead of hanging.
+/// io_context and event_loop of a test. run() gives up at the guard against hangs.
 class runner {
 public:
     [[nodiscard]] coro::call_context context(coro::cancel_source* cancel = nullptr,
@@ -68,7 +69,7 @@ private:
             ended = true;
         });
         io.restart();
-        const auto give_up = coro::clock::now() + std::chrono::minutes(2);
+        const auto give_up = coro::clock::now() + hang_guard::limit;
         while (!ended && coro::clock::now() < give_up) io.run_one_until(give_up);
         if (!ended) throw std::runtime_error("the work of this test does not end");
         if (thrown) std::rethrow_exception(thrown);

@@ -4,6 +4,8 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include "hang_guard.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -22,7 +24,7 @@ namespace heddle::loopback {
 
 namespace {
 
-constexpr int max_wait_seconds = 5;
+constexpr int max_wait_seconds = hang_guard::limit.count();
 
 /// `port` becomes the one that was asked for or, if that was 0, a free one.
 int listen_on(const std::string& address, int backlog, std::uint16_t& port) {
@@ -295,9 +297,7 @@ silent_server::~silent_server() {
 std::string silent_server::url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
 bool silent_server::wait_open(int count) const {
-    for (int i = 0; i < 5000 && open_ != count; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return open_ == count;
+    return hang_guard::comes_true([&] { return open_ == count; });
 }
 
 void silent_server::run() {

@@ -1,6 +1,8 @@
 // A client that knows nothing of HTTP.
 #pragma once
 
+#include "hang_guard.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,12 +15,12 @@
 
 namespace heddle::loopback {
 
-/// A blocking client. Every wait ends after five seconds.
+/// A blocking client. Every wait ends at the guard against hangs.
 class raw_client {
 public:
     explicit raw_client(std::uint16_t port, int receive_buffer = 0)
         : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        const timeval longest{5, 0};
+        const timeval longest{hang_guard::limit.count(), 0};
         ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
         ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
         if (receive_buffer != 0) {
@@ -55,7 +57,7 @@ public:
         }
         return true;
     }
-    /// What comes next; empty at the end, a reset or after five seconds.
+    /// What comes next; empty at the end, a reset or when nothing comes.
     std::string read_some() const {
         char block[16 * 1024];
         const ssize_t count = ::recv(descriptor_, block, sizeof block, 0);

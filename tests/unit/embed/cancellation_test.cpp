@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <gmock/gmock.h>
+#include <hang_guard.hpp>
 
 #include <atomic>
 #include <functional>
@@ -46,12 +47,10 @@ TEST(embed_cancellation, ends_a_call_beside_a_timer) {
                                    timer.async_wait(asio::use_awaitable));
             first = ended.index();
         };
-        const auto begun = clock::now();
         asio::co_spawn(context, work(), asio::detached);
         context.run();
         context.restart();
         EXPECT_EQ(first, 1U) << function;
-        EXPECT_LT(clock::now() - begun, 2s) << function;
         // The call has completed, so everything of it has ended.
         const runtime_stats stats = rt.stats();
         EXPECT_EQ(stats.all.running, 0U) << function;
@@ -83,12 +82,10 @@ TEST(embed_cancellation, is_heard_by_way_of_a_slot) {
 TEST(embed_cancellation, comes_with_the_deadline) {
     runtime rt(with_model());
     const program flow = loaded(rt);
-    const auto begun = clock::now();
-    const auto late = called(flow, "hang", {}, {.deadline = begun + 50ms});
+    const auto late = called(flow, "hang", {}, {.deadline = clock::now() + 50ms});
     ASSERT_FALSE(late);
     EXPECT_EQ(details_of(late.error())->kind, "TimeoutError");
     EXPECT_EQ(http_status(late.error()), 504);
-    EXPECT_LT(clock::now() - begun, 2s);
     const auto spins = called(flow, "spin", {}, {.timeout = 50ms});
     ASSERT_FALSE(spins);
     EXPECT_EQ(http_status(spins.error()), 504);
@@ -114,7 +111,13 @@ TEST(embed_queue, holds_calls_back_and_refuses_what_is_too_much) {
     asio::io_context context;
     flow.call("hang", {},
               asio::bind_cancellation_slot(stop.slot(), asio::bind_executor(context, [](auto) {})));
-    auto second = flow.call("hang", {}, {.timeout = 300ms}, asio::use_future);
+    asio::cancellation_signal later;
+    std::promise<void> ended;
+    flow.call("hang", {},
+              asio::bind_cancellation_slot(later.slot(), [&](const result<answer>& how) {
+                  EXPECT_FALSE(how);
+                  ended.set_value();
+              }));
     auto queued = flow.call("nothing", {}, asio::use_future);
     EXPECT_EQ(rt.stats().all.running, 2U);
     EXPECT_EQ(rt.stats().all.queued, 1U);
@@ -126,7 +129,8 @@ TEST(embed_queue, holds_calls_back_and_refuses_what_is_too_much) {
     EXPECT_EQ(queued.wait_for(20ms), std::future_status::timeout);
     stop.emit(asio::cancellation_type::terminal);
     EXPECT_TRUE(testing::wait_for(std::move(queued)));
-    EXPECT_FALSE(testing::wait_for(std::move(second)));
+    later.emit(asio::cancellation_type::terminal);
+    EXPECT_EQ(ended.get_future().wait_for(hang_guard::limit), std::future_status::ready);
     context.run();
     EXPECT_TRUE(called(flow, "nothing"));
 }
@@ -134,13 +138,17 @@ TEST(embed_queue, holds_calls_back_and_refuses_what_is_too_much) {
 TEST(embed_queue, ends_queued_calls_at_their_deadline) {
     runtime rt(with_model({.max_running = 1}));
     const program flow = loaded(rt);
-    auto first = flow.call("hang", {}, {.timeout = 400ms}, asio::use_future);
-    const auto begun = clock::now();
+    asio::cancellation_signal stop;
+    std::promise<void> ended;
+    flow.call("hang", {}, asio::bind_cancellation_slot(stop.slot(), [&](const result<answer>&) {
+                  ended.set_value();
+              }));
     const auto late = called(flow, "nothing", {}, {.timeout = 50ms});
     ASSERT_FALSE(late);
     EXPECT_EQ(http_status(late.error()), 504);
-    EXPECT_LT(clock::now() - begun, 350ms);
-    EXPECT_FALSE(testing::wait_for(std::move(first)));
+    EXPECT_EQ(rt.stats().all.running, 1U) << "the one before it runs";
+    stop.emit(asio::cancellation_type::terminal);
+    EXPECT_EQ(ended.get_future().wait_for(hang_guard::limit), std::future_status::ready);
     EXPECT_TRUE(called(flow, "nothing"));
     EXPECT_EQ(rt.stats().all.queued, 0U);
 }
@@ -204,8 +212,7 @@ TEST(embed_cancellation, while_the_result_is_converted_reports_what_was_used) {
 
 TEST(embed_end, of_the_runtime_ends_calls_in_progress) {
     std::vector<std::future<result<answer>>> ended;
-    const auto begun = clock::now();
-    {
+    { // the end of the runtime waits for no model
         runtime rt(with_model({.threads = 2, .max_running = 8}));
         const program flow = loaded(rt);
         for (int i = 0; i < 100; ++i) {
@@ -213,7 +220,6 @@ TEST(embed_end, of_the_runtime_ends_calls_in_progress) {
         }
         ASSERT_TRUE(comes_true([&] { return rt.stats().all.requests_running >= 4; }));
     }
-    EXPECT_LT(clock::now() - begun, 10s);
     for (auto& each : ended) {
         const auto how = testing::wait_for(std::move(each));
         ASSERT_FALSE(how);
@@ -257,10 +263,10 @@ TEST(embed_shutdown, of_an_idle_runtime_is_quick) {
     asio::io_context context;
     bool done = false;
     const auto begun = clock::now();
-    rt.shutdown(10s, asio::bind_executor(context, [&] { done = true; }));
+    rt.shutdown(hang_guard::far_beyond, asio::bind_executor(context, [&] { done = true; }));
     context.run();
     EXPECT_TRUE(done);
-    EXPECT_LT(clock::now() - begun, 2s);
+    EXPECT_LT(clock::now() - begun, hang_guard::limit);
 }
 
 TEST(embed_host_context, runs_workflows_in_its_thread) {

@@ -5,6 +5,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
+#include <hang_guard.hpp>
 
 #include <algorithm>
 #include <latch>
@@ -96,7 +97,7 @@ TEST(embed_completion, without_an_executor_does_not_need_the_threads_of_the_proc
         const auto called = std::make_shared<std::promise<void>>();
         std::future<void> waiting = called->get_future();
         start([called](auto&&...) { called->set_value(); });
-        return waiting.wait_for(10s) == std::future_status::ready;
+        return waiting.wait_for(hang_guard::limit) == std::future_status::ready;
     };
     EXPECT_TRUE(is_called([&](auto handler) { ended.next(std::move(handler)); }));
     EXPECT_TRUE(is_called([&](auto handler) { ended.result(std::move(handler)); }));

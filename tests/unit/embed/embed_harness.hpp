@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
+#include <hang_guard.hpp>
 
 #include <chrono>
 #include <future>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace heddle::testing {
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 /// Answers after 20 ms with the words of the question, "wait" never within a test.
 inline constexpr const char* rules = R"json({"rules": [
-    {"match": "^wait", "delay_ms": 60000, "text": "at last"},
+    {"match": "^wait", "delay_ms": 600000, "text": "at last"},
     {"match": "^pieces", "piece_ms": 20, "text": "one two three four five six"},
     {"match": "^Echo: (?P<text>.*)$", "delay_ms": 5, "template": "{{text}}!"}]})json";
 
@@ -46,8 +46,8 @@ inline runtime_options with_model(runtime_options options = {}) {
 }
 
 inline result<answer> wait_for(std::future<result<answer>> ended) {
-    if (ended.wait_for(20s) != std::future_status::ready)
-        return error(errc::internal, "the call has not ended in 20 s");
+    if (ended.wait_for(hang_guard::limit) != std::future_status::ready)
+        return error(errc::internal, "the call does not end");
     return ended.get();
 }
 
@@ -64,14 +64,6 @@ inline program loaded(runtime& in, std::string text = program_text) {
     return flow ? *flow : program();
 }
 
-template <class Condition>
-bool comes_true(Condition condition, std::chrono::milliseconds within = 5000ms) {
-    const auto until = std::chrono::steady_clock::now() + within;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > until) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
-}
+using hang_guard::comes_true;
 
 } // namespace heddle::testing

@@ -13,6 +13,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <hang_guard.hpp>
 #include <sanitizers.hpp>
 
 #include <sys/resource.h>
@@ -36,8 +37,9 @@ using testing::with_model;
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-/// Long before the timeouts of a request, which are seconds and minutes.
-constexpr auto soon = 900ms;
+/// Long before the timeouts of a request, which are 30 seconds and more, and before what the
+/// runtimes here may wait for.
+constexpr auto soon = 20s;
 
 constexpr const char* asks =
     "(defatom t (params q) (instructions \"{{q}}\")) (define (f q) (content (t q)))";
@@ -50,6 +52,7 @@ public:
         created.config_text =
             "[providers.local]\ntype = \"vllm\"\nbase_url = \"" + server_.url() + "/v1\"\n";
         created.model = "local:small";
+        created.function_grace = hang_guard::far_beyond;
         return created;
     }
     [[nodiscard]] int open_connections() const noexcept { return server_.running(); }
@@ -113,7 +116,7 @@ TEST(embed_end, is_soon_after_a_shutdown) {
         const program flow = loaded(rt, asks);
         ASSERT_TRUE(called(flow, "f", "x", {.timeout = 60s}));
         begun = clock::now();
-        rt.shutdown(10s, asio::use_future).get();
+        rt.shutdown(hang_guard::far_beyond, asio::use_future).get();
     }
     EXPECT_LT(clock::now() - begun, soon);
 }
@@ -128,7 +131,7 @@ TEST(embed_end, lets_the_context_of_the_host_return) {
         auto ended = co_await flow.call("f", "x", {.timeout = 60s}, asio::use_awaitable);
         EXPECT_TRUE(ended);
         begun = clock::now();
-        co_await rt.shutdown(10s, asio::use_awaitable);
+        co_await rt.shutdown(hang_guard::far_beyond, asio::use_awaitable);
     };
     asio::co_spawn(context, work(), asio::detached);
     context.run();
@@ -235,26 +238,26 @@ TEST(embed_end, does_not_wait_for_functions_that_were_left_behind) {
                                                   [destroyed](void*) { *destroyed = true; });
                 co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
                 const asio::any_io_executor here = co_await asio::this_coro::executor;
-                asio::steady_timer timer(here, 1min);
+                asio::steady_timer timer(here, 10min);
                 co_await timer.async_wait(asio::use_awaitable);
             });
         const program flow = loaded(rt, "(define (f) (never 1))");
         EXPECT_FALSE(called(flow, "f", {}, {.timeout = 50ms}));
         begun = clock::now();
     }
-    EXPECT_LT(clock::now() - begun, 10s);
+    EXPECT_LT(clock::now() - begun, soon);
     EXPECT_TRUE(*destroyed);
 }
 
 TEST(embed_end, waits_for_what_was_left_behind_on_all_threads_at_the_same_time) {
-    constexpr unsigned threads = 4;
+    constexpr unsigned threads = 20;
     clock::time_point begun;
     {
         runtime rt(with_model({.threads = threads, .function_grace = 50ms}));
         rt.function("never", "Waits for ever.", {"x"}, [](std::int64_t) -> asio::awaitable<void> {
             co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
             const asio::any_io_executor here = co_await asio::this_coro::executor;
-            asio::steady_timer timer(here, 1min);
+            asio::steady_timer timer(here, 10min);
             co_await timer.async_wait(asio::use_awaitable);
         });
         const program flow = loaded(rt, "(define (f) (never 1))");
@@ -264,7 +267,7 @@ TEST(embed_end, waits_for_what_was_left_behind_on_all_threads_at_the_same_time) 
         for (auto& each : calls) EXPECT_FALSE(testing::wait_for(std::move(each)));
         begun = clock::now();
     }
-    EXPECT_LT(clock::now() - begun, 3s); // a second for each would be 4
+    EXPECT_LT(clock::now() - begun, threads * 1s / 2) << "a second for each, one after another";
 }
 
 // The thread whose function ended later than that of another one was stopped twice.
@@ -321,12 +324,16 @@ TEST(embed_end, in_a_handler_logs_that_calls_are_in_progress) {
 #endif
 
 TEST(embed_end, ends_a_load_in_progress) {
-    auto rt = std::make_unique<runtime>(with_model());
+    std::atomic<bool> loading = false;
+    runtime_options options = with_model();
+    options.print = [&](std::string_view) { loading = true; };
+    auto rt = std::make_unique<runtime>(std::move(options));
     std::thread loads([&] {
-        const auto flow = rt->load_text("spins.heddle", "(let loop ((i 0)) (loop (+ i 1)))");
+        const auto flow =
+            rt->load_text("spins.heddle", "(print \"loading\") (let loop ((i 0)) (loop (+ i 1)))");
         EXPECT_FALSE(flow);
     });
-    std::this_thread::sleep_for(50ms);
+    EXPECT_TRUE(comes_true([&] { return loading.load(); }));
     const auto begun = clock::now();
     rt->shutdown(0s, asio::use_future).get();
     loads.join();
@@ -348,7 +355,7 @@ public:
     void add_functions(runtime& rt) {
         rt.function("sleep", "Waits.", {"x"}, [](std::int64_t) -> asio::awaitable<void> {
             const asio::any_io_executor here = co_await asio::this_coro::executor;
-            asio::steady_timer timer(here, 1min);
+            asio::steady_timer timer(here, 10min);
             co_await timer.async_wait(asio::use_awaitable);
         });
         rt.function("block", "Waits on a thread.", {"x"},
@@ -396,7 +403,7 @@ public:
     [[nodiscard]] int waits() const noexcept { return model_->waits(); }
     /// All handlers have been called, once.
     [[nodiscard]] bool is_over() {
-        return comes_true([&] { return handled_ == started_; }, 10s);
+        return comes_true([&] { return handled_ == started_; });
     }
 
     static constexpr const char* text =

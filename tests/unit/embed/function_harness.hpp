@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/describe/class.hpp>
+#include <hang_guard.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -65,7 +66,7 @@ protected:
     }
     [[nodiscard]] bool wait_for_end() {
         std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, 20s, [this] { return ends_ != 0; });
+        return changed_.wait_for(lock, hang_guard::limit, [this] { return ends_ != 0; });
     }
 
     /// The result as text, or the message of the error.

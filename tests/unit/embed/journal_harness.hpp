@@ -74,7 +74,7 @@ protected:
                    const std::string& tag) {
         const int before = model->waits();
         job running = flow.start(function, std::move(input), {.tag = tag});
-        EXPECT_TRUE(comes_true([&] { return model->waits() > before; }, 20s));
+        EXPECT_TRUE(comes_true([&] { return model->waits() > before; }));
         running.cancel();
         const auto ended = wait_for(running.result(boost::asio::use_future));
         ASSERT_FALSE(ended);

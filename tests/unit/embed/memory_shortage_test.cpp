@@ -5,6 +5,7 @@
 #include <failing_allocations.ipp>
 
 #include <boost/asio/bind_executor.hpp>
+#include <hang_guard.hpp>
 
 #include <filesystem>
 #include <new>
@@ -23,12 +24,11 @@ class embed_memory : public ::testing::Test {
 protected:
     template <class Condition>
     bool runs_until(Condition condition) {
-        const auto until = std::chrono::steady_clock::now() + 10s;
-        while (!condition() && std::chrono::steady_clock::now() < until) {
+        return hang_guard::comes_true([&] {
             context.restart();
             context.run_one_for(10ms);
-        }
-        return condition();
+            return condition();
+        });
     }
     /// Result: how many calls of the handler there were; -1: calling threw.
     int call(const program& flow, const char* function, std::uint64_t fails_at) {

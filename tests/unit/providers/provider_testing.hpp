@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/json/parse.hpp>
+#include <hang_guard.hpp>
 
 #include <deque>
 #include <exception>
@@ -42,10 +43,13 @@ inline std::filesystem::path source_file(const std::string& name) {
     return std::filesystem::path(heddle::test_paths::source_folder()) / name;
 }
 
-/// A loop of its own for one test.
+/// A loop of its own for one test. run() gives up at the guard against hangs.
 struct test_loop {
+    explicit test_loop(coro::event_loop::time passes = coro::event_loop::time::real)
+        : loop(io, passes) {}
+
     boost::asio::io_context io{1};
-    coro::event_loop loop{io};
+    coro::event_loop loop;
 
     coro::call_context context(coro::cancel_source* cancel = nullptr, coro::deadline until = {}) {
         return {&loop, cancel, until};
@@ -62,8 +66,14 @@ struct test_loop {
             ended = true;
         });
         io.restart();
-        while (!ended && io.run_one() != 0) {}
+        if (loop.passes() == coro::event_loop::time::virtual_) {
+            loop.run();
+        } else {
+            const auto give_up = coro::clock::now() + hang_guard::limit;
+            while (!ended && io.run_one_until(give_up) != 0) {}
+        }
         if (thrown) std::rethrow_exception(thrown);
+        if (!ended) throw std::runtime_error("the work of this test does not end");
         return std::move(*value);
     }
 

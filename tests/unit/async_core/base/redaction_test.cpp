@@ -2,6 +2,7 @@
 #include <heddle/base/redaction.hpp>
 
 #include <gtest/gtest.h>
+#include <hang_guard.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -102,7 +103,7 @@ TEST(redactor, runs_of_escapes_take_no_time) {
         EXPECT_EQ(hidden.hidden(text), text) << run;
         EXPECT_LE(hidden.undecided(text), 300U) << run;
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, hang_guard::limit);
 }
 
 TEST(redactor, hides_a_secret_however_it_is_escaped) {

@@ -1,4 +1,4 @@
-// The forms of concurrency on a real loop, in real time.
+// The forms of concurrency on a loop in virtual time; beside builtins that take long, in real time.
 #include "evaluation.hpp"
 
 #include <heddle/coro/nursery.hpp>
@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
+#include <hang_guard.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +21,8 @@ using std::chrono::milliseconds;
 
 class concurrency_test : public ::testing::Test {
 protected:
-    concurrency_test() {
+    explicit concurrency_test(coro::event_loop::time passes = coro::event_loop::time::virtual_)
+        : loop_(context_, passes) {
         engine_parts parts;
         parts.print = [this](std::string_view text) { printed_ += text; };
         parts.random_seed = 7;
@@ -30,28 +32,34 @@ protected:
 
     /// The written value, or "Kind: message". The loop runs dry: no timer or coroutine is left.
     std::string run(const std::string& text, run_options options = {}) {
-        const auto began = coro::clock::now();
+        const auto began = loop_.now();
         const evaluation_end ended = evaluate_to_the_end(context_, loop_, *session_, text, options);
-        took_ = coro::clock::now() - began;
+        took_ = loop_.now() - began;
         EXPECT_EQ(session_->counters().fibers, 0U) << text;
         return shown(ended);
     }
 
     boost::asio::io_context context_{1};
-    coro::event_loop loop_{context_};
+    coro::event_loop loop_;
     std::string printed_;
-    coro::clock::duration took_{};
+    coro::clock::duration took_{}; ///< by the clock of the loop: waits and steps
     std::unique_ptr<engine> engine_;
     std::unique_ptr<session> session_;
 };
 
-constexpr auto soon = milliseconds(5000); // for what would otherwise take 100 seconds
+/// Where work of builtins has to end or to take turns in real time.
+class real_time_test : public concurrency_test {
+protected:
+    real_time_test() : concurrency_test(coro::event_loop::time::real) {}
+};
+
+constexpr auto soon = milliseconds(500); // for what would otherwise take 100 seconds
 
 TEST_F(concurrency_test, timeout_ends_sleeping_computing_and_hostile_code) {
     for (const char* program :
          {"(timeout 0.01 (sleep 100) 'late)", "(timeout 0.01 (while true 1) 'late)",
           "(timeout 0.01 (try (sleep 100) (catch (e) (sleep 100))) 'late)",
-          "(define (f) (try (f) (catch (e) (f)))) (timeout 0.05 (f) 'late)",
+          "(define (f) (try (f) (catch (e) (f)))) (timeout 0.01 (f) 'late)",
           "(timeout 0.01 (map (lambda (i) (try (sleep 100) (catch (e) 1))) (range 100)) 'late)",
           "(timeout 0.01 (map-settled (lambda (i) (sleep 100)) (range 10)) 'late)",
           "(define s (semaphore 1)) (spawn (with-permit s (sleep 100))) (let ((f (spawn "
@@ -63,7 +71,7 @@ TEST_F(concurrency_test, timeout_ends_sleeping_computing_and_hostile_code) {
     }
 }
 
-TEST_F(concurrency_test, timeout_reaches_into_builtins) {
+TEST_F(real_time_test, timeout_reaches_into_builtins) {
     const std::string text = "(string-join (map (lambda (i) \"aaaaaaaaaa\") (range 25000)) \"\")";
     const std::string shared =
         "(let next ((i 0) (x (list))) (if (< i 60) (next (+ i 1) (list x x)) x))";
@@ -82,11 +90,11 @@ TEST_F(concurrency_test, timeout_reaches_into_builtins) {
                       "'late))"),
                   "late")
             << slow;
-        EXPECT_LT(took_, soon) << slow;
+        EXPECT_LT(took_, hang_guard::limit) << slow;
     }
 }
 
-TEST_F(concurrency_test, timers_fire_beside_long_builtins) {
+TEST_F(real_time_test, timers_fire_beside_long_builtins) {
     // A coarse bound: the bench of the language measures the lateness itself.
     for (const char* slow :
          {"(loop 20 (sort (reverse (range 200000))))", "(json-parse (json-string (range 1000000)))",
@@ -131,7 +139,7 @@ TEST_F(concurrency_test, branches_that_compute_begin_all_at_once) {
     EXPECT_EQ(run("(define begun 0) (with ((concurrency 1000)) (race " + many +
                   " (progn (while (< begun 800) (sleep 0.001)) 'begun)))"),
               "begun");
-    EXPECT_LT(took_, milliseconds(3000)); // it took the square of their number: six seconds
+    EXPECT_LT(took_, milliseconds(1000)); // the square of their number takes six seconds
     EXPECT_EQ(run("(with ((concurrency 1000)) (timeout 1.5 (parallel " + many +
                   " (timeout 0.1 (sleep 60) (print 'timer))) 'over))"),
               "over");
@@ -139,7 +147,7 @@ TEST_F(concurrency_test, branches_that_compute_begin_all_at_once) {
 }
 
 TEST_F(concurrency_test, branches_that_await_one_future_end_in_linear_time) {
-    const auto time_for = [&](int count) {
+    const auto time_for = [&](int count) { // of the processor
         const std::string n = std::to_string(count);
         run_options options;
         options.memory_limit = std::size_t{4} * 1024 * 1024 * 1024;
@@ -151,8 +159,12 @@ TEST_F(concurrency_test, branches_that_await_one_future_end_in_linear_time) {
                   "begun");
         return std::clock() - began;
     };
-    const std::clock_t few = time_for(10'000);
-    EXPECT_LT(time_for(80'000), 20 * few); // each was looked for among all: 50 times as much
+    // Once of three times, because of caches. Each was looked for among all: 50 times as much,
+    // every time.
+    bool is_linear = false;
+    for (int tries = 0; tries < 3 && !is_linear; ++tries)
+        is_linear = time_for(80'000) < 20 * time_for(10'000);
+    EXPECT_TRUE(is_linear);
 }
 
 TEST_F(concurrency_test, race_ends_the_losers) {
@@ -216,20 +228,15 @@ TEST_F(concurrency_test, a_cancelled_run_leaves_every_kind_of_wait) {
 }
 
 TEST_F(concurrency_test, sleeping_branches_wake_in_time_beside_one_that_computes) {
-    // Each of 100 branches reports by how many seconds it woke too late. The best of three counts:
-    // what else the machine does is none of ours.
-    double best = 1;
-    for (int attempt = 0; attempt < 3 && best > 0.01; ++attempt) {
-        const std::string late =
-            run("(with ((concurrency 101)) (reduce max 0.0 (rest (map (lambda (i) (if (= i 0) (let "
-                "loop "
-                "((n 0)) (if (< n 30000000) (loop (+ n 1)) 0.0)) (let ((began (now))) (sleep (* i "
-                "0.002)) "
-                "(- (now) began (* i 0.002))))) (range 101)))))");
-        best = std::min(best, std::stod(late));
-    }
-    RecordProperty("worst_lateness_microseconds", static_cast<int>(best * 1e6));
-    EXPECT_LT(best, 0.05);
+    // Each of 100 branches reports by how many seconds it woke too late.
+    const std::string late =
+        run("(with ((concurrency 101)) (reduce max 0.0 (rest (map (lambda (i) (if (= i 0) (let "
+            "loop "
+            "((n 0)) (if (< n 30000000) (loop (+ n 1)) 0.0)) (let ((began (now))) (sleep (* i "
+            "0.002)) "
+            "(- (now) began (* i 0.002))))) (range 101)))))");
+    EXPECT_GE(took_, milliseconds(250)) << "it computed for longer than they slept";
+    EXPECT_LT(std::stod(late), 0.01);
 }
 
 } // namespace

@@ -41,7 +41,7 @@ inline evaluation_end evaluate_to_the_end(boost::asio::io_context& context, coro
     context.restart();
     coro::spawn(loop, evaluate(&on, std::move(text), std::move(options), &ended),
                 [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
-    context.run();
+    loop.run();
     return ended;
 }
 

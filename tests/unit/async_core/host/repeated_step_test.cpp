@@ -93,7 +93,8 @@ TEST(repeated_steps, have_the_same_value_and_ask_nothing) {
 }
 
 TEST(repeated_steps, of_rows_that_are_stopped_go_on_and_are_replayed) {
-    for (const std::string& body : programs()) expect_to_go_on(body, is_soak() ? 20 : 2, is_soak() ? 1 : 2);
+    for (const std::string& body : programs())
+        expect_to_go_on(body, is_soak() ? 20 : 2, is_soak() ? 1 : 2);
     for (const std::string& body : computing_programs())
         expect_to_go_on(body, is_soak() ? 5 : 1, is_soak() ? 1 : 7);
 }

@@ -9,39 +9,44 @@
 #include <sanitizers.hpp>
 
 #include <algorithm>
-#include <cstdio>
-#include <optional>
+#include <ctime>
 
 namespace heddle::tasks {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::StartsWith;
-using steady = std::chrono::steady_clock;
 using testing::harness;
+using ::testing::StartsWith;
 
-/// Fires each millisecond on a loop, and notes how late.
-class late_timer {
+/// Processor time of this thread, which other work of the machine does not lengthen.
+std::chrono::nanoseconds processor_time() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+/// Has a turn of a loop whenever there is one, and notes how much was computed between two: that
+/// long a timer of the loop cannot fire.
+class loop_turns {
 public:
-    explicit late_timer(loopback::runner& on) : timer_(on.io) { arm(); }
-    [[nodiscard]] steady::duration most() const noexcept { return most_; }
-    [[nodiscard]] int fired() const noexcept { return fired_; }
+    explicit loop_turns(loopback::runner& on) : timer_(on.io) { arm(); }
+    [[nodiscard]] std::chrono::nanoseconds most() const noexcept { return most_; }
 
 private:
     void arm() {
-        const auto wanted = steady::now() + 1ms;
-        timer_.expires_at(wanted);
-        timer_.async_wait([this, wanted](boost::system::error_code failed) {
+        timer_.expires_after(100us);
+        timer_.async_wait([this](boost::system::error_code failed) {
             if (failed) return;
-            most_ = std::max(most_, steady::now() - wanted);
-            ++fired_;
+            const auto now = processor_time();
+            most_ = std::max(most_, now - before_);
+            before_ = now;
             arm();
         });
     }
 
     boost::asio::steady_timer timer_;
-    steady::duration most_{0};
-    int fired_ = 0;
+    std::chrono::nanoseconds before_ = processor_time();
+    std::chrono::nanoseconds most_{0};
 };
 
 /// A list of `bytes` bytes, with `last` as its last element.
@@ -85,18 +90,18 @@ std::vector<long_answer> long_answers() {
 }
 
 struct long_check {
-    steady::duration took;
-    steady::duration late; ///< how late the latest timer was
+    std::chrono::nanoseconds took;
+    std::chrono::nanoseconds late; ///< the most between two turns of the loop
 };
 
 long_check check_long(const long_answer& answer) {
     harness w({answering(answer.schema)});
     w.llm.say(answer.text);
-    const late_timer timer(w.runner);
-    const auto began = steady::now();
+    const loop_turns turns(w.runner);
+    const auto began = processor_time();
     EXPECT_EQ(w.json("(get (t) 'status)"), answer.status);
-    const auto took = steady::now() - began;
-    return {took, timer.most()};
+    const auto took = processor_time() - began;
+    return {took, turns.most()};
 }
 
 TEST(long_checks, of_answers_let_timers_fire) {
@@ -104,7 +109,7 @@ TEST(long_checks, of_answers_let_timers_fire) {
         SCOPED_TRACE(each.name);
         const auto [took, late] = check_long(each);
         // All of it in one go was as late as it took.
-        EXPECT_LT(late, std::max<steady::duration>(300ms, took / 2))
+        EXPECT_LT(late, std::max<std::chrono::nanoseconds>(300ms, took / 2))
             << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms";
         RecordProperty("ms", std::to_string(took / 1ms));
     }
@@ -153,11 +158,8 @@ TEST(long_checks, by_many_schemas_let_timers_fire_and_end) {
     for (const long_answer& each : much_checked_answers()) {
         SCOPED_TRACE(each.name);
         const auto [took, late] = check_long(each);
-        EXPECT_LT(late, 500ms * sanitizers::slowed_down)
-            << took / 1ms << " ms";                     // beside other programs
+        EXPECT_LT(late, 500ms * sanitizers::slowed_down) << took / 1ms << " ms";
         EXPECT_LT(took, 10s * sanitizers::slowed_down); // those that are given up took 2 to 30
-        std::printf("%s: %lld ms, %lld ms late\n", each.name, static_cast<long long>(took / 1ms),
-                    static_cast<long long>(late / 1ms));
     }
 }
 
@@ -178,11 +180,11 @@ TEST(long_checks, end_when_the_run_is_cancelled) {
     w.llm.say(long_list(4'000'000, row, row));
     coro::cancel_source cancel;
     boost::asio::steady_timer later(w.runner.io);
-    std::optional<steady::time_point> cancelled;
+    bool cancelled = false;
     w.llm.replies.push_front([&, answer = w.llm.replies.front()](const ports::chat_request& of) {
         later.expires_after(5ms); // the check has begun by then
         later.async_wait([&](boost::system::error_code) {
-            cancelled = steady::now();
+            cancelled = true;
             cancel.request(cancel_reason::user);
         });
         return answer(of);
@@ -218,13 +220,13 @@ TEST(long_checks, of_arguments_let_timers_fire) {
         return response;
     });
     w.llm.say("done");
-    const late_timer timer(w.runner);
-    const auto began = steady::now();
+    const loop_turns turns(w.runner);
+    const auto began = processor_time();
     EXPECT_EQ(w.json("(defatom ask (params) (instructions \"go\") (tools (test:count))) "
                      "(content (ask))"),
               "\"done\"");
-    const auto took = steady::now() - began;
-    EXPECT_LT(timer.most(), std::max<steady::duration>(50ms, took / 4))
+    const auto took = processor_time() - began;
+    EXPECT_LT(turns.most(), std::max<std::chrono::nanoseconds>(50ms, took / 4))
         << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms";
     ASSERT_EQ(w.llm.asked.size(), 2U);
     EXPECT_EQ(w.llm.asked[1].messages.back().text,
@@ -246,27 +248,29 @@ std::string with_patterns(int count, int repeated) {
 
 TEST(long_checks, compiling_one_pattern_lets_timers_fire) {
     harness w;
-    const late_timer timer(w.runner);
-    const auto began = steady::now();
+    const loop_turns turns(w.runner);
+    const auto began = processor_time();
     // Takes 0.1 s: the letters of all scripts, a hundred times.
     EXPECT_EQ(w.json(R"((defatom p (params) (instructions "x") (output_format ((type "json")
                     (schema "{\"pattern\":\"^[\\\\p{L}_]{1,90}$\"}")))) 1)"),
               "1");
-    const auto took = steady::now() - began;
-    EXPECT_LT(timer.most(), std::max<steady::duration>(30ms, took / 4)) << took / 1ms << " ms";
+    const auto took = processor_time() - began;
+    EXPECT_LT(turns.most(), std::max<std::chrono::nanoseconds>(30ms, took / 4))
+        << took / 1ms << " ms";
 }
 
 TEST(long_checks, reading_a_schema_lets_timers_fire_and_ends) {
     harness w;
-    const late_timer timer(w.runner);
-    const auto began = steady::now();
+    const loop_turns turns(w.runner);
+    const auto began = processor_time();
     EXPECT_EQ(w.json(with_patterns(30, 600) + " 1"), "1");
-    const auto took = steady::now() - began;
-    EXPECT_LT(timer.most(), std::max<steady::duration>(50ms, took / 4)) << took / 1ms << " ms";
+    const auto took = processor_time() - began;
+    EXPECT_LT(turns.most(), std::max<std::chrono::nanoseconds>(50ms, took / 4))
+        << took / 1ms << " ms";
     RecordProperty("ms", std::to_string(took / 1ms));
-    const auto later = steady::now();
+    const auto later = processor_time();
     EXPECT_EQ(w.json("(timeout 0.02 " + with_patterns(50, 400) + " 'late)"), "\"late\"");
-    EXPECT_LT(steady::now() - later, 2s);
+    EXPECT_LT(processor_time() - later, 2s);
     EXPECT_THAT(w.json(with_patterns(300, 900)), ::testing::HasSubstr("too large together"));
 }
 

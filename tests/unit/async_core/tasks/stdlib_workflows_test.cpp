@@ -62,9 +62,9 @@ constexpr auto voters = R"json({"rules": [
     {"match": "voter 3", "text": ""},
     {"match": "voter [17]", "text": "It is 12."},
     {"match": "voter [456]", "text": "13"},
-    {"match": "voter 8", "delay_ms": 60000, "text": "13"},
+    {"match": "voter 8", "delay_ms": 600000, "text": "13"},
     {"match": "all fail", "error": {"status": 400, "message": "Down."}},
-    {"match": "slow", "delay_ms": 60000, "text": "late"}],
+    {"match": "slow", "delay_ms": 600000, "text": "late"}],
     "default": {"text": "42"}})json";
 
 constexpr auto ask =
@@ -84,12 +84,11 @@ TEST(std_voting, counts_the_answers_of_a_task) {
 
 TEST(std_voting, a_certain_majority_cancels_the_calls_that_still_run) {
     application w(voters, "voting");
-    const auto began = std::chrono::steady_clock::now();
+    // Not after the last of them: the runner gives up long before.
     EXPECT_EQ(w.json(std::string(ask) +
                      "(at (majority-vote (lambda (q i) (ask q (nth '(4 5 6 8 8) (- i 1)))) \"5+8\" "
                      "5 (dict 'numbered true)) 'answer 'votes 'calls 'stopped-early)"),
               R"(["13",3,3,true])");
-    EXPECT_LT(std::chrono::steady_clock::now() - began, 30s);
     EXPECT_EQ(w.observer.started, w.observer.finished);
 }
 
@@ -119,10 +118,8 @@ TEST(std_voting, runs_with_a_concurrency_of_one_and_ends_with_its_time) {
     EXPECT_EQ(w.json(std::string(ask) +
                      "(at (with ((concurrency 1)) (majority-vote ask \"6*7\" 5)) 'answer 'calls)"),
               R"(["42",3])");
-    const auto began = std::chrono::steady_clock::now();
     EXPECT_THAT(w.json("(with ((timeout 0.05)) (majority-vote ask \"slow\" 3))"),
                 StartsWith("TimeoutError"));
-    EXPECT_LT(std::chrono::steady_clock::now() - began, 30s);
 }
 
 TEST(std_best_of, asks_a_judge_task) {

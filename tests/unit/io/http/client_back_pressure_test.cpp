@@ -3,6 +3,8 @@
 
 #include <door.hpp>
 
+#include <hang_guard.hpp>
+
 #include <atomic>
 
 #include <sys/socket.h>
@@ -114,12 +116,10 @@ protected:
 
     template <class Condition>
     [[nodiscard]] bool wait_for(Condition condition) {
-        const auto give_up = coro::clock::now() + 30s;
-        while (!condition() && coro::clock::now() < give_up) {
+        return hang_guard::comes_true([&] {
             test.turn(1ms);
-            std::this_thread::sleep_for(200us);
-        }
-        return condition();
+            return condition();
+        });
     }
     void turn_for(std::chrono::milliseconds span) {
         const auto end = coro::clock::now() + span;

@@ -1,6 +1,8 @@
 // What goes wrong on the way: broken answers, limits of time and size, cancellation, closing.
 #include "client_fixture.hpp"
 
+#include <hang_guard.hpp>
+
 #include <functional>
 
 namespace heddle::http {
@@ -145,10 +147,14 @@ TEST_F(client_failure, limits_of_time_in_each_phase) {
 }
 
 TEST_F(client_failure, a_request_that_nobody_reads_times_out) {
-    server far([](loopback::connection&, int) { std::this_thread::sleep_for(100ms); });
+    std::atomic<bool> given_up = false;
+    server far([&](loopback::connection&, int) {
+        EXPECT_TRUE(hang_guard::comes_true([&] { return given_up.load(); }));
+    });
     http_request request = request_to(far.url(), std::string(50'000'000, 'x'));
     request.limits.idle = 20ms;
     expect_failure(call(std::move(request)), http_errc::idle_timeout);
+    given_up = true;
 }
 
 TEST_F(client_failure, connecting_has_its_own_limit) {
@@ -290,19 +296,12 @@ TEST_F(client_failure, a_thousand_cancelled_calls_leave_no_socket) {
                 [&](std::exception_ptr) { ended = true; });
     ASSERT_TRUE(soon([&] { return far.open() == 1000; }));
     EXPECT_EQ(client->counters().open_connections, 1000U);
-    const auto began = coro::clock::now();
     cancel.request(cancel_reason::user);
-    const auto closed = coro::clock::now();
-    EXPECT_EQ(client->counters().open_connections, 0U);
+    EXPECT_EQ(client->counters().open_connections, 0U) << "at once: the loop has not run";
     EXPECT_TRUE(soon([&] { return ended; }));
     EXPECT_EQ(cancelled, 1000);
     EXPECT_EQ(client->counters().in_flight, 0U);
     EXPECT_TRUE(far.wait_open(0));
-    RecordProperty(
-        "microseconds_to_close",
-        static_cast<int>(
-            std::chrono::duration_cast<std::chrono::microseconds>(closed - began).count()));
-    EXPECT_LT(closed - began, 500ms);
 }
 
 TEST_F(client_failure, close_ends_everything_and_refuses_what_comes_after) {

@@ -3,6 +3,7 @@
 // call of the same client must get its own answer over a clean connection.
 #include "server_faults.hpp"
 
+#include <hang_guard.hpp>
 #include <sanitizers.hpp>
 
 #include <fstream>
@@ -36,11 +37,10 @@ constexpr bool measures_memory = true;
 class client_faults : public client_test {
 protected:
     static constexpr auto short_limit = 150ms;
-    static constexpr auto patience = 8s;
 
     static ports::http_limits limits_of(brief which) {
         ports::http_limits limits;
-        limits.connect = limits.first_byte = limits.idle = limits.total = 30s;
+        limits.connect = limits.first_byte = limits.idle = limits.total = hang_guard::far_beyond;
         limits.max_body_bytes = 1'000'000;
         switch (which) {
         case brief::none: break;
@@ -76,9 +76,7 @@ protected:
         }
         http_request request = request_to(url, std::string(row.request, 'x'));
         request.limits = limits_of(row.limit);
-        const auto began = coro::clock::now();
         const auto outcome = call(std::move(request));
-        EXPECT_LT(coro::clock::now() - began, patience);
         if (row.ends.empty()) {
             ASSERT_TRUE(outcome) << outcome.error().message();
             if (row.body != nullptr) {

@@ -7,8 +7,7 @@
 #include <loopback_server.hpp>
 
 #include <gtest/gtest.h>
-
-#include <thread>
+#include <hang_guard.hpp>
 
 namespace heddle::http {
 
@@ -48,11 +47,10 @@ protected:
     /// The far side needs a moment to see what we did.
     template <class Condition>
     [[nodiscard]] bool soon(Condition condition) {
-        for (int i = 0; i < 2000 && !condition(); ++i) {
-            test.turn(1ms);
-            std::this_thread::sleep_for(200us); // a loop without work returns at once
-        }
-        return condition();
+        return hang_guard::comes_true([&] {
+            test.turn();
+            return condition();
+        });
     }
 
     loopback::runner test;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <boost/asio/post.hpp>
+#include <hang_guard.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -68,18 +69,15 @@ protected:
         });
         thread = std::thread([this] { io.run(); });
     }
-    /// Ends the server and returns how long that took.
-    std::chrono::milliseconds end() {
-        if (!thread.joinable()) return 0ms;
-        const auto begin = std::chrono::steady_clock::now();
+    /// Ends the server. Waits for its end, if need be until the program of the tests is ended.
+    void end() {
+        if (!thread.joinable()) return;
         on_loop([this] { served->stop(); });
         thread.join();
         EXPECT_FALSE(thrown_);
         EXPECT_TRUE(outcome_) << (outcome_ ? "" : outcome_.error().message());
         EXPECT_EQ(served->counters().open_connections, 0U);
         EXPECT_EQ(served->counters().in_progress, 0U);
-        return std::chrono::duration_cast<std::chrono::milliseconds>(
-            std::chrono::steady_clock::now() - begin);
     }
     template <class Call>
     void on_loop(Call what) {
@@ -97,10 +95,7 @@ protected:
     }
     template <class Condition>
     static bool soon(Condition condition) {
-        const auto until = std::chrono::steady_clock::now() + 5s;
-        while (!condition() && std::chrono::steady_clock::now() < until)
-            std::this_thread::sleep_for(1ms);
-        return condition();
+        return hang_guard::comes_true(std::move(condition));
     }
 
     boost::asio::io_context io{1};

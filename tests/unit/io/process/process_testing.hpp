@@ -8,6 +8,7 @@
 #include <loopback_runner.hpp>
 
 #include <gtest/gtest.h>
+#include <hang_guard.hpp>
 
 #include <atomic>
 #include <cerrno>
@@ -87,12 +88,12 @@ protected:
     }
     /// The number in a file that a child writes.
     [[nodiscard]] pid_t number_in(const std::string& name) const {
-        for (int i = 0; i < 2000; ++i) {
-            const std::string text = get(name);
-            if (text.find('\n') != std::string::npos) return std::stoi(text);
-            std::this_thread::sleep_for(5ms);
-        }
-        return -1;
+        std::string text;
+        const auto is_written = [&] {
+            text = get(name);
+            return text.find('\n') != std::string::npos;
+        };
+        return hang_guard::comes_true(is_written) ? std::stoi(text) : -1;
     }
     [[nodiscard]] bool exists(const std::string& name) const { return stdfs::exists(root / name); }
     /// Calls `what` from the loop once the file is there.
@@ -113,8 +114,7 @@ protected:
     }
     /// A process that was killed may need a moment to be gone.
     static bool gone(pid_t pid) {
-        for (int i = 0; i < 1000 && alive(pid); ++i) std::this_thread::sleep_for(5ms);
-        return !alive(pid);
+        return hang_guard::comes_true([pid] { return !alive(pid); });
     }
     static std::size_t open_descriptors() {
         const auto all = stdfs::directory_iterator("/proc/self/fd");

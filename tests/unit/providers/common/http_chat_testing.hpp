@@ -4,8 +4,11 @@
 
 #include "../provider_testing.hpp"
 
+#include <heddle/coro/spawn.hpp>
 #include <heddle/providers/common/http_chat_provider.hpp>
 #include <heddle/providers/openai/provider.hpp>
+
+#include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdint>
@@ -97,7 +100,7 @@ private:
 };
 
 struct fixture {
-    test_loop on;
+    test_loop on{coro::event_loop::time::virtual_};
     fake_http http;
     recording_log log;
     std::shared_ptr<recording_gate> gate = std::make_shared<recording_gate>();
@@ -128,6 +131,18 @@ struct fixture {
             return {};
         };
         return on.run(provider().stream(request, sink, on.context(cancel)));
+    }
+    /// Cancels at that time of the loop.
+    void cancel_in(std::chrono::milliseconds span, coro::cancel_source& source) {
+        coro::spawn(on.loop, wait_and_cancel(on.context(), span, &source),
+                    [](std::exception_ptr thrown) { EXPECT_FALSE(thrown); });
+    }
+    static coro::task<void> wait_and_cancel(coro::call_context context,
+                                            std::chrono::milliseconds span,
+                                            coro::cancel_source* source) {
+        const auto slept = co_await coro::sleep_until(context, context.loop->now() + span);
+        EXPECT_TRUE(slept);
+        source->request(cancel_reason::user);
     }
     void breaks(http_errc code, std::string body = {}) {
         http.reply(200, std::move(body), as_stream);

@@ -8,9 +8,9 @@
 #include <loopback_server.hpp>
 
 #include <gtest/gtest.h>
+#include <hang_guard.hpp>
 
 #include <atomic>
-#include <thread>
 
 #include <sys/socket.h>
 
@@ -90,12 +90,10 @@ struct stand {
     }
     template <class Condition>
     bool wait_for(Condition condition) {
-        const auto give_up = coro::clock::now() + 30s;
-        while (!condition() && coro::clock::now() < give_up) {
+        return hang_guard::comes_true([&] {
             on.turn();
-            std::this_thread::sleep_for(100us);
-        }
-        return condition();
+            return condition();
+        });
     }
 
     loopback::runner on;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <boost/asio/steady_timer.hpp>
+#include <hang_guard.hpp>
 
 #include <chrono>
 
@@ -215,24 +216,21 @@ TEST_P(contract, a_crowded_service_is_asked_again_whole_and_streamed) {
 }
 
 TEST_P(contract, retries_keep_to_the_deadline) {
-    start(R"json({"default":{"error":{"status":429,"retry_after":5}}})json", 3);
-    const auto begin = clock::now();
-    const auto answer = complete(user_request("x"), nullptr, coro::deadline(begin + 2s));
+    start(R"json({"default":{"error":{"status":429,"retry_after":1000}}})json", 3);
+    const coro::deadline until(clock::now() + hang_guard::far_beyond);
+    const auto answer = complete(user_request("x"), nullptr, until);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code(),
               make_error_code(llm_errc::rate_limit)); // reported at once, not after the wait
-    EXPECT_LT(clock::now() - begin, 1s);
 }
 
 TEST_P(contract, cancellation_ends_a_call_in_its_delay) {
-    start(R"json({"default":{"text":"late","delay_ms":60000}})json");
+    start(R"json({"default":{"text":"late","delay_ms":600000}})json");
     coro::cancel_source cancel;
     const cancel_later later(run->on, cancel, 20ms);
-    const auto begin = clock::now();
     const auto answer = complete(user_request("x"), &cancel);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::user);
-    EXPECT_LT(clock::now() - begin, 5s);
 }
 
 TEST_P(contract, cancellation_ends_the_wait_for_a_retry) {
@@ -257,7 +255,7 @@ TEST_P(contract, cancelled_before_it_begins) {
 }
 
 TEST_P(contract, deadline_ends_a_slow_call) {
-    start(R"json({"default":{"text":"late","delay_ms":60000}})json");
+    start(R"json({"default":{"text":"late","delay_ms":600000}})json");
     const auto answer = complete(user_request("x"), nullptr, coro::deadline(clock::now() + 30ms));
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::deadline);

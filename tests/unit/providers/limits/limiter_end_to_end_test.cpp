@@ -9,6 +9,7 @@
 #include "loopback_server.hpp"
 
 #include <gtest/gtest.h>
+#include <hang_guard.hpp>
 
 #include <atomic>
 #include <mutex>
@@ -124,18 +125,17 @@ TEST(limiter_end_to_end, a_429_stops_everybody_until_its_time_is_over) {
 
 TEST(limiter_end_to_end, a_call_that_cannot_go_in_time_is_refused_at_once) {
     loopback::server server([&](loopback::connection& peer, int) {
-        while (!peer.read_request().empty()) peer.send(refusal("retry-after: 100\r\n"));
+        while (!peer.read_request().empty()) peer.send(refusal("retry-after: 1000\r\n"));
     });
     real_setup harness(server.port());
     const auto first = harness.at.run(
-        harness.ask("hello", false, loopback::runner::in(20s))); // reported by the service
+        harness.ask("hello", false, loopback::runner::in(600s))); // reported by the service
     ASSERT_FALSE(first);
     EXPECT_EQ(first.error().code(), ports::llm_errc::rate_limit);
-    const auto began = coro::clock::now();
-    const auto second = harness.at.run(harness.ask("hello", false, loopback::runner::in(20s)));
+    // At once: the runner gives up long before this deadline.
+    const auto second = harness.at.run(harness.ask("hello", false, loopback::runner::in(600s)));
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code(), ports::llm_errc::rate_limit);
-    EXPECT_LT(coro::clock::now() - began, 10s);
     EXPECT_EQ(harness.counters().admitted, 1U);
     EXPECT_EQ(harness.counters().refused, 1U);
 }
@@ -155,10 +155,7 @@ TEST(limiter_end_to_end, calls_that_begin_alike_follow_the_first_byte_of_the_fir
                 "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
                 "transfer-encoding: chunked\r\n\r\n");
             // The rest of the first waits for the others: their permits came from its head alone.
-            for (int i = 0; leads && i < 400 && requests < 5; ++i) {
-                std::this_thread::sleep_for(10ms);
-            }
-            if (leads) others_came = requests == 5;
+            if (leads) others_came = hang_guard::comes_true([&] { return requests == 5; });
             const std::string events =
                 "data: {\"id\":\"c\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":"
                 "{\"role\":\"assistant\",\"content\":\"yes\"},\"finish_reason\":\"stop\"}]}\n\n"
