@@ -70,6 +70,8 @@ result<std::unique_ptr<application>> application::create(const std::string& prog
     task_parts.memory = object->sources_.watch(task_parts.memory);
     task_parts.processes = object->sources_.watch(task_parts.processes);
     object->counts_.replayed = options.replay.has_value();
+    object->counts_.sources = {object->services_->has_cache(), options.has_journal,
+                               options.parks_all};
     object->keeps_responses_ =
         options.has_journal || options.replay || object->services_->has_cache();
 

@@ -2,7 +2,21 @@
 
 #include <heddle/setup/display_text.hpp>
 
+#include <vector>
+
 namespace heddle::cli {
+
+std::string response_sources::text() const {
+    std::vector<std::string> names;
+    if (batches) names.emplace_back("batches");
+    if (journal) names.emplace_back("the journal");
+    if (cache) names.emplace_back("the cache");
+    if (names.empty()) return "without a request";
+    std::string text = "from " + names.front();
+    for (std::size_t i = 1; i < names.size(); ++i)
+        text += (i + 1 == names.size() ? " or " : ", ") + names[i];
+    return text;
+}
 
 void call_counts::on_task_started(const tasks::task_started&) noexcept { ++running; }
 
@@ -66,7 +80,7 @@ std::string call_counts::summary() const {
         text += ", " + setup::grouped(count) + " ";
         text += word;
     };
-    add(kept, "from the cache");
+    add(kept, sources.text());
     add(running - waiting - limited, "running");
     add(waiting, "waiting for the budget");
     add(limited, "waiting for a limit");

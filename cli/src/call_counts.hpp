@@ -8,6 +8,15 @@
 
 namespace heddle::cli {
 
+/// Where responses may come from without a request.
+struct response_sources {
+    bool cache = false;
+    bool journal = false;
+    bool batches = false; ///< of services, whose requests were sent before
+    /// "from the journal or the cache".
+    [[nodiscard]] std::string text() const;
+};
+
 /// Counts task calls for progress and for the last line of an interrupted run. Threads: the loop's.
 class call_counts final : public tasks::task_observer {
 public:
@@ -15,7 +24,7 @@ public:
     std::uint64_t waiting = 0; ///< of those that run: for the budget
     std::uint64_t limited = 0; ///< of those that run: for a limit of the service or account
     std::uint64_t done = 0;
-    std::uint64_t kept = 0; ///< complete without a request: their responses were in the cache
+    std::uint64_t kept = 0; ///< complete without a request: their responses were in `sources`
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
     std::uint64_t requests = 0; ///< of ended calls, including retries and repeated requests
@@ -28,6 +37,7 @@ public:
     std::uint64_t with_turns = 0;    ///< calls whose prompt held earlier turns of a conversation
     std::uint64_t earlier_turns = 0; ///< of all of them
     bool replayed = false;           ///< responses come from a recording: nothing is charged
+    response_sources sources;
 
     void on_task_started(const tasks::task_started& event) noexcept override;
     void on_task_finished(const tasks::task_finished& event) noexcept override;

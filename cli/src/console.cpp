@@ -2,6 +2,9 @@
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/display_text.hpp>
+#include <heddle/setup/json_line.hpp>
+
+#include <boost/json/object.hpp>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -94,6 +97,22 @@ void console::out_data(std::string_view text) {
     else write_out(text);
 }
 
+void console::err_data(std::string_view lines, bool is_log) { put_line(lines, is_log); }
+
+void console::write_notes_as_json() {
+    const std::scoped_lock lock(mutex_);
+    notes_as_json_ = true;
+}
+
+std::string console::note_of(std::string_view text) const {
+    if (!notes_as_json_) return std::string(text);
+    const std::size_t first = text.find_first_not_of("\n");
+    if (first == std::string_view::npos) return {};
+    const std::size_t last = text.find_last_not_of("\n");
+    return setup::json_line(
+        boost::json::object{{"event", "note"}, {"text", text.substr(first, last - first + 1)}});
+}
+
 void console::out_styled(std::string_view text) { write_out(text); }
 
 void console::err_styled(std::string_view text) { write_err(text, false); }
@@ -156,10 +175,15 @@ bool console::drops_log() {
 void console::tell_dropped() {
     if (dropped_ == 0) return;
     const std::string count = std::to_string(std::exchange(dropped_, 0));
-    put_err("heddle: " + count + " lines of the log were dropped: nobody read them\n");
+    put_err(note_of("heddle: " + count + " lines of the log were dropped: nobody read them\n"));
 }
 
 void console::write_err(std::string_view text, bool is_log) {
+    if (!notes_as_json_) return put_line(text, is_log);
+    if (const std::string note = note_of(text); !note.empty()) put_line(note, is_log);
+}
+
+void console::put_line(std::string_view text, bool is_log) {
     bool whole = true;
     {
         const std::scoped_lock lock(mutex_);
@@ -182,8 +206,13 @@ void console::err_piece(std::string_view text) {
         if (drops_log()) return;
         wipe_status();
         whole = send_out();
-        put_err(utf8::printable(text));
-        if (!text.empty()) line_open_ = text.back() != '\n';
+        if (notes_as_json_) {
+            put_err(setup::json_line(
+                boost::json::object{{"event", "text"}, {"text", utf8::printable(text)}}));
+        } else {
+            put_err(utf8::printable(text));
+            if (!text.empty()) line_open_ = text.back() != '\n';
+        }
     }
     if (!whole) lose_output();
 }
@@ -262,7 +291,8 @@ unsigned console::columns() const noexcept {
 }
 
 void console::draw_status() {
-    const bool possible = traits_.err_is_terminal && traits_.can_redraw && !status_held_;
+    const bool possible =
+        traits_.err_is_terminal && traits_.can_redraw && !status_held_ && !notes_as_json_;
     if (!possible || status_.empty() || line_open_ || out_line_open_) return;
     // A stopped terminal (Ctrl-S) is not to show all of them later.
     if (err_writer_ && err_writer_->waiting() > gathered_out) return;

@@ -53,6 +53,13 @@ public:
     void err(std::string_view text);
     /// Data for programs: results, JSON, sources. Unchanged; on a terminal made printable.
     void out_data(std::string_view text);
+    /// Lines of JSON on standard error (setup::json_line), unchanged. `is_log`: dropped like lines
+    /// of the log.
+    void err_data(std::string_view lines, bool is_log = false);
+    /// From now on standard error has objects of JSON, one in a line: err_data() as it is, and
+    /// other text as {"event": "note", "text": …}. No colours, no status line. Before other threads
+    /// write.
+    void write_notes_as_json();
     /// Unchanged: text with colours, whose parts from outside were made printable.
     void out_styled(std::string_view text);
     void err_styled(std::string_view text);
@@ -106,12 +113,13 @@ public:
     [[nodiscard]] unsigned columns() const noexcept;
     [[nodiscard]] const console_traits& traits() const noexcept { return traits_; }
     [[nodiscard]] bool err_in_colour() const noexcept {
-        return traits_.err_is_terminal && traits_.colour;
+        return traits_.err_is_terminal && traits_.colour && !notes_as_json_;
     }
 
 private:
     void write_out(std::string_view text);
     void write_err(std::string_view text, bool is_log);
+    void put_line(std::string_view text, bool is_log); ///< on standard error, as it is
     void wait_for_readers(bool waits);
     void lose_output();
     void tell_room();
@@ -124,6 +132,7 @@ private:
     [[nodiscard]] bool send_out();                     ///< what put_out gathered; as put_out
     void put_err(std::string_view text);
     void put(stream_writer& to, std::FILE* file, std::string_view text);
+    [[nodiscard]] std::string note_of(std::string_view text) const;
     [[nodiscard]] bool drops_log();
     void tell_dropped();
 
@@ -138,6 +147,7 @@ private:
     bool status_shown_ = false;
     bool status_held_ = false;
     bool line_open_ = false;     ///< a line of pieces is not ended yet
+    bool notes_as_json_ = false; ///< on standard error
     bool out_line_open_ = false; ///< the same for standard output, on a terminal
 
     std::atomic<bool> out_lost_{false};

@@ -88,7 +88,7 @@ void progress::stop() {
     const call_counts counts = source_.counts->since(before_);
     const double seconds = pace_.seconds(loop_.now());
     if (style_ == progress_style::json) {
-        console_.err(render_progress_json(counts, nullptr, seconds, 0, "end"));
+        console_.err_data(render_progress_json(counts, nullptr, seconds, 0, "end"));
         return;
     }
     // Whoever has read a line knows from the last one how it ended.
@@ -110,9 +110,9 @@ void progress::on_timer() noexcept {
         shown_ = shown_ || any;
     } else if (pace_.takes_line(now) && any) {
         shown_ = true;
-        console_.err_log(style_ == progress_style::json
-                             ? render_progress_json(counts, &at, seconds, rate, "progress")
-                             : run_progress_line(at, counts, seconds, rate, 0) + "\n");
+        if (style_ == progress_style::json)
+            console_.err_data(render_progress_json(counts, &at, seconds, rate, "progress"), true);
+        else console_.err_log(run_progress_line(at, counts, seconds, rate, 0) + "\n");
     }
     loop_.schedule(*this,
                    now + (redraws_ ? progress_pace::redraw_every : progress_pace::look_every));

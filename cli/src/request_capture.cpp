@@ -30,7 +30,7 @@ std::string cost_text(const captured_request& captured, const request_estimate& 
 
 void add_cost(std::string& out, std::string_view name, const std::optional<double>& usd) {
     out.append(",\"").append(name).append("\":");
-    out += usd ? number_text(*usd) : "null";
+    out += usd ? number_text(setup::rounded_usd(*usd)) : "null";
 }
 
 } // namespace

@@ -21,7 +21,7 @@ std::string_view name_of(lang::severity level) noexcept {
 exit_code tell_source_error(const error& failure, const source_map& sources, bool json,
                             console& output) {
     if (json) {
-        output.err(render_error_json(failure, sources, exit_code::usage, {}));
+        output.err_data(render_error_json(failure, sources, exit_code::usage, {}));
         return exit_code::usage;
     }
     diagnostic_style style;

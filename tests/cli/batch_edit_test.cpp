@@ -156,7 +156,7 @@ TEST_F(edited_batches, end_rows_whole_at_a_bound_that_is_used_up) {
                      "  (race (content (topic (string-append text \"" +
                          asked +
                          "\")))\n"
-                         "        (begin (sleep 60) \"late\")))\n");
+                         "        (begin (sleep 600) \"late\")))\n");
     };
     racing(" a");
     ASSERT_EQ(run_heddle(asking()).code, 0);

@@ -84,6 +84,47 @@ TEST_F(planned_rows, have_the_answers_of_people_to_models) {
     EXPECT_EQ(plan(model).at("unchanged").to_number<int>(), 1);
 }
 
+// A recorded response kept its text, so that the row took the same branch, and nothing said
+// that it may take the other one.
+TEST_F(planned_rows, may_call_other_tasks_if_responses_differ) {
+    rows_file(4);
+    const auto program = [](const std::string& prompt) {
+        return "(defatom judge (params q) (instructions \"" + prompt +
+               " {{q}}\"))\n"
+               "(defatom yes (params q) (instructions \"yes {{q}}\"))\n"
+               "(defatom no (params q) (instructions \"no {{q}}\"))\n"
+               "(define (main text)\n"
+               "  (if (string-contains? (content (judge text)) \"good\")\n"
+               "      (content (yes text)) (content (no text))))\n";
+    };
+    workflow(program("first"));
+    // t0 to t2 are good at first, and bad after the edit.
+    model_thread model(answering(R"({"match": "^first t[0-2]$", "text": "it is good",
+        "usage": {"input": 1000, "output": 500}},)"));
+    ASSERT_EQ(run(model).code, 0);
+    const auto before = model.counters().requests;
+    workflow(program("second"));
+    const auto edited = plan(model);
+    EXPECT_NEAR(edited.at("cost_usd").to_number<double>(), 4 * 0.0075, 1e-9);
+    EXPECT_EQ(edited.at("other_calls").to_number<int>(), 3) << boost::json::serialize(edited);
+    EXPECT_TRUE(edited.at("max_cost_usd").is_null()) << "what follows the other calls";
+    std::map<std::string, std::vector<int>> tasks;
+    for (const auto& each : edited.at("tasks").as_array()) {
+        const auto& task = each.as_object();
+        for (const char* member : {"again", "depends"})
+            tasks[std::string(task.at("name").as_string())].push_back(
+                task.at(member).to_number<int>());
+    }
+    EXPECT_EQ(tasks["judge"], (std::vector<int>{4, 0}));
+    EXPECT_EQ(tasks["no"].front(), 0);
+    EXPECT_EQ(tasks["no"].back(), 3);
+    const auto shown = run(model, {"--plan"});
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("if responses differ, 3 rows make calls that were not"),
+                                 HasSubstr(" or more\n")));
+    ASSERT_EQ(run(model).code, 0);
+    EXPECT_EQ(model.counters().requests - before, 4U + 3U);
+}
+
 // The calls that had failed have no price, and nobody looked at those of other rows.
 TEST_F(planned_rows, that_failed_cost_what_other_rows_did) {
     rows_file(4);

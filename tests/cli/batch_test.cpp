@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <set>
 
 namespace heddle::cli_test {
 namespace {
@@ -33,7 +34,7 @@ TEST_F(batches, does_not_count_more_rows_than_there_are) {
     ASSERT_EQ(batch().code, 0);
     const auto again = batch({"--limit", "1"});
     EXPECT_EQ(again.code, 0) << again.err;
-    EXPECT_NE(again.err.find("\n6 rows: 6 done (6 of them earlier)"), std::string::npos)
+    EXPECT_NE(again.err.find("\n6 of 6 rows: 6 done (6 of them earlier)"), std::string::npos)
         << again.err;
 }
 
@@ -339,6 +340,62 @@ TEST_F(batches, refuse_what_they_cannot_do) {
         EXPECT_THAT(ended.err, HasSubstr(said));
     }
     EXPECT_FALSE(std::filesystem::exists(path("out.jsonl")));
+}
+
+// The results of rows that were shifted were paid again, and no word said so.
+TEST_F(batches, name_results_of_rows_that_have_moved) {
+    rows_file(3);
+    const std::vector<std::string> by_position{
+        "batch", path("w.heddle"), "--rows", path("rows.jsonl"), "--out", path("out.jsonl")};
+    ASSERT_EQ(run_heddle(by_position).code, 0);
+    scratch.file("rows.jsonl",
+                 "{\"id\": \"new\", \"text\": \"n\"}\n" + scratch.text_of("rows.jsonl"));
+    auto looking = by_position;
+    looking.emplace_back("--dry-run");
+    EXPECT_THAT(run_heddle(looking).out, HasSubstr("3 results are of rows that are no longer"));
+    const auto again = run_heddle(by_position);
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_THAT(again.err, AllOf(HasSubstr("7 of 7 rows: 7 done (3 of them earlier)"),
+                                 HasSubstr("3 results are of rows that are no longer in the input; "
+                                           "with --id COLUMN")));
+    std::set<std::int64_t> numbers;
+    for (const auto& line : lines_of("out.jsonl")) numbers.insert(line.at("row").as_int64());
+    EXPECT_EQ(numbers, (std::set<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+    auto as_json = by_position;
+    as_json.emplace_back("--json");
+    const auto summary = boost::json::parse(run_heddle(as_json).out).as_object();
+    EXPECT_EQ(summary.at("rows").at("total").to_number<int>(), 7);
+    EXPECT_EQ(summary.at("rows").at("done").to_number<int>(), 7);
+    EXPECT_EQ(summary.at("rows").at("absent").to_number<int>(), 3);
+}
+
+TEST_F(batches, list_the_failures_of_earlier_processes) {
+    rows_file(6);
+    scratch.file("w.heddle", "(define (main text) (error \"no\"))");
+    ASSERT_EQ(batch({"--limit", "4", "--on-error", "skip"}).code, 3);
+    const auto again = batch({"--json", "--on-error", "skip"});
+    EXPECT_EQ(again.code, 3) << again.err;
+    const auto summary = boost::json::parse(again.out).as_object();
+    EXPECT_EQ(summary.at("rows").at("failed").to_number<int>(), 6);
+    ASSERT_EQ(summary.at("failures").as_array().size(), 1U);
+    EXPECT_EQ(summary.at("failures").at(0).at("rows").to_number<int>(), 6);
+}
+
+TEST_F(batches, name_a_missing_directory_of_the_results_once) {
+    rows_file(1);
+    const auto ended = run_heddle(
+        {"batch", path("w.heddle"), "--rows", path("rows.jsonl"), "--out", path("none/x.jsonl")});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("--out: "), Not(HasSubstr("--run"))));
+}
+
+// It spoke of rows before a place that had none.
+TEST_F(batches, name_a_header_that_cannot_be_read_once) {
+    scratch.file("rows.csv", "text,text\na,b\n");
+    const auto ended = run_heddle(
+        {"batch", path("w.heddle"), "--rows", path("rows.csv"), "--out", path("out.jsonl")});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, Not(HasSubstr("the input ends early")));
 }
 
 } // namespace

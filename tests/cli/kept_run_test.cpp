@@ -4,6 +4,7 @@
 #include "scripted_rules.hpp"
 
 #include <gmock/gmock.h>
+#include <hang_guard.hpp>
 
 #include <csignal>
 #include <filesystem>
@@ -88,7 +89,8 @@ TEST_F(kept_runs, that_are_done_print_their_result_again) {
     EXPECT_EQ(json.out, "begins\nends\n\"x,x,x,x,x\"\n");
     EXPECT_EQ(json.err, "");
     const auto shown = run_heddle({"runs", "show", path("kept")});
-    EXPECT_THAT(shown.out, AllOf(HasSubstr("1 done"), HasSubstr("not going"), HasSubstr("5 req")));
+    EXPECT_THAT(shown.out,
+                AllOf(HasSubstr("1 done"), HasSubstr("m.heddle, done"), HasSubstr("5 req")));
 }
 
 TEST_F(kept_runs, begin_anew_after_an_edit_with_the_responses_that_they_have) {
@@ -116,7 +118,7 @@ TEST_F(kept_runs, begin_anew_after_an_edit_with_the_responses_that_they_have) {
 TEST_F(kept_runs, killed_after_an_edit_repeat_no_finished_call) {
     model_thread model(
         R"({"rules": [{"match": "^q[0-3]$", "text": "x"},
-                      {"match": ".*", "text": "x", "delay_ms": 60000}]})");
+                      {"match": ".*", "text": "x", "delay_ms": 600000}]})");
     scratch.file("m.heddle",
                  "(defatom ask (params q) (instructions \"{{q}}\"))\n"
                  "(define top (get (ask \"q0\") 'content))\n"
@@ -174,7 +176,7 @@ TEST_F(kept_runs, and_batches_do_not_mix) {
 
 TEST_F(kept_runs, belong_to_one_process_and_go_on_after_ctrl_c) {
     model_thread model(R"({"rules": [{"match": "q0", "text": "x"},
-                                     {"match": ".*", "text": "x", "delay_ms": 60000}]})");
+                                     {"match": ".*", "text": "x", "delay_ms": 600000}]})");
     const auto command = running(model.url(), {"-i", "n:=3", "-c", "1"});
     child_process child(heddle_command(command), at_home());
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests == 2; }));
@@ -183,7 +185,7 @@ TEST_F(kept_runs, belong_to_one_process_and_go_on_after_ctrl_c) {
     EXPECT_THAT(second.err, HasSubstr("is open in another process"));
     EXPECT_THAT(run_heddle({"runs", "show", path("kept")}).out, HasSubstr(", going"));
     child.send_signal(SIGINT);
-    const auto ended = child.wait(milliseconds(10'000));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 130);
     EXPECT_THAT(ended.err, AllOf(HasSubstr("the same command continues the run in "),
                                  Not(HasSubstr("--cache"))));
@@ -296,8 +298,40 @@ TEST_F(kept_runs, keep_to_their_budget_after_an_edit) {
     EXPECT_EQ(model.counters().requests, 8U);
 }
 
+// They were refused responses that they had paid for.
+TEST_F(kept_runs, reuse_their_responses_after_an_edit_however_small_the_budget) {
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x",
+        "usage": {"input": 1000, "output": 500}}]})"); // 0.0075 dollars
+    const auto program = [&](const std::string& rest) {
+        scratch.file("m.heddle",
+                     "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                     "(define (main n) (let ((all (map (lambda (i) (content (ask i))) "
+                     "(range n)))) " +
+                         rest + "))\n");
+    };
+    program("(string-join all \",\")");
+    ASSERT_EQ(run_heddle(running(model.url(), {"-i", "n:=6"})).code, 0);
+    for (const auto& [option, limit] : {std::pair{"--budget-usd", "0.01"}, {"--max-calls", "2"}}) {
+        for (const char* stream : {"--stream", "--no-stream"}) {
+            program(std::string("(string-join all \"") + option + stream + "\")");
+            std::vector<std::string> more{"-i", "n:=6", option, limit};
+            if (std::string(stream) == "--stream") more.emplace_back(stream);
+            const auto again = run_heddle(running(model.url(), more));
+            EXPECT_EQ(again.code, 0) << option << ": " << again.err;
+        }
+    }
+    EXPECT_EQ(model.counters().requests, 6U);
+    // What was reused counts once: two more fit, and a third does not.
+    program("all");
+    const auto more =
+        run_heddle(running(model.url(), {"-i", "n:=9", "-c", "1", "--budget-usd", "0.061"}));
+    EXPECT_EQ(more.code, 1) << more.out;
+    EXPECT_THAT(more.err, HasSubstr("of $0.061"));
+    EXPECT_EQ(model.counters().requests, 8U);
+}
+
 TEST_F(kept_runs, count_requests_without_a_response_in_their_budget) {
-    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 60000}]})");
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 600000}]})");
     scratch.file("m.heddle",
                  "(defatom ask (params q) (instructions \"{{q}}\"))\n"
                  "(define (main n) (map (lambda (i) (content (ask i))) (range n)))\n");
@@ -490,7 +524,7 @@ TEST_F(kept_runs, with_timeouts_around_calls_with_tools_go_on_and_are_replayed) 
     model_thread model(R"({"rules": [
         {"match": {"user": "use it", "tool": "^$"},
          "tool_calls": [{"name": "tidy", "arguments": {"what": "x"}}]},
-        {"match": {"user": "use it again"}, "text": "late", "delay_ms": 60000},
+        {"match": {"user": "use it again"}, "text": "late", "delay_ms": 600000},
         {"match": {"user": "use it"}, "text": "in time"},
         {"match": "last", "text": "end", "delay_ms": 1000}]})");
     scratch.file("m.heddle", R"(
@@ -561,10 +595,9 @@ TEST_F(kept_runs, keep_the_outcomes_of_aider_by_what_it_was_given) {
                               "--tasks", path("tpl"), "--aider", "sh " + path("aid.sh")});
     {
         child_process child(heddle_command(command), at_home());
-        for (int i = 0; i < 500 && (!std::filesystem::exists(path("log")) ||
-                                    !std::filesystem::exists(path("begun")));
-             ++i)
-            std::this_thread::sleep_for(milliseconds(10));
+        ASSERT_TRUE(hang_guard::comes_true([&] {
+            return std::filesystem::exists(path("log")) && std::filesystem::exists(path("begun"));
+        }));
         std::this_thread::sleep_for(milliseconds(300)); // its outcome is kept meanwhile
         child.send_signal(SIGKILL);
         (void)child.wait();

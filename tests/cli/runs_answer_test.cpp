@@ -169,7 +169,8 @@ TEST_F(questions, without_a_journal_are_refused) {
     rows_file(1);
     scratch.file("w.heddle", "(define (main text) (system:ask_user (question \"Name?\")))");
     EXPECT_EQ(batch({"--no-journal"}).code, 3);
-    EXPECT_THAT(scratch.text_of("out.jsonl.failed.jsonl"), HasSubstr("nobody can answer here"));
+    EXPECT_THAT(scratch.text_of("out.jsonl.failed.jsonl"),
+                AllOf(HasSubstr("nobody can answer here"), HasSubstr("leave out --no-journal")));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "model_thread.hpp"
 
 #include <gmock/gmock.h>
+#include <hang_guard.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -50,7 +51,7 @@ TEST_F(runs, are_shown_by_their_output) {
     const auto shown = run_heddle({"runs", "show", path("out.jsonl")});
     EXPECT_EQ(shown.code, 0) << shown.err;
     EXPECT_THAT(shown.out, AllOf(HasSubstr("9 done, 1 failed"), HasSubstr("no threes"),
-                                 HasSubstr("not going")));
+                                 HasSubstr("w.heddle, done\n"), HasSubstr("10 in all")));
     EXPECT_EQ(run_heddle({"runs", "show", path("nothing")}).code, 2);
 }
 
@@ -166,7 +167,7 @@ TEST_F(runs, that_are_steered_answer_in_json) {
         EXPECT_TRUE(answer.at("ok").as_bool()) << each[0];
         EXPECT_TRUE(answer.at("progress").is_object()) << each[0];
     }
-    EXPECT_EQ(child.wait(milliseconds(40'000)).code, 4);
+    EXPECT_EQ(child.wait().code, 4);
     const auto later = answer_of({"set", "max-calls=none", "retry-rows=3"});
     EXPECT_TRUE(later.at("progress").is_null());
     EXPECT_TRUE(later.at("set").at("max_calls").is_null());
@@ -294,7 +295,7 @@ TEST_F(runs, that_are_going_get_other_limits) {
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 4; }));
     // Two and a half seconds of calls: it is set before.
     EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "max-calls=100"}).code, 0);
-    EXPECT_EQ(child.wait(milliseconds(20'000)).code, 4);
+    EXPECT_EQ(child.wait().code, 4);
     EXPECT_EQ(model.counters().requests, 100U);
     EXPECT_EQ(run_heddle(asking(model.url(), {"-c", "2"})).code, 4) << "it is kept";
     EXPECT_EQ(model.counters().requests, 100U);
@@ -302,7 +303,7 @@ TEST_F(runs, that_are_going_get_other_limits) {
                         at_home());
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 104; }));
     EXPECT_EQ(run_heddle({"runs", "set", path("out.jsonl"), "deadline=0.1"}).code, 0);
-    const auto ended = timed.wait(milliseconds(20'000));
+    const auto ended = timed.wait();
     EXPECT_EQ(ended.code, 4);
     EXPECT_THAT(ended.err, HasSubstr("--deadline"));
 }
@@ -337,7 +338,7 @@ TEST_F(runs, have_limits_that_are_lifted_while_they_are_going) {
                                  "deadline=none", "stop-after=none", "concurrency=100"});
     EXPECT_EQ(set.code, 0) << set.err;
     EXPECT_EQ(run_heddle({"runs", "resume", path("out.jsonl")}).code, 0);
-    const auto ended = child.wait(milliseconds(30'000));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(model.counters().requests, 300U);
 }
@@ -352,11 +353,10 @@ TEST_F(runs, have_a_budget_that_is_lifted_after_it_has_stopped_them) {
     child_process child(heddle_command(asking(model.url(), {"-c", "2", "--budget-usd", "1"})),
                         at_home());
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 2; }));
-    for (int i = 0; i < 200 && lines_of("out.jsonl").empty(); ++i)
-        std::this_thread::sleep_for(milliseconds(10));
+    ASSERT_TRUE(hang_guard::comes_true([&] { return !lines_of("out.jsonl").empty(); }));
     const auto set = run_heddle({"runs", "set", path("out.jsonl"), "budget-usd=none"});
     EXPECT_EQ(set.code, 0) << set.err;
-    const auto ended = child.wait(milliseconds(20'000));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 4) << ended.err;
     EXPECT_THAT(ended.err, AllOf(HasSubstr("--budget-usd kept rows from starting"),
                                  Not(HasSubstr("the budget of"))));
@@ -379,12 +379,7 @@ TEST_F(runs, have_limits_that_are_lifted_after_they_were_used_up) {
             const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
             return shown.out.find("\"requests\":1") != std::string::npos;
         };
-        bool recorded = false;
-        for (int i = 0; i < 400 && !recorded; ++i) { // the row sleeps for five seconds then
-            std::this_thread::sleep_for(milliseconds(10));
-            recorded = is_recorded();
-        }
-        ASSERT_TRUE(recorded);
+        ASSERT_TRUE(hang_guard::comes_true(is_recorded)); // the row sleeps for five seconds then
         killed.send_signal(SIGKILL);
         (void)killed.wait();
     }
@@ -393,7 +388,7 @@ TEST_F(runs, have_limits_that_are_lifted_after_they_were_used_up) {
     ASSERT_TRUE(child.wait_for_err("slept"));
     const auto set = run_heddle({"runs", "set", path("out.jsonl"), "max-calls=none"});
     EXPECT_EQ(set.code, 0) << set.err;
-    const auto ended = child.wait(milliseconds(30'000));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
     EXPECT_EQ(model.counters().requests, 5U);
 }
@@ -403,7 +398,7 @@ TEST_F(runs, get_other_attempts) {
     scratch.file("w.heddle", asking_workflow);
     model_thread model(R"({"rules": [
         {"match": "t1", "text": "x", "error": {"status": 400, "message": "no", "times": 1}},
-        {"match": "t2", "text": "x", "delay_ms": 60000}, {"match": ".*", "text": "x"}]})");
+        {"match": "t2", "text": "x", "delay_ms": 600000}, {"match": ".*", "text": "x"}]})");
     const auto asked = asking_once(model.url(), {"--max-calls", "0"});
     ASSERT_EQ(run_heddle(asked).code, 4);
     const auto set = run_heddle(
@@ -433,7 +428,7 @@ TEST_F(runs, that_are_going_are_steered) {
     EXPECT_EQ(run_heddle({"runs", "resume", path("out.jsonl")}).code, 0);
     EXPECT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 20; }));
     EXPECT_EQ(run_heddle({"runs", "cancel", path("out.jsonl")}).code, 0);
-    const auto ended = child.wait(milliseconds(10'000));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 4) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("heddle runs cancel"));
 }
@@ -446,21 +441,20 @@ TEST_F(runs, that_are_being_loaded_are_steered) {
     child_process child(
         heddle_command(command({"--model", "openai:gpt-4o", "--base-url", model.url()})));
     child_result paused;
-    for (int i = 0; i < 100 && paused.code != 0; ++i) {
+    ASSERT_TRUE(hang_guard::comes_true([&] {
         paused = run_heddle({"runs", "pause", path("out.jsonl")});
-        if (paused.code != 0) std::this_thread::sleep_for(milliseconds(20));
-    }
-    ASSERT_EQ(paused.code, 0) << paused.err;
+        return paused.code == 0;
+    })) << paused.err;
     EXPECT_THAT(paused.out, AllOf(HasSubstr("loading"), HasSubstr("w.heddle"),
                                   HasSubstr("waiting for 'heddle runs resume'")));
     EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}).out,
                 AllOf(HasSubstr("going"), HasSubstr("now: loading")));
     EXPECT_TRUE(child.wait_for_err("loading")) << "the line after two seconds";
     child_result shown;
-    for (int i = 0; i < 500 && shown.out.find("0 running") == std::string::npos; ++i) {
+    EXPECT_TRUE(hang_guard::comes_true([&] {
         shown = run_heddle({"runs", "show", path("out.jsonl")});
-        std::this_thread::sleep_for(milliseconds(20));
-    }
+        return shown.out.find("0 running") != std::string::npos;
+    }));
     EXPECT_THAT(shown.out, AllOf(HasSubstr("0 running"), HasSubstr("'heddle runs resume'")));
     EXPECT_EQ(model.counters().requests, 0U);
     EXPECT_EQ(run_heddle({"runs", "resume", path("out.jsonl")}).code, 0);
@@ -471,15 +465,14 @@ TEST_F(runs, that_are_being_loaded_are_steered) {
 
 TEST_F(runs, that_are_being_loaded_are_cancelled) {
     rows_file(3);
-    scratch.file("w.heddle", "(sleep 60)\n(define (main text) text)\n");
+    scratch.file("w.heddle", "(sleep 600)\n(define (main text) text)\n");
     child_process child(heddle_command(command()));
     child_result cancelled;
-    for (int i = 0; i < 100 && cancelled.code != 0; ++i) {
+    EXPECT_TRUE(hang_guard::comes_true([&] {
         cancelled = run_heddle({"runs", "cancel", path("out.jsonl")});
-        if (cancelled.code != 0) std::this_thread::sleep_for(milliseconds(20));
-    }
-    EXPECT_EQ(cancelled.code, 0) << cancelled.err;
-    const auto ended = child.wait(milliseconds(10'000));
+        return cancelled.code == 0;
+    })) << cancelled.err;
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 4) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("'heddle runs cancel' has ended the batch while"));
     EXPECT_FALSE(std::filesystem::exists(path("out.jsonl.run"))) << "nothing of it is left";
@@ -515,7 +508,7 @@ TEST_F(runs, take_no_harm_from_hostile_requests) {
         (void)::send(socket, request.data(), request.size(), MSG_NOSIGNAL);
         ::close(socket);
     }
-    const auto ended = child.wait(milliseconds(10'000));
+    const auto ended = child.wait();
     EXPECT_EQ(ended.code, 0) << ended.err;
     expect_each_row_once(5);
 }

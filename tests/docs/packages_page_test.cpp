@@ -10,6 +10,7 @@
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <regex>
 #include <sstream>
 #include <stdexcept>
@@ -19,7 +20,8 @@ namespace heddle::docs_test {
 namespace {
 
 constexpr const char* rows_of_page = "5000";
-constexpr const char* rows_of_test = "400";
+/// With HEDDLE_SOAK as many as the page shows.
+const char* rows_of_test() { return std::getenv("HEDDLE_SOAK") ? rows_of_page : "400"; }
 
 /// Without what varies: numbers, the widths of columns, the mistakes, and the rate, which is left
 /// out when all rows end within a tenth of a second.
@@ -91,6 +93,43 @@ std::size_t right_results(const std::string& results) {
     return right;
 }
 
+/// The same on the parking path: accuracy, an edit of the second prompt, the plan, and only that
+/// step again.
+void edit_parked(cli_test::scratch_directory& scratch, cli_test::batch_service& service) {
+    constexpr std::size_t rows = 100;
+    const auto run = [&](const std::string& command) {
+        return output_of(command, scratch.path(), service.variables());
+    };
+    const std::string batch =
+        "heddle batch classify.heddle --rows packages.jsonl --out parked.jsonl --id package "
+        "--model openai:gpt-4o-mini --limit 100 --park";
+    const auto expect_accuracy = [&] {
+        const std::string accuracy = run("heddle run accuracy.heddle --input file=parked.jsonl");
+        EXPECT_EQ(number_in(accuracy, "[0-9]+ of ([0-9]+) are right"), rows) << accuracy;
+        EXPECT_EQ(number_in(accuracy, "([0-9]+) of [0-9]+ are right"),
+                  right_results(scratch.text_of("parked.jsonl")));
+    };
+    expect_accuracy();
+    std::string program = scratch.text_of("classify.heddle");
+    const auto task = program.find("find-section");
+    const auto prompt = program.find("(instructions \"", task);
+    ASSERT_TRUE(task != std::string::npos && prompt != std::string::npos) << program;
+    program.insert(prompt + std::string("(instructions \"").size(), "Take care. ");
+    scratch.file("classify.heddle", program);
+    const std::string plan = run(batch + " --plan");
+    const std::string number = " +([0-9,]+)";
+    EXPECT_EQ(number_in(plan, "find-kind +[0-9,]+ +0 +0" + number), rows) << plan;
+    EXPECT_EQ(number_in(plan, "find-section +[0-9,]+" + number + " +0 +0 "), rows) << plan;
+    const std::size_t before = service.batches();
+    std::string said;
+    for (int rounds = 0; rounds < 4 && said.find("100 done") == std::string::npos; ++rounds)
+        said = run(batch);
+    EXPECT_NE(said.find("100 of 100 rows: 100 done"), std::string::npos) << said;
+    EXPECT_EQ(service.batches(), before + 1) << "only find-section was asked again";
+    EXPECT_EQ(service.direct_calls(), 0);
+    expect_accuracy();
+}
+
 TEST(packages_page, does_what_it_shows_with_the_packages_of_this_machine) {
     const auto page = text_of(std::filesystem::path(heddle::test_paths::source_folder()) /
                               "docs/tutorial/03-packages.md");
@@ -108,7 +147,7 @@ TEST(packages_page, does_what_it_shows_with_the_packages_of_this_machine) {
         std::string command = step.text;
         const auto count = command.find(rows_of_page);
         if (count != std::string::npos)
-            command.replace(count, std::string(rows_of_page).size(), rows_of_test);
+            command.replace(count, std::string(rows_of_page).size(), rows_of_test());
         const std::string text = output_of(command, scratch.path(), service.variables());
         EXPECT_TRUE(output_matches(form_of(step.expected), form_of(text)))
             << "the page shows:\n"
@@ -130,6 +169,7 @@ TEST(packages_page, does_what_it_shows_with_the_packages_of_this_machine) {
     EXPECT_EQ(std::count(parked.begin(), parked.end(), '\n'), 100);
     EXPECT_EQ(right_results(scratch.text_of("results.jsonl")),
               number_in(printed.accuracies.at(1), "([0-9]+) of [0-9]+ are right"));
+    edit_parked(scratch, service);
 }
 
 } // namespace

@@ -8,7 +8,8 @@
 # ROWS: of five steps each, on the in-process model, and then continued with one row more;
 # HTTP_ROWS: of one step, over HTTP; STEP_ROWS: for each durability; THREAD_ROWS: for each number of
 # threads up to that of the processors. HEDDLE_BENCH_PARTS chooses
-# among: rows http steps store threads. Instructions are counted with perf, where that is allowed: on a
+# among: rows http steps store threads. It fails above the bounds of the design: 0.2 ms for a step with
+# group (HEDDLE_BENCH_STEP_MS), 200 MB (HEDDLE_BENCH_MB), and 10 s to continue (HEDDLE_BENCH_RESUME_S). Instructions are counted with perf, where that is allowed: on a
 # loaded machine they say more than seconds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -21,6 +22,14 @@ heddle=$build/bin/heddle
 place=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$place"' EXIT
+
+failed=0
+# bounded WHAT FIGURE BOUND UNIT: whether the figure is within its bound.
+bounded() {
+    awk -v figure="$2" -v bound="$3" 'BEGIN {exit !(figure > bound)}' || return 0
+    echo "too much: $1: $2 $4, at most $3 $4" >&2
+    failed=1
+}
 
 counts=no
 if perf stat -x, -e instructions:u true >/dev/null 2>&1; then counts=yes; fi
@@ -90,6 +99,8 @@ batch_of() {
         END {printf "memory in MB: peak %.1f; over time", peak
             for (i = 1; i <= 10; ++i) printf " %.1f", now[int(1 + (NR - 1) * i / 10)]
             print ""}' "$place/$name.memory"
+    bounded "$name: memory" "$(awk '{if ($3 > peak) peak = $3} END {print peak + 0}' "$place/$name.memory")" \
+        "${HEDDLE_BENCH_MB:-200}" MB
     [ "$(wc -l <"$place/$name.out.jsonl")" = "$count" ] || { echo "rows are missing" >&2; return 1; }
     echo '{"id": "new", "text": "new"}' >>"$place/$name.rows.jsonl"
     watched "$place/$name.again" "${command[@]}" # its end is seen half a second late at most
@@ -97,6 +108,11 @@ batch_of() {
     awk -v n="$count" -v shown="$more" '{t = $1; if ($3 > peak) peak = $3}
         END {printf "goes on with %d known rows, and runs a new one: %.1f s, %.1f MB; runs show: %.2f s\n",
             n, t + 0.5, peak, shown}' "$place/$name.again"
+    bounded "$name: continuing" "$(awk '{t = $1} END {print t + 0}' "$place/$name.again")" \
+        "${HEDDLE_BENCH_RESUME_S:-10}" s
+    bounded "$name: memory when it continues" \
+        "$(awk '{if ($3 > peak) peak = $3} END {print peak + 0}' "$place/$name.again")" \
+        "${HEDDLE_BENCH_MB:-200}" MB
     rm -rf "$place/$name".*
 }
 
@@ -151,6 +167,9 @@ $(awk -v a="${instr[1]}" -v b="${instr[5]}" 'BEGIN {print b - a}')" >>"$place/st
             if (instructions["off"] > 0)
                 printf ", %.2f times the instructions of off", instructions[how] / instructions["off"]
             print ""}}' "$place/steps" | sort
+    bounded "a step with group" "$(awk -v n="$step_rows" '{time[$1] = $2}
+        END {printf "%.4f", 1000 * (time["group"] - time["none"]) / n / 4}' "$place/steps")" \
+        "${HEDDLE_BENCH_STEP_MS:-0.2}" ms
 }
 
 threads_part() {
@@ -184,3 +203,4 @@ for part in ${HEDDLE_BENCH_PARTS:-rows http steps store threads}; do
         *) echo "no such part: $part" >&2; exit 2 ;;
     esac
 done
+exit $failed

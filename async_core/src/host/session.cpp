@@ -181,6 +181,7 @@ public:
         session_.imports_ = std::make_shared<import_table>();
         session_.running_ = true;
         const std::size_t held = session_.memory().used();
+        session_.memory().set_held(held);
         session_.memory().set_limit(memory_limit > SIZE_MAX - held ? SIZE_MAX
                                                                    : held + memory_limit);
     }
@@ -190,6 +191,7 @@ public:
         session_.driver_ = nullptr;
         session_.engine_.loop().settle();
         session_.memory().set_limit(SIZE_MAX);
+        session_.memory().set_held(0);
         session_.imports_->clear(); // its values may be big
         session_.running_ = false;
     }

@@ -8,15 +8,15 @@
 #include "batch/batch_run.hpp"
 #include "batch/batch_steering.hpp"
 #include "batch/batch_summary.hpp"
+#include "batch/emitter_parts.hpp"
 #include "batch/found_run.hpp"
 #include "batch/name_check.hpp"
-#include "batch/output_mark.hpp"
+#include "batch/round_end.hpp"
 #include "batch/run_control.hpp"
 #include "batch/run_files.hpp"
 #include "batch/run_manifest.hpp"
 #include "batch/unseen_results.hpp"
 #include "commands/evaluation.hpp"
-#include "failure_hints.hpp"
 #include "interrupts.hpp"
 #include "parking/parked_run.hpp"
 #include "run_to_end.hpp"
@@ -25,7 +25,6 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/setup/input_files.hpp>
-#include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <random>
 
@@ -46,8 +45,9 @@ public:
 
     exit_code run(const setup::environment& variables) {
         variables_ = &variables;
+        if (asked_.options.progress == progress_style::json) output_.write_notes_as_json();
         auto text = setup::read_input_file(asked_.file);
-        if (!text) return tell_usage_error(text.error(), asked_.options.json, output_);
+        if (!text) return tell_usage_error(text.error(), asked_.options.errors_as_json(), output_);
         program_.name = asked_.file;
         program_.text = *std::move(text);
         binding_.inputs = asked_.inputs;
@@ -61,12 +61,13 @@ public:
                       asked_.run_folder() + ": requests of the run were sent in batches")
                     .with_hint("their responses are taken by one thread: continue it without "
                                "--threads"),
-                asked_.options.json, output_);
+                asked_.options.errors_as_json(), output_);
         }
         // On several threads, nothing is parked, and nothing was.
         allow_parking(before.parks && asked_.threads == 1);
         auto tools = application::create(asked_.file, asked_.options, variables, output_);
-        if (!tools) return tell_usage_error(tools.error(), asked_.options.json, output_);
+        if (!tools)
+            return tell_usage_error(tools.error(), asked_.options.errors_as_json(), output_);
         tools_ = *std::move(tools);
         sessions_.emplace(tools_->rows(), program_, top_level_notes(seed_of_run()));
         const exit_code code = run_loop();
@@ -76,7 +77,7 @@ public:
     }
 
     /// Rows have waited for batches that have ended: the batch is to begin again.
-    [[nodiscard]] bool goes_on() const noexcept { return goes_on_; }
+    [[nodiscard]] bool goes_on() const noexcept { return goes_on_ && !end_.failure; }
     /// For the next one.
     [[nodiscard]] const batch_round& round() const noexcept { return round_; }
 
@@ -158,7 +159,7 @@ private:
         } else {
             early_ = std::move(ready).error();
             control_.reset();
-            files_->give_up();
+            files_->give_up(interrupted_);
         }
         if (threads_) co_await threads_->close();
         co_await tools_->close();
@@ -193,7 +194,7 @@ private:
     [[nodiscard]] coro::call_context context() noexcept { return {&tools_->loop(), nullptr, {}}; }
 
     [[nodiscard]] batch_parts parts() noexcept {
-        return {*tools_, asked_, binding_, *sessions_, filter_.get()};
+        return {*tools_, asked_, binding_, *sessions_, filter_.get(), columns_};
     }
 
     /// Everything that can be wrong before the first row starts.
@@ -222,7 +223,12 @@ private:
                 &tools_->loop(), asked_.where, asked_.rows.limit, context().with_cancel(loading_));
             if (!filter) co_return std::move(filter).error();
             filter_ = *std::move(filter);
+            columns_.of_filter = filter_->columns();
         }
+        columns_.of_main = binding_.needed_columns((*first)->get(), (*first)->main());
+        (*reader)->check_columns([needed = columns_](const std::vector<std::string>& columns) {
+            return needed.look(columns);
+        });
         if (auto checked = files_->check_names(); !checked) co_return std::move(checked).error();
         if (only_looks()) {
             result<void> looked = co_await look_only(**reader);
@@ -296,27 +302,10 @@ private:
     }
 
     coro::task<void> work() {
-        began_ = tools_->loop().now();
+        const bool is_first = !round_.began;
+        round_.begin_rows(tools_->loop().now(), known_->rows());
         store::run_store* const journal = files_->journal();
-        batch_outputs& outputs = files_->outputs();
-        result_emitter::parts to{
-            *workers_, journal, outputs.results(), outputs.letters(), output_, {}, {}, {}, {}};
-        to.holds_status = asked_.writes_to_standard_output() && output_.traits().out_is_terminal;
-        to.is_stream = !asked_.has_place_beside_results();
-        to.ordered = asked_.ordered;
-        to.errors_in_output = asked_.errors_in_output;
-        to.file = outputs.result_file();
-        if (journal) {
-            to.keep_mark = [journal](std::string mark) {
-                return journal->set_manifest({{output_mark_entry, std::move(mark), {}}});
-            };
-        }
-        if (journal) {
-            to.note_writing = [journal, stream = outputs.results().stream()](bool begins) {
-                return journal->set_manifest(
-                    {{open_batch_entry, begins ? stream : std::string(), {}}});
-            };
-        }
+        result_emitter::parts to = emitter_parts(asked_, *files_, *workers_, output_);
         to.on_change = [this] {
             if (batch_) batch_->wake();
         };
@@ -334,13 +323,13 @@ private:
         }
         of.workers = threads_.get();
         if (!round_.until) {
-            round_.until = asked_.deadline ? coro::deadline(began_ + *asked_.deadline)
+            round_.until = asked_.deadline ? coro::deadline(*round_.began + *asked_.deadline)
                                            : coro::deadline::never();
         }
         of.until = *round_.until;
         of.rows_failed = round_.rows_failed;
         batch_.emplace(std::move(of));
-        reports_.tell_begin(batch_->counts());
+        if (is_first) reports_.tell_begin(batch_->counts());
         steering_.attach(*batch_);
         if (interrupted_) batch_->drain(stop_cause::interrupted, asked_.grace);
         else if (asked_.cancel_batches) batch_->drain(stop_cause::cancelled, asked_.grace);
@@ -360,7 +349,7 @@ private:
         }
         emitter_->close();
         result<void> written = co_await writing.join();
-        outputs.close_results();
+        files_->outputs().close_results();
         if (ended && !written) ended = std::move(written);
         if (journal) {
             result<void> kept = co_await journal->flush(context());
@@ -373,31 +362,14 @@ private:
             end_.outdated = files_->outdated();
         }
         if (parking_ && ended) ended = co_await end_parking();
-        round_.until = batch_->gate().bounds().until; // 'heddle runs set' may have moved it
-        round_.rows_failed = batch_->gate().rows_failed();
-        round_.is_paused = batch_->gate().paused();
-        end_.counts = batch_->counts();
-        end_.cause = batch_->gate().cause();
-        // The last results are written when all rows have ended.
-        if (emitter_->failure() && end_.cause == stop_cause::none) end_.cause = stop_cause::output;
-        if (batch_->ends_early() && end_.cause == stop_cause::none) end_.cause = stop_cause::input;
-        // Also results that are not written: the next process does that.
-        end_.rows_left = batch_->has_rows_left() || emitter_->failure();
-        end_.waiting = batch_->rows_waiting();
-        const program_edition& edition = files_->edition();
-        end_.edited = edition.outdates || edition.only_retried;
-        end_.mixed = journal && files_->manifest().is_mixed;
-        end_.has_started = batch_->has_started();
-        end_.seconds = std::chrono::duration<double>(tools_->loop().now() - began_).count();
-        if (!ended) end_.failure = std::move(ended).error();
-        if (const auto& why = batch_->settings_failure()) {
-            end_.failure = with_model_hint(
-                tasks::task_failed(tasks::task_failure_reason::configuration_error, *why),
-                tools_->has_services());
-        }
-        end_.results = outputs.result_file();
-        end_.dead_letters = outputs.letter_file();
-        failures_ = batch_->failures();
+        const ended_round round{*batch_, *emitter_, *files_, *tools_};
+        note_end(round, ended ? std::nullopt : std::optional(ended.error()), round_, end_);
+        if (goes_on()) co_return;
+        failure_table failures = co_await failures_to_report(round, end_.counts, context());
+        failures_ = std::move(failures);
+        if (!journal) co_return;
+        if (auto noted = files_->note_end(end_of(end_)); !noted && !end_.failure)
+            say()(noted.error().message());
     }
 
     [[nodiscard]] std::function<void(std::string)> say() {
@@ -438,7 +410,7 @@ private:
     }
 
     exit_code tell_end() {
-        if (goes_on_ && !end_.failure) return end_.code();
+        if (goes_on()) return end_.code();
         const exit_code code = reports_.tell_end(end_, failures_);
         if (const auto lost = tools_->finish_recording())
             output_.err("heddle: the recording is incomplete: " + lost->message() + "\n");
@@ -452,6 +424,7 @@ private:
     const setup::environment* variables_ = nullptr;
     batch_program program_;
     row_binding binding_;
+    needed_columns columns_;
     std::unique_ptr<application> tools_;
     std::optional<row_sessions> sessions_;
     std::unique_ptr<ports::worker_port> workers_; ///< for results: one write at a time
@@ -471,7 +444,6 @@ private:
                              [this](const run_limits& limits) { keep_limits(limits); }};
     std::optional<batch_progress> progress_;
     std::unique_ptr<run_control> control_;
-    coro::clock::time_point began_;
     bool interrupted_ = false;
     bool started_ = false;
     std::optional<error> early_;

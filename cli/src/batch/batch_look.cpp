@@ -1,6 +1,7 @@
 #include "batch/batch_look.hpp"
 
 #include "batch/batch_plan.hpp"
+#include "batch/batch_summary.hpp"
 #include "batch/dry_run.hpp"
 #include "batch/found_run.hpp"
 #include "batch/known_table.hpp"
@@ -58,17 +59,19 @@ coro::task<result<std::string>> look_at_batch(look_parts of, coro::call_context 
     known_table known(std::move(found->run.known), !of.batch.asked.rows.id_field.empty());
     if (of.batch.asked.plan) {
         batch_plan plan({of.batch, of.reader, known, found->run.journal.get(),
-                         found->run.manifest.seed, found->edition, found->earlier.sample});
+                         found->run.manifest.seed, found->edition, found->earlier});
         result<void> ended = co_await plan.run(context);
         if (!ended) co_return std::move(ended).error();
         if (of.batch.asked.options.json) co_return plan.json();
-        co_return "nothing is sent or written (--plan)\n" + plan.text(of.columns);
+        co_return "nothing is sent or written (--plan)\n" + plan.text(of.columns) +
+            absent_text(known.unseen_ends(), of.batch.asked);
     }
     dry_run looked({of.batch, of.reader, known, found->earlier, found->edition});
     result<void> ended = co_await looked.run(context);
     if (!ended) co_return std::move(ended).error();
     if (of.batch.asked.options.json) co_return looked.json();
-    co_return "nothing is run or written (--dry-run)\n" + looked.text(of.columns);
+    co_return "nothing is run or written (--dry-run)\n" + looked.text(of.columns) +
+        absent_text(known.unseen_ends(), of.batch.asked);
 }
 
 } // namespace heddle::cli

@@ -3,6 +3,7 @@
 
 #include "application.hpp"
 #include "batch/batch_request.hpp"
+#include "batch/needed_columns.hpp"
 #include "batch/row_binding.hpp"
 #include "batch/row_filter.hpp"
 #include "batch/row_sessions.hpp"
@@ -16,6 +17,7 @@ struct batch_parts {
     const row_binding& binding;
     row_sessions& sessions;
     row_filter* filter = nullptr; ///< null: all rows are a part of the run
+    const needed_columns& columns;
 };
 
 } // namespace heddle::cli

@@ -1,7 +1,9 @@
 #include "batch/batch_plan.hpp"
 
 #include "batch/batch_counts.hpp"
+#include "batch/other_answer.hpp"
 #include "batch/row_attempt.hpp"
+#include "batch/row_changes.hpp"
 #include "batch/taken_row.hpp"
 #include "table.hpp"
 
@@ -26,13 +28,6 @@ constexpr std::chrono::milliseconds longest_row = 30s; ///< without --timeout
 constexpr std::chrono::milliseconds shortest_limit = 3s;
 constexpr std::size_t max_others = 1000;   ///< rows in which costs are looked up
 constexpr std::uint64_t enough_calls = 20; ///< of a task, for the mean of its cost
-constexpr std::string_view task_prefix = "task ";
-constexpr std::string_view tool_prefix = "tool ";
-
-/// Whether a step is one of those that a plan lists.
-bool is_call(std::string_view name) noexcept {
-    return name.starts_with(task_prefix) || name.starts_with(tool_prefix);
-}
 
 std::string shown_name(const std::string& name) {
     return name.starts_with(task_prefix) ? name.substr(task_prefix.size()) : name;
@@ -40,8 +35,10 @@ std::string shown_name(const std::string& name) {
 
 std::string amount(double cost) { return cost > 0 ? setup::dollars(cost) : "$0"; }
 
-std::string range_text(double least, double most) {
-    return most > least ? amount(least) + " to " + amount(most) : amount(least);
+std::string range_text(double least, double most, bool has_most) {
+    std::string text = amount(least);
+    if (most > least) text += " to " + amount(most);
+    return has_most ? text : text + " or more";
 }
 
 } // namespace
@@ -201,18 +198,34 @@ coro::task<result<void>> batch_plan::look_at(
     // What the workflow refuses now it may accept once it is answered anew.
     const bool may_go_on = asks && outcome.what == row_outcome::kind::failed;
     bool is_open = first.was_lost() || may_go_on || context.loop->now() - began >= longest();
-    plan_log second(asks ? std::move(known_of.records) : std::vector<ports::step_record>(),
-                    known_of.seed, true, has_failed_there);
-    if (asks && calls(first.known())) {
+    row_changes changes;
+    if (asks) {
         // What is altered may keep a loop from ending.
-        const auto ended = context.loop->now();
         const auto at_most = std::min<coro::clock::duration>(
-            longest(), std::max<coro::clock::duration>(shortest_limit, 10 * (ended - began)));
-        co_await execute(row, with, &second,
-                         context.with_deadline(coro::deadline(ended + at_most)));
-        is_open = is_open || context.loop->now() - ended >= at_most;
+            longest(),
+            std::max<coro::clock::duration>(shortest_limit, 10 * (context.loop->now() - began)));
+        for (const bool replaces : {false, true}) {
+            plan_log altered(known_of.records, known_of.seed, !replaces, has_failed_there);
+            if (replaces) {
+                altered.replace_answers([memory = &with->get().memory()](const std::string& body) {
+                    return other_answer(*memory, body);
+                });
+            }
+            const auto starts = context.loop->now();
+            const row_outcome ended = co_await execute(
+                row, with, &altered, context.with_deadline(coro::deadline(starts + at_most)));
+            is_open = is_open || context.loop->now() - starts >= at_most;
+            changes.add(first, altered, ended.what == row_outcome::kind::done);
+        }
     }
     if (is_open) ++open_ended_;
+    if (changes.makes_others()) ++other_calls_;
+    count_calls(first, changes);
+    ++(asks ? again_ : unchanged_);
+    co_return result<void>();
+}
+
+void batch_plan::count_calls(const plan_log& first, const row_changes& changes) {
     std::set<std::string> of_row;
     for (const auto& [path, step] : first.asked()) {
         if (!is_call(step)) continue;
@@ -221,13 +234,14 @@ coro::task<result<void>> batch_plan::look_at(
     }
     for (const auto& [path, step] : first.known()) {
         if (!is_call(step)) continue;
-        task_plan& task = tasks_[step];
-        ++(asks && !second.known().contains(path) ? task.depends : task.kept);
+        if (!changes.changed().contains(path)) ++tasks_[step].kept;
+        of_row.insert(step);
+    }
+    for (const auto& [step, count] : changes.most()) {
+        tasks_[step].depends += count;
         of_row.insert(step);
     }
     for (const std::string& each : of_row) ++tasks_[each].rows;
-    ++(asks ? again_ : unchanged_);
-    co_return result<void>();
 }
 
 void batch_plan::count_costs(const std::vector<ports::step_record>& records) {
@@ -278,7 +292,10 @@ coro::task<result<void>> batch_plan::find_costs(coro::call_context context) {
 
 std::optional<batch_plan::cost_range> batch_plan::cost_of(const task_plan& task) {
     if (task.again + task.depends == 0) return cost_range{};
-    if (task.priced + task.priced_before == 0) return std::nullopt;
+    if (task.priced + task.priced_before == 0) {
+        if (task.again != 0) return std::nullopt;
+        return cost_range{0, 0, false};
+    }
     const double mean = task.priced != 0
                             ? task.cost_usd / static_cast<double>(task.priced)
                             : task.cost_before_usd / static_cast<double>(task.priced_before);
@@ -294,12 +311,14 @@ std::optional<batch_plan::cost_range> batch_plan::cost_of_tasks() const {
         if (!cost) return std::nullopt;
         sum.least += cost->least;
         sum.most += cost->most;
+        sum.has_most = sum.has_most && cost->has_most;
     }
+    if (other_calls_ != 0) sum.has_most = false;
     return sum;
 }
 
 std::optional<double> batch_plan::mean_cost() const {
-    const store::row_sample& sample = of_.sample;
+    const store::row_sample& sample = of_.earlier.sample;
     if (sample.rows == 0 || sample.spent.unpriced != 0) return std::nullopt;
     return sample.spent.cost_usd / static_cast<double>(sample.rows);
 }
@@ -309,6 +328,40 @@ std::optional<double> batch_plan::new_cost() const {
     const auto mean = mean_cost();
     if (!mean) return std::nullopt;
     return *mean * static_cast<double>(fresh_) + begun_usd_;
+}
+
+std::string batch_plan::bounds_text() const {
+    const ports::step_spending& spent = of_.earlier.spent;
+    std::string text;
+    if (of_.asked.budget_usd) {
+        const double left = *of_.asked.budget_usd - spent.cost_usd;
+        const auto again = cost_of_tasks();
+        const auto fresh = new_cost();
+        const bool is_known = again && again->has_most && fresh;
+        if (!is_known || again->most + *fresh > std::max(0.0, left) * (1 + 1e-9)) {
+            text += "--budget-usd: " + amount(spent.cost_usd) + " of " +
+                    amount(*of_.asked.budget_usd) + " spent; " +
+                    (left > 0 ? "no row starts once " + amount(left) + " more are spent"
+                              : std::string("only rows that need no request run")) +
+                    "\n";
+        }
+    }
+    if (of_.asked.max_calls) {
+        const std::uint64_t most = *of_.asked.max_calls;
+        const std::uint64_t left = most - std::min<std::uint64_t>(most, spent.requests);
+        std::uint64_t calls = 0;
+        for (const auto& [name, task] : tasks_) {
+            if (!name.starts_with(tool_prefix)) calls += task.again + task.depends;
+        }
+        if (calls > left || fresh_ + begun_ + open_ended_ + other_calls_ != 0) {
+            text += "--max-calls: " + setup::grouped(spent.requests) + " of " +
+                    setup::counted(most, "call") + " used; " +
+                    (left != 0 ? "no row starts after " + setup::grouped(left) + " more"
+                               : std::string("only rows that need no request run")) +
+                    "\n";
+        }
+    }
+    return text;
 }
 
 std::string batch_plan::text(unsigned columns) const {
@@ -333,7 +386,7 @@ std::string batch_plan::text(unsigned columns) const {
         if (task.rows == 0) continue;
         listed = true;
         const auto cost = cost_of(task);
-        std::string price = cost ? range_text(cost->least, cost->most) : "unknown";
+        std::string price = cost ? range_text(cost->least, cost->most, cost->has_most) : "unknown";
         if (name.starts_with(tool_prefix)) price.clear();
         lines.add({shown_name(name), setup::grouped(task.rows), setup::grouped(task.again),
                    setup::grouped(task.depends), setup::grouped(task.kept), std::move(price)});
@@ -343,6 +396,11 @@ std::string batch_plan::text(unsigned columns) const {
         text += "at least: " + setup::counted(open_ended_, "row") +
                 " would ask what was never answered, or take too long, and what follows is not "
                 "known\n";
+    }
+    if (other_calls_ != 0) {
+        text += "if responses differ, " + setup::counted(other_calls_, "row") +
+                (other_calls_ == 1 ? " makes" : " make") +
+                " calls that were not made before, and what follows these is not known\n";
     }
     if (fresh_ + begun_ != 0) {
         const auto cost = new_cost();
@@ -357,11 +415,11 @@ std::string batch_plan::text(unsigned columns) const {
                 (cost ? (open_ended_ != 0 ? "at least "
                          : cost->most > 0 ? "about "
                                           : "") +
-                            range_text(cost->least, cost->most)
+                            range_text(cost->least, cost->most, cost->has_most)
                       : std::string("unknown")) +
                 "\n";
     }
-    return text;
+    return text + bounds_text();
 }
 
 std::string batch_plan::json() const {
@@ -374,7 +432,7 @@ std::string batch_plan::json() const {
                                 {"max_cost_usd", nullptr}};
         if (const auto cost = cost_of(task)) {
             one["cost_usd"] = setup::rounded_usd(cost->least);
-            one["max_cost_usd"] = setup::rounded_usd(cost->most);
+            if (cost->has_most) one["max_cost_usd"] = setup::rounded_usd(cost->most);
         }
         tasks.push_back(std::move(one));
     }
@@ -387,13 +445,25 @@ std::string batch_plan::json() const {
                                 {"waiting", waiting_},
                                 {"rejected", rejected_},
                                 {"open_ended", open_ended_},
+                                {"other_calls", other_calls_},
                                 {"tasks", std::move(tasks)},
                                 {"cost_usd", nullptr},
                                 {"max_cost_usd", nullptr},
-                                {"new_cost_usd", nullptr}};
+                                {"new_cost_usd", nullptr},
+                                {"budget_left_usd", nullptr},
+                                {"calls_left", nullptr}};
+    const ports::step_spending& spent = of_.earlier.spent;
+    if (of_.asked.budget_usd) {
+        members["budget_left_usd"] =
+            setup::rounded_usd(std::max(0.0, *of_.asked.budget_usd - spent.cost_usd));
+    }
+    if (of_.asked.max_calls) {
+        members["calls_left"] =
+            *of_.asked.max_calls - std::min<std::uint64_t>(*of_.asked.max_calls, spent.requests);
+    }
     if (const auto cost = cost_of_tasks()) {
         members["cost_usd"] = setup::rounded_usd(cost->least);
-        members["max_cost_usd"] = setup::rounded_usd(cost->most);
+        if (cost->has_most) members["max_cost_usd"] = setup::rounded_usd(cost->most);
     }
     if (const auto cost = new_cost()) members["new_cost_usd"] = setup::rounded_usd(*cost);
     return setup::json_line(members);

@@ -6,7 +6,9 @@
 #include "batch/plan_log.hpp"
 #include "batch/plan_records.hpp"
 #include "batch/program_edition.hpp"
+#include "batch/row_changes.hpp"
 #include "batch/row_job.hpp"
+#include "batch/start_gate.hpp"
 
 #include <heddle/rows/row_reader.hpp>
 #include <heddle/store/run_store.hpp>
@@ -21,8 +23,9 @@ namespace heddle::cli {
 
 /// Executes each outdated row with the answers that are recorded, calls nothing and keeps nothing.
 /// A step whose request is not recorded runs again; its earlier answer is used for what it will
-/// be answered, so that the row goes on. In a second execution the answers that stand in are
-/// altered: a step that asks something else then, or is not reached, depends on them.
+/// be answered, so that the row goes on. In two further executions the answers that stand in are
+/// altered: by a mark at the end of their texts, which leaves what they contain, and into others
+/// that contain nothing of it. A step that asks something else then depends on them.
 class batch_plan {
 public:
     /// All of it outlives the object.
@@ -32,7 +35,7 @@ public:
         ports::run_journal* journal = nullptr; ///< null: there is no run yet
         std::uint64_t seed = 0;                ///< of the run
         program_edition edition;
-        store::row_sample sample; ///< of rows that have run
+        earlier_rows earlier; ///< of the run
     };
     explicit batch_plan(const parts& of) : of_(of) {}
 
@@ -47,7 +50,7 @@ private:
     struct task_plan {
         std::uint64_t rows = 0;    ///< with a call of any kind
         std::uint64_t again = 0;   ///< its request has changed
-        std::uint64_t depends = 0; ///< its request changes if what is answered again differs
+        std::uint64_t depends = 0; ///< it is sent if what is answered again differs
         std::uint64_t kept = 0;
         std::uint64_t priced = 0;        ///< calls before whose cost is known
         double cost_usd = 0;             ///< of those
@@ -58,6 +61,7 @@ private:
     struct cost_range {
         double least = 0;
         double most = 0;
+        bool has_most = true; ///< false: calls whose number or price is not known may follow
     };
 
     [[nodiscard]] coro::task<result<void>> look_at(const rows::row& row,
@@ -79,6 +83,7 @@ private:
                                            std::vector<ports::step_record> records,
                                            row_session& with) const;
     [[nodiscard]] coro::clock::duration longest() const;
+    void count_calls(const plan_log& first, const row_changes& changes);
     void count_costs(const std::vector<ports::step_record>& records);
     /// Finds the costs that rows which run again do not show in others.
     [[nodiscard]] coro::task<result<void>> find_costs(coro::call_context context);
@@ -90,6 +95,8 @@ private:
     [[nodiscard]] std::optional<double> mean_cost() const;
     /// Of the rows that have not run, and of what is left of those that have begun.
     [[nodiscard]] std::optional<double> new_cost() const;
+    /// What the bounds leave, where all of it would not fit.
+    [[nodiscard]] std::string bounds_text() const;
 
     parts of_;
     std::map<std::string, task_plan> tasks_;
@@ -104,7 +111,8 @@ private:
     std::uint64_t fresh_ = 0;           ///< rows that have not run yet
     std::uint64_t waiting_ = 0;
     std::uint64_t rejected_ = 0;
-    std::uint64_t open_ended_ = 0; ///< rows of which not everything is known
+    std::uint64_t open_ended_ = 0;  ///< rows of which not everything is known
+    std::uint64_t other_calls_ = 0; ///< rows that make others if responses differ
 };
 
 } // namespace heddle::cli

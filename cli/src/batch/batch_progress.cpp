@@ -69,7 +69,8 @@ std::string progress_line(const batch_counts& counts, double seconds, double rat
                         setup::counted(counts.parked, "parked call"));
     if (counts.failed != 0) parts.push_back(setup::grouped(counts.failed) + " failed");
     if (counts.rejected != 0) parts.push_back(setup::grouped(counts.rejected) + " rejected");
-    if (counts.cached != 0) parts.push_back(setup::grouped(counts.cached) + " from the cache");
+    if (counts.cached != 0)
+        parts.push_back(setup::grouped(counts.cached) + " " + counts.cached_from);
     if (std::string cost = cost_text(counts); !cost.empty()) parts.push_back(std::move(cost));
     if (counts.spent.input_tokens != 0) {
         parts.push_back(setup::grouped(counts.spent.input_tokens) + " tokens in, " +
@@ -133,7 +134,7 @@ void batch_progress::show() {
     const double seconds = pace_.seconds(now);
     const double rate = pace_.rate(now, counts.ended_now());
     if (style_ == progress_style::json) {
-        console_.err_log(progress_json(counts, seconds, rate, "progress"));
+        console_.err_data(progress_json(counts, seconds, rate, "progress"), true);
     } else if (redraws_) {
         console_.show_status(progress_line(counts, seconds, rate, console_.columns()));
     } else {
@@ -158,7 +159,7 @@ void batch_progress::stop() {
     const double passed = std::max(pace_.seconds(loop_.now()), 0.001);
     const double mean = static_cast<double>(counts.ended_now()) / passed;
     if (style_ == progress_style::json) {
-        console_.err(progress_json(counts, passed, mean, "end"));
+        console_.err_data(progress_json(counts, passed, mean, "end"));
     }
 }
 

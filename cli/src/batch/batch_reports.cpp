@@ -22,12 +22,12 @@ void batch_reports::tell_interruption(std::uint64_t rows_in_progress) {
     if (asked_.options.verbosity < 0 || asked_.options.json) return;
     const auto seconds = std::chrono::duration<double>(asked_.grace).count();
     output_.err("\nno further row starts; " + setup::counted(rows_in_progress, "row") +
-                " in progress end within " + setup::duration_text(seconds) +
-                "; Ctrl-C again stops them now\n");
+                (rows_in_progress == 1 ? " in progress ends within " : " in progress end within ") +
+                setup::duration_text(seconds) + "; Ctrl-C again stops them now\n");
 }
 
 exit_code batch_reports::tell_early_end(const early_end& end) {
-    const bool as_json = asked_.options.json;
+    const bool as_json = asked_.options.errors_as_json();
     if (end.was_interrupted) {
         return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted, as_json,
                           output_);
@@ -48,8 +48,14 @@ exit_code batch_reports::tell_end(const batch_summary& end, const failure_table&
     if (asked_.options.json) {
         end_is_told();
         const std::string json = summary_json(end, failures, asked_);
-        if (asked_.writes_to_standard_output()) output_.err(json);
+        if (asked_.writes_to_standard_output()) output_.err_data(json);
         else output_.out_data(json);
+        return code;
+    }
+    if (asked_.options.errors_as_json()) {
+        end_is_told();
+        const std::string json = summary_json(end, failures, asked_);
+        output_.err_data(R"({"event":"summary",)" + json.substr(1));
         return code;
     }
     if (end.failure) (void)tell_error(*end.failure, code, false, output_);

@@ -45,12 +45,12 @@ constexpr std::size_t max_rejected_bytes = std::size_t{8} << 20;
 } // namespace
 
 batch_run::batch_run(parts of)
-    : of_(std::move(of)), gate_(bounds_of(of_.asked, of_.until), of_.earlier) {
+    : of_(std::move(of)), gate_(bounds_of(of_.asked, of_.until), of_.earlier),
+      first_rows_(of_.columns) {
     for (const ports::known_row& row : of_.known.rows()) {
         has_responses_ =
             has_responses_ || (of_.journal && (row.outdated || !is_finished(row.status)));
-        const bool again = of_.asked.retry_failed && row.status != ports::row_status::done;
-        if (again || row.outdated || !is_finished(row.status)) continue;
+        if (!counts_as_finished(row)) continue;
         ++counted_.kept;
         if (row.status == ports::row_status::done) ++counted_.done;
         else if (row.status == ports::row_status::failed) ++counted_.failed;
@@ -59,6 +59,11 @@ batch_run::batch_run(parts of)
     done_before_ = counted_.done;
     gate_.add_failed(of_.rows_failed);
     longest_output_ = of_.earlier.sample.longest_output;
+}
+
+bool batch_run::counts_as_finished(const ports::known_row& row) const noexcept {
+    const bool again = of_.asked.retry_failed && row.status != ports::row_status::done;
+    return !again && !row.outdated && is_finished(row.status);
 }
 
 bool batch_run::has_room() const noexcept {
@@ -398,6 +403,9 @@ batch_counts batch_run::counts() const {
     };
     add(of_.tools.counts());
     if (of_.workers) add(of_.workers->counts());
+    response_sources sources = of_.tools.counts().sources;
+    sources.journal = of_.journal != nullptr;
+    now.cached_from = sources.text();
     now.retrying = retries_.size() + held_.size();
     now.to_write = of_.emitter.waiting();
     if (of_.parking) now.parked = of_.parking->open_calls();

@@ -5,6 +5,7 @@
 #include "batch/batch_parts.hpp"
 #include "batch/end_guard.hpp"
 #include "batch/failure_table.hpp"
+#include "batch/first_rows.hpp"
 #include "batch/known_table.hpp"
 #include "batch/program_edition.hpp"
 #include "batch/result_emitter.hpp"
@@ -72,6 +73,10 @@ public:
     [[nodiscard]] const std::optional<std::string>& settings_failure() const noexcept {
         return settings_failure_;
     }
+    /// Why none of the first rows could run; nothing: one can.
+    [[nodiscard]] const std::optional<error>& columns_failure() const noexcept {
+        return columns_failure_;
+    }
     /// Whether a row has started or ended in this process.
     [[nodiscard]] bool has_started() const noexcept {
         return has_started_ || counted_.ended_now() != 0;
@@ -96,6 +101,10 @@ private:
         row_outcome outcome;
     };
 
+    /// Whether the row has ended and is not to run again, as far as it is known without the input.
+    [[nodiscard]] bool counts_as_finished(const ports::known_row& row) const noexcept;
+    /// The input was read to its end.
+    void note_input_end();
     /// `rows`: takes what waits for the journal.
     [[nodiscard]] coro::task<result<void>> read_more(coro::nursery& rows);
     [[nodiscard]] coro::task<result<void>> emit_earlier();
@@ -200,6 +209,8 @@ private:
     std::uint64_t outages_ = 0; ///< how often rows were held back for a service
     failure_table failures_;
     std::optional<std::string> settings_failure_;
+    first_rows first_rows_;
+    std::optional<error> columns_failure_;
     coro::cancel_source reading_;
     coro::cancel_source rows_;
     coro::wait_point changed_;

@@ -69,13 +69,15 @@ coro::task<result<void>> batch_run::read_more(coro::nursery& rows) {
             // The rows before it run: the input fails at the same place the next time.
             input_failure_ = std::move(more).error();
             input_ended_ = true;
-            of_.say("the input ends early: " + input_failure_->message() +
-                    "; the rows before that place run to their ends");
+            if (positions_ != 0) {
+                of_.say("the input ends early: " + input_failure_->message() +
+                        "; the rows before that place run to their ends");
+            }
             co_return result<void>();
         }
         if (more->empty()) {
             input_ended_ = true;
-            total_ = positions_;
+            note_input_end();
             co_return result<void>();
         }
         for (rows::row_item& each : *more) read_.push_back(std::move(each));
@@ -95,8 +97,16 @@ coro::task<result<void>> batch_run::read_more(coro::nursery& rows) {
         co_await admit(std::move(item), std::move(found.problem), rows);
     if (!job) co_return std::move(job).error();
     next_ = *std::move(job);
-    if (input_ended_) total_ = positions_;
+    if (input_ended_) note_input_end();
     co_return result<void>();
+}
+
+void batch_run::note_input_end() {
+    const std::vector<ports::known_row>& rows = of_.known.rows();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!of_.known.was_seen(i) && counts_as_finished(rows[i])) ++counted_.absent;
+    }
+    total_ = positions_ + counted_.absent;
 }
 
 coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
@@ -111,6 +121,7 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
         of_.emitter.pass(position);
         co_return nullptr;
     }
+    if (found.known && found.known->status != ports::row_status::rejected) first_rows_.accept();
     if (found.known && !found.known->outdated && is_finished(found.known->status)) {
         const ports::row_status status = found.known->status;
         const bool has_result = status == ports::row_status::done;
@@ -135,6 +146,13 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
         co_return nullptr;
     }
     if (auto* bad = std::get_if<rows::bad_row>(&item)) problem = bad->problem;
+    if (!found.duplicate) {
+        auto none = first_rows_.look(item, problem);
+        if (none && !of_.asked.skips_all_failures) {
+            columns_failure_ = std::move(none);
+            gate_.stop(stop_cause::all_fail);
+        }
+    }
     if (problem) {
         row_outcome outcome = failed_outcome(*problem, source_map());
         if (auto done = reject(std::move(item), found, position, std::move(outcome), rows); !done)

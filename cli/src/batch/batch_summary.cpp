@@ -26,9 +26,7 @@ std::string cost_of(const ports::step_spending& spent) {
 
 std::string rows_line(const batch_summary& end) {
     const batch_counts& counts = end.counts;
-    // The run may hold more rows than this input, which --limit or --where has shortened.
-    const bool has_total =
-        counts.total && !counts.total_is_estimate && *counts.total >= counts.ended();
+    const bool has_total = counts.total && !counts.total_is_estimate;
     std::string text = has_total ? setup::grouped(counts.ended()) + " of " +
                                        setup::grouped(*counts.total) + " rows"
                                  : setup::counted(counts.ended(), "row");
@@ -68,10 +66,22 @@ std::string results_line(const batch_summary& end, const batch_request& asked) {
         return "results of the changed program: " + end.results + "; " + file +
                " keeps those of the earlier one until all rows have run again\n";
     }
-    if (end.outdated == 0) return {};
-    return setup::counted(end.outdated, "row") + " of the run " +
-           (end.outdated == 1 ? "is" : "are") +
-           " not in the input any more; 'heddle runs export' has the earlier results\n";
+    std::string text;
+    if (end.outdated != 0) {
+        text = setup::counted(end.outdated, "row") + " of the run " +
+               (end.outdated == 1 ? "is" : "are") +
+               " not in the input any more; 'heddle runs export' has the earlier results\n";
+    }
+    return text + absent_text(end.counts.absent, asked);
+}
+
+/// The bound of --max-calls, and how many of its calls are used.
+std::string calls_text(const batch_summary& end, std::uint64_t most) {
+    const std::uint64_t used = end.counts.spent.requests + end.counts.parked;
+    const std::string calls = most == 1 ? "the call" : "the " + setup::grouped(most) + " calls";
+    if (used >= most) return calls + " of --max-calls " + (most == 1 ? "is used" : "are used");
+    return setup::grouped(used) + " of " + calls + " of --max-calls " +
+           (used == 1 ? "is used" : "are used") + ", and a further row may need more than are left";
 }
 
 /// Why rows are left, and what continues the run.
@@ -107,8 +117,7 @@ std::string how_to_go_on(const batch_summary& end, const batch_request& asked) {
                " does not allow a further row (" + (spent.empty() ? "nothing" : spent) + " spent)" +
                (kept ? "; the same command with a larger --budget-usd continues" : "");
     case stop_cause::calls:
-        return "the " + setup::grouped(asked.max_calls.value_or(0)) +
-               " calls of --max-calls are used" +
+        return calls_text(end, asked.max_calls.value_or(0)) +
                (kept ? "; the same command with a larger --max-calls continues" : "");
     case stop_cause::deadline: return "the time of --deadline has passed" + then;
     case stop_cause::interrupted: return "interrupted" + then;
@@ -137,6 +146,13 @@ bool has_more(const batch_summary& end) {
            end.cause == stop_cause::bad_row;
 }
 
+/// "budget"; empty: nothing has stopped it.
+std::string stopped_by(const batch_summary& end) {
+    // What stops the start of rows when all have started stops nothing.
+    if (end.cause != stop_cause::none && has_more(end)) return std::string(to_string(end.cause));
+    return end.problems.empty() ? "" : "batches";
+}
+
 boost::json::object json_of(const ports::step_spending& spent) {
     boost::json::value cost = setup::rounded_usd(spent.cost_usd);
     if (spent.unpriced != 0 && spent.cost_usd <= 0) cost = nullptr;
@@ -156,6 +172,36 @@ exit_code batch_summary::code() const noexcept {
     if (failure || rows_left || cause == stop_cause::bad_row) return exit_code::rows_left;
     if (counts.failed + counts.rejected != 0) return exit_code::rows_failed;
     return exit_code::done;
+}
+
+batch_end end_of(const batch_summary& end) {
+    batch_end noted;
+    noted.stopped_by = stopped_by(end);
+    const bool asks_only = end.cause == stop_cause::none && !end.failure && end.problems.empty() &&
+                           end.counts.asking != 0;
+    switch (end.code()) {
+    case exit_code::done:
+    case exit_code::rows_failed: noted.state = "done"; break;
+    case exit_code::interrupted: noted.state = "interrupted"; break;
+    case exit_code::rows_wait: noted.state = "waiting"; break;
+    default: noted.state = asks_only ? "waiting" : "stopped";
+    }
+    if (noted.stopped_by.empty() && end.failure) noted.stopped_by = "error";
+    noted.left = end.counts.left();
+    noted.left_is_estimate = end.counts.total_is_estimate;
+    if (!noted.left_is_estimate) noted.total = end.counts.total;
+    return noted;
+}
+
+std::string absent_text(std::uint64_t results, const batch_request& asked) {
+    // Of a part of the input, that is what was asked for.
+    if (results == 0 || asked.rows.limit || asked.rows.sample) return {};
+    std::string text = setup::counted(results, "result") +
+                       (results == 1 ? " is of a row that is" : " are of rows that are") +
+                       " no longer in the input";
+    if (asked.rows.id_field.empty())
+        text += "; with --id COLUMN, rows keep their names when their positions change";
+    return text + "\n";
 }
 
 std::string change_text(const std::vector<ports::known_row>& known, const batch_request& asked,
@@ -185,6 +231,11 @@ std::string summary_text(const batch_summary& end, const failure_table& failures
     const bool only_fails = end.cause == stop_cause::none || end.cause == stop_cause::input;
     if (end.failure && !end.has_started && only_fails) return {};
     std::string text = rows_line(end);
+    const std::uint64_t without_result = end.counts.failed + end.counts.rejected;
+    if (failures.count() != 0 && failures.count() < without_result) {
+        text += "reasons of " + setup::grouped(failures.count()) + " of the " +
+                setup::counted(without_result, "row") + " without a result:\n";
+    }
     text += failures.text(columns);
     if (end.counts.maybe_paid != 0) {
         text += setup::counted(end.counts.maybe_paid, "call") +
@@ -231,8 +282,12 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
                              {"failed", counts.failed},   {"rejected", counts.rejected},
                              {"kept", counts.kept},       {"continued", counts.continued},
                              {"retried", counts.retried}, {"changed", counts.changed},
-                             {"waiting", counts.waiting}, {"asking", counts.asking}};
-    if (counts.total && !counts.total_is_estimate) rows["total"] = *counts.total;
+                             {"waiting", counts.waiting}, {"asking", counts.asking},
+                             {"absent", nullptr}};
+    if (counts.total && !counts.total_is_estimate) {
+        rows["total"] = *counts.total;
+        rows["absent"] = counts.absent;
+    }
     boost::json::object members{{"exit_code", static_cast<int>(end.code())},
                                 {"rows_left", end.rows_left},
                                 {"stopped_by", nullptr},
@@ -255,10 +310,7 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
         if (const std::string next = how_to_go_on(end, asked); !next.empty())
             members["next"] = next;
     }
-    // What stops the start of rows when all have started stops nothing.
-    const bool stops = has_more(end) || end.cause == stop_cause::bad_row;
-    if (end.cause != stop_cause::none && stops) members["stopped_by"] = to_string(end.cause);
-    else if (!end.problems.empty()) members["stopped_by"] = "batches";
+    if (const std::string cause = stopped_by(end); !cause.empty()) members["stopped_by"] = cause;
     if (!end.problems.empty())
         members["problems"] = boost::json::array(end.problems.begin(), end.problems.end());
     if (const std::string run = asked.run_folder(); !run.empty()) members["run"] = run;

@@ -4,6 +4,7 @@
 #include "batch/batch_counts.hpp"
 #include "batch/batch_request.hpp"
 #include "batch/failure_table.hpp"
+#include "batch/run_manifest.hpp"
 #include "batch/start_gate.hpp"
 #include "exit_code.hpp"
 
@@ -37,6 +38,12 @@ struct batch_summary {
     [[nodiscard]] exit_code code() const noexcept;
 };
 
+/// For the manifest of the run.
+[[nodiscard]] batch_end end_of(const batch_summary& end);
+
+/// For people: the run has so many results of rows that its input does not have. Empty: none, or
+/// the input is only a part of the files.
+[[nodiscard]] std::string absent_text(std::uint64_t results, const batch_request& asked);
 /// For people: the program is not the one that the rows have run under, and what becomes of them.
 /// `is_back`: but it is that of the results; rows were retried with another one meanwhile. `what`:
 /// of what its top level reads has changed; empty: it is something else.

@@ -12,7 +12,20 @@
 
 #include <boost/json/object.hpp>
 
+#include <cmath>
+
 namespace heddle::cli {
+
+namespace {
+
+/// How many of `rows` rows that use `mean` each fit in what is left.
+std::uint64_t rows_within(double left, double mean, std::uint64_t rows) {
+    if (left <= 0) return 0;
+    const double fit = mean > 0 ? std::floor(left / mean * (1 + 1e-9)) : static_cast<double>(rows);
+    return fit >= static_cast<double>(rows) ? rows : static_cast<std::uint64_t>(fit);
+}
+
+} // namespace
 
 coro::task<result<void>> dry_run::run(coro::call_context context) {
     result<std::unique_ptr<row_session>> taken = co_await of_.sessions.open(context);
@@ -114,6 +127,52 @@ std::optional<std::pair<double, std::uint64_t>> dry_run::mean_cost() const {
     return std::pair(sample.spent.cost_usd / static_cast<double>(sample.rows), sample.rows);
 }
 
+std::optional<std::uint64_t> dry_run::requests() const {
+    if (sample_ran_ == 0) return std::nullopt;
+    const double mean =
+        static_cast<double>(sample_spent_.requests) / static_cast<double>(sample_ran_);
+    return static_cast<std::uint64_t>(std::llround(mean * static_cast<double>(to_run_)));
+}
+
+std::optional<std::uint64_t> dry_run::rows_in_budget() const {
+    const auto mean = mean_cost();
+    if (!of_.asked.budget_usd || !mean) return std::nullopt;
+    return rows_within(*of_.asked.budget_usd - of_.earlier.spent.cost_usd, mean->first, to_run_);
+}
+
+std::optional<std::uint64_t> dry_run::rows_in_calls() const {
+    const store::row_sample& before = of_.earlier.sample;
+    if (!of_.asked.max_calls || (sample_ran_ == 0 && before.rows == 0)) return std::nullopt;
+    const double mean =
+        sample_ran_ != 0
+            ? static_cast<double>(sample_spent_.requests) / static_cast<double>(sample_ran_)
+            : static_cast<double>(before.spent.requests) / static_cast<double>(before.rows);
+    const double left = static_cast<double>(*of_.asked.max_calls) - of_.earlier.spent.requests;
+    return rows_within(left, mean, to_run_);
+}
+
+/// Lines about bounds that end the batch before its last row.
+std::string dry_run::bounds_text() const {
+    std::string text;
+    const auto add = [&](const char* bound, const std::string& spent,
+                         std::optional<std::uint64_t> rows) {
+        if (!rows || *rows >= to_run_) return;
+        text += std::string(bound) + " allows about " + setup::grouped(*rows) + " of the " +
+                setup::counted(to_run_, "row") + (spent.empty() ? "" : " (" + spent + " before)") +
+                "\n";
+    };
+    const ports::step_spending& spent = of_.earlier.spent;
+    add("--budget-usd", spent.cost_usd > 0 ? setup::dollars(spent.cost_usd) + " spent" : "",
+        rows_in_budget());
+    add("--max-calls", spent.requests != 0 ? setup::counted(spent.requests, "call") : "",
+        rows_in_calls());
+    if (of_.edition.outdates)
+        text +=
+            "the program has changed since: unchanged requests cost nothing; --plan reports "
+            "what is sent again\n";
+    return text;
+}
+
 std::string dry_run::text(unsigned columns) const {
     std::string text =
         setup::counted(total_, "row") + ": " + setup::grouped(to_run_) + " would run";
@@ -124,7 +183,9 @@ std::string dry_run::text(unsigned columns) const {
     if (wrong_.count() != 0) text += ", " + setup::grouped(wrong_.count()) + " would be rejected";
     text += "\n" + wrong_.text(columns);
     const auto mean = mean_cost();
-    if (!mean) return text + "cost: unknown; --sample-rows 20 runs 20 rows to find out\n";
+    if (!mean) {
+        return text + "cost: unknown; --sample-rows 20 runs 20 rows to find out\n" + bounds_text();
+    }
     const double cost = mean->first * static_cast<double>(to_run_);
     text += "cost: about " + (cost > 0 ? setup::dollars(cost) : std::string("$0")) + ", from " +
             setup::counted(mean->second, "row") +
@@ -138,13 +199,9 @@ std::string dry_run::text(unsigned columns) const {
                 std::string(sample_stop_ == stop_cause::calls ? "max-calls" : "budget-usd") +
                 (sample_stop_ == stop_cause::unpriced ? " after a call of unknown price" : "");
     }
-    if (sample_ran_ != 0 && sample_spent_.requests != 0) {
-        const double requests =
-            static_cast<double>(sample_spent_.requests) / static_cast<double>(sample_ran_);
-        text += "\nrequests: about " + setup::grouped(static_cast<std::uint64_t>(
-                                           requests * static_cast<double>(to_run_) + 0.5));
-    }
-    return text + "\n";
+    if (sample_spent_.requests != 0)
+        text += "\nrequests: about " + setup::grouped(requests().value_or(0));
+    return text + "\n" + bounds_text();
 }
 
 std::string dry_run::json() const {
@@ -158,7 +215,14 @@ std::string dry_run::json() const {
                                 {"sample_failed", sample_failed_},
                                 {"sample_stop", to_string(sample_stop_)},
                                 {"sample_cost_usd", setup::rounded_usd(sample_spent_.cost_usd)},
+                                {"edited", of_.edition.outdates},
+                                {"requests", nullptr},
+                                {"budget_rows", nullptr},
+                                {"max_calls_rows", nullptr},
                                 {"cost_usd", nullptr}};
+    if (const auto count = requests()) members["requests"] = *count;
+    if (const auto rows = rows_in_budget()) members["budget_rows"] = *rows;
+    if (const auto rows = rows_in_calls()) members["max_calls_rows"] = *rows;
     if (const auto mean = mean_cost())
         members["cost_usd"] = setup::rounded_usd(mean->first * static_cast<double>(to_run_));
     return setup::json_line(members);

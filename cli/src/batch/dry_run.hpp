@@ -38,6 +38,12 @@ private:
     [[nodiscard]] coro::task<result<void>> sample(coro::call_context context);
     /// Mean cost of a row in US dollars, and how many rows it is taken from.
     [[nodiscard]] std::optional<std::pair<double, std::uint64_t>> mean_cost() const;
+    /// Requests of the rows that would run; nothing: unknown.
+    [[nodiscard]] std::optional<std::uint64_t> requests() const;
+    /// How many of them the bounds allow; nothing: no bound, or it is not known what a row uses.
+    [[nodiscard]] std::optional<std::uint64_t> rows_in_budget() const;
+    [[nodiscard]] std::optional<std::uint64_t> rows_in_calls() const;
+    [[nodiscard]] std::string bounds_text() const;
 
     parts of_;
     std::uint64_t total_ = 0;

@@ -17,10 +17,17 @@ int rank_of(ports::row_status status) noexcept {
 
 known_table::known_table(std::vector<ports::known_row> rows, bool ids_are_given)
     : rows_(std::move(rows)), seen_(rows_.size()), ids_are_given_(ids_are_given) {
-    // Far above the positions of the input, which later processes may see grow.
-    constexpr std::uint64_t moved_rows = std::uint64_t{1} << 40;
-    next_free_ = moved_rows;
-    if (!rows_.empty()) next_free_ = std::max(next_free_, rows_.back().row + 1);
+    if (!rows_.empty()) first_new_ = rows_.back().row + 1;
+    next_free_ = first_new_;
+}
+
+std::uint64_t known_table::new_number(std::uint64_t position) {
+    // Below the numbers of this process, the positions that no row of the run has are free.
+    const bool is_free =
+        position < first_new_ ? !at_number(position).has_value() : position >= next_free_;
+    if (!is_free) return next_free_++;
+    next_free_ = std::max(next_free_, position + 1);
+    return position;
 }
 
 std::optional<std::size_t> known_table::at_number(std::uint64_t number) const {
@@ -86,6 +93,15 @@ std::optional<std::size_t> known_table::find_duplicate(const rows::row_origin& r
     return rejected_at(same_place);
 }
 
+std::uint64_t known_table::unseen_ends() const {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const bool has_ended = rows_[i].status != ports::row_status::begun;
+        if (has_ended && !rows_[i].outdated && !seen_[i]) ++count;
+    }
+    return count;
+}
+
 known_table::match known_table::look_up(const rows::row_origin& row) {
     match found;
     found.duplicate = ids_are_given_ && !ids_.insert(row.id_digest).second;
@@ -96,7 +112,7 @@ known_table::match known_table::look_up(const rows::row_origin& row) {
         return found;
     }
     // A row that moved keeps the number that it has in the run, which may be this one's place.
-    found.number = at_number(row.number) ? next_free_++ : row.number;
+    found.number = new_number(row.number);
     return found;
 }
 

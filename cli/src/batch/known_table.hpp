@@ -33,6 +33,9 @@ public:
     /// Whether the input of this process has had the row at that index of rows().
     [[nodiscard]] bool was_seen(std::size_t index) const { return seen_[index]; }
 
+    /// Rows that have ended under the program as it is now, and that the input has not had so far.
+    [[nodiscard]] std::uint64_t unseen_ends() const;
+
     [[nodiscard]] const std::vector<ports::known_row>& rows() const noexcept { return rows_; }
 
 private:
@@ -47,6 +50,9 @@ private:
     [[nodiscard]] std::optional<std::size_t> rejected_at(std::optional<std::size_t> place) const;
     void make_index();
     [[nodiscard]] std::optional<std::size_t> at_number(std::uint64_t number) const;
+    /// Of a row that the run does not know: its position, or the next number that no row of the run
+    /// has. Positions come once each, ascending.
+    [[nodiscard]] std::uint64_t new_number(std::uint64_t position);
 
     std::vector<ports::known_row> rows_;
     std::vector<bool> seen_; ///< in the input of this process
@@ -57,7 +63,8 @@ private:
     boost::unordered_flat_map<ports::digest128, indexes, digest_hash> further_;  ///< of those ids
     boost::unordered_flat_map<ports::digest128, indexes, digest_hash> rejected_; ///< by content
     boost::unordered_flat_set<ports::digest128, digest_hash> ids_; ///< of the input so far
-    std::uint64_t next_free_ = 0; ///< number of a row whose own is taken
+    std::uint64_t first_new_ = 0; ///< all numbers of the run so far are below
+    std::uint64_t next_free_ = 0; ///< number of a row whose position is taken
 };
 
 } // namespace heddle::cli

@@ -61,12 +61,12 @@ std::optional<std::string> plan_log::stand_in(const ports::digest128& path, std:
     return use(next.front(), name);
 }
 
-const std::string& plan_log::use(std::size_t index, std::string_view name) {
+std::string plan_log::use(std::size_t index, std::string_view name) {
     answer& found = answers_[index];
     found.used = true;
     // A program may expect that a file is missing, say: what a model answers nobody knows.
     lost_ = lost_ || (name.starts_with("task ") && is_failure_(found.body));
-    return found.body;
+    return replaces_ ? replaces_(found.body) : found.body;
 }
 
 } // namespace heddle::cli

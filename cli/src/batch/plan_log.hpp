@@ -43,6 +43,10 @@ public:
     [[nodiscard]] std::optional<std::string> stand_in(const ports::digest128& path,
                                                       std::string_view name) override;
     void note_lost() override { lost_ = true; }
+    /// Answers that stand in become what `by` makes of them.
+    void replace_answers(std::function<std::string(const std::string&)> by) {
+        replaces_ = std::move(by);
+    }
     [[nodiscard]] bool alters() const noexcept override { return alters_; }
 
     using steps = std::map<ports::digest128, std::string>; ///< names by paths
@@ -60,10 +64,11 @@ private:
         std::string body;
         bool used = false;
     };
-    [[nodiscard]] const std::string& use(std::size_t index, std::string_view name);
+    [[nodiscard]] std::string use(std::size_t index, std::string_view name);
     void add_answer(ports::step_record record);
 
     std::function<bool(const std::string&)> is_failure_;
+    std::function<std::string(const std::string&)> replaces_; ///< empty: they stay
     std::vector<ports::step_record> earlier_;
     std::map<std::uint64_t, double> costs_; ///< of spares, by their numbers
     double known_usd_ = 0;

@@ -1,5 +1,6 @@
 #include "batch/row_attempt.hpp"
 
+#include "json_or_text.hpp"
 #include "render.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -11,7 +12,8 @@
 #include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
-#include <boost/json/parse.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 
 #include <algorithm>
 
@@ -34,7 +36,7 @@ std::string reason_of(const error& failure) {
 /// The error as the command line prints it, without what is long and differs from run to run.
 std::string json_of_error(const error& failure, const source_map& sources) {
     boost::json::value whole =
-        boost::json::parse(render_error_json(failure, sources, exit_code::failed, {}));
+        json_or_text(render_error_json(failure, sources, exit_code::failed, {}));
     boost::json::object described = std::move(whole.as_object().at("error").as_object());
     described.erase("result");
     if (const value* failed = failed_result_in(failure)) {

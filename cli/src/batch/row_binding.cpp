@@ -25,6 +25,11 @@ std::string list_of(const std::vector<std::string>& names) {
     return names.size() > shown ? text + ", …" : text;
 }
 
+bool takes_whole_row(const lang::function& code) {
+    const std::vector<std::string>& parameters = code.parameter_names;
+    return parameters.size() == 1 && parameters.front() == "row" && !code.has_rest;
+}
+
 /// What is wrong with the columns of a row.
 error columns_error(const std::vector<std::string>& missing,
                     const std::vector<std::string>& unknown,
@@ -61,6 +66,22 @@ result<void> row_binding::check_inputs(host::session& session, const value& main
     return {};
 }
 
+std::vector<std::string> row_binding::needed_columns(host::session& session,
+                                                     const value& main) const {
+    const lang::function& code = *lang::closure_of(main)->code;
+    const std::vector<std::string>& parameters = code.parameter_names;
+    std::vector<std::string> needed;
+    if (takes_whole_row(code)) return needed;
+    const auto given = read_inputs(session.memory(), inputs, std::nullopt);
+    for (std::size_t i = 0; i < code.required && i < parameters.size(); ++i) {
+        const bool there =
+            given && std::any_of(given->begin(), given->end(),
+                                 [&](const auto& each) { return each.first == parameters[i]; });
+        if (!there) needed.push_back(parameters[i]);
+    }
+    return needed;
+}
+
 result<std::vector<value>> row_binding::bind(host::session& session, const value& main,
                                              std::string_view row_json) const {
     lang::heap& memory = session.memory();
@@ -69,9 +90,7 @@ result<std::vector<value>> row_binding::bind(host::session& session, const value
     HEDDLE_TRY(value row, lang::json_to_value(memory, row_json, trusted));
     const lang::function& code = *lang::closure_of(main)->code;
     const std::vector<std::string>& parameters = code.parameter_names;
-    if (parameters.size() == 1 && parameters.front() == "row" && !code.has_rest) {
-        return std::vector<value>{std::move(row)};
-    }
+    if (takes_whole_row(code)) return std::vector<value>{std::move(row)};
     HEDDLE_TRY(named_inputs given, read_inputs(memory, inputs, std::nullopt));
     std::erase_if(given, [&](const auto& each) { return lang::map_find(row, each.first); });
     std::vector<std::string> columns;

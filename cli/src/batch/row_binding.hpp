@@ -21,6 +21,9 @@ struct row_binding {
     /// Looks at `inputs` before there is a row. Errors: invalid_argument naming the ones that main
     /// does not take, or that were given twice.
     [[nodiscard]] result<void> check_inputs(host::session& session, const lang::value& main) const;
+    /// The required parameters of main that `inputs` leaves to the columns.
+    [[nodiscard]] std::vector<std::string> needed_columns(host::session& session,
+                                                          const lang::value& main) const;
     /// Errors: invalid_argument naming columns that are missing or unknown, with a hint.
     [[nodiscard]] result<std::vector<lang::value>> bind(host::session& session,
                                                         const lang::value& main,

@@ -42,6 +42,8 @@ public:
     [[nodiscard]] coro::task<result<verdict>> look(const rows::row_item* item,
                                                    coro::call_context context);
 
+    /// The columns that the expression names.
+    [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
     /// Whether no further row is taken, because of the limit.
     [[nodiscard]] bool is_complete() const noexcept { return limit_ && taken_ >= *limit_; }
 

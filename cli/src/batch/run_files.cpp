@@ -50,7 +50,13 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open(coro::call_con
     co_return known;
 }
 
-void run_files::give_up() {
+void run_files::give_up(bool interrupted) {
+    if (is_open_ && journal_) {
+        batch_end end;
+        end.state = interrupted ? "interrupted" : "stopped";
+        if (!interrupted) end.stopped_by = "error";
+        (void)note_end(std::move(end)); // the command has something worse to report
+    }
     if (is_open_ || !has_made_folder_) return;
     journal_.reset();
     const std::filesystem::path folder = of_.asked.run_folder();
@@ -75,6 +81,8 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open_all(coro::call
     if (keeps) {
         manifest_.errors_in_output = of_.asked.errors_in_output;
         manifest_.parks = manifest_.parks || of_.asked.park;
+        manifest_.notes_end = true;
+        manifest_.end.reset();
         if (auto wrote = write_manifest(of_.asked.run_folder(), manifest_); !wrote)
             co_return std::move(wrote).error();
     }
@@ -99,6 +107,11 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open_journal_rows(
     if (noted) noted = co_await restore_output(*known, context);
     if (!noted) co_return std::move(noted).error();
     co_return known;
+}
+
+result<void> run_files::note_end(batch_end end) {
+    manifest_.end = std::move(end);
+    return write_manifest(of_.asked.run_folder(), manifest_);
 }
 
 result<void> run_files::note_parking() {
@@ -143,7 +156,7 @@ result<void> run_files::open_run() {
     const std::string folder = of_.asked.run_folder();
     std::error_code failed;
     const bool was_there = std::filesystem::exists(folder, failed);
-    HEDDLE_CHECK(make_run_folder(folder));
+    HEDDLE_CHECK(make_run_folder(folder, of_.asked.run.empty() ? "--out" : "--run"));
     has_made_folder_ = !was_there && !failed;
     continues_ = std::filesystem::exists(manifest_file(folder), failed);
     // Refuses a run of a newer heddle before its journal gets the layout of this one.

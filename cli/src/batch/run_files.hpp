@@ -58,8 +58,9 @@ public:
     /// Result: the rows of the journal. Errors: what the command refuses; io_error.
     [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open(
         coro::call_context context);
-    /// Something was wrong before the first row: nothing is left of a run that is new.
-    void give_up();
+    /// Something was wrong before the first row, or somebody has `interrupted` the command: nothing
+    /// is left of a run that is new.
+    void give_up(bool interrupted);
 
     /// How the rows ended.
     struct ending {
@@ -76,6 +77,8 @@ public:
     /// Null: nothing is kept, or open() has not been called.
     [[nodiscard]] store::run_store* journal() noexcept { return journal_.get(); }
     [[nodiscard]] const run_manifest& manifest() const noexcept { return manifest_; }
+    /// Notes in the manifest how the process ends. Errors: io_error.
+    [[nodiscard]] result<void> note_end(batch_end end);
     /// Notes in the manifest that requests of the run are parked. Errors: io_error.
     [[nodiscard]] result<void> note_parking();
     /// What `heddle runs set` has changed and what earlier processes were asked for, for the

@@ -1,5 +1,7 @@
 #include "batch/run_limits.hpp"
 
+#include <heddle/setup/display_text.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -31,8 +33,17 @@ constexpr std::array<limit_row, 7> rows{{{"concurrency", 1, 1e6, true, false},
 std::string text_of(double number) {
     if (number == no_limit) return "none";
     char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, number).ptr;
+    // As an option takes it: 1000000, not 1e+06.
+    const bool is_whole = std::trunc(number) == number && std::abs(number) < 1e18;
+    const auto end =
+        is_whole ? std::to_chars(text, text + sizeof text, static_cast<std::int64_t>(number)).ptr
+                 : std::to_chars(text, text + sizeof text, number).ptr;
     return {text, end};
+}
+
+/// For people: 1,000,000.
+std::string bound_text(double number) {
+    return number < 1000 ? text_of(number) : setup::grouped(static_cast<std::uint64_t>(number));
 }
 
 error no_such_limit(const std::string& text) {
@@ -52,7 +63,7 @@ result<void> check_limit(const std::string& name, double value) {
     if (fits) return {};
     return error(errc::invalid_argument,
                  name + " must be a " + (row->is_count ? "whole number" : "number") + " from " +
-                     text_of(row->least) + " to " + text_of(row->most) +
+                     bound_text(row->least) + " to " + bound_text(row->most) +
                      (row->may_be_lifted ? ", or none" : ""));
 }
 

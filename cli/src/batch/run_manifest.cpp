@@ -1,13 +1,13 @@
 #include "batch/run_manifest.hpp"
 
 #include <heddle/base/hex.hpp>
+#include <heddle/base/json_parser.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/json_line.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -75,6 +75,40 @@ json::object object_of(const run_limits& limits) {
     return members;
 }
 
+json::value value_of(const std::optional<std::uint64_t>& count) {
+    return count ? json::value(*count) : json::value();
+}
+
+std::optional<std::uint64_t> count_in(const json::object& members, std::string_view name) {
+    const json::value* found = members.if_contains(name);
+    if (!found || !found->is_number()) return std::nullopt;
+    boost::system::error_code wrong;
+    const auto count = found->to_number<std::uint64_t>(wrong);
+    return wrong ? std::nullopt : std::optional(count);
+}
+
+json::value value_of(const std::optional<batch_end>& end) {
+    if (!end) return nullptr;
+    return json::object{{"state", end->state},
+                        {"stopped_by", end->stopped_by},
+                        {"total", value_of(end->total)},
+                        {"left", value_of(end->left)},
+                        {"left_is_estimate", end->left_is_estimate}};
+}
+
+std::optional<batch_end> end_in(const json::value& found) {
+    if (!found.is_object()) return std::nullopt;
+    const json::object& members = found.get_object();
+    batch_end end;
+    end.state = text_in(members, "state");
+    end.stopped_by = text_in(members, "stopped_by");
+    end.total = count_in(members, "total");
+    end.left = count_in(members, "left");
+    const json::value* estimated = members.if_contains("left_is_estimate");
+    end.left_is_estimate = estimated && estimated->is_bool() && estimated->get_bool();
+    return end;
+}
+
 run_limits limits_in(const json::object& members, std::string_view name) {
     run_limits limits;
     const json::value* found = members.if_contains(name);
@@ -113,34 +147,36 @@ bool holds_only_a_beginning(const std::string& folder) {
 } // namespace
 
 std::string run_manifest::to_json() const {
-    return setup::json_line(json::object{{"version", current_version},
-                                         {"run_id", run_id},
-                                         {"program", value_of(program)},
-                                         {"program_digest", program_digest},
-                                         {"begun_digest", begun_digest},
-                                         {"model", value_of(model)},
-                                         {"mixed", is_mixed},
-                                         {"output", value_of(output)},
-                                         {"dead_letters", value_of(dead_letters)},
-                                         {"id_field", value_of(id_field)},
-                                         {"seed", std::to_string(seed)},
-                                         {"strict", strict},
-                                         {"errors_in_output", errors_in_output},
-                                         {"folder", value_of(folder)},
-                                         {"directory", value_of(directory)},
-                                         {"arguments", array_of(arguments)},
-                                         {"withheld", array_of(withheld)},
-                                         {"started", started},
-                                         {"heddle", heddle_version},
-                                         {"limits_set", object_of(limits.set)},
-                                         {"limits", object_of(limits.of_command)},
-                                         {"parks", parks},
-                                         {"parked", has_parked}});
+    json::object members{{"version", current_version},
+                         {"run_id", run_id},
+                         {"program", value_of(program)},
+                         {"program_digest", program_digest},
+                         {"begun_digest", begun_digest},
+                         {"model", value_of(model)},
+                         {"mixed", is_mixed},
+                         {"output", value_of(output)},
+                         {"dead_letters", value_of(dead_letters)},
+                         {"id_field", value_of(id_field)},
+                         {"seed", std::to_string(seed)},
+                         {"strict", strict},
+                         {"errors_in_output", errors_in_output},
+                         {"folder", value_of(folder)},
+                         {"directory", value_of(directory)},
+                         {"arguments", array_of(arguments)},
+                         {"withheld", array_of(withheld)},
+                         {"started", started},
+                         {"heddle", heddle_version},
+                         {"limits_set", object_of(limits.set)},
+                         {"limits", object_of(limits.of_command)},
+                         {"parks", parks},
+                         {"parked", has_parked}};
+    if (notes_end) members["end"] = value_of(end);
+    return setup::json_line(members);
 }
 
 result<run_manifest> run_manifest::from_json(const std::string& text, const std::string& file) {
     boost::system::error_code wrong;
-    const json::value parsed = json::parse(text, wrong);
+    const json::value parsed = parse_json(text, wrong);
     if (wrong || !parsed.is_object()) return damaged(file, "is damaged: it holds no JSON object");
     const json::object& members = parsed.get_object();
     const json::value* version = members.if_contains("version");
@@ -178,6 +214,10 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
     content.parks = parks && parks->is_bool() && parks->get_bool();
     const json::value* parked = members.if_contains("parked");
     content.has_parked = parked && parked->is_bool() ? parked->get_bool() : content.parks;
+    if (const json::value* noted = members.if_contains("end")) {
+        content.notes_end = true;
+        content.end = end_in(*noted);
+    }
     return content;
 }
 
@@ -193,9 +233,14 @@ result<void> write_manifest(const std::string& folder, const run_manifest& conte
 }
 
 result<std::string> find_run(const std::string& name) {
-    std::error_code failed;
     for (const std::string& folder : {name, name + ".run"}) {
+        std::error_code failed;
         if (paths::exists(manifest_file(folder), failed)) return folder;
+        // A file is no directory, and has its run next to it.
+        if (failed == std::errc::permission_denied) {
+            return error(errc::io_error, folder + ": " + failed.message())
+                .with_hint("only the owner of a run can read it");
+        }
     }
     return error(errc::not_found, "there is no run \"" + name + "\"")
         .with_hint(
@@ -213,25 +258,28 @@ result<std::vector<std::string>> runs_below(const std::string& folder) {
         if (failed) break;
         std::string below = at->path().string();
         if (below.starts_with("./") && folder == ".") below.erase(0, 2);
-        if (paths::exists(manifest_file(below), failed)) found.push_back(std::move(below));
+        // One that may not be read is listed with that.
+        const bool is_run = paths::exists(manifest_file(below), failed) ||
+                            (failed == std::errc::permission_denied && below.ends_with(".run"));
+        if (is_run) found.push_back(std::move(below));
     }
     std::sort(found.begin(), found.end());
     return found;
 }
 
-result<void> make_run_folder(const std::string& folder) {
+result<void> make_run_folder(const std::string& folder, const std::string& option) {
     if (::mkdir(folder.c_str(), 0700) == 0) return {};
     const int why = errno;
     if (why != EEXIST) {
         error failure(why == ENOENT ? errc::not_found : errc::io_error,
-                      "--run: " + folder + ": " + std::strerror(why));
+                      option + ": " + folder + ": " + std::strerror(why));
         if (why == ENOENT) return std::move(failure).with_hint("its parent directory must exist");
         return failure;
     }
     std::error_code failed;
     struct stat about {};
     if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
-        return error(errc::invalid_argument, "--run: " + folder + " is not a directory");
+        return error(errc::invalid_argument, option + ": " + folder + " is not a directory");
     // A journal alone is left by a start that met a mistake before the first row.
     bool is_ours = holds_only_a_beginning(folder);
     for (const std::string& ours : {manifest_file(folder), folder + "/run.db"})
@@ -240,12 +288,12 @@ result<void> make_run_folder(const std::string& folder) {
         // What the rows hold is nobody else's business, and what steers the run neither.
         const bool is_open = (about.st_mode & 077) != 0;
         if (!is_open || ::chmod(folder.c_str(), about.st_mode & 0700) == 0) return {};
-        return error(errc::io_error, "--run: " + folder + " can be used by others")
-            .with_hint("name a directory of your own");
+        return error(errc::io_error, option + ": " + folder + " can be used by others")
+            .with_hint("name a directory of your own with --run");
     }
     return error(errc::invalid_argument,
-                 "--run: " + folder + " holds files and is not the folder of a run")
-        .with_hint("name a new or an empty directory");
+                 option + ": " + folder + " holds files and is not the folder of a run")
+        .with_hint("name a new or an empty directory with --run");
 }
 
 } // namespace heddle::cli

@@ -6,10 +6,20 @@
 #include <heddle/base/error.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace heddle::cli {
+
+/// How the last process of a batch has ended.
+struct batch_end {
+    std::string state;                  ///< "done", "waiting", "interrupted", "stopped"
+    std::string stopped_by;             ///< as in the summary: "budget"; or "error"; empty: nothing
+    std::optional<std::uint64_t> total; ///< rows; nothing: the input was not read to its end
+    std::optional<std::uint64_t> left;  ///< rows that have not ended; nothing: unknown
+    bool left_is_estimate = false;
+};
 
 /// The file run.json in the folder of a run. How the rows have ended is in the journal beside it.
 struct run_manifest {
@@ -34,9 +44,11 @@ struct run_manifest {
     std::vector<std::string> withheld;
     std::string started; ///< UTC, of the first process
     std::string heddle_version;
-    set_limits limits;       ///< of `heddle runs set`, for the next command
-    bool parks = false;      ///< requests were to wait for batches (--park), or have
-    bool has_parked = false; ///< requests have waited, or wait, for batches
+    set_limits limits;            ///< of `heddle runs set`, for the next command
+    bool parks = false;           ///< requests were to wait for batches (--park), or have
+    bool has_parked = false;      ///< requests have waited, or wait, for batches
+    bool notes_end = false;       ///< false: of a single run, or written by an earlier version
+    std::optional<batch_end> end; ///< nothing: a process is at work, or was killed
 
     /// Of `heddle run --run`, and not of a batch.
     [[nodiscard]] bool is_single() const noexcept {
@@ -55,12 +67,15 @@ struct run_manifest {
 /// Errors: io_error.
 [[nodiscard]] result<void> write_manifest(const std::string& folder, const run_manifest& content);
 
-/// The folder of a run that is named by its folder or its output file. Errors: not_found.
+/// The folder of a run that is named by its folder or its output file. Errors: not_found; io_error
+/// if it may not be read.
 [[nodiscard]] result<std::string> find_run(const std::string& name);
 /// The folders of runs directly below one, sorted, itself included. Errors: not_found.
 [[nodiscard]] result<std::vector<std::string>> runs_below(const std::string& folder);
-/// Makes the folder unless it is there, and lets only its owner use it. Errors: io_error naming it,
-/// invalid_argument for a folder that holds something else.
-[[nodiscard]] result<void> make_run_folder(const std::string& folder);
+/// Makes the folder unless it is there, and lets only its owner use it. `option`: which has named
+/// it, or the file that it is next to. Errors: io_error naming both, invalid_argument for a folder
+/// that holds something else.
+[[nodiscard]] result<void> make_run_folder(const std::string& folder,
+                                           const std::string& option = "--run");
 
 } // namespace heddle::cli

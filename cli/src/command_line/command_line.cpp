@@ -1,5 +1,7 @@
 #include "command_line/command_line.hpp"
 
+#include "command_line/spread_values.hpp"
+
 #include <heddle/base/json_string.hpp>
 #include <heddle/lang/realm.hpp>
 
@@ -76,6 +78,7 @@ struct command_line::entry {
     const command_row* row = nullptr;
     std::unique_ptr<command> work; ///< null for a parent
     CLI::App* app = nullptr;
+    std::vector<std::string> many_valued; ///< of its options
 };
 
 class command_line::state {
@@ -93,6 +96,7 @@ public:
             return early_end{exit_code::usage, help_of_app(app_, columns), {}, {}};
         if (asks_for_version(arguments)) return version(arguments);
         if (auto unknown = unknown_command(arguments)) return *std::move(unknown);
+        spread(arguments);
         std::reverse(arguments.begin(), arguments.end()); // as CLI11 wants them
         try {
             app_.parse(std::move(arguments));
@@ -156,10 +160,11 @@ private:
             parent = parent->get_subcommand(words[i]);
         CLI::App* app = parent->add_subcommand(words.back(), std::string(row.summary));
         set_up(*app);
-        entry added{&row, row.make ? row.make() : nullptr, app};
+        entry added{&row, row.make ? row.make() : nullptr, app, {}};
         if (added.work) {
             option_list options(*app);
             added.work->add_options(options);
+            added.many_valued = options.many_valued();
         } else {
             app->require_subcommand(1);
         }
@@ -222,6 +227,23 @@ private:
             at = *child;
         }
         return std::nullopt;
+    }
+
+    /// Of the command that the first words name.
+    void spread(std::vector<std::string>& arguments) const {
+        for (const entry& each : entries_) {
+            if (each.many_valued.empty()) continue;
+            const std::vector<std::string> words = words_of(each.row->name);
+            if (arguments.size() < words.size() ||
+                !std::equal(words.begin(), words.end(), arguments.begin()))
+                continue;
+            const auto first = arguments.begin() + static_cast<std::ptrdiff_t>(words.size());
+            std::vector<std::string> own =
+                spread_values(*each.app, each.many_valued, {first, arguments.end()});
+            arguments.erase(first, arguments.end());
+            arguments.insert(arguments.end(), own.begin(), own.end());
+            return;
+        }
     }
 
     /// The command that the arguments have reached.

@@ -113,6 +113,11 @@ option_ref option_list::option(const std::string& names, std::vector<std::string
     // One value for each option: what follows it may be an argument.
     return option_ref(app_.add_option(names, into, help)->type_size(1)->allow_extra_args(false));
 }
+option_ref option_list::values(const std::string& name, std::vector<std::string>& into,
+                               const std::string& help) {
+    many_valued_.push_back(name);
+    return option(name, into, help);
+}
 option_ref option_list::option(const std::string& names, std::uint64_t& into,
                                const std::string& help) {
     return option_ref(in_decimal<std::uint64_t>(app_.add_option(names, into, help)));

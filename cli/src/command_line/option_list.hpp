@@ -59,6 +59,10 @@ public:
                       const std::string& help);
     option_ref option(const std::string& names, std::vector<std::string>& into,
                       const std::string& help);
+    /// As a vector of option(), but the words up to the next option are values, too: those of a
+    /// pattern of the shell. See spread_values().
+    option_ref values(const std::string& name, std::vector<std::string>& into,
+                      const std::string& help);
     option_ref option(const std::string& names, std::uint64_t& into, const std::string& help);
     option_ref option(const std::string& names, std::optional<std::uint64_t>& into,
                       const std::string& help);
@@ -79,8 +83,14 @@ public:
     option_ref action(const std::string& names, std::function<void()> what,
                       const std::string& help);
 
+    /// Names of the options that values() has declared.
+    [[nodiscard]] const std::vector<std::string>& many_valued() const noexcept {
+        return many_valued_;
+    }
+
 private:
     CLI::App& app_;
+    std::vector<std::string> many_valued_;
 };
 
 } // namespace heddle::cli

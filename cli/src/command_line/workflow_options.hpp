@@ -60,6 +60,11 @@ struct workflow_options {
     bool drops_output = false;    ///< what the workflow prints and logs is not shown
     bool is_prompt = false;       ///< tasks are often defined again
     std::string default_tasks;    ///< the folder that is read if it exists and `tasks` is empty
+
+    /// Standard error is read by programs: errors and the end are objects there.
+    [[nodiscard]] bool errors_as_json() const noexcept {
+        return json || progress == progress_style::json;
+    }
 };
 
 /// Adds -v and -q. Result of verbosity(): see workflow_options::verbosity.

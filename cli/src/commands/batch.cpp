@@ -83,6 +83,9 @@ public:
             return "--park-wait reads the rows several times, so they must be in files";
         if (asked_.options.stream) return "--stream cannot be used with many rows";
         if (asked_.rows.files.empty()) return "--rows FILE is required; - is standard input";
+        if (asked_.file.ends_with(".jsonl") || asked_.file.ends_with(".csv") ||
+            asked_.file.ends_with(".tsv"))
+            return asked_.file + " is a file of rows: name the workflow, too";
         if (asked_.sample_rows != 0 && !asked_.dry_run) return "--sample-rows needs --dry-run";
         if (asked_.plan && asked_.dry_run) return "--plan and --dry-run exclude each other";
         if (asked_.plan && asked_.run_folder().empty()) return "--plan needs the journal of a run";
@@ -119,19 +122,20 @@ private:
         options.budget_usd.reset();
         options.max_calls.reset();
         options.many_rows = true;
-        options.parks_questions = asked_.journal;
+        options.parks_questions = true; // without a journal, they are refused
         // What is on standard output is read by programs: results, or the object of --json.
         options.prints_to_error = asked_.writes_to_standard_output() || options.json;
         options.default_tasks = setup::tasks_beside(asked_.file);
         if ((options.verbosity < 0 || options.json) && asked_.progress == progress_style::automatic)
             asked_.progress = progress_style::none;
+        options.progress = asked_.progress;
     }
 
     void add_input_options(option_list& to) {
         to.group("Rows");
-        to.option("--rows", asked_.rows.files,
-                  "File of rows: .jsonl, .csv, .tsv, .txt, also with .gz and .zst; - for standard "
-                  "input; repeatable")
+        to.values("--rows", asked_.rows.files,
+                  "Files of rows: .jsonl, .csv, .tsv, .txt, also with .gz and .zst; - for standard "
+                  "input. The words up to the next option are files, too: --rows *.jsonl")
             .value("FILE");
         to.option("--rows-format", rows_format_,
                   "Format of the rows, regardless of the file name: jsonl, csv, tsv or lines")
@@ -280,6 +284,12 @@ private:
 
     /// What is written is to be read again.
     [[nodiscard]] std::optional<std::string> check_columns() const {
+        // Where it is not known, opening the file reports that.
+        const auto format = rows::resolved_format(asked_.out);
+        const bool has_columns =
+            !format || *format == rows::result_format::csv || *format == rows::result_format::tsv;
+        if (columns_ && !has_columns)
+            return "--columns is for results in CSV and TSV: FILE.csv, FILE.tsv or --out-format";
         std::set<std::string_view> taken{"id",       "row",      "status",       "value",
                                          "error",    "requests", "input_tokens", "output_tokens",
                                          "cost_usd", "attempts", "duration_ms",  "maybe_paid"};

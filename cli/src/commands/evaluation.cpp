@@ -259,11 +259,11 @@ exit_code tell_error(const error& failure, exit_code code, bool json, console& o
     if (json && failure_report(failure)) {
         boost::json::value report = boost::json::parse(failure_report(failure)->json());
         if (report.is_object()) report.get_object()["exit_code"] = static_cast<int>(code);
-        output.err(setup::json_line(report));
+        output.err_data(setup::json_line(report));
         return code;
     }
     if (json) {
-        output.err(render_error_json(failure, no_sources, code, {}));
+        output.err_data(render_error_json(failure, no_sources, code, {}));
         return code;
     }
     if (code == exit_code::interrupted) {
@@ -294,16 +294,17 @@ exit_code evaluate_program(program source, const workflow_options& asked,
                            const setup::environment& variables, console& output) {
     raise_open_file_limit();
     workflow_options options = asked;
+    if (options.progress == progress_style::json) output.write_notes_as_json();
     std::optional<step_trace> trace;
     if (source.replay) trace.emplace(*source.replay, output);
     auto parts = set_up_run(source, options, trace ? &*trace : nullptr, variables, output);
-    if (!parts) return tell_usage_error(parts.error(), options.json, output);
+    if (!parts) return tell_usage_error(parts.error(), options.errors_as_json(), output);
     const std::unique_ptr<application> tools = std::move(parts->tools);
     workflow_run run;
     run.source = std::move(source);
     run.shown_task = options.show_prompts;
     auto session = tools->engine().new_session();
-    if (!session) return tell_usage_error(session.error(), options.json, output);
+    if (!session) return tell_usage_error(session.error(), options.errors_as_json(), output);
     run.session = *std::move(session);
     // It ends before the loop.
     const std::unique_ptr<kept_run> keeper = std::move(parts->kept);

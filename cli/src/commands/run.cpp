@@ -58,7 +58,7 @@ result<std::vector<tasks::template_call>> calls_of(const std::string& file,
 
 static exit_code run_file(const run_request& asked, const setup::environment& variables,
                           console& output) {
-    const bool json = asked.options.json;
+    const bool json = asked.options.errors_as_json();
     if (asked.file == "-" && asked.inputs.json_file == "-") {
         return tell_usage_error(
             error(errc::invalid_argument, "standard input cannot be both FILE and --input-json"),

@@ -46,14 +46,14 @@ std::string note_of_recording(const application& tools) {
 exit_code tell_failure(error failure, exit_code code, workflow_run& run, application& tools,
                        const workflow_options& options, console& output) {
     const call_counts& counts = tools.counts();
-    if (options.json) end_is_told();
+    if (options.errors_as_json()) end_is_told();
     failure = with_model_hint(std::move(failure), tools.has_services());
     failure = with_input_hint(std::move(failure), run.source.inputs);
     failure = with_map_hint(std::move(failure));
-    if (options.json) {
-        output.err(render_error_json(failure, run.session->realm().sources(), code, counts,
-                                     note_of_recording(tools),
-                                     run.unwritten ? &*run.unwritten : nullptr));
+    if (options.errors_as_json()) {
+        output.err_data(render_error_json(failure, run.session->realm().sources(), code, counts,
+                                          note_of_recording(tools),
+                                          run.unwritten ? &*run.unwritten : nullptr));
         return code;
     }
     if (const std::string note = note_of_recording(tools); !note.empty()) {
@@ -66,7 +66,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     }
     // A mistake of the command line has no place in the source and no kind in the language.
     if (code == exit_code::usage && failure.code() == errc::invalid_argument) {
-        return tell_usage_error(failure, options.json, output);
+        return tell_usage_error(failure, options.errors_as_json(), output);
     }
     output.err_styled(run.session->render(failure, output.err_in_colour()));
     // The partial response was paid for. As the value of the run it is on standard output.
@@ -85,17 +85,18 @@ void tell_counts(const call_counts& counts, exit_code code, const workflow_optio
                  console& output) {
     const bool watched = output.traits().err_is_terminal && !options.json;
     if (!counts.any() || options.verbosity < (watched ? 0 : 1)) return;
-    output.err(options.json ? render_counts_json(counts, code) : counts.summary() + "\n");
+    if (options.errors_as_json()) output.err_data(render_counts_json(counts, code));
+    else output.err(counts.summary() + "\n");
 }
 
 /// Reports that the run succeeded but its output could not be written, with what was paid for.
 exit_code tell_loss(const error& lost, application& tools, const workflow_options& options,
                     console& output) {
     const call_counts& counts = tools.counts();
-    if (options.json) {
+    if (options.errors_as_json()) {
         end_is_told();
-        output.err(render_error_json(lost, source_map(), exit_code::failed, counts,
-                                     note_of_recording(tools)));
+        output.err_data(render_error_json(lost, source_map(), exit_code::failed, counts,
+                                          note_of_recording(tools)));
         return exit_code::failed;
     }
     output.err("heddle: " + lost.message() + "\n");
@@ -155,12 +156,12 @@ exit_code tell_waiting(const workflow_run& run, const workflow_options& options,
         return tell_error(
             error(errc::io_error, "no batch could be submitted: " + parking.problems().front())
                 .with_hint("the same command tries again"),
-            exit_code::failed, options.json, output);
+            exit_code::failed, options.errors_as_json(), output);
     }
     if (parking.cancels()) return exit_code::done; // what was cancelled has been said
-    if (options.json) {
+    if (options.errors_as_json()) {
         end_is_told();
-        output.err(setup::json_line(
+        output.err_data(setup::json_line(
             boost::json::object{{"exit_code", static_cast<int>(exit_code::rows_wait)},
                                 {"parked_calls", parking.open_calls()},
                                 {"batches", parking.open_batches()},

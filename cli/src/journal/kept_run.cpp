@@ -18,6 +18,7 @@
 #include <heddle/setup/journal/row_failures.hpp>
 #include <heddle/setup/json_line.hpp>
 #include <heddle/tasks/output/task_result.hpp>
+#include <heddle/tasks/session/session_tasks.hpp>
 
 #include <boost/json/value.hpp>
 
@@ -269,6 +270,10 @@ void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
         which.replayed.emplace(std::move(of));
         return;
     }
+    has_responses_ = std::any_of(records.begin(), records.end(), [](const auto& each) {
+        return each.kind == ports::step_kind::request || each.kind == ports::step_kind::reused ||
+               ports::is_of_earlier_program(each.kind);
+    });
     host::row_history history = host::read_history(std::move(records), failure);
     for (ports::step_record& each : history.newly_lost) note_lost(std::move(each));
     which.kept.emplace(*journal_, row_number, seed, std::move(history.replayed));
@@ -280,8 +285,8 @@ void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
     }
 }
 
-/// The budget of the session counts what is replayed, but neither what an earlier version of the
-/// program has spent nor requests whose response was lost.
+/// The budget of the session has calls wait for each other. Where they may reuse responses, it
+/// refuses none of them, but requests are refused here.
 result<void> kept_run::keeps_to_budget(const ports::step_spending& next) const {
     constexpr double rounding = 1 + 1e-9;
     const ports::step_spending& spent = spent_before_;
@@ -306,7 +311,10 @@ result<void> kept_run::keeps_to_budget(const ports::step_spending& next) const {
 /// What was spent before the evaluation that begins, lost requests included.
 coro::task<result<void>> kept_run::count_earlier() {
     result<void> kept = co_await journal_->flush(context()); // the totals are of what is written
-    if (kept) spent_before_ = journal_->totals().spent;
+    if (!kept) co_return kept;
+    spent_before_ = journal_->totals().spent;
+    auto* const known = dynamic_cast<tasks::session_tasks*>(session_->operators());
+    if (known) known->follow_journal(spent_before_, has_responses_);
     co_return kept;
 }
 

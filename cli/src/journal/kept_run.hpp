@@ -146,6 +146,7 @@ private:
     std::string greeting_;
     std::optional<ports::row_end> recorded_end_; ///< of a replay
     std::vector<std::string> noted_imports_;
+    bool has_responses_ = false;      ///< that calls of the evaluation may use
     std::int64_t longest_output_ = 0; ///< tokens of the longest response of the run
     phase top_;
     phase main_;

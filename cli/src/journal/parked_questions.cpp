@@ -56,7 +56,9 @@ tasks::user_question question_in(const std::string& text) {
 coro::task<result<std::string>> ask_later(tasks::user_question asked, coro::call_context context) {
     if (!context.step) {
         co_return error(lang::errc::permission, "system:ask_user: nobody can answer here")
-            .with_hint("a row waits for an answer only in a batch with a journal");
+            .with_hint(
+                "leave out --no-journal: with a journal, the row waits for an answer "
+                "('heddle runs answer')");
     }
     const std::string text = text_of(asked);
     if (auto answer = context.step->take(key_of(answer_name, text)))

@@ -60,6 +60,8 @@ result<bool> row_pass::open_file() {
     if (is_delimited(format_)) {
         fields_.emplace(format_ == row_format::csv ? ',' : '\t', input_.max_row_bytes);
         HEDDLE_CHECK(read_header());
+    } else if (format_ == row_format::lines) {
+        HEDDLE_CHECK(check_columns(0, {"line"}));
     }
     return true;
 }
@@ -175,7 +177,15 @@ result<void> row_pass::read_header() {
     if (!input_.id_field.empty() && !id_column_)
         return file_error(header->line, "no column has the name " + json_string(input_.id_field))
             .with_hint("the id must be one of the columns");
-    return {};
+    return check_columns(header->line, names_);
+}
+
+result<void> row_pass::check_columns(std::uint64_t line,
+                                     const std::vector<std::string>& columns) const {
+    if (!input_.check_columns) return {};
+    auto fits = input_.check_columns(columns);
+    if (fits) return {};
+    return file_error(line, fits.error().message()).with_hint(fits.error().info().hint);
 }
 
 result<std::optional<row_item>> row_pass::next() {

@@ -48,6 +48,8 @@ private:
 
     [[nodiscard]] result<bool> open_file(); ///< false: there is no further one
     [[nodiscard]] result<void> read_header();
+    [[nodiscard]] result<void> check_columns(std::uint64_t line,
+                                             const std::vector<std::string>& columns) const;
     [[nodiscard]] result<piece> next_piece(); ///< empty at the end of the file
     [[nodiscard]] result<std::optional<record>> next_record();
     void keep(std::string_view bytes);

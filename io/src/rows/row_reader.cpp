@@ -133,6 +133,11 @@ result<std::optional<row_item>> row_reader::next() {
     return item;
 }
 
+void row_reader::check_columns(
+    std::function<result<void>(const std::vector<std::string>& columns)> check) {
+    state_->input.check_columns = std::move(check);
+}
+
 void row_reader::interrupt() noexcept { state_->stop.request(); }
 
 row_progress row_reader::progress() const noexcept {

@@ -15,9 +15,6 @@ namespace heddle::rows {
 [[nodiscard]] result<std::unique_ptr<result_writer>> open_delimited_results(
     const result_output& output, char separator);
 
-/// The format, by the extension where it is automatic. Errors: invalid_argument.
-[[nodiscard]] result<result_format> resolved_format(const result_output& output);
-
 /// "done", "failed", "rejected", "begun".
 [[nodiscard]] std::string_view word_of(ports::row_status status) noexcept;
 

@@ -9,9 +9,9 @@ namespace heddle::store {
 namespace {
 
 constexpr std::int64_t our_application = 0x68646c72; // "hdlr"
-/// 3: calls are parked, and records may be `tool` or `refused`. 2: rows.emitted may be `outdated`,
-/// records have further kinds, and meta has output_phase.
-constexpr std::int64_t layout_version = 3;
+/// 4: records may be `unanswered`. 3: calls are parked, and records may be `tool` or `refused`. 2:
+/// rows.emitted may be `outdated`, records have further kinds, and meta has output_phase.
+constexpr std::int64_t layout_version = 4;
 constexpr std::int64_t oldest_version = 1; ///< that this code reads as it is
 
 // Rows are narrow, so that a million of them are read at once when a run begins again; what is
@@ -169,14 +169,28 @@ result<sqlite_database> opened_to_write(const run_store_options& options) {
     return database;
 }
 
-result<sqlite_database> opened_to_read(const std::string& file) {
-    if (!exists(file)) return no_run();
-    HEDDLE_TRY(sqlite_database database,
-               sqlite_database::open(file, sqlite_database::if_absent::fail));
+result<sqlite_database> ready_to_read(result<sqlite_database> opened) {
+    HEDDLE_TRY(sqlite_database database, std::move(opened));
     HEDDLE_TRY(const bool empty, is_empty(database));
     if (empty) return no_run();
     HEDDLE_CHECK(database.run("PRAGMA query_only = ON; PRAGMA cache_size = -8192"));
     return database;
+}
+
+result<sqlite_database> opened_to_read(const std::string& file) {
+    if (!exists(file)) return no_run();
+    auto database = ready_to_read(sqlite_database::open(file, sqlite_database::if_absent::fail));
+    if (database || database.error().info().hint != sqlite_database::not_writable_hint)
+        return database;
+    // SQLite makes files next to a database with a log, which a reader needs only for the log.
+    struct stat log {};
+    if (::stat((file + "-wal").c_str(), &log) == 0 && log.st_size != 0) {
+        return error(errc::io_error,
+                     "its last records are in run.db-wal, and nothing can be "
+                     "written next to that")
+            .with_hint("copy the folder of the run to a place where you can write");
+    }
+    return ready_to_read(sqlite_database::open_unchanging(file));
 }
 
 } // namespace

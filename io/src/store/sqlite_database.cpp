@@ -22,7 +22,7 @@ std::string hint_for(int code) {
     case SQLITE_FULL: return "the disk is full";
     case SQLITE_READONLY:
     case SQLITE_PERM:
-    case SQLITE_CANTOPEN: return "the file and its folder must be writable";
+    case SQLITE_CANTOPEN: return std::string(sqlite_database::not_writable_hint);
     default: return {};
     }
 }
@@ -49,7 +49,7 @@ namespace {
 
 error unusable(int why) {
     return error(errc::io_error, std::strerror(why))
-        .with_hint("the file and its folder must be writable");
+        .with_hint(std::string(sqlite_database::not_writable_hint));
 }
 
 /// An empty file, made by us: SQLite would follow the umask, and responses are nobody else's
@@ -79,6 +79,25 @@ result<sqlite_database> sqlite_database::open(const std::string& file, if_absent
     sqlite_database made_one(raw, std::move(wait), file);
     if (opened != SQLITE_OK) return failure_of(raw);
     sqlite3_busy_handler(raw, go_on_waiting, made_one.wait_.get());
+    return made_one;
+}
+
+result<sqlite_database> sqlite_database::open_unchanging(const std::string& file) {
+    std::string address = "file:";
+    for (const char c : file) {
+        if (c == '%') address += "%25";
+        else if (c == '?') address += "%3f";
+        else if (c == '#') address += "%23";
+        else address += c;
+    }
+    address += "?immutable=1";
+    sqlite3* raw = nullptr;
+    auto wait = std::make_unique<busy_wait>();
+    const int opened =
+        sqlite3_open_v2(address.c_str(), &raw,
+                        SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+    sqlite_database made_one(raw, std::move(wait), file);
+    if (opened != SQLITE_OK) return failure_of(raw);
     return made_one;
 }
 

@@ -52,6 +52,9 @@ public:
     /// Opens or makes the file, with permissions for its owner only. Errors: io_error.
     [[nodiscard]] static result<sqlite_database> open(const std::string& file,
                                                       if_absent wanted = if_absent::make);
+    /// Opens a file that no process changes meanwhile, and whose log is empty, to read it where
+    /// nothing can be written. Errors: io_error.
+    [[nodiscard]] static result<sqlite_database> open_unchanging(const std::string& file);
     sqlite_database(sqlite_database&&) noexcept = default;
     sqlite_database& operator=(sqlite_database&&) = delete;
     /// Leaves the log of changes where it is when the file has got lost: it is that of the file
@@ -73,6 +76,9 @@ public:
     /// The hint of failures that come from the content of the file.
     static constexpr std::string_view damaged_hint =
         "the file is damaged or no store; delete it, and a new one is created";
+    /// The hint of failures that come from a place where nothing can be written.
+    static constexpr std::string_view not_writable_hint =
+        "the file and its folder must be writable";
     /// What SQLite reports of the last call of `raw`, with what can be done about it. Retryable
     /// when another connection was in the way.
     [[nodiscard]] static error failure_of(sqlite3* raw);

@@ -60,6 +60,12 @@ public:
     [[nodiscard]] std::size_t used() const noexcept { return used_; }
     [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
     void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
+    /// What was there before the limit was set is in addition to what messages call the limit.
+    void set_held(std::size_t bytes) noexcept { held_ = bytes; }
+    /// The limit for messages: as it was asked for.
+    [[nodiscard]] std::size_t limit_asked() const noexcept {
+        return limit_ == SIZE_MAX || limit_ < held_ ? limit_ : limit_ - held_;
+    }
     [[nodiscard]] bool over_limit() const noexcept { return used_ > limit_; }
     /// Frees what is dead first where that may help.
     [[nodiscard]] bool can_allocate(std::size_t bytes) noexcept {
@@ -174,6 +180,7 @@ private:
     std::size_t next_block_;
     std::size_t used_ = 0;
     std::size_t limit_ = SIZE_MAX;
+    std::size_t held_ = 0; ///< of limit_: before it was set
     std::size_t refused_ = 0;
     std::size_t live_ = 0;
     object* dying_ = nullptr; ///< the last of them, linked by object::owner

@@ -62,7 +62,7 @@ bool native_call::reserve(std::size_t bytes) {
     if (memory_.make_room(bytes)) return true;
     fail(error(errc::limit, std::string(row_->name) + ": " + std::to_string(bytes) +
                                 " more bytes would pass the memory limit of " +
-                                std::to_string(memory_.limit()))
+                                std::to_string(memory_.limit_asked()) + " bytes")
              .with_origin(error_origin::script));
     return false;
 }

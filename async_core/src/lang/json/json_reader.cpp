@@ -132,7 +132,7 @@ void json_reading::skip_blanks() {
 json_reading::failure json_reading::check_memory() const {
     if (memory_.can_allocate(scratch_.capacity())) return std::nullopt;
     return error(errc::limit, "the JSON text needs more than the memory limit of " +
-                                  std::to_string(memory_.limit()) + " bytes");
+                                  std::to_string(memory_.limit_asked()) + " bytes");
 }
 
 /// The first byte that is no UTF-8, or npos. Nothing: stop.

@@ -160,7 +160,7 @@ std::optional<error> interpreter::limit_passed() {
     if (auto over = sandbox_over(memory_is_over ? memory_.used() : 0)) return over;
     if (memory_is_over) {
         error over = error(errc::limit, "the memory limit of this run (" +
-                                            std::to_string(memory_.limit() / (1024 * 1024)) +
+                                            std::to_string(memory_.limit_asked() / (1024 * 1024)) +
                                             " MiB) is used up at a depth of " +
                                             std::to_string(f_.frames_.size()) + " calls")
                          .with_hint(

@@ -54,7 +54,7 @@ private:
             if (out.size() <= options.max_bytes) continue;
             return result<std::string>(
                 error(errc::limit, "the text of the values does not fit in the memory limit of " +
-                                       std::to_string(memory.limit()) + " bytes"));
+                                       std::to_string(memory.limit_asked()) + " bytes"));
         }
         auto text = std::move(out).text();
         if (!text) return std::nullopt;

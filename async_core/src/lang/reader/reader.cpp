@@ -139,7 +139,7 @@ std::optional<error> reading::check_memory() const {
         spans_.size() * sizeof(source_span) + frames_.capacity() * sizeof(open_frame);
     if (memory_.can_allocate(scratch)) return std::nullopt;
     return error(errc::limit, "reading needs more than the memory limit of " +
-                                  std::to_string(memory_.limit()) + " bytes");
+                                  std::to_string(memory_.limit_asked()) + " bytes");
 }
 
 /// Refuses a second expression where one is wanted.

@@ -55,23 +55,26 @@ bool spending_ledger::comes_too_soon(const expected_cost& wanted,
     return all > *bounds_.usd * rounding;
 }
 
-spending_ledger::verdict spending_ledger::ask(const expected_cost& wanted,
-                                              bool has_turn) const noexcept {
+spending_ledger::verdict spending_ledger::ask_bounds(const expected_cost& wanted) const noexcept {
     if (bounds_.calls && calls_ >= *bounds_.calls) {
         // What is in flight may prove to need no request, and be given back.
         return in_flight_ != 0 && *bounds_.calls != 0 ? verdict::later : verdict::refused;
     }
-    if (bounds_.usd) {
-        const double most = *bounds_.usd * rounding;
-        const cost_estimate cost = wanted.now();
-        if (spent_ + cost.usd > most || (spent_ >= most && cost.ceiling > 0)) {
-            return verdict::refused;
-        }
-        const bool alone = in_flight_ == 0;
-        if (!alone && spent_ + reserved() + cost.ceiling > most) return verdict::later;
-        if (cost.guessed && in_flight_of(wanted.kind) >= max_guessed) return verdict::later;
-        if (comes_too_soon(wanted, cost)) return verdict::later;
-    }
+    if (!bounds_.usd) return verdict::granted;
+    const double most = *bounds_.usd * rounding;
+    const cost_estimate cost = wanted.now();
+    if (spent_ + cost.usd > most || (spent_ >= most && cost.ceiling > 0)) return verdict::refused;
+    const bool alone = in_flight_ == 0;
+    if (!alone && spent_ + reserved() + cost.ceiling > most) return verdict::later;
+    if (cost.guessed && in_flight_of(wanted.kind) >= max_guessed) return verdict::later;
+    return comes_too_soon(wanted, cost) ? verdict::later : verdict::granted;
+}
+
+spending_ledger::verdict spending_ledger::ask(const expected_cost& wanted,
+                                              bool has_turn) const noexcept {
+    const verdict found = ask_bounds(wanted);
+    if (found == verdict::refused && may_reuse_) return verdict::granted;
+    if (found != verdict::granted) return found;
     const bool others_first = turn_ || !waiting_.empty();
     return others_first && !has_turn ? verdict::later : verdict::granted;
 }
@@ -105,6 +108,13 @@ void spending_ledger::settle(const expected_cost& taken, double spent, bool sent
     give_turn();
 }
 
+void spending_ledger::give_back(double spent, bool sent) noexcept {
+    if (!follows_journal_) return;
+    spent_ = std::max(0.0, spent_ - spent);
+    if (sent && calls_ != 0) --calls_;
+    give_turn();
+}
+
 bool spending_ledger::holds_again(const expected_cost& taken, double lost) const noexcept {
     if (!bounds_.usd) return true;
     const double others = in_flight_ > 1 ? reserved() - taken.now().ceiling : 0;
@@ -115,7 +125,8 @@ spent_budget spending_ledger::refusal(const cost_estimate& wanted) const {
     if (bounds_.calls && calls_ >= *bounds_.calls) {
         const auto limit = static_cast<double>(*bounds_.calls);
         return {"calls", static_cast<double>(calls_), limit,
-                "max-calls: all " + std::to_string(*bounds_.calls) + " calls are used"};
+                "max-calls: all " + std::to_string(*bounds_.calls) + " calls " +
+                    (follows_journal_ ? "of the run " : "") + "are used"};
     }
     return money_refusal(wanted);
 }
@@ -274,9 +285,17 @@ void spending_share::settle(double spent, bool sent) noexcept {
     settled_at_ = expected();
     settled_unseen_ = guessed();
     if (!std::exchange(held_, false)) return;
+    counted_ = spent;
+    counted_call_ = sent;
     const auto innermost = std::exchange(extent_, {});
     each_ledger(innermost, session_,
                 [&](spending_ledger& each) { each.settle(taken_, spent, sent); });
+}
+
+void spending_share::note_paid_earlier() noexcept {
+    const double spent = std::exchange(counted_, 0.0);
+    const bool sent = std::exchange(counted_call_, false);
+    if (session_ && !held_) session_->give_back(spent, sent);
 }
 
 } // namespace heddle::tasks

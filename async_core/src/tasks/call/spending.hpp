@@ -56,9 +56,21 @@ public:
     void settle(const expected_cost& taken, double spent, bool sent) noexcept;
     /// Counts what was paid for by an earlier execution of the same part of the run.
     void note_paid(double spent, std::uint64_t calls) noexcept {
+        if (follows_journal_) return;
         spent_ += spent;
         calls_ += calls;
     }
+    /// The journal of the run counts what all its executions have paid for, so far `spent` and
+    /// `calls`, and refuses requests that pass the budget. `may_reuse`: it has responses that cost
+    /// nothing now. Then a call is not refused here: it may have one of them.
+    void follow_journal(double spent, std::uint64_t calls, bool may_reuse) noexcept {
+        follows_journal_ = true;
+        may_reuse_ = may_reuse;
+        spent_ = spent;
+        calls_ = calls;
+    }
+    /// A call that was settled had a response that the journal has counted.
+    void give_back(double spent, bool sent) noexcept;
     /// Whether the calls in flight still fit if one of them, `taken`, is sent again after it has
     /// cost `lost`.
     [[nodiscard]] bool holds_again(const expected_cost& taken, double lost) const noexcept;
@@ -96,6 +108,7 @@ private:
         std::uint64_t count = 0;
         double first_ceilings = 0; ///< set aside until one of the kind has ended
     };
+    [[nodiscard]] verdict ask_bounds(const expected_cost& wanted) const noexcept;
     void give_turn() noexcept;
     [[nodiscard]] double reserved() const noexcept;
     [[nodiscard]] bool comes_too_soon(const expected_cost& wanted,
@@ -103,6 +116,8 @@ private:
     [[nodiscard]] std::uint64_t in_flight_of(std::string_view kind) const noexcept;
 
     spending_bounds bounds_;
+    bool follows_journal_ = false;
+    bool may_reuse_ = false;
     double spent_ = 0;
     double estimated_ = 0; ///< the part of it that no response has confirmed
     std::map<std::string, kind_in_flight, std::less<>> kinds_; ///< only of a budget in dollars
@@ -141,6 +156,8 @@ public:
     [[nodiscard]] std::optional<spent_budget> passed_by(double lost) const;
     /// The call has ended. No effect when nothing is set aside.
     void settle(double spent, bool sent) noexcept;
+    /// The call that was settled had a response that the journal of the run has counted.
+    void note_paid_earlier() noexcept;
     [[nodiscard]] bool held() const noexcept { return held_; }
     /// Whether expected() is a guess, because no call of the kind has ended with a response.
     [[nodiscard]] bool guessed() const noexcept {
@@ -164,6 +181,8 @@ private:
     bool held_ = false;
     double settled_at_ = 0;
     bool settled_unseen_ = false;
+    double counted_ = 0; ///< when it was settled
+    bool counted_call_ = false;
     expected_cost taken_;
 };
 

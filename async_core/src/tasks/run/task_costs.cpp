@@ -216,6 +216,7 @@ double task_costs::lost_cost(const std::vector<ports::lost_request>& lost) const
 
 void task_costs::count(const ports::chat_response& response, bool paid_earlier) {
     settle(response, response.attempts);
+    if (paid_earlier) share_.note_paid_earlier();
     session_.set_paid_earlier(paid_earlier);
     count(response, paid_for(response, response.attempts));
     session_.set_paid_earlier(false);

@@ -66,7 +66,8 @@ public:
     [[nodiscard]] ports::step_spending spending_of(const ports::chat_response& response) const;
 
     /// `paid_earlier`: by an earlier execution of a durable run, whose totals have it. Limits and
-    /// budgets of the execution count it as it was then.
+    /// budgets of the execution count it as it was then; a budget of the whole run
+    /// (spending_ledger::follow_journal) has counted it.
     void count(const ports::chat_response& response, bool paid_earlier = false);
     /// What was sent counts, although no response came: its input at least.
     void count(const error& failure);

@@ -225,6 +225,11 @@ void session_tasks::note_replayed(const lang::scope_ref& scope, const ports::ste
                               spent.requests);
 }
 
+void session_tasks::follow_journal(const ports::step_spending& so_far, bool may_reuse) {
+    if (spending_ledger* budget = runner_->session_budget())
+        budget->follow_journal(so_far.cost_usd, so_far.requests, may_reuse);
+}
+
 // `session` by reference: it outlives every effect.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 coro::task<result<lang::value>> session_tasks::define_task(host::session&, lang::value form,

@@ -2,6 +2,7 @@
 
 #include "batch/opened_run.hpp"
 #include "batch/reports/run_rows.hpp"
+#include "batch/reports/run_state.hpp"
 #include "batch/run_manifest.hpp"
 #include "commands/evaluation.hpp"
 #include "table.hpp"
@@ -25,13 +26,17 @@ struct listed_run {
     std::string program;
     std::string started;
     bool going = false;
+    run_state state;
 };
 
 coro::task<result<void>> list(opened_run* run, listed_run* into) {
-    into->totals = run->store->totals();
     into->program = run->about.program;
     into->started = run->about.started;
     into->going = run->is_going();
+    result<ports::run_totals> totals = co_await totals_of(run, into->going);
+    if (!totals) co_return std::move(totals).error();
+    into->totals = *totals;
+    into->state = state_of(*run, *totals, into->going);
     co_return result<void>();
 }
 
@@ -53,16 +58,18 @@ exit_code list_runs(const std::vector<std::string>& folders, bool as_json, conso
         listed_run one;
         const auto listed = with_run(folder, [&](opened_run& run) { return list(&run, &one); });
         if (listed && as_json) {
-            all.push_back(json::object{{"run", folder},
-                                       {"program", one.program},
-                                       {"going", one.going},
-                                       {"started", one.started},
-                                       {"rows", totals_json(one.totals)}});
+            json::object members{{"run", folder},
+                                 {"program", one.program},
+                                 {"going", one.going},
+                                 {"started", one.started},
+                                 {"rows", totals_json(one.totals)}};
+            one.state.add_to(members);
+            all.push_back(std::move(members));
         } else if (listed) {
-            lines.add({folder, one.program, one.going ? "going" : "",
-                       setup::grouped(one.totals.done), setup::grouped(one.totals.failed),
-                       setup::grouped(one.totals.rejected), setup::grouped(one.totals.begun),
-                       setup::dollars(one.totals.spent.cost_usd), one.started});
+            lines.add({folder, one.program, one.state.text(), setup::grouped(one.totals.done),
+                       setup::grouped(one.totals.failed), setup::grouped(one.totals.rejected),
+                       setup::grouped(one.totals.begun), setup::dollars(one.totals.spent.cost_usd),
+                       one.started});
         }
         if (!listed) {
             if (as_json) {

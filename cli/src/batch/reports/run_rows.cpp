@@ -1,10 +1,12 @@
 #include "batch/reports/run_rows.hpp"
 
+#include "batch/lost_requests.hpp"
 #include "commands/evaluation.hpp"
 
 #include <heddle/setup/display_text.hpp>
 
-#include <boost/json/parse.hpp>
+#include <utility>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -37,17 +39,20 @@ std::string_view name_of(ports::row_status status) noexcept {
     return "begun";
 }
 
-std::pair<std::string, std::string> reason_of(const std::string& error_json) {
-    boost::system::error_code wrong;
-    const json::value parsed = json::parse(error_json, wrong);
-    if (wrong || !parsed.is_object()) return {"unknown", ""};
-    const auto text = [&](std::string_view name) {
-        const json::value* found = parsed.get_object().if_contains(name);
-        return found && found->is_string() ? std::string(found->get_string()) : std::string();
-    };
-    std::string reason = text("kind");
-    if (const std::string more = text("reason"); !more.empty()) reason += " " + more;
-    return {std::move(reason), text("message")};
+coro::task<result<ports::run_totals>> totals_of(opened_run* run, bool going) {
+    ports::run_totals totals = run->store->totals();
+    // What has no response yet is under way.
+    if (going || totals.begun == 0) co_return totals;
+    result<store::row_sample> sample = co_await run->store->sample_rows(run->context());
+    if (!sample) co_return std::move(sample).error();
+    result<std::vector<lost_request_record>> lost =
+        co_await find_lost_requests(*run->store, *sample, run->context());
+    if (!lost) co_return std::move(lost).error();
+    for (const lost_request_record& each : *lost) {
+        totals.spent += each.record.spent;
+        ++totals.maybe_paid;
+    }
+    co_return totals;
 }
 
 json::object totals_json(const ports::run_totals& totals) {

@@ -24,8 +24,9 @@ namespace heddle::cli {
 inline constexpr std::size_t rows_at_once = 500; ///< read from a journal
 
 [[nodiscard]] std::string_view name_of(ports::row_status status) noexcept;
-/// Reason and message of an error as the journal has it: "TaskError llm_error".
-[[nodiscard]] std::pair<std::string, std::string> reason_of(const std::string& error_json);
+/// What the run has done and spent. If it is not `going`, calls that were under way when a process
+/// ended count as paid for, at an estimated cost. Errors: of the journal.
+[[nodiscard]] coro::task<result<ports::run_totals>> totals_of(opened_run* run, bool going);
 [[nodiscard]] boost::json::object totals_json(const ports::run_totals& totals);
 
 /// Calls `see` for each row of that status, whole, at most `most` of them. Errors: of the journal

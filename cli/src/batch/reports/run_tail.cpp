@@ -2,6 +2,7 @@
 
 #include "batch/opened_run.hpp"
 #include "batch/reports/run_rows.hpp"
+#include "batch/run_failures.hpp"
 
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,10 @@ struct row_input {
     std::optional<std::uint64_t> limit; ///< rows that are delivered, bad ones included
     std::optional<row_sample> sample;   ///< of good and bad rows alike; before `limit`
     int standard_input = 0;             ///< the descriptor that "-" means
+    /// Looks at the columns of each file whose rows have the same ones: those of its header, or
+    /// "line". An error ends the reading before the rows of the file, and is given its place. May
+    /// be empty. Called by next(), on its thread.
+    std::function<result<void>(const std::vector<std::string>& columns)> check_columns;
 };
 
 struct row_progress {
@@ -69,12 +74,14 @@ public:
     row_reader(const row_reader&) = delete;
     row_reader& operator=(const row_reader&) = delete;
 
+    /// Sets row_input::check_columns. Before the first call of next.
+    void check_columns(std::function<result<void>(const std::vector<std::string>& columns)> check);
     /// The next row; nothing at the end. Blocks while standard input or a pipe has no data, and
     /// with `sample` of a number of rows, the first call reads all files once.
     /// Errors, each naming the file, after the rows before it were delivered: io_error (disk,
     /// vanished file, damaged or truncated compression), invalid_argument (no header line, column
-    /// names that are empty or twice), cancelled after interrupt. An error is final: further
-    /// calls return it again.
+    /// names that are empty or twice, those of check_columns), cancelled after interrupt. An error
+    /// is final: further calls return it again.
     [[nodiscard]] result<std::optional<row_item>> next();
 
     /// Makes a call of next that waits, and each later one, return the error cancelled.

@@ -23,7 +23,8 @@ struct recording_log final : log_port {
 
 class session_test : public ::testing::Test {
 protected:
-    session_test() {
+    explicit session_test(coro::event_loop::time passes = coro::event_loop::time::real)
+        : loop_(context_, passes) {
         engine_parts parts;
         parts.log = &log_;
         parts.print = [this](std::string_view text) { printed_ += text; };
@@ -39,7 +40,7 @@ protected:
     }
 
     boost::asio::io_context context_{1};
-    coro::event_loop loop_{context_};
+    coro::event_loop loop_;
     recording_log log_;
     std::string printed_;
     std::unique_ptr<engine> engine_;
@@ -91,10 +92,15 @@ TEST_F(session_test, a_seed_fixes_random_and_uuid) {
     session_ = nullptr;
 }
 
-TEST_F(session_test, branches_wait_side_by_side) {
-    const auto began = coro::clock::now();
+class virtual_session_test : public session_test {
+protected:
+    virtual_session_test() : session_test(coro::event_loop::time::virtual_) {}
+};
+
+TEST_F(virtual_session_test, branches_wait_side_by_side) {
+    const auto began = loop_.now();
     EXPECT_EQ(run("(length (map (lambda (i) (sleep 0.05)) (range 64)))"), "64");
-    EXPECT_LT(coro::clock::now() - began, std::chrono::milliseconds(64 * 50 / 2));
+    EXPECT_LT(loop_.now() - began, std::chrono::milliseconds(52));
     EXPECT_EQ(session_->counters().fibers, 0U);
     EXPECT_EQ(session_->counters().peak_fibers, 65U);
 }
@@ -274,6 +280,14 @@ TEST_F(session_test, unknown_effects_and_tasks_are_clear) {
     EXPECT_EQ(run("(defatom t (params x) (instructions \"{{x}}\"))"),
               "SexpEvaluationError: defatom: this host has no task system");
     EXPECT_EQ(run("(slep 1)"), "UnboundSymbolError: unbound symbol 'slep'");
+}
+
+// What the session held already was a part of the number.
+TEST_F(session_test, name_the_memory_limit_that_was_asked_for) {
+    run_options options;
+    options.memory_limit = 10U << 20U;
+    EXPECT_NE(run("(range 100000000)", options).find("memory limit of 10485760 bytes"),
+              std::string::npos);
 }
 
 } // namespace

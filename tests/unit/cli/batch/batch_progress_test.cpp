@@ -18,6 +18,7 @@ batch_counts under_way() {
     counts.limited = 12;
     counts.retrying = 3;
     counts.cached = 1500;
+    counts.cached_from = "from the journal or the cache";
     counts.spent.requests = 310;
     return counts;
 }
@@ -25,7 +26,7 @@ batch_counts under_way() {
 TEST(progress_of_batches, names_the_calls_on_the_wire_and_what_others_wait_for) {
     const std::string line = progress_line(under_way(), 10, 25, 0);
     EXPECT_THAT(line, HasSubstr("64 running, 40 on the wire, 12 waiting for a limit, 3 to retry"));
-    EXPECT_THAT(line, HasSubstr("1,500 from the cache"));
+    EXPECT_THAT(line, HasSubstr("1,500 from the journal or the cache"));
 }
 
 TEST(progress_of_batches, writes_costs_as_people_do) {

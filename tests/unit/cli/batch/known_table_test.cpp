@@ -65,5 +65,30 @@ TEST(known_tables, know_a_row_that_could_not_be_read_by_content_or_place) {
     EXPECT_EQ(row.known->status, row_status::rejected);
 }
 
+// Rows that were shifted got numbers from 1099511627776 on.
+TEST(known_tables, number_rows_that_moved_on) {
+    const std::vector<ports::known_row> rows{known(0, "0:a", row_status::done),
+                                             known(1, "1:b", row_status::done),
+                                             known(2, "2:c", row_status::begun)};
+    known_table shifted(rows, false);
+    EXPECT_EQ(shifted.look_up(origin(0, "0:new")).number, 3U);
+    EXPECT_EQ(shifted.look_up(origin(1, "1:a")).number, 4U);
+    EXPECT_EQ(shifted.look_up(origin(2, "2:b")).number, 5U);
+    EXPECT_EQ(shifted.look_up(origin(3, "3:c")).number, 6U) << "its position is taken by now";
+    EXPECT_EQ(shifted.look_up(origin(9, "9:d")).number, 9U);
+    EXPECT_EQ(shifted.look_up(origin(10, "10:e")).number, 10U);
+    EXPECT_EQ(shifted.unseen_ends(), 2U);
+}
+
+TEST(known_tables, number_rows_in_gaps_by_their_positions) {
+    known_table sampled({known(1, "b", row_status::done), known(5, "f", row_status::done)}, true);
+    EXPECT_EQ(sampled.look_up(origin(0, "a")).number, 0U);
+    EXPECT_EQ(sampled.look_up(origin(1, "new")).number, 6U);
+    EXPECT_EQ(sampled.look_up(origin(2, "b")).number, 1U);
+    EXPECT_EQ(sampled.look_up(origin(3, "d")).number, 3U);
+    EXPECT_EQ(sampled.look_up(origin(6, "g")).number, 7U);
+    EXPECT_EQ(sampled.unseen_ends(), 1U);
+}
+
 } // namespace
 } // namespace heddle::cli

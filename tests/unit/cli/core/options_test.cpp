@@ -36,6 +36,28 @@ constexpr command_row tried_row{
     .name = "run", .summary = "Try options", .details = {}, .make = &make_command<tried>};
 constexpr const command_row* tried_rows[] = {&tried_row};
 
+/// A command with an option that takes several words.
+class listing final : public command {
+public:
+    void add_options(option_list& to) override {
+        to.argument("FILE", file, "A file").required();
+        to.values("--rows", rows, "Files").value("FILE");
+        to.option("-o,--out", out, "A file").value("FILE");
+        last = this;
+    }
+    std::optional<std::string> mistake() override { return std::nullopt; }
+    exit_code run(command_context) override { return exit_code::done; }
+
+    std::string file;
+    std::vector<std::string> rows;
+    std::string out;
+    static inline listing* last = nullptr;
+};
+
+constexpr command_row listing_row{
+    .name = "list", .summary = "Try lists", .details = {}, .make = &make_command<listing>};
+constexpr const command_row* listing_rows[] = {&listing_row};
+
 class parsed {
 public:
     explicit parsed(std::vector<std::string> arguments) : line_(tried_rows) {
@@ -86,6 +108,32 @@ TEST(options, an_input_does_not_swallow_the_file_behind_it) {
     const parsed result({"-i", "a=1", "w.heddle"});
     EXPECT_EQ(result->file, "w.heddle");
     EXPECT_EQ(result->inputs.size(), 1U);
+}
+
+// A pattern of the shell was an unexpected argument.
+TEST(options, several_values_may_follow_one_option) {
+    const auto read = [](std::vector<std::string> arguments) {
+        command_line line(listing_rows);
+        arguments.insert(arguments.begin(), "list");
+        const auto result = line.parse(std::move(arguments), 100);
+        const auto* end = std::get_if<early_end>(&result);
+        if (end) return end->mistake;
+        std::string text = listing::last->file + ":";
+        for (const std::string& each : listing::last->rows) text += " " + each;
+        return text;
+    };
+    EXPECT_EQ(read({"w", "--rows", "a"}), "w: a");
+    EXPECT_EQ(read({"w", "--rows", "a", "b", "-", "-o", "x"}), "w: a b -");
+    EXPECT_EQ(read({"w", "--rows", "a", "b", "--rows=c", "d"}), "w: a b c d");
+    // The workflow may come later.
+    EXPECT_EQ(read({"--rows", "a", "w"}), "w: a");
+    EXPECT_EQ(read({"--rows", "a", "w", "-o", "x"}), "w: a");
+    EXPECT_EQ(read({"--rows", "a", "b", "w", "--rows", "c"}), "w: a b c");
+    EXPECT_EQ(read({"--rows", "a", "b", "-o", "x", "w"}), "w: a b");
+    EXPECT_EQ(read({"--rows", "a", "-ox", "w"}), "w: a");
+    EXPECT_EQ(read({"--rows", "a", "b", "--", "w"}), "w: a b");
+    EXPECT_EQ(read({"w", "a", "--rows", "b"}), "unexpected argument a");
+    EXPECT_EQ(read({"--rows", "a"}), "FILE is required");
 }
 
 TEST(options, an_input_in_brackets_is_not_taken_apart) {

@@ -151,14 +151,21 @@ TEST(call_counts, count_kept_responses_apart_from_calls) {
     counts.on_task_finished(event);
     counts.on_task_finished(event);
     EXPECT_TRUE(counts.any());
+    EXPECT_EQ(counts.summary(), "0 calls done, 2 without a request, 1 running");
+    counts.sources.cache = true;
     EXPECT_EQ(counts.summary(), "0 calls done, 2 from the cache, 1 running");
     const call_counts before = counts;
     event.of_cache = false;
     counts.on_task_finished(event);
     EXPECT_EQ(counts.summary(), "1 call done, 2 from the cache");
     EXPECT_EQ(counts.since(before).kept, 0U);
+    counts.sources.journal = true;
+    EXPECT_EQ(counts.summary(), "1 call done, 2 from the journal or the cache");
+    counts.sources.batches = true;
+    EXPECT_EQ(counts.summary(), "1 call done, 2 from batches, the journal or the cache");
+    counts.sources = {};
     counts.replayed = true;
-    EXPECT_EQ(counts.summary(), "1 response of the recording, 2 from the cache");
+    EXPECT_EQ(counts.summary(), "1 response of the recording, 2 without a request");
 }
 
 TEST(display, cuts_at_characters) {

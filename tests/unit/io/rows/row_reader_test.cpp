@@ -138,6 +138,22 @@ TEST_F(row_reading, headers_are_checked) {
     EXPECT_NE(read(input).failure.find("no column has the name \"key\""), std::string::npos);
 }
 
+TEST_F(row_reading, headers_are_checked_by_who_needs_them) {
+    row_input input;
+    input.files = {put("a.csv", "x,y\n1,2\n"), put("b.jsonl", "{\"z\": 1}\n"),
+                   put("c.txt", "one\n")};
+    std::vector<lines> seen;
+    input.check_columns = [&](const std::vector<std::string>& columns) -> result<void> {
+        seen.push_back(columns);
+        if (columns == lines{"line"}) return error(errc::invalid_argument, "no x").with_hint("y");
+        return {};
+    };
+    const auto all = read(input);
+    EXPECT_EQ(all.rows, (lines{R"({"x":"1","y":"2"})", R"({"z":1})"}));
+    EXPECT_TRUE(all.failure.ends_with("c.txt: no x")) << all.failure;
+    EXPECT_EQ(seen, (std::vector<lines>{{"x", "y"}, {"line"}}));
+}
+
 TEST_F(row_reading, several_files_have_a_header_each_and_one_numbering) {
     row_input input;
     input.files = {put("a.csv", "x,y\n1,2\n"), put("b.csv.gz", loopback::packed("y\n3\n")),

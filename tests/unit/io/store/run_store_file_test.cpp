@@ -135,5 +135,29 @@ TEST_F(run_store_file_test, notices_that_its_file_is_gone) {
     EXPECT_THAT(outcome.error().message(), HasSubstr("deleted"));
 }
 
+// 'heddle runs show' failed where nothing can be written.
+TEST_F(run_store_file_test, is_read_where_nothing_can_be_written) {
+    {
+        const auto store = open();
+        ASSERT_TRUE(store->begin_row(row_of(0), "a", "{}"));
+        ASSERT_TRUE(end(*store, 0));
+    }
+    // SQLite cannot make the file that it shares with others, as on a medium that is read only.
+    std::filesystem::create_symlink("nowhere", folder + "/run.db-shm");
+    const auto read = try_open(options(run_opening::read));
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ((*read)->totals().done, 1U);
+    const auto known = loop.run((*read)->known_rows(loop.context()));
+    ASSERT_TRUE(known) << known.error().message();
+    EXPECT_EQ(known->size(), 1U);
+
+    // What is in a log is not left out.
+    std::ofstream(folder + "/run.db-wal") << "records";
+    const auto refused = try_open(options(run_opening::read));
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message(), HasSubstr("its last records are in run.db-wal"));
+    EXPECT_THAT(refused.error().info().hint, HasSubstr("copy"));
+}
+
 } // namespace
 } // namespace heddle::store

@@ -1,0 +1,45 @@
+#include "batch/first_rows.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace heddle::cli {
+
+namespace {
+
+/// Nothing: the row has all columns.
+std::optional<error> misfit_of(const rows::row& row, const needed_columns& needed) {
+    if (needed.of_main.empty()) return std::nullopt;
+    boost::system::error_code wrong;
+    const boost::json::value parsed = boost::json::parse(row.json, wrong);
+    if (wrong || !parsed.is_object()) return std::nullopt;
+    std::vector<std::string> columns;
+    for (const auto& member : parsed.get_object()) columns.emplace_back(member.key());
+    auto fits = needed_columns{needed.of_main, {}}.look(columns);
+    if (fits) return std::nullopt;
+    return error(errc::invalid_argument,
+                 *row.file + ", line " + std::to_string(row.line) + ": " + fits.error().message())
+        .with_hint(fits.error().info().hint);
+}
+
+} // namespace
+
+std::optional<error> first_rows::look(const rows::row_item& item,
+                                      const std::optional<error>& problem) {
+    if (accepted_) return std::nullopt;
+    std::optional<error> why = problem;
+    if (const auto* row = std::get_if<rows::row>(&item); row && !why)
+        why = misfit_of(*row, needed_);
+    accepted_ = !why;
+    if (accepted_) return std::nullopt;
+    if (!first_) first_ = why;
+    if (++rejected_ != enough) return std::nullopt;
+    return error(errc::invalid_argument, "none of the first " + std::to_string(enough) +
+                                             " rows can run: " + first_->message())
+        .with_hint(first_->info().hint);
+}
+
+} // namespace heddle::cli

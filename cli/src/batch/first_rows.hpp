@@ -1,0 +1,36 @@
+// Whether any of the first rows of a batch can run.
+#pragma once
+
+#include "batch/needed_columns.hpp"
+
+#include <heddle/rows/row.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace heddle::cli {
+
+/// Finds a wrong name, or a file of another kind, before it has rejected every row of the input.
+class first_rows {
+public:
+    /// So many rejected rows, and no other one, are no mistakes of single rows.
+    static constexpr std::uint64_t enough = 100;
+
+    /// `needed` outlives the object.
+    explicit first_rows(const needed_columns& needed) : needed_(needed) {}
+
+    /// A row of an earlier process has run.
+    void accept() noexcept { accepted_ = true; }
+    /// `problem`: the row is rejected for it. Result: why none of the rows so far can run, once
+    /// they are enough.
+    [[nodiscard]] std::optional<error> look(const rows::row_item& item,
+                                            const std::optional<error>& problem);
+
+private:
+    const needed_columns& needed_;
+    std::optional<error> first_; ///< the problem of the first row
+    std::uint64_t rejected_ = 0;
+    bool accepted_ = false;
+};
+
+} // namespace heddle::cli

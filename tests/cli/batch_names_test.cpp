@@ -1,0 +1,155 @@
+// Names that no column has, files named by a pattern, and what programs read of a batch.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace heddle::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class named_rows : public batch_fixture {
+protected:
+    [[nodiscard]] child_result over(const std::string& rows,
+                                    std::vector<std::string> more = {}) const {
+        std::vector<std::string> all{"batch", path("w.heddle"), "--rows",
+                                     rows,    "--out",          path("out.jsonl")};
+        all.insert(all.end(), more.begin(), more.end());
+        return run_heddle(std::move(all));
+    }
+    [[nodiscard]] std::string rows_of_tex(int count) const {
+        std::string text;
+        for (int i = 0; i < count; ++i) text += "{\"tex\": \"a\"}\n";
+        return scratch.file("wrong.jsonl", text);
+    }
+    /// Each line of standard error.
+    static std::vector<boost::json::object> objects_of(const std::string& err) {
+        std::vector<boost::json::object> all;
+        std::istringstream in(err);
+        for (std::string line; std::getline(in, line);) {
+            boost::system::error_code wrong;
+            const auto parsed = boost::json::parse(line, wrong);
+            EXPECT_TRUE(!wrong && parsed.is_object()) << line;
+            if (!wrong && parsed.is_object()) all.push_back(parsed.as_object());
+        }
+        return all;
+    }
+};
+
+// Every row was rejected.
+TEST_F(named_rows, without_a_column_of_main_are_refused_by_their_header) {
+    const std::string rows = scratch.file("rows.csv", "id,tex\n1,a\n2,b\n");
+    const auto refused = over(rows);
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("rows.csv, line 1: no column has the name text"),
+                                   HasSubstr("did you mean 'tex'")));
+    EXPECT_EQ(over(rows, {"--dry-run"}).code, 2);
+    EXPECT_EQ(over(rows, {"-i", "text=x"}).code, 0);
+}
+
+TEST_F(named_rows, without_a_column_of_where_are_refused_by_their_header) {
+    const std::string rows = scratch.file("rows.csv", "text,stars\na,1\n");
+    const auto refused = over(rows, {"--where", "(string=? star \"1\")"});
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("no column has the name star, which --where needs"),
+                                   HasSubstr("did you mean 'stars'")));
+}
+
+TEST_F(named_rows, of_json_stop_after_a_hundred_that_cannot_run) {
+    const auto stopped = over(rows_of_tex(600));
+    EXPECT_EQ(stopped.code, 4) << stopped.err;
+    EXPECT_THAT(stopped.err, AllOf(HasSubstr("none of the first 100 rows can run"),
+                                   HasSubstr("name text"), HasSubstr("did you mean 'tex'")));
+    EXPECT_LE(lines_of("out.jsonl.failed.jsonl").size(), 100U);
+    std::filesystem::remove_all(path("out.jsonl.run"));
+    std::filesystem::remove(path("out.jsonl.failed.jsonl"));
+    EXPECT_EQ(over(rows_of_tex(600), {"--on-error", "skip", "--force"}).code, 3);
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 600U);
+}
+
+TEST_F(named_rows, of_json_with_one_that_can_run_do_not_stop) {
+    (void)rows_of_tex(300);
+    const std::string rows =
+        scratch.file("mixed.jsonl", "{\"text\": \"b\"}\n" + scratch.text_of("wrong.jsonl"));
+    const auto ended = over(rows);
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 300U);
+}
+
+TEST_F(named_rows, may_be_in_several_files_after_one_option) {
+    for (const char* name : {"a.jsonl", "b.jsonl"})
+        scratch.file(name, std::string("{\"text\": \"") + name + "\"}\n");
+    const auto ended = run_heddle({"batch", path("w.heddle"), "--rows", path("a.jsonl"),
+                                   path("b.jsonl"), "--out", path("both.jsonl")});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(lines_of("both.jsonl").size(), 2U);
+    EXPECT_THAT(run_heddle({"batch", "--rows", path("a.jsonl"), path("b.jsonl")}).err,
+                HasSubstr("b.jsonl is a file of rows: name the workflow, too"));
+}
+
+TEST_F(named_rows, have_columns_of_values_in_csv_and_tsv_only) {
+    rows_file(1);
+    const auto refused = batch({"--columns", "a"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--columns is for results in CSV and TSV"));
+}
+
+// The summary and other lines were text between the objects.
+TEST_F(named_rows, show_progress_as_json_only) {
+    rows_file(3);
+    for (const bool again : {false, true}) {
+        if (again)
+            scratch.file("w.heddle",
+                         "(define (main text) (if (string=? text \"t1\") "
+                         "(error \"no\") text))");
+        const auto ended = batch({"--progress", "json"});
+        EXPECT_EQ(ended.code, again ? 3 : 0) << ended.err;
+        const auto lines = objects_of(ended.err);
+        ASSERT_FALSE(lines.empty());
+        EXPECT_EQ(lines.back().at("event").as_string(), "summary") << ended.err;
+        EXPECT_EQ(lines.back().at("exit_code").to_number<int>(), ended.code);
+        EXPECT_EQ(lines.back().at("rows").at("total").to_number<int>(), 3);
+        if (!again) continue;
+        EXPECT_EQ(lines.front().at("event").as_string(), "note") << "about the edit";
+    }
+    scratch.file("w.heddle", "(define (main text) (undefined-name text))");
+    const auto wrong = batch({"--progress", "json"});
+    EXPECT_EQ(wrong.code, 2);
+    (void)objects_of(wrong.err);
+    const auto single =
+        run_heddle({"run", scratch.file("e.heddle", "(print 1) (first 5)"), "--progress", "json"});
+    EXPECT_EQ(single.code, 1);
+    EXPECT_TRUE(objects_of(single.err).back().contains("error")) << single.err;
+}
+
+TEST_F(named_rows, are_looked_at_with_what_the_bounds_allow) {
+    rows_file(10);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x",
+        "usage": {"input": 1000, "output": 500}}]})"); // 0.0075 dollars
+    ASSERT_EQ(run_heddle(asking(model.url(), {"--limit", "2"})).code, 0);
+    const auto with = [&](std::vector<std::string> more) {
+        return run_heddle(asking(model.url(), std::move(more)));
+    };
+    EXPECT_THAT(with({"--dry-run", "--budget-usd", "0.031"}).out,
+                HasSubstr("--budget-usd allows about 2 of the 8 rows ($0.015 spent before)"));
+    EXPECT_THAT(with({"--dry-run", "--max-calls", "5"}).out,
+                HasSubstr("--max-calls allows about 3 of the 8 rows (2 calls before)"));
+    EXPECT_THAT(with({"--dry-run", "--budget-usd", "1"}).out, Not(HasSubstr("--budget-usd")));
+    const auto looked = boost::json::parse(
+        with({"--dry-run", "--json", "--sample-rows", "2", "--max-calls", "5"}).out);
+    EXPECT_EQ(looked.at("requests").to_number<int>(), 8);
+    EXPECT_EQ(looked.at("max_calls_rows").to_number<int>(), 3);
+    EXPECT_THAT(with({"--plan", "--budget-usd", "0.01"}).out,
+                HasSubstr("--budget-usd: $0.015 of $0.01 spent; only rows that need no request"));
+    scratch.file("w.heddle", std::string(asking_workflow) + "; edited\n");
+    EXPECT_THAT(with({"--dry-run"}).out, HasSubstr("--plan reports what is sent again"));
+}
+
+} // namespace
+} // namespace heddle::cli_test
