@@ -239,12 +239,12 @@ TEST(prefix_gate, many_prefixes_are_forgotten) {
 TEST(prefix_gate, a_call_costs_the_same_among_many_warm_prefixes) {
     const auto time_among = [](int others) { // of the processor
         fan_out at;
-        int made = 0;
+        int called = 0;
         const auto call = [&](int count) {
             const std::clock_t began = std::clock();
             for (int i = 0; i < count; ++i) {
                 const ports::chat_request request =
-                    user_request(std::to_string(made++) + long_text());
+                    user_request(std::to_string(called++) + long_text());
                 call_demand demand;
                 demand.request = &request;
                 call_permit permit = at.gate.try_acquire(demand);
