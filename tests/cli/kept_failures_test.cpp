@@ -123,6 +123,28 @@ TEST_F(kept_failures, of_programs_whose_time_was_over_do_not_start_them_again) {
     EXPECT_EQ(replayed.code, 0) << replayed.out << replayed.err;
 }
 
+// The files were read again, and the request was another one.
+TEST_F(kept_failures, no_other_context_takes_the_place_of_the_one_that_a_task_had) {
+    model_thread model(R"({"rules": [
+        {"match": {"user": "use it", "tool": "^$"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "x"}}]},
+        {"match": {"user": "use it"}, "text": "done"},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})");
+    scratch.file("a.txt", "first");
+    // The command is run by the first execution only.
+    run_and_kill(model, R"(
+        (deftool tidy (params (what string)) (description "tidies") "tidy")
+        (defatom tell (params q) (instructions "{{q}}") (tools (tidy))
+          (file_paths ((command "echo x >>ran.txt; echo other >>a.txt; echo a.txt"))))
+        (define (main n) (list (content (tell "use it")) (content (tell "last")))))",
+                 3, {"--allow-shell", "--workspace", scratch.path()});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "(\"done\" \"end\")\n");
+    EXPECT_EQ(model.counters().requests, 4U);
+    EXPECT_EQ(replayed.code, 0) << replayed.out << replayed.err;
+    EXPECT_EQ(scratch.text_of("ran.txt"), "x\nx\n") << "once for each task";
+}
+
 // A further attempt asks again for what failed.
 TEST_F(kept_failures, are_forgotten_by_another_attempt) {
     model_thread model(R"({"rules": [

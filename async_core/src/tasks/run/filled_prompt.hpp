@@ -33,6 +33,7 @@ public:
 
     [[nodiscard]] std::size_t bytes() const noexcept { return system_.size() + prompt_.size(); }
     [[nodiscard]] std::size_t prompt_bytes() const noexcept { return prompt_.size(); }
+    [[nodiscard]] const std::string& prompt() const noexcept { return prompt_; }
     [[nodiscard]] std::string take_system() noexcept { return std::move(system_); }
     [[nodiscard]] std::string take_prompt() noexcept { return std::move(prompt_); }
 

@@ -1,0 +1,123 @@
+#include "tasks/run/kept_context.hpp"
+
+#include "tasks/run/kept_failure.hpp"
+
+#include <heddle/base/keyed_hash.hpp>
+#include <heddle/host/session.hpp>
+#include <heddle/lang/list.hpp>
+#include <heddle/lang/text.hpp>
+#include <heddle/lang/value_codec.hpp>
+#include <heddle/ports/error_categories.hpp>
+#include <heddle/ports/step_memory.hpp>
+
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace heddle::tasks {
+
+namespace {
+
+using lang::value;
+using shared_context = std::shared_ptr<const assembled_context>;
+
+constexpr std::size_t members = 5; // of an assembled_context
+
+/// Kept in journals: the same in every process and version.
+[[nodiscard]] ports::digest128 digest_of(const task_call& call, const std::string& prompt) {
+    const std::string& name = call.task->declared.name;
+    const std::string text = "context " + std::to_string(name.size()) + ':' + name + prompt;
+    return {hash_text({0x2D358DCCAA6C78A5ULL, 0x8BB84B93962EACC9ULL}, text),
+            hash_text({0x4B33A62ED433D4A3ULL, 0x4D5A2DA51DE1AA47ULL}, text)};
+}
+
+[[nodiscard]] value list_of(lang::heap& memory, const std::vector<std::string>& texts) {
+    std::vector<value> items;
+    for (const std::string& each : texts) items.push_back(lang::make_string(memory, each));
+    return lang::make_list(memory, items);
+}
+
+/// Nothing: it is no data.
+[[nodiscard]] std::optional<std::string> encoded(lang::heap& memory,
+                                                 const assembled_context& context) {
+    std::vector<value> parts;
+    for (const context_part& each : context.parts) {
+        const std::array<value, 2> one{
+            lang::make_string(memory, each.path),
+            lang::make_string(memory, each.text ? std::string_view(*each.text) : "")};
+        parts.push_back(lang::make_list(memory, one));
+    }
+    const std::array<value, members> all{
+        lang::make_string(memory, context.text), lang::make_list(memory, parts),
+        list_of(memory, context.left_out), list_of(memory, context.warnings),
+        value::integer(static_cast<std::int64_t>(context.source))};
+    auto body = lang::encode_value(lang::make_list(memory, all));
+    if (!body) return std::nullopt;
+    return *std::move(body);
+}
+
+[[nodiscard]] std::string text_of(const value& item) {
+    return item.is(lang::kind::string) ? std::string(lang::string_bytes(item)) : std::string();
+}
+
+[[nodiscard]] std::vector<std::string> texts_of(const value& list) {
+    std::vector<std::string> texts;
+    if (!list.is(lang::kind::list)) return texts;
+    for (const value& each : lang::list_items(list)) texts.push_back(text_of(each));
+    return texts;
+}
+
+[[nodiscard]] result<shared_context> decoded(lang::heap& memory, std::string_view body) {
+    HEDDLE_TRY(const value read, lang::decode_answer(memory, body, ports::find_category));
+    if (!read.is(lang::kind::list) || read.length() != members)
+        return error(errc::io_error, "the recorded context of a task is damaged");
+    const auto all = lang::list_items(read);
+    auto context = std::make_shared<assembled_context>();
+    context->text = text_of(all[0]);
+    if (all[1].is(lang::kind::list)) {
+        for (const value& each : lang::list_items(all[1])) {
+            const std::vector<std::string> part = texts_of(each);
+            if (part.size() != 2) continue;
+            context->parts.push_back({part[0], std::make_shared<const std::string>(part[1])});
+        }
+    }
+    context->left_out = texts_of(all[2]);
+    context->warnings = texts_of(all[3]);
+    const auto last = static_cast<std::int64_t>(context_source::none);
+    const std::int64_t source = all[4].is(lang::kind::integer) ? all[4].as_integer() : last;
+    context->source =
+        source >= 0 && source < last ? static_cast<context_source>(source) : context_source::none;
+    return shared_context(std::move(context));
+}
+
+} // namespace
+
+coro::task<result<shared_context>> prepare_kept(context_preparer* preparer, const task_time* time,
+                                                context_request request, std::string prompt,
+                                                bool keeps) {
+    const coro::call_context context = request.context;
+    if (!context.step) {
+        result<shared_context> done = co_await preparer->prepare(std::move(request));
+        co_return done;
+    }
+    lang::heap& memory = request.session->memory();
+    const task_template& declared = request.call->task->declared;
+    const ports::digest128 content = digest_of(*request.call, prompt);
+    if (const auto before = context.step->take(content)) co_return decoded(memory, before->body);
+    const bool runs_command =
+        declared.files && declared.files->from == file_paths_source::kind::command;
+    if (runs_command && !context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
+    std::string name = declared.name;
+    result<shared_context> done = co_await preparer->prepare(std::move(request));
+    if (!keeps) co_return done;
+    std::optional<std::string> body =
+        done ? encoded(memory, **done) : encode_failure(done.error(), *time);
+    if (!body) co_return done;
+    const result<void> kept =
+        co_await context.step->keep_result(content, std::move(name), *std::move(body), context);
+    if (!kept) co_return kept.error();
+    co_return done;
+}
+
+} // namespace heddle::tasks
