@@ -187,16 +187,19 @@ std::optional<ports::kept_part> durable_row::take_spare(const digest128& step,
     spares_of_steps_.erase(own);
     spare taken = std::move(found->second);
     spares_.erase(found);
+    note_computing();
     log_.use_spare({taken.number, step, std::max(clock_, real_clock())});
     return std::move(taken.part);
 }
 
 coro::task<result<void>> durable_row::keep_part(step_record record) {
+    note_computing();
     record.at = std::max(clock_, real_clock());
     return log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});
 }
 
 void durable_row::note_part(step_record record) {
+    note_computing();
     record.at = std::max(clock_, real_clock());
     log_.note(std::move(record));
 }

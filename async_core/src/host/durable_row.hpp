@@ -214,7 +214,8 @@ private:
     double clock_ = 0;
     double clock_at_begin_ = 0;     ///< of the last record of the earlier executions
     coro::clock::time_point began_; ///< when the clock was at clock_at_begin_
-    bool goes_beyond_ = false;      ///< a branch has computed longer than is recorded
+    std::optional<coro::clock::time_point> beyond_since_;
+    bool goes_beyond_ = false; ///< a branch has computed longer than is recorded
     std::uint64_t slices_ = 0;
     std::uint64_t computed_ = 0; ///< the last one of a branch that computes and has a deadline
     std::uint64_t noted_ = 0;    ///< the last one of which a record was made

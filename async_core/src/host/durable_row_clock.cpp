@@ -40,13 +40,17 @@ void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
         clock_ = std::max(clock_, clocks_.front().at);
         noted_ = slices_;
         clocks_.pop_front();
+        beyond_since_.reset();
         if (!time_stands_still()) begin_clock();
     }
     if (is_recorded || !bounded) return;
     if (!time_stands_still()) {
         if (real_clock() - clock_ >= (replay_ ? max_lag_of_replay : max_lag)) advance_clock();
     } else if (computes) {
-        // It has not computed that long before: a kill, or the end of its step, came first.
+        // It has not computed that long before: a kill, or the end of its step, came first. In
+        // journals of earlier versions only what took longer than the lag is recorded.
+        if (!beyond_since_) beyond_since_ = loop_.now();
+        if (loop_.now() - *beyond_since_ < std::chrono::duration<double>(max_lag)) return;
         goes_beyond_ = true;
         begin_clock();
         advance_clock();
@@ -72,6 +76,7 @@ void durable_row::note_computing() {
 }
 
 void durable_row::took_effect() noexcept {
+    beyond_since_.reset();
     try {
         note_computing();
     } catch (...) { // no memory: it is noted with the next record

@@ -162,15 +162,22 @@ bool replayed_records::has_paid_request(const digest128& path) const {
 /// the program have run since: their arguments may follow from it.
 void replayed_records::forget_open_failures() {
     std::set<digest128> ended;
-    std::set<digest128> functions;
-    for (const step_record& each : all_) {
-        if (ends_a_step(each)) ended.insert(each.path);
-        if (each.kind == step_kind::nested) functions.insert(each.path);
+    std::map<digest128, std::size_t> functions;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        if (ends_a_step(all_[i])) ended.insert(all_[i].path);
+        if (all_[i].kind == step_kind::nested) functions.emplace(all_[i].path, i);
     }
-    for (step_record& each : all_) {
+    const auto ran_since = [&](const digest128& step, std::size_t failure) {
+        for (std::uint64_t n = 0;; ++n) {
+            const auto ran = functions.find(step_path::inside(step, step_path::part::nested, n));
+            if (ran == functions.end()) return false;
+            if (ran->second > failure) return true;
+        }
+    };
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        step_record& each = all_[i];
         if (each.kind != step_kind::unanswered || ended.count(each.path) != 0) continue;
-        const auto first = step_path::inside(each.path, step_path::part::nested, 0);
-        if (functions.count(first) != 0) continue;
+        if (ran_since(each.path, i)) continue;
         each.content = {}; // nothing is asked with that
         each.body.clear();
     }
@@ -273,8 +280,11 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
             return record.kind == step_kind::nested && functions.count(record.path) != 0;
         });
         const auto begun = static_cast<std::size_t>(first - all_.begin());
+        const auto own = failure_of_(all_[each]);
         const bool is_of_inner = std::any_of(steps.begin(), steps.end(), [&](std::size_t other) {
-            return begun < other && other < each;
+            if (other <= begun || other >= each) return false;
+            const auto inner = failure_of_(all_[other]);
+            return own && inner && !inner->empty() && own->find(*inner) != std::string::npos;
         });
         if (is_of_inner) continue;
         sent_anew.insert(path);

@@ -2,6 +2,7 @@
 #include "another_value.hpp"
 #include "durable_effect.hpp"
 #include "run_driver.hpp"
+#include "step_path.hpp"
 
 #include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/call_site.hpp>
@@ -96,7 +97,9 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
 /// earlier execution, after it had ended or while it waited for something.
 coro::deadline run_driver::deadline_of_step(const lang::fiber& fiber, const durable_effect& step,
                                             coro::deadline own) const {
-    const bool was_begun = step.recorded || row_->has_parts(step.self.path());
+    const bool was_begun =
+        step.recorded || row_->has_parts(step.self.path()) ||
+        row_->is_recorded(step_path::inside(step.self.path(), step_path::part::nested, 0));
     if (!step.works || !was_begun || own.is_never()) return own;
     const auto least = loop_.now() + (step.recorded ? time_to_repeat : time_to_resume);
     if (own.at() >= least) return own;

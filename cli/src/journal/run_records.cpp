@@ -31,7 +31,9 @@ run_records run_records::of(const std::vector<step_record>& all) {
                              each.kind == step_kind::tool || each.kind == step_kind::unanswered ||
                              ports::is_of_earlier_program(each.kind);
         if (!sorted.main_has_begun) sorted.top.push_back(each);
-        if (sorted.main_has_begun || is_part) sorted.main.push_back(each);
+        if (!sorted.main_has_begun && !is_part) continue;
+        sorted.main.push_back(each);
+        if (!sorted.main_has_begun) sorted.main.back().at = 0; // of another clock
     }
     return sorted;
 }

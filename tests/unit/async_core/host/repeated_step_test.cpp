@@ -20,6 +20,7 @@ const std::vector<std::string>& programs() {
         "(list (race (fetch 'a) (agent (lambda () 1) 2 3)) (fetch 'after))",
         "(map (lambda (n) (race (agent (lambda () (fetch n)) 3 2) (fetch (list n)))) (range 3))",
         // Deadlines.
+        "(list (timeout 0.02 (within (lambda () (fetch 'f1))) 'late) (fetch 'end))",
         "(let ((n 0)) (list (timeout 0.05 (agent (lambda () (set! n (+ n 1)) n) 9) 'late) (fetch "
         "n)))",
         "(let ((n 0)) (list (map (lambda (i) (timeout 0.06 (agent (lambda () (set! n (+ n 1)) "
@@ -113,6 +114,22 @@ TEST(repeated_steps, begin_no_function_after_the_last_that_is_recorded) {
         row_process second(seed, earlier);
         ASSERT_EQ(second.run(body), value) << seed;
         ASSERT_EQ(second.calls(), 0) << seed;
+    }
+}
+
+// The clock began where the last part had arrived, and the time of what came before it was over.
+TEST(repeated_steps, have_their_time_again_however_late_their_parts_arrived) {
+    const std::string body =
+        "(let ((x (timeout 0.1 (let loop ((i 0)) (if (< i 1000000) (loop (+ i 1)) 'computed)) "
+        "'late))) (list x (agent (lambda () 1) 15)))";
+    row_process first(3);
+    const std::string value = first.run(body);
+    ASSERT_EQ(value.find("late"), std::string::npos);
+    for (std::size_t kept = 0; kept <= first.log->all.size(); kept += 3) {
+        const std::vector<step_record> earlier(
+            first.log->all.begin(), first.log->all.begin() + static_cast<std::ptrdiff_t>(kept));
+        row_process second(3, earlier);
+        EXPECT_EQ(second.run(body).find("late"), std::string::npos) << kept;
     }
 }
 

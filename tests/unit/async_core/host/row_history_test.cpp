@@ -1,4 +1,6 @@
 // What a further attempt at a row is given of the records of earlier ones.
+#include "host/step_path.hpp"
+
 #include <heddle/host/row_history.hpp>
 
 #include <gmock/gmock.h>
@@ -373,6 +375,32 @@ TEST(row_history, drops_what_tools_returned_in_a_step_that_is_repeated) {
     all.push_back(attempt_failed("no"));
     EXPECT_THAT(shown(read_history(all, failure_of)),
                 ElementsAre("request 1", "answer 1", "tool 3"));
+}
+
+/// A step whose function has failed in a step of its own.
+std::vector<step_record> failed_beside_function(const std::string& inner,
+                                                const std::string& outer) {
+    std::vector<step_record> all;
+    const digest128 path{3, 1};
+    all.push_back(record(step_kind::sent, 3, "q3"));
+    all.push_back(record(step_kind::request, 3, "q3"));
+    step_record nested = record(step_kind::nested, 0);
+    nested.path = step_path::inside(path, step_path::part::nested, 0);
+    all.push_back(nested);
+    ask(all, 4, "failed: " + inner);
+    all.push_back(record(step_kind::composed, 3, "failed: " + outer));
+    all.push_back(attempt_failed("the row is bad"));
+    return all;
+}
+
+TEST(row_history, keeps_the_responses_of_a_step_that_a_function_has_failed) {
+    const auto kept =
+        shown(read_history(failed_beside_function("missing", "in f: missing"), failure_of));
+    EXPECT_NE(std::find(kept.begin(), kept.end(), "request 3!"), kept.end());
+    // The function has caught it: the response is what was bad.
+    const auto anew =
+        shown(read_history(failed_beside_function("missing", "it is not JSON"), failure_of));
+    EXPECT_EQ(std::find(anew.begin(), anew.end(), "request 3!"), anew.end());
 }
 
 } // namespace
