@@ -266,7 +266,9 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::set<digest128> sent_anew; // whose responses are what failed
     std::set<digest128> inside;    // functions that ran inside of those
     std::set<digest128> refused;   // steps that a batch has answered with an error
+    std::set<digest128> responded;
     for (const step_record& each : all_) {
+        if (is_response(each)) responded.insert(each.path);
         if (each.kind == step_kind::refused) refused.insert(each.path);
     }
     std::set<digest128> repeated;
@@ -308,6 +310,11 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         const bool is_part = is_answer || each.kind == step_kind::tool;
         if (is_part && sent_anew.count(each.path) != 0) {
             if (is_answer) discarded_.push_back(each.number);
+            continue;
+        }
+        // Without a response, it is not what was read for its request that has failed it.
+        if (each.kind == step_kind::tool && repeated.count(each.path) != 0 &&
+            responded.count(each.path) == 0) {
             continue;
         }
         const bool is_error = each.kind == step_kind::refused || each.kind == step_kind::unanswered;

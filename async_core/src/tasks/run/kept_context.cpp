@@ -5,6 +5,7 @@
 #include <heddle/base/keyed_hash.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
+#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
@@ -24,10 +25,33 @@ using shared_context = std::shared_ptr<const assembled_context>;
 
 constexpr std::size_t members = 5; // of an assembled_context
 
-/// Kept in journals: the same in every process and version.
-[[nodiscard]] ports::digest128 digest_of(const task_call& call, const std::string& prompt) {
-    const std::string& name = call.task->declared.name;
-    const std::string text = "context " + std::to_string(name.size()) + ':' + name + prompt;
+constexpr std::size_t max_printed_bytes = std::size_t{1} << 20; ///< of one value
+
+/// By all that the context depends on besides files and memory: equal prompts may have different
+/// ones. Kept in journals: the same in every process and version.
+[[nodiscard]] ports::digest128 digest_of(const context_request& request,
+                                         const std::string& prompt) {
+    std::string text = "context";
+    const auto add = [&text](std::string_view part) {
+        text += ' ' + std::to_string(part.size()) + ':';
+        text += part;
+    };
+    const task_call& call = *request.call;
+    add(call.task->declared.name);
+    add(call.effective_subtype());
+    add(prompt);
+    add(request.model);
+    for (const bound_input& each : call.inputs) {
+        add(each.name);
+        add(each.given ? lang::print_value(each.content, {max_printed_bytes}) : std::string());
+    }
+    if (call.overrides) {
+        const context_management& own = call.overrides->context;
+        add(lang::print_value(call.overrides->files, {max_printed_bytes}));
+        add(own.inherit_context ? std::to_string(static_cast<int>(*own.inherit_context)) : "");
+        add(own.fresh_context ? (*own.fresh_context ? "fresh" : "none") : "");
+    }
+    if (request.inherited) add(request.inherited->text);
     return {hash_text({0x2D358DCCAA6C78A5ULL, 0x8BB84B93962EACC9ULL}, text),
             hash_text({0x4B33A62ED433D4A3ULL, 0x4D5A2DA51DE1AA47ULL}, text)};
 }
@@ -94,8 +118,7 @@ constexpr std::size_t members = 5; // of an assembled_context
 } // namespace
 
 coro::task<result<shared_context>> prepare_kept(context_preparer* preparer, const task_time* time,
-                                                context_request request, std::string prompt,
-                                                bool keeps) {
+                                                context_request request, std::string prompt) {
     const coro::call_context context = request.context;
     if (!context.step) {
         result<shared_context> done = co_await preparer->prepare(std::move(request));
@@ -103,14 +126,13 @@ coro::task<result<shared_context>> prepare_kept(context_preparer* preparer, cons
     }
     lang::heap& memory = request.session->memory();
     const task_template& declared = request.call->task->declared;
-    const ports::digest128 content = digest_of(*request.call, prompt);
+    const ports::digest128 content = digest_of(request, prompt);
     if (const auto before = context.step->take(content)) co_return decoded(memory, before->body);
     const bool runs_command =
         declared.files && declared.files->from == file_paths_source::kind::command;
     if (runs_command && !context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
     std::string name = declared.name;
     result<shared_context> done = co_await preparer->prepare(std::move(request));
-    if (!keeps) co_return done;
     std::optional<std::string> body =
         done ? encoded(memory, **done) : encode_failure(done.error(), *time);
     if (!body) co_return done;

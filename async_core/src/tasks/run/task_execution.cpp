@@ -202,17 +202,11 @@ coro::task<task_execution::verdict> task_execution::prepare() {
     }
     if (wants_context_) {
         result<std::shared_ptr<const assembled_context>> outcome = co_await prepare_kept(
-            runner_.parts().context, &time_, wanted_context(), prompt_.prompt(), is_repeated());
+            runner_.parts().context, &time_, wanted_context(), prompt_.prompt());
         if (!outcome) co_return end_.refuse_step(std::move(outcome).error(), false);
         chain_.files = *std::move(outcome);
     }
     co_return std::nullopt;
-}
-
-/// Whether a step that has the task may be performed again after its response.
-bool task_execution::is_repeated() const {
-    return chain_.outer || !call_.task->declared.tools.empty() || prompt_.has_calls() ||
-           history_.records() || !call_.scope->receiver.is_nil();
 }
 
 context_request task_execution::wanted_context() const {

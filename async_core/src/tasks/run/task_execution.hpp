@@ -52,7 +52,6 @@ private:
     /// Everything that waits before the first request.
     [[nodiscard]] coro::task<verdict> prepare();
     [[nodiscard]] context_request wanted_context() const;
-    [[nodiscard]] bool is_repeated() const;
     /// The start of time, the messages of the first request. Errors: of the workflow.
     [[nodiscard]] result<void> make_request();
 
