@@ -319,6 +319,12 @@ coro::task<result<std::vector<store::run_row>>> host_run_store::rows(
     return at_once<std::vector<store::run_row>>(of_batches());
 }
 
+coro::task<result<std::vector<store::row_failure>>> host_run_store::failures(
+    std::uint64_t /*first*/, std::size_t /*count*/, ports::row_status /*status*/,
+    coro::call_context /*context*/) {
+    return at_once<std::vector<store::row_failure>>(of_batches());
+}
+
 coro::task<result<std::vector<store::end_place>>> host_run_store::last_ends(
     std::size_t /*count*/, coro::call_context /*context*/) {
     return at_once<std::vector<store::end_place>>(of_batches());

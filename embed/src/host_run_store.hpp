@@ -87,6 +87,9 @@ public:
     coro::task<result<std::vector<store::run_row>>> rows(std::uint64_t, std::size_t,
                                                          std::optional<ports::row_status>,
                                                          coro::call_context) override;
+    coro::task<result<std::vector<store::row_failure>>> failures(std::uint64_t, std::size_t,
+                                                                 ports::row_status,
+                                                                 coro::call_context) override;
     coro::task<result<std::vector<store::end_place>>> last_ends(std::size_t,
                                                                 coro::call_context) override;
     coro::task<result<std::vector<store::end_place>>> ends_after(std::uint64_t, std::size_t,

@@ -60,6 +60,25 @@ TEST_F(named_rows, without_a_column_of_where_are_refused_by_their_header) {
                                    HasSubstr("did you mean 'stars'")));
 }
 
+// A file without a row that the filter takes was refused for the columns of main.
+TEST_F(named_rows, without_a_column_of_main_are_left_out_by_where) {
+    const std::string program = scratch.file("two.heddle", "(define (main a . more) a)");
+    const std::string only_a = scratch.file("a1.csv", "a\n1\n");
+    const std::string only_b = scratch.file("b1.csv", "b\n2\n");
+    const std::string both = scratch.file("ab.csv", "a,b\n3,4\n");
+    const auto ended = run_heddle({"batch", program, "--rows", only_a, only_b, both, "--where",
+                                   "(get row \"a\" nil)", "--out", path("a.jsonl")});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(lines_of("a.jsonl").size(), 2U);
+    const auto rejected = run_heddle({"batch", program, "--rows", only_b, "--where",
+                                      "(get row \"b\" nil)", "--out", path("b.jsonl")});
+    EXPECT_EQ(rejected.code, 3) << rejected.err;
+    EXPECT_EQ(lines_of("b.jsonl.failed.jsonl").size(), 1U);
+    const auto refused = run_heddle({"batch", program, "--rows", only_b, "--out", path("c.jsonl")});
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("no column has the name a, which main needs"));
+}
+
 TEST_F(named_rows, of_json_stop_after_a_hundred_that_cannot_run) {
     const auto stopped = over(rows_of_tex(600));
     EXPECT_EQ(stopped.code, 4) << stopped.err;

@@ -125,6 +125,32 @@ TEST_F(planned_rows, may_call_other_tasks_if_responses_differ) {
     EXPECT_EQ(model.counters().requests - before, 4U + 3U);
 }
 
+// A call was counted at both of its paths.
+TEST_F(planned_rows, count_a_call_once_whose_path_depends_on_responses) {
+    rows_file(5);
+    const auto program = [](const std::string& prompt) {
+        return "(defatom judge (params q) (instructions \"" + prompt +
+               " {{q}}\"))\n"
+               "(defatom second (params q) (instructions \"second {{q}}\"))\n"
+               "(define (main text)\n"
+               "  (let ((r (content (judge text))))\n"
+               "    (write-file \"mark\" \"1\")\n"
+               "    (when (not (string-contains? r \"yes\")) (write-file \"mark\" \"2\"))\n"
+               "    (content (second r))))\n";
+    };
+    workflow(program("first"));
+    model_thread model(R"({"rules": [{"match": ".*", "text": "yes"}]})");
+    ASSERT_EQ(run(model).code, 0);
+    workflow(program("title"));
+    const auto planned = plan(model);
+    const auto& tasks = planned.at("tasks").as_array();
+    ASSERT_EQ(tasks.size(), 2U) << boost::json::serialize(planned);
+    EXPECT_EQ(tasks.at(0).at("again").to_number<int>(), 5);
+    EXPECT_EQ(tasks.at(1).at("again").to_number<int>(), 0);
+    EXPECT_EQ(tasks.at(1).at("depends").to_number<int>(), 5);
+    EXPECT_EQ(tasks.at(1).at("kept").to_number<int>(), 0);
+}
+
 // The calls that had failed have no price, and nobody looked at those of other rows.
 TEST_F(planned_rows, that_failed_cost_what_other_rows_did) {
     rows_file(4);

@@ -381,6 +381,21 @@ TEST_F(batches, list_the_failures_of_earlier_processes) {
     EXPECT_EQ(summary.at("failures").at(0).at("rows").to_number<int>(), 6);
 }
 
+// The total was 4, and none was absent.
+TEST_F(batches, that_are_retried_count_failed_rows_which_the_input_has_lost) {
+    rows_file(10);
+    scratch.file("w.heddle", "(define (main text) (error \"no\"))");
+    ASSERT_EQ(batch({"--on-error", "skip"}).code, 3);
+    rows_file(4);
+    const auto again = batch({"--json", "--on-error", "skip", "--retry-failed"});
+    EXPECT_EQ(again.code, 3) << again.err;
+    const auto rows = boost::json::parse(again.out).at("rows");
+    EXPECT_EQ(rows.at("total").to_number<int>(), 10);
+    EXPECT_EQ(rows.at("failed").to_number<int>(), 10);
+    EXPECT_EQ(rows.at("kept").to_number<int>(), 6);
+    EXPECT_EQ(rows.at("absent").to_number<int>(), 6);
+}
+
 TEST_F(batches, name_a_missing_directory_of_the_results_once) {
     rows_file(1);
     const auto ended = run_heddle(

@@ -1,8 +1,10 @@
 // What `heddle runs list` and `show` report of the last process of a run.
 #include "batch_fixture.hpp"
+#include "batch_service.hpp"
 #include "model_thread.hpp"
 
 #include <gmock/gmock.h>
+#include <hang_guard.hpp>
 
 #include <csignal>
 
@@ -61,6 +63,37 @@ TEST_F(states_of_runs, show_how_their_last_process_ended) {
     manifest.erase("end");
     scratch.file(file, boost::json::serialize(manifest));
     EXPECT_THAT(shown(), HasSubstr("w.heddle, not going"));
+}
+
+// It was called killed.
+TEST_F(states_of_runs, name_an_error_between_rounds) {
+    rows_file(2);
+    scratch.file("w.heddle", asking_workflow);
+    batch_service service;
+    child_options options = at_home();
+    options.variables.merge(service.variables());
+    child_process child(heddle_command(command({"--model", "openai:gpt-4o", "--park-wait",
+                                                "--park-interval", "0.1", "--park-settling", "1"})),
+                        options);
+    ASSERT_TRUE(hang_guard::comes_true([&] { return service.batches() != 0; }));
+    scratch.file("w.heddle", "(define (main text)");
+    service.end();
+    const auto ended = child.wait();
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}).out,
+                HasSubstr("w.heddle, stopped (error)"));
+}
+
+// "10 done, 4 in all"
+TEST_F(states_of_runs, tell_rows_of_an_earlier_version_from_the_total) {
+    rows_file(10);
+    ASSERT_EQ(batch().code, 0);
+    rows_file(4);
+    scratch.file("w.heddle", "(define (main text) (string-append text \"!\"))");
+    ASSERT_EQ(batch().code, 0);
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}).out,
+                HasSubstr("rows: 10 done, 0 failed, 0 rejected, 0 begun, 4 in all besides 6 of an "
+                          "earlier version\n"));
 }
 
 } // namespace

@@ -25,6 +25,7 @@
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/setup/input_files.hpp>
+#include <heddle/store/run_store.hpp>
 
 #include <random>
 
@@ -80,6 +81,8 @@ public:
     [[nodiscard]] bool goes_on() const noexcept { return goes_on_ && !end_.failure; }
     /// For the next one.
     [[nodiscard]] const batch_round& round() const noexcept { return round_; }
+    /// Whether rows could begin in this round.
+    [[nodiscard]] bool has_started() const noexcept { return started_; }
 
 private:
     /// Tasks may have their requests parked wherever the run is kept.
@@ -226,8 +229,10 @@ private:
             columns_.of_filter = filter_->columns();
         }
         columns_.of_main = binding_.needed_columns((*first)->get(), (*first)->main());
-        (*reader)->check_columns([needed = columns_](const std::vector<std::string>& columns) {
-            return needed.look(columns);
+        needed_columns of_header = columns_;
+        if (filter_) of_header.of_main.clear(); // it may take no row of the file
+        (*reader)->check_columns([of_header](const std::vector<std::string>& columns) {
+            return of_header.look(columns);
         });
         if (auto checked = files_->check_names(); !checked) co_return std::move(checked).error();
         if (only_looks()) {
@@ -328,6 +333,7 @@ private:
         }
         of.until = *round_.until;
         of.rows_failed = round_.rows_failed;
+        of.is_continued = [this](std::uint64_t row) { return round_.continues(row); };
         batch_.emplace(std::move(of));
         if (is_first) reports_.tell_begin(batch_->counts());
         steering_.attach(*batch_);
@@ -365,11 +371,12 @@ private:
         const ended_round round{*batch_, *emitter_, *files_, *tools_};
         note_end(round, ended ? std::nullopt : std::optional(ended.error()), round_, end_);
         if (goes_on()) co_return;
+        if (journal) { // first: a kill during the report finds a run that has ended
+            if (auto noted = files_->note_end(end_of(end_)); !noted && !end_.failure)
+                say()(noted.error().message());
+        }
         failure_table failures = co_await failures_to_report(round, end_.counts, context());
         failures_ = std::move(failures);
-        if (!journal) co_return;
-        if (auto noted = files_->note_end(end_of(end_)); !noted && !end_.failure)
-            say()(noted.error().message());
     }
 
     [[nodiscard]] std::function<void(std::string)> say() {
@@ -453,6 +460,17 @@ private:
     failure_table failures_;
 };
 
+/// A later round has ended before its rows could begin. Its own end is noted, if it got so far.
+void note_early_end(const std::string& folder, exit_code code) {
+    if (folder.empty() || store::is_run_open(folder)) return; // by another process
+    result<run_manifest> about = read_manifest(folder);
+    if (!about || about->end) return;
+    batch_end& end = about->end.emplace();
+    end.state = code == exit_code::interrupted ? "interrupted" : "stopped";
+    if (code != exit_code::interrupted) end.stopped_by = "error";
+    (void)write_manifest(folder, *about); // the command has something worse to report
+}
+
 } // namespace
 
 exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
@@ -461,7 +479,10 @@ exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
     for (;;) {
         batch_work work(asked, arguments, output, round);
         const exit_code code = work.run(variables);
-        if (!work.goes_on()) return code;
+        if (!work.goes_on()) {
+            if (round.began && !work.has_started()) note_early_end(asked.run_folder(), code);
+            return code;
+        }
         round = work.round();
         // Rows that were to be retried have been.
         asked.has_retried = asked.is_retry();

@@ -24,10 +24,20 @@ void batch_round::begin_rows(coro::clock::time_point now,
                              const std::vector<ports::known_row>& known) {
     if (began) return;
     began = now;
-    begun_before_ = static_cast<std::uint64_t>(
-        std::count_if(known.begin(), known.end(), [](const ports::known_row& row) {
-            return row.status == ports::row_status::begun || row.outdated;
-        }));
+    for (const ports::known_row& row : known) {
+        if (row.status == ports::row_status::begun || row.outdated)
+            begun_before_.push_back(row.row);
+    }
+    goes_on_.resize(begun_before_.size());
+}
+
+bool batch_round::continues(std::uint64_t row) {
+    const auto found = std::lower_bound(begun_before_.begin(), begun_before_.end(), row);
+    if (found == begun_before_.end() || *found != row) return false;
+    const auto at = static_cast<std::size_t>(found - begun_before_.begin());
+    if (goes_on_[at]) return false;
+    goes_on_[at] = true;
+    return true;
 }
 
 batch_counts batch_round::add(batch_counts of_round) {
@@ -37,7 +47,7 @@ batch_counts batch_round::add(batch_counts of_round) {
         const batch_counts& before = *up_to_now_;
         // What ended or began in a round is no work of an earlier process.
         of_round.kept = std::min(of_round.kept, before.kept);
-        of_round.continued = std::min(begun_before_, before.continued + of_round.continued);
+        of_round.continued += before.continued;
         of_round.retried += before.retried;
         of_round.cached += before.cached;
         // With the responses that batches have brought between the rounds.

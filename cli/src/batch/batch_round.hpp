@@ -25,15 +25,18 @@ struct batch_round {
     /// When the rows of the first round began; nothing: they have not.
     std::optional<coro::clock::time_point> began;
 
-    /// The rows of a round begin. `known`: as the journal has them.
+    /// The rows of a round begin. `known`: as the journal has them, by their numbers, ascending.
     void begin_rows(coro::clock::time_point now, const std::vector<ports::known_row>& known);
+    /// The row goes on: whether it had begun before the command, and goes on for the first time.
+    [[nodiscard]] bool continues(std::uint64_t row);
     /// The counts at the end of a round, as those of the command up to now.
     [[nodiscard]] batch_counts add(batch_counts of_round);
 
 private:
-    std::uint64_t begun_before_ = 0;        ///< rows that were not finished when it began
-    ports::step_spending spent_before_;     ///< by earlier processes
-    std::optional<batch_counts> up_to_now_; ///< of the command; nothing: no round has ended
+    std::vector<std::uint64_t> begun_before_; ///< numbers of rows that were not finished
+    std::vector<bool> goes_on_;               ///< of these: counted
+    ports::step_spending spent_before_;       ///< by earlier processes
+    std::optional<batch_counts> up_to_now_;   ///< of the command; nothing: no round has ended
 };
 
 } // namespace heddle::cli

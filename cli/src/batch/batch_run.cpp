@@ -191,7 +191,7 @@ coro::task<result<void>> batch_run::work(std::unique_ptr<row_job> job, end_guard
     const bool probe = std::exchange(own.is_probe, false);
     const bool own_waits =
         outcome && (outcome->what == row_outcome::kind::waiting || outcome->held);
-    if (outcome && own.sends_nothing && !outcome->held) ++counted_.continued;
+    if (outcome && own.sends_nothing && !outcome->held) count_continued(own);
     result<void> settled;
     if (!outcome) {
         settled = std::move(outcome).error();

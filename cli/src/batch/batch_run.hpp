@@ -50,6 +50,8 @@ public:
         std::function<void()> on_cancel{}; ///< `heddle runs cancel` has asked for the end
         coro::deadline until{};            ///< no row starts later
         std::uint64_t rows_failed = 0;     ///< before, that count for --on-error stop-after
+        /// Whether a row that has begun, and goes on, is counted as continued; empty: each is.
+        std::function<bool(std::uint64_t)> is_continued{};
     };
     explicit batch_run(parts of);
 
@@ -145,6 +147,8 @@ private:
     /// Such a row is the next one, if the bound was changed since.
     void take_left();
     void start(coro::nursery& rows, std::unique_ptr<row_job> job);
+    /// A row that began in an earlier process goes on.
+    void count_continued(const row_job& job);
     [[nodiscard]] coro::task<result<void>> work(std::unique_ptr<row_job> job,
                                                 end_guard in_progress);
     /// The batch ends, since something else than a row has failed.

@@ -104,7 +104,12 @@ coro::task<result<void>> batch_run::read_more(coro::nursery& rows) {
 void batch_run::note_input_end() {
     const std::vector<ports::known_row>& rows = of_.known.rows();
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (!of_.known.was_seen(i) && counts_as_finished(rows[i])) ++counted_.absent;
+        if (of_.known.was_seen(i) || rows[i].outdated || !is_finished(rows[i].status)) continue;
+        ++counted_.absent;
+        if (counts_as_finished(rows[i])) continue;
+        // It was to be retried, and is not, since there is nothing to retry it with.
+        ++counted_.kept;
+        ++(rows[i].status == ports::row_status::failed ? counted_.failed : counted_.rejected);
     }
     total_ = positions_ + counted_.absent;
 }

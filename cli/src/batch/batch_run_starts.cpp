@@ -95,10 +95,14 @@ void batch_run::take_left() {
     --unfinished_;
 }
 
+void batch_run::count_continued(const row_job& job) {
+    if (!of_.is_continued || of_.is_continued(job.number)) ++counted_.continued;
+}
+
 void batch_run::start(coro::nursery& rows, std::unique_ptr<row_job> job) {
     gate_.row_started();
     has_started_ = true;
-    if (std::exchange(job->is_continued, false)) ++counted_.continued;
+    if (std::exchange(job->is_continued, false)) count_continued(*job);
     end_guard in_progress([this] {
         gate_.row_left({});
         break_off();

@@ -286,7 +286,8 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
                              {"absent", nullptr}};
     if (counts.total && !counts.total_is_estimate) {
         rows["total"] = *counts.total;
-        rows["absent"] = counts.absent;
+        // What --limit and --sample leave out is not missing.
+        if (!asked.rows.limit && !asked.rows.sample) rows["absent"] = counts.absent;
     }
     boost::json::object members{{"exit_code", static_cast<int>(end.code())},
                                 {"rows_left", end.rows_left},

@@ -4,7 +4,6 @@
 
 #include <boost/json/object.hpp>
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t rows_at_once = 500;
+constexpr std::size_t rows_at_once = 2000;
 constexpr std::uint64_t max_rows = 20'000; ///< of a status
 
 coro::task<result<void>> add_failures(store::run_store* journal, ports::row_status status,
@@ -22,20 +21,15 @@ coro::task<result<void>> add_failures(store::run_store* journal, ports::row_stat
                                       coro::call_context context) {
     std::uint64_t first = 0;
     for (std::uint64_t seen = 0; seen < max_rows;) {
-        result<std::vector<store::run_row>> rows =
-            co_await journal->rows(first, rows_at_once, status, context);
+        result<std::vector<store::row_failure>> rows =
+            co_await journal->failures(first, rows_at_once, status, context);
         if (!rows) co_return std::move(rows).error();
         if (rows->empty()) break;
         first = rows->back().known.row + 1;
         seen += rows->size();
-        for (const store::run_row& each : *rows) {
+        for (const store::row_failure& each : *rows) {
             if (which == failed_rows::current && each.known.outdated) continue;
-            // With its error, which the list leaves out.
-            result<std::optional<store::run_row>> whole =
-                co_await journal->row(each.known.row, context);
-            if (!whole) co_return std::move(whole).error();
-            if (!*whole || !(*whole)->ended) continue;
-            const auto [reason, message] = reason_of((*whole)->ended->error_json);
+            const auto [reason, message] = reason_of(each.error_json);
             to->add(status == ports::row_status::rejected ? "rejected" : reason, message, each.id);
         }
     }

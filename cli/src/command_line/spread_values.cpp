@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace heddle::cli {
 
@@ -11,16 +12,29 @@ namespace {
 
 bool is_word(const std::string& text) { return text == "-" || !text.starts_with('-'); }
 
-std::string name_in(const std::string& text) {
-    return text.starts_with("--") ? text.substr(0, text.find('=')) : text.substr(0, 2);
-}
-
-/// Whether the next argument is the value of the option in `text`.
-bool takes_next(const CLI::App& app, const std::string& text) {
-    const std::string name = name_in(text);
-    if (name.size() != text.size()) return false; // the value is a part of it
+bool takes_value(const CLI::App& app, const std::string& name) {
     const CLI::Option* const option = app.get_option_no_throw(name);
     return option && option->get_items_expected_max() != 0;
+}
+
+struct option_word {
+    std::string name;        ///< of the only option, or of the one that takes a value
+    bool takes_next = false; ///< whether the next argument is the value
+};
+
+option_word option_in(const CLI::App& app, const std::string& text) {
+    if (text.starts_with("--")) {
+        std::string name = text.substr(0, text.find('='));
+        const bool is_whole = name.size() == text.size();
+        const bool takes_next = is_whole && takes_value(app, name);
+        return {std::move(name), takes_next};
+    }
+    // Letters of flags, and of an option whose value is the rest of the word or the next one.
+    for (std::size_t i = 1; i < text.size(); ++i) {
+        std::string name{'-', text[i]};
+        if (takes_value(app, name)) return {std::move(name), i + 1 == text.size()};
+    }
+    return {};
 }
 
 std::size_t required_arguments(const CLI::App& app) {
@@ -48,8 +62,9 @@ std::vector<std::string> spread_values(const CLI::App& app,
             ++others;
             continue;
         }
-        if (takes_next(app, text)) ++at;
-        const auto many = std::find(many_valued.begin(), many_valued.end(), name_in(text));
+        const option_word option = option_in(app, text);
+        if (option.takes_next) ++at;
+        const auto many = std::find(many_valued.begin(), many_valued.end(), option.name);
         if (many == many_valued.end()) continue;
         for (; at < arguments.size() && is_word(arguments[at]); ++at)
             further.push_back({at, &*many, false});

@@ -265,6 +265,33 @@ result<std::vector<ports::row_end>> run_reader::ends_to_emit(std::uint64_t first
     });
 }
 
+result<std::vector<row_failure>> run_reader::failures(std::uint64_t first, std::size_t count,
+                                                      ports::row_status status) {
+    using found = std::vector<row_failure>;
+    return ask<found>([&](sqlite_database& database) -> result<found> {
+        HEDDLE_TRY(
+            sqlite_statement asked,
+            database.prepare("SELECT rows.row, status, emitted, id_digest, content_digest, "
+                             "id, error FROM rows JOIN ends ON ends.row = rows.row "
+                             "LEFT JOIN texts ON texts.row = rows.row "
+                             "WHERE rows.row >= ? AND status = ? ORDER BY rows.row LIMIT ?"));
+        asked.begin().bind(limited(first)).bind(static_cast<std::int64_t>(status));
+        asked.bind(limited(count));
+        found all;
+        for (std::size_t bytes = 0; bytes < max_bytes_at_once;) {
+            HEDDLE_TRY(const bool there, asked.step());
+            if (!there) break;
+            row_failure one;
+            one.known = known_in(asked);
+            one.id = asked.bytes(5);
+            HEDDLE_TRY(one.error_json, unpack_text(asked.bytes(6)));
+            bytes += one.error_json.size();
+            all.push_back(std::move(one));
+        }
+        return all;
+    });
+}
+
 result<std::vector<manifest_entry>> run_reader::manifest() {
     using entries = std::vector<manifest_entry>;
     return ask<entries>([](sqlite_database& database) -> result<entries> {

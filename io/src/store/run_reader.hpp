@@ -24,6 +24,8 @@ public:
                                                                     std::size_t count);
     [[nodiscard]] result<std::vector<ports::step_record>> records_of(std::uint64_t row);
     [[nodiscard]] result<ports::row_work> work_of(std::uint64_t row);
+    [[nodiscard]] result<std::vector<row_failure>> failures(std::uint64_t first, std::size_t count,
+                                                            ports::row_status status);
     [[nodiscard]] result<std::vector<end_place>> last_ends(std::size_t count);
     [[nodiscard]] result<std::vector<end_place>> ends_after(std::uint64_t number,
                                                             std::size_t count);

@@ -143,6 +143,12 @@ public:
             },
             context);
     }
+    coro::task<result<std::vector<row_failure>>> failures(std::uint64_t first, std::size_t count,
+                                                          ports::row_status status,
+                                                          coro::call_context context) override {
+        return read<std::vector<row_failure>>(
+            [=](run_reader& reader) { return reader.failures(first, count, status); }, context);
+    }
     coro::task<result<std::vector<end_place>>> last_ends(std::size_t count,
                                                          coro::call_context context) override {
         return read<std::vector<end_place>>(

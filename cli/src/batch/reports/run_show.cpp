@@ -40,6 +40,18 @@ std::optional<std::string> progress_of(const std::string& folder) {
     return std::string(line->get_string());
 }
 
+/// ", 4 in all"; empty: it is not known.
+std::string total_text(const run_state& state, const ports::run_totals& totals,
+                       std::uint64_t outdated) {
+    if (!state.total) return {};
+    std::string text = ", " + setup::grouped(*state.total) + " in all";
+    // Those that are not in the input are none of the total.
+    const std::uint64_t known = totals.done + totals.failed + totals.rejected + totals.begun;
+    const std::uint64_t others = std::min(outdated, known - std::min(known, *state.total));
+    if (others != 0) text += " besides " + setup::grouped(others) + " of an earlier version";
+    return text;
+}
+
 coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     result<failure_table> found =
         co_await failures_of_run(run->store.get(), failed_rows::all, run->context());
@@ -101,8 +113,7 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     text += "started: " + run->about.started + "\n";
     text += "rows: " + setup::grouped(totals.done) + " done, " + setup::grouped(totals.failed) +
             " failed, " + setup::grouped(totals.rejected) + " rejected, " +
-            setup::grouped(totals.begun) + " begun" +
-            (state.total ? ", " + setup::grouped(*state.total) + " in all\n" : "\n");
+            setup::grouped(totals.begun) + " begun" + total_text(state, totals, outdated) + "\n";
     if (outdated != 0)
         text += "of an earlier version of the program: " + setup::counted(outdated, "row") + "\n";
     if (totals.spent.requests != 0) {

@@ -57,6 +57,13 @@ struct run_row {
     std::optional<ports::row_end> ended; ///< without value and error where they were not asked for
 };
 
+/// Why a row has no result.
+struct row_failure {
+    ports::known_row known;
+    std::string id;
+    std::string error_json;
+};
+
 /// The end of a row among those of a run.
 struct end_place {
     std::uint64_t row = 0;
@@ -135,6 +142,12 @@ public:
     /// One row; nothing when the run does not know it.
     [[nodiscard]] virtual coro::task<result<std::optional<run_row>>> row(
         std::uint64_t number, coro::call_context context) = 0;
+
+    /// Rows of that status, failed or rejected, by number from `first` on: at most `count`, and
+    /// fewer where their errors are large, but one at least unless there is none.
+    [[nodiscard]] virtual coro::task<result<std::vector<row_failure>>> failures(
+        std::uint64_t first, std::size_t count, ports::row_status status,
+        coro::call_context context) = 0;
 
     /// The last rows that have ended, at most `count`, in the order in which they did.
     [[nodiscard]] virtual coro::task<result<std::vector<end_place>>> last_ends(

@@ -28,18 +28,18 @@ TEST(batch_rounds, are_one_command_to_its_user) {
     first.spent_now = spent(2, 0.02);
     EXPECT_EQ(rounds.add(first).kept, 1U);
 
-    rounds.begin_rows(start + std::chrono::seconds(5), {});
+    rounds.begin_rows(start + std::chrono::seconds(5),
+                      {{1, {}, {}, ports::row_status::begun, false}});
+    EXPECT_FALSE(rounds.continues(1)) << "it began with the command";
     EXPECT_EQ(*rounds.began, start);
     batch_counts second;
     second.done = 51;
     second.failed = 1;
     second.kept = 2; // with the one that failed in the first round
-    second.continued = 50;
     second.retried = 1;
     second.spent = spent(53, 0.53); // 50 of them by batches, between the rounds
     const batch_counts all = rounds.add(second);
     EXPECT_EQ(all.kept, 1U);
-    EXPECT_EQ(all.continued, 0U) << "these rows began with the command";
     EXPECT_EQ(all.retried, 3U);
     EXPECT_EQ(all.spent_now.requests, 52U);
     EXPECT_DOUBLE_EQ(all.spent_now.cost_usd, 0.52);
@@ -50,10 +50,14 @@ TEST(batch_rounds, continue_rows_of_earlier_processes_once) {
     batch_round rounds;
     rounds.begin_rows({}, {{0, {}, {}, ports::row_status::begun, false},
                            {1, {}, {}, ports::row_status::done, true}});
-    batch_counts counts;
-    counts.continued = 1;
-    EXPECT_EQ(rounds.add(counts).continued, 1U);
-    EXPECT_EQ(rounds.add(counts).continued, 1U);
+    // As a round counts them.
+    batch_counts first;
+    if (rounds.continues(0)) ++first.continued;
+    if (rounds.continues(7)) ++first.continued; // a new one
+    EXPECT_EQ(rounds.add(first).continued, 1U) << "the other is not in the input";
+    batch_counts second;
+    if (rounds.continues(0)) ++second.continued;
+    EXPECT_EQ(rounds.add(second).continued, 1U);
 }
 
 } // namespace

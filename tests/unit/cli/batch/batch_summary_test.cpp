@@ -50,6 +50,10 @@ TEST(summaries_of_batches, name_results_of_rows_that_are_not_in_the_input) {
                 AllOf(HasSubstr("no longer in the input\n"), Not(HasSubstr("--id"))));
     asked.rows.limit = 4; // what was not read is not missing
     EXPECT_THAT(text_of(end, asked), Not(HasSubstr("no longer")));
+    const auto part = boost::json::parse(summary_json(end, {}, asked)).as_object();
+    EXPECT_TRUE(part.at("rows").at("absent").is_null());
+    EXPECT_EQ(part.at("rows").at("total").to_number<int>(), 7);
+    asked.rows.limit.reset();
     end.counts.total_is_estimate = true;
     const auto unknown = boost::json::parse(summary_json(end, {}, asked)).as_object();
     EXPECT_TRUE(unknown.at("rows").at("absent").is_null());

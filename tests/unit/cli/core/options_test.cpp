@@ -43,6 +43,7 @@ public:
         to.argument("FILE", file, "A file").required();
         to.values("--rows", rows, "Files").value("FILE");
         to.option("-o,--out", out, "A file").value("FILE");
+        to.flag("-q,--quiet", quiet, "Print less");
         last = this;
     }
     std::optional<std::string> mistake() override { return std::nullopt; }
@@ -51,6 +52,7 @@ public:
     std::string file;
     std::vector<std::string> rows;
     std::string out;
+    bool quiet = false;
     static inline listing* last = nullptr;
 };
 
@@ -134,6 +136,25 @@ TEST(options, several_values_may_follow_one_option) {
     EXPECT_EQ(read({"--rows", "a", "b", "--", "w"}), "w: a b");
     EXPECT_EQ(read({"w", "a", "--rows", "b"}), "unexpected argument a");
     EXPECT_EQ(read({"--rows", "a"}), "FILE is required");
+}
+
+// The value of the last letter was taken for the file, which was then missing.
+TEST(options, several_values_may_be_followed_by_letters_in_one_word) {
+    const auto read = [](std::vector<std::string> arguments) {
+        command_line line(listing_rows);
+        arguments.insert(arguments.begin(), "list");
+        const auto result = line.parse(std::move(arguments), 100);
+        const auto* end = std::get_if<early_end>(&result);
+        if (end) return end->mistake;
+        std::string text = listing::last->file + ":";
+        for (const std::string& each : listing::last->rows) text += " " + each;
+        return text + (listing::last->quiet ? " quiet " : " ") + listing::last->out;
+    };
+    EXPECT_EQ(read({"-qo", "x", "--rows", "a", "w"}), "w: a quiet x");
+    EXPECT_EQ(read({"--rows", "a", "w", "-qo", "x"}), "w: a quiet x");
+    EXPECT_EQ(read({"--rows", "a", "-qox", "w"}), "w: a quiet x");
+    EXPECT_EQ(read({"--rows", "a", "-oq", "w"}), "w: a q") << "the rest of the word is the value";
+    EXPECT_EQ(read({"-q", "--rows", "a", "w"}), "w: a quiet ");
 }
 
 TEST(options, an_input_in_brackets_is_not_taken_apart) {

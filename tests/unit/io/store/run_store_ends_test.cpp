@@ -210,5 +210,31 @@ TEST_F(run_store_ends, leave_out_rows_with_requests_that_may_have_been_paid_for)
         << "only the responses of requests count";
 }
 
+// All of the rows were read with their texts, and their errors one by one.
+TEST_F(run_store_ends, of_failures_are_read_with_their_errors_a_few_at_a_time) {
+    const auto store = open();
+    const std::string large(std::size_t{5} << 20, 'x');
+    for (std::uint64_t row = 1; row <= 4; ++row) {
+        ASSERT_TRUE(store->begin_row(row_of(row), "id " + std::to_string(row), "{}"));
+        ports::row_end ended;
+        ended.row = row;
+        ended.status = row == 2 ? row_status::done : row_status::failed;
+        ended.error_json = row == 4 ? "\"no\"" : "\"" + large + "\"";
+        ASSERT_TRUE(loop.run(store->end_row(ended, loop.context())));
+    }
+    const auto failures = [&](std::uint64_t first, row_status status) {
+        return loop.run(store->failures(first, 100, status, loop.context())).value();
+    };
+    const auto all = failures(0, row_status::failed);
+    ASSERT_EQ(all.size(), 2U) << "no more than 8 MB, but for the last one";
+    EXPECT_EQ(all[0].known.row, 1U);
+    EXPECT_EQ(all[1].known.row, 3U);
+    EXPECT_EQ(all[1].id, "id 3");
+    const auto rest = failures(4, row_status::failed);
+    ASSERT_EQ(rest.size(), 1U);
+    EXPECT_EQ(rest[0].error_json, "\"no\"");
+    EXPECT_TRUE(failures(0, row_status::rejected).empty());
+}
+
 } // namespace
 } // namespace heddle::store
