@@ -263,12 +263,13 @@ std::set<digest128> replayed_records::functions_inside(const digest128& step) co
 /// `steps`: where they ended, ascending.
 void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::size_t cut = steps.front();
-    std::set<digest128> sent_anew; // whose responses are what failed
-    std::set<digest128> inside;    // functions that ran inside of those
-    std::set<digest128> refused;   // steps that a batch has answered with an error
-    std::set<digest128> responded;
-    for (const step_record& each : all_) {
-        if (is_response(each)) responded.insert(each.path);
+    std::set<digest128> sent_anew;              // whose responses are what failed
+    std::set<digest128> inside;                 // functions that ran inside of those
+    std::set<digest128> refused;                // steps that a batch has answered with an error
+    std::map<digest128, std::size_t> responded; // steps, by their last response
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        const step_record& each = all_[i];
+        if (is_response(each)) responded.insert_or_assign(each.path, i);
         if (each.kind == step_kind::refused) refused.insert(each.path);
     }
     std::set<digest128> repeated;
@@ -312,10 +313,10 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
             if (is_answer) discarded_.push_back(each.number);
             continue;
         }
-        // Without a response, it is not what was read for its request that has failed it.
-        if (each.kind == step_kind::tool && repeated.count(each.path) != 0 &&
-            responded.count(each.path) == 0) {
-            continue;
+        if (each.kind == step_kind::tool && each.name.starts_with(context_of) &&
+            repeated.count(each.path) != 0) {
+            const auto response = responded.find(each.path);
+            if (response == responded.end() || response->second < i) continue;
         }
         const bool is_error = each.kind == step_kind::refused || each.kind == step_kind::unanswered;
         if (is_error && repeated.count(each.path) != 0) continue;

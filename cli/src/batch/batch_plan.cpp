@@ -341,7 +341,7 @@ std::string batch_plan::bounds_text() const {
         if (!is_known || again->most + *fresh > std::max(0.0, left) * (1 + 1e-9)) {
             text += "--budget-usd: " + amount(spent.cost_usd) + " of " +
                     amount(*of_.asked.budget_usd) + " spent; " +
-                    (left > 0 ? "no row starts once " + amount(left) + " more are spent"
+                    (left > 0 ? "no row starts once another " + amount(left) + " is spent"
                               : std::string("only rows that need no request run")) +
                     "\n";
         }
@@ -356,7 +356,7 @@ std::string batch_plan::bounds_text() const {
         if (calls > left || fresh_ + begun_ + open_ended_ + other_calls_ != 0) {
             text += "--max-calls: " + setup::grouped(spent.requests) + " of " +
                     setup::counted(most, "call") + " used; " +
-                    (left != 0 ? "no row starts after " + setup::grouped(left) + " more"
+                    (left != 0 ? "no row starts after " + setup::counted(left, "more call")
                                : std::string("only rows that need no request run")) +
                     "\n";
         }

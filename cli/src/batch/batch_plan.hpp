@@ -24,7 +24,7 @@ namespace heddle::cli {
 /// Executes each outdated row with the answers that are recorded, calls nothing and keeps nothing.
 /// A step whose request is not recorded runs again; its earlier answer is used for what it will
 /// be answered, so that the row goes on. In two further executions the answers that stand in are
-/// altered: by a mark at the end of their texts, which leaves what they contain, and into others
+/// altered: by a mark at the end of their strings, which leaves what they contain, and into others
 /// that contain nothing of it. A step that asks something else then depends on them.
 class batch_plan {
 public:

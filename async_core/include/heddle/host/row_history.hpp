@@ -64,4 +64,8 @@ inline constexpr const char* without_failed_step = "no step";
 /// in the same place in the same way, the last paid step is repeated.
 inline constexpr const char* ended_by_a_limit = "limit";
 
+/// With that begins the name of a `tool` record that holds what was read for a request, which a
+/// retry reads again if no response of its step has come after it. No tool has a space in its name.
+inline constexpr const char* context_of = "context of ";
+
 } // namespace heddle::host

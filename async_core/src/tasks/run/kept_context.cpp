@@ -1,11 +1,11 @@
 #include "tasks/run/kept_context.hpp"
 
 #include "tasks/run/kept_failure.hpp"
+#include "tasks/run/part_digest.hpp"
 
-#include <heddle/base/keyed_hash.hpp>
+#include <heddle/host/row_history.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
-#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
@@ -25,40 +25,31 @@ using shared_context = std::shared_ptr<const assembled_context>;
 
 constexpr std::size_t members = 5; // of an assembled_context
 
-constexpr std::size_t max_printed_bytes = std::size_t{1} << 20; ///< of one value
-
 /// By all that the context depends on besides files and memory: equal prompts may have different
-/// ones. Kept in journals: the same in every process and version.
+/// ones.
 [[nodiscard]] ports::digest128 digest_of(const context_request& request,
                                          const std::string& prompt) {
-    std::string text = "context";
-    const auto add = [&text](std::string_view part) {
-        text += ' ' + std::to_string(part.size()) + ':';
-        text += part;
-    };
     const task_call& call = *request.call;
-    add(call.task->declared.name);
-    add(call.effective_subtype());
-    add(prompt);
-    add(request.model);
-    for (const bound_input& each : call.inputs) {
-        add(each.name);
-        add(each.given ? lang::print_value(each.content, {max_printed_bytes}) : std::string());
-    }
+    part_digest digest("context");
+    digest.add(call.task->declared.name);
+    digest.add(call.effective_subtype());
+    digest.add(prompt);
+    digest.add(request.model);
+    digest.add(call.inputs);
     if (call.overrides) {
         const context_management& own = call.overrides->context;
-        add(lang::print_value(call.overrides->files, {max_printed_bytes}));
-        add(own.inherit_context ? std::to_string(static_cast<int>(*own.inherit_context)) : "");
-        add(own.fresh_context ? (*own.fresh_context ? "fresh" : "none") : "");
+        digest.add(call.overrides->files);
+        digest.add(own.inherit_context ? std::to_string(static_cast<int>(*own.inherit_context))
+                                       : std::string());
+        digest.add(own.fresh_context ? (*own.fresh_context ? "fresh" : "none") : "");
     }
-    if (request.inherited) add(request.inherited->text);
-    return {hash_text({0x2D358DCCAA6C78A5ULL, 0x8BB84B93962EACC9ULL}, text),
-            hash_text({0x4B33A62ED433D4A3ULL, 0x4D5A2DA51DE1AA47ULL}, text)};
+    if (request.inherited) digest.add(request.inherited->text);
+    return digest.value();
 }
 
-[[nodiscard]] value list_of(lang::heap& memory, const std::vector<std::string>& texts) {
+[[nodiscard]] value list_of(lang::heap& memory, const std::vector<std::string>& strings) {
     std::vector<value> items;
-    for (const std::string& each : texts) items.push_back(lang::make_string(memory, each));
+    for (const std::string& each : strings) items.push_back(lang::make_string(memory, each));
     return lang::make_list(memory, items);
 }
 
@@ -85,11 +76,11 @@ constexpr std::size_t max_printed_bytes = std::size_t{1} << 20; ///< of one valu
     return item.is(lang::kind::string) ? std::string(lang::string_bytes(item)) : std::string();
 }
 
-[[nodiscard]] std::vector<std::string> texts_of(const value& list) {
-    std::vector<std::string> texts;
-    if (!list.is(lang::kind::list)) return texts;
-    for (const value& each : lang::list_items(list)) texts.push_back(text_of(each));
-    return texts;
+[[nodiscard]] std::vector<std::string> strings_in(const value& list) {
+    std::vector<std::string> strings;
+    if (!list.is(lang::kind::list)) return strings;
+    for (const value& each : lang::list_items(list)) strings.push_back(text_of(each));
+    return strings;
 }
 
 [[nodiscard]] result<shared_context> decoded(lang::heap& memory, std::string_view body) {
@@ -101,13 +92,13 @@ constexpr std::size_t max_printed_bytes = std::size_t{1} << 20; ///< of one valu
     context->text = text_of(all[0]);
     if (all[1].is(lang::kind::list)) {
         for (const value& each : lang::list_items(all[1])) {
-            const std::vector<std::string> part = texts_of(each);
+            const std::vector<std::string> part = strings_in(each);
             if (part.size() != 2) continue;
             context->parts.push_back({part[0], std::make_shared<const std::string>(part[1])});
         }
     }
-    context->left_out = texts_of(all[2]);
-    context->warnings = texts_of(all[3]);
+    context->left_out = strings_in(all[2]);
+    context->warnings = strings_in(all[3]);
     const auto last = static_cast<std::int64_t>(context_source::none);
     const std::int64_t source = all[4].is(lang::kind::integer) ? all[4].as_integer() : last;
     context->source =
@@ -131,7 +122,7 @@ coro::task<result<shared_context>> prepare_kept(context_preparer* preparer, cons
     const bool runs_command =
         declared.files && declared.files->from == file_paths_source::kind::command;
     if (runs_command && !context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
-    std::string name = declared.name;
+    std::string name = host::context_of + declared.name;
     result<shared_context> done = co_await preparer->prepare(std::move(request));
     std::optional<std::string> body =
         done ? encoded(memory, **done) : encode_failure(done.error(), *time);

@@ -1,11 +1,10 @@
 #include "tasks/run/kept_executor.hpp"
 
 #include "tasks/run/kept_failure.hpp"
+#include "tasks/run/part_digest.hpp"
 
-#include <heddle/base/keyed_hash.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
-#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
@@ -21,34 +20,24 @@ namespace heddle::tasks {
 namespace {
 
 constexpr std::size_t members = 5; // of an executor_answer
-/// Of one input: what differs later is taken for the same.
-constexpr std::size_t max_printed_bytes = std::size_t{1} << 20;
 
 /// By all that the call passes; not by the files that were looked up for it, which its own changes
-/// may alter. Kept in journals: the same in every process and version.
+/// may alter.
 [[nodiscard]] ports::digest128 digest_of(const executor_request& asked) {
-    std::string text = "executor";
-    const auto add = [&text](std::string_view part) {
-        text += ' ' + std::to_string(part.size()) + ':';
-        text += part;
-    };
     const task_call& call = *asked.call;
     const task_template& declared = call.task->declared;
-    add(declared.name);
-    add(call.effective_subtype());
-    add(asked.prompt);
-    add(asked.system);
-    add(declared.model);
-    for (const bound_input& each : call.inputs) {
-        add(each.name);
-        add(each.given ? lang::print_value(each.content, {max_printed_bytes}) : std::string());
-    }
+    part_digest digest("executor");
+    digest.add(declared.name);
+    digest.add(call.effective_subtype());
+    digest.add(asked.prompt);
+    digest.add(asked.system);
+    digest.add(declared.model);
+    digest.add(call.inputs);
     if (call.overrides) {
-        add(call.overrides->model);
-        add(lang::print_value(call.overrides->files, {max_printed_bytes}));
+        digest.add(call.overrides->model);
+        digest.add(call.overrides->files);
     }
-    return {hash_text({0x2D358DCCAA6C78A5ULL, 0x8BB84B93962EACC9ULL}, text),
-            hash_text({0x4B33A62ED433D4A3ULL, 0x4D5A2DA51DE1AA47ULL}, text)};
+    return digest.value();
 }
 
 /// Nothing: it is no data.

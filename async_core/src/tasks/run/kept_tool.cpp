@@ -1,10 +1,10 @@
 #include "tasks/run/kept_tool.hpp"
 
 #include "tasks/run/kept_failure.hpp"
+#include "tasks/run/part_digest.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
 
-#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
 #include <heddle/ports/step_memory.hpp>
@@ -18,9 +18,7 @@ namespace {
 
 /// The call has an id of its own in the dialog with the model.
 [[nodiscard]] ports::digest128 digest_of(const ports::tool_call& asked) {
-    const std::string text = "tool " + asked.id + '\0' + asked.name + '\0' + asked.arguments_json;
-    return {hash_text({0x2D358DCCAA6C78A5ULL, 0x8BB84B93962EACC9ULL}, text),
-            hash_text({0x4B33A62ED433D4A3ULL, 0x4D5A2DA51DE1AA47ULL}, text)};
+    return part_digest::of("tool " + asked.id + '\0' + asked.name + '\0' + asked.arguments_json);
 }
 
 /// The result as it is kept; nothing: it is no data, or bound to this execution.

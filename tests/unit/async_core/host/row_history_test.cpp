@@ -403,5 +403,17 @@ TEST(row_history, keeps_the_responses_of_a_step_that_a_function_has_failed) {
     EXPECT_EQ(std::find(anew.begin(), anew.end(), "request 3!"), anew.end());
 }
 
+TEST(row_history, reads_again_what_was_read_for_a_request_without_a_response) {
+    std::vector<step_record> all;
+    all.push_back(record(step_kind::tool, 3)); // a program that a task has run
+    all.push_back(record(step_kind::request, 3, "q of another task"));
+    all.push_back(record(step_kind::tool, 3));
+    all.back().name = std::string(context_of) + "ask";
+    all.push_back(record(step_kind::sent, 3, "q3"));
+    all.push_back(record(step_kind::answer, 3, "failed: no"));
+    all.push_back(attempt_failed("no"));
+    EXPECT_THAT(shown(read_history(all, failure_of)), ElementsAre("tool 3", "request 3!"));
+}
+
 } // namespace
 } // namespace heddle::host
