@@ -120,7 +120,10 @@ bool terminal_questions::can_ask(const console_traits& traits) noexcept {
 coro::task<result<std::string>> terminal_questions::ask(tasks::user_question question,
                                                         coro::call_context context) {
     // The step has been cut by a deadline: nobody uses the answer any more.
-    if (context.step && !context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
+    if (context.step && !context.step->may_ask()) {
+        error stop = co_await context.step->refused(context);
+        co_return stop;
+    }
     result<void> turn = co_await turn_.acquire(context);
     if (!turn) co_return std::move(turn).error();
     const coro::held_permit held(turn_);

@@ -1,7 +1,5 @@
 #include "durable_row.hpp"
 
-#include "step_path.hpp"
-
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
 
@@ -78,7 +76,11 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
 
 void durable_row::number_by_path() {
     by_path_.clear();
-    for (std::size_t i = 0; i < earlier_.size(); ++i) by_path_.emplace(earlier_[i].path, i);
+    functions_.clear();
+    for (std::size_t i = 0; i < earlier_.size(); ++i) {
+        by_path_.emplace(earlier_[i].path, i);
+        functions_.add(earlier_[i], i);
+    }
 }
 
 /// Records that functions began inside of a step that had ended: they have not.
@@ -87,11 +89,8 @@ void durable_row::drop_late_beginnings() {
     for (std::size_t i = 0; i < earlier_.size(); ++i) {
         if (earlier_[i].kind != step_kind::answer && earlier_[i].kind != step_kind::composed)
             continue;
-        for (std::uint64_t n = 0;; ++n) {
-            const auto inside =
-                by_path_.find(step_path::inside(earlier_[i].path, step_path::part::nested, n));
-            if (inside == by_path_.end()) break;
-            if (inside->second > i) late.insert(inside->second);
+        for (const std::size_t inside : functions_.of(earlier_[i].path)) {
+            if (inside > i) late.insert(inside);
         }
     }
     if (late.empty()) return;
@@ -103,12 +102,17 @@ void durable_row::drop_late_beginnings() {
     number_by_path();
 }
 
-void durable_row::forget_nested(const digest128& step, std::uint32_t first) noexcept {
-    for (std::uint64_t n = first;; ++n) {
-        const auto late = by_path_.find(step_path::inside(step, step_path::part::nested, n));
-        if (late == by_path_.end()) return;
-        is_void_[late->second] = true;
-    }
+/// Result: when.
+double durable_row::note_cut(const digest128& path, const digest128& function) {
+    step_record record;
+    record.kind = step_kind::cut;
+    record.path = path;
+    record.content = function;
+    record.at = std::max(clock_, real_clock());
+    record.name = "deadline";
+    const double at = record.at;
+    log_.note(std::move(record));
+    return at;
 }
 
 coro::task<coro::wake> durable_row::park(branch_wait& self, coro::deadline until) {
@@ -291,7 +295,7 @@ void durable_row::go_on() noexcept {
         } else if (!arrivals_.empty()) {
             if (!arrivals_.front()->ready) return;
             grant(*arrivals_.front(), arrivals_.front()->at);
-        } else if (!cut_next()) {
+        } else if (!cut_next_function() && !cut_next()) {
             if (at_work_ == 0 && only_parked()) end_parked();
             return;
         }
@@ -317,6 +321,15 @@ bool durable_row::replay_next() noexcept {
             if (replay_) replay_->note_effect(record);
             return true;
         }
+        const auto function = running_functions_.find(record.content);
+        if (function != running_functions_.end()) {
+            go_to_next();
+            clock_ = std::max(clock_, record.at);
+            took_effect();
+            function->second->cut();
+            if (replay_) replay_->note_effect(record);
+            return true;
+        }
     } else {
         const auto found = arrivals_by_path_.lower_bound(record.path);
         if (found != arrivals_by_path_.end() && found->first == record.path) {
@@ -329,7 +342,13 @@ bool durable_row::replay_next() noexcept {
         }
     }
     // A step that is executed again may still come to it.
-    if (at_work_ == 0) fail("it does not reach '" + record.name + "' any more");
+    const bool is_of_ended_function = record.kind == step_kind::cut && !record.content.is_zero();
+    if (at_work_ == 0 && is_of_ended_function) {
+        go_to_next();
+        return true;
+    }
+    if (at_work_ == 0 && !release_part(record.path))
+        fail("it does not reach '" + record.name + "' any more");
     return false;
 }
 
@@ -338,13 +357,7 @@ bool durable_row::cut_next() noexcept {
     if (overdue_.empty()) return false;
     branch_wait& first = *overdue_.front();
     try {
-        step_record record;
-        record.kind = step_kind::cut;
-        record.path = first.path;
-        record.at = std::max(clock_, real_clock());
-        record.name = "deadline";
-        const double at = record.at;
-        log_.note(std::move(record));
+        const double at = note_cut(first.path);
         cut(first, at);
     } catch (...) { // no memory: it is tried again when something happens
         return false;
@@ -427,6 +440,11 @@ void durable_row::close() noexcept {
     if (std::exchange(closed_, true)) return;
     const std::list<parked_step*> parked = std::exchange(parked_steps_, {});
     for (parked_step* each : parked) each->ended.notify();
+    while (!idle_parts_.empty()) {
+        idle_part& each = *idle_parts_.front();
+        each.end_wait();
+        each.released.notify();
+    }
     const std::list<withheld_step*> withheld = std::exchange(withheld_, {});
     for (withheld_step* each : withheld) {
         ++running_;

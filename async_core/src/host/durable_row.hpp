@@ -2,6 +2,7 @@
 #pragma once
 
 #include "durable_step.hpp"
+#include "recorded_functions.hpp"
 #include "step_ways.hpp"
 
 #include <heddle/coro/event_loop.hpp>
@@ -110,9 +111,30 @@ public:
     /// See step_memory::park.
     [[nodiscard]] coro::task<void> park_step(coro::call_context context);
 
-    /// The step has ended, cancelled: what is recorded of functions inside of it, from that number
-    /// on, are beginnings that came too late and had no effect.
-    void forget_nested(const ports::digest128& step, std::uint32_t first) noexcept;
+    [[nodiscard]] const recorded_functions& functions() const noexcept { return functions_; }
+    /// The step has ended, cancelled: further beginnings that are recorded of functions inside of
+    /// it came too late and had no effect.
+    void forget_functions(const ports::digest128& step);
+    /// A function of the program that runs inside of a step.
+    class running_function {
+    public:
+        /// As the end of the time of what called it.
+        virtual void cut() noexcept = 0;
+
+    protected:
+        ~running_function() = default;
+    };
+    /// `path`: of the function, which is cut where that is recorded, until end_function().
+    void begin_function(const ports::digest128& path, running_function& function) {
+        running_functions_.emplace(path, &function);
+    }
+    void end_function(const ports::digest128& path) noexcept;
+    /// The time of what called the function is over: it is cut when nothing else has arrived, or
+    /// at once while branches run, for it may be one that computes. That has no record.
+    void cut_function(const ports::digest128& path) noexcept;
+    /// A part of the step has come to what an earlier execution did not come to. Waits until no
+    /// record can take effect while it waits. Cancellation: returns.
+    [[nodiscard]] coro::task<void> wait_beside(ports::digest128 step, coro::call_context context);
 
     /// What an earlier execution of the step kept of its parts; else a spare of the row.
     [[nodiscard]] std::optional<ports::kept_part> take_part(const ports::digest128& step,
@@ -155,6 +177,7 @@ private:
     [[nodiscard]] bool replays() const noexcept { return next_ < earlier_.size(); }
     void drop_late_beginnings();
     void number_by_path();
+    [[nodiscard]] bool release_part(const ports::digest128& next) noexcept;
     /// Time does not pass until all that is recorded has been repeated.
     [[nodiscard]] bool time_stands_still() const noexcept {
         return !goes_beyond_ && (replays() || !clocks_.empty());
@@ -169,6 +192,8 @@ private:
     void leave(arrival& self) noexcept;
     void grant(arrival& first, double at) noexcept;
     void cut(branch_wait& waiting, double at) noexcept;
+    double note_cut(const ports::digest128& path, const ports::digest128& function = {});
+    [[nodiscard]] bool cut_next_function() noexcept;
     [[nodiscard]] bool replay_next() noexcept;
     [[nodiscard]] bool cut_next() noexcept;
     void fail(std::string what) noexcept;
@@ -188,6 +213,9 @@ private:
     std::vector<bool> is_void_;                       ///< of earlier_: it has had no effect
     std::size_t next_ = 0;                            ///< of them
     std::map<ports::digest128, std::size_t> by_path_; ///< of earlier_
+    recorded_functions functions_;                    ///< of earlier_
+    std::map<ports::digest128, running_function*> running_functions_;
+    std::list<ports::digest128> overdue_functions_; ///< their time is over
     /// By the number of slices: where the clock advanced, or how long a branch has computed.
     std::deque<ports::step_record> clocks_;
     std::map<ports::digest128, std::multimap<ports::digest128, ports::kept_part>> parts_;
@@ -205,6 +233,30 @@ private:
     /// Whether there are some, and none of them is about to end: the loser of a race, for one.
     [[nodiscard]] bool only_parked() const noexcept;
     std::list<parked_step*> parked_steps_;
+    /// See wait_beside().
+    struct idle_part {
+        idle_part(durable_row& row, const ports::digest128& of, coro::call_context around)
+            : owner(row), step(of), context(around),
+              place(row.idle_parts_.insert(row.idle_parts_.end(), this)) {
+            --owner.at_work_;
+        }
+        idle_part(const idle_part&) = delete;
+        idle_part& operator=(const idle_part&) = delete;
+        ~idle_part() { end_wait(); }
+        void end_wait() noexcept {
+            if (!std::exchange(waits, false)) return;
+            owner.idle_parts_.erase(place);
+            ++owner.at_work_;
+        }
+
+        durable_row& owner;
+        const ports::digest128 step;
+        const coro::call_context context;
+        std::list<idle_part*>::iterator place;
+        bool waits = true;
+        coro::wait_point released;
+    };
+    std::list<idle_part*> idle_parts_;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
     // Of those that began while there were records of earlier executions: tens of thousands may
     // be there at a time, and the records have them in another order.

@@ -1,7 +1,6 @@
 #include "durable_step.hpp"
 
 #include "durable_row.hpp"
-#include "step_path.hpp"
 
 #include <heddle/host/row_history.hpp>
 
@@ -10,17 +9,13 @@
 
 namespace heddle::host {
 
-ports::digest128 durable_step::next_nested() noexcept {
-    return step_path::inside(path_, step_path::part::nested, nested_++);
-}
-
-std::uint64_t durable_step::seed() const noexcept { return row_.log().seed() ^ path_.low; }
+std::uint64_t durable_step::seed() const noexcept { return row_.log().seed() ^ own_.low; }
 
 ports::step_record durable_step::part(ports::step_kind kind, const ports::digest128& content,
                                       std::string name, std::string body) const {
     ports::step_record record;
     record.kind = kind;
-    record.path = path_;
+    record.path = own_;
     record.content = content;
     record.name = std::move(name);
     record.body = std::move(body);
@@ -28,20 +23,15 @@ ports::step_record durable_step::part(ports::step_kind kind, const ports::digest
 }
 
 std::optional<ports::kept_part> durable_step::take(const ports::digest128& content) {
-    auto part = row_.take_part(path_, content);
+    auto part = row_.take_part(own_, content);
     remembers_ = remembers_ || part;
     return part;
-}
-
-bool durable_step::is_over() const {
-    return end_is_known_ &&
-           !row_.is_recorded(step_path::inside(path_, step_path::part::nested, nested_));
 }
 
 bool durable_step::may_ask() noexcept {
     if (end_is_known_) return false;
     if (!row_.log().plan() && !row_.only_replays()) return true;
-    refused_ = true;
+    was_refused_ = true;
     return false;
 }
 
@@ -90,6 +80,6 @@ void durable_step::note_parts(int more) noexcept { row_.note_work(more); }
 
 coro::task<void> durable_step::park(coro::call_context context) { return row_.park_step(context); }
 
-ports::step_place durable_step::place() const noexcept { return {row_.log().row(), path_}; }
+ports::step_place durable_step::place() const noexcept { return {row_.log().row(), own_}; }
 
 } // namespace heddle::host

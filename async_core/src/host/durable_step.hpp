@@ -1,23 +1,24 @@
 // One effect of a durable evaluation.
 #pragma once
 
-#include <heddle/ports/step_memory.hpp>
+#include "step_worker.hpp"
 
 namespace heddle::host {
 
-class durable_row;
-
 /// What names an effect, and what is remembered of it. Lives as long as the effect is under way.
-class durable_step final : public ports::step_memory {
+class durable_step final : public step_worker {
 public:
     durable_step(durable_row& row, const ports::digest128& path) noexcept
-        : row_(row), path_(path) {}
+        : step_worker(row, path) {}
 
-    [[nodiscard]] const ports::digest128& path() const noexcept { return path_; }
-    /// The path of the next function of the program that begins as a part of this.
-    [[nodiscard]] ports::digest128 next_nested() noexcept;
-    /// So many functions have begun, or were about to.
-    [[nodiscard]] std::uint32_t nested() const noexcept { return nested_; }
+    [[nodiscard]] durable_step& whole() noexcept override { return *this; }
+    [[nodiscard]] const ports::digest128& path() const noexcept { return own_; }
+    /// A function of the program begins as a part of it, or is about to.
+    void note_function() noexcept { ++functions_; }
+    [[nodiscard]] std::uint32_t functions() const noexcept { return functions_; }
+    /// An earlier version of heddle has recorded its functions in the order in which they began.
+    void note_numbered() noexcept { is_numbered_ = true; }
+    [[nodiscard]] bool is_numbered() const noexcept { return is_numbered_; }
     /// What it has paid for, but for what the records of its requests have counted.
     [[nodiscard]] ports::step_spending spent() const noexcept;
     /// A part of it was kept by an earlier execution.
@@ -25,14 +26,12 @@ public:
     /// It has ended in an earlier execution, whose answer it has. Functions of the program that ran
     /// as parts of it run again, but nothing more is asked.
     void note_end_is_known() noexcept { end_is_known_ = true; }
-    /// Nothing that the step still does matters: its end is known, and no further function of the
-    /// program ran inside of it.
-    [[nodiscard]] bool is_over() const;
+    [[nodiscard]] bool end_is_known() const noexcept { return end_is_known_; }
     /// It was not allowed to ask the world.
-    [[nodiscard]] bool refused() const noexcept { return refused_; }
+    [[nodiscard]] bool was_refused() const noexcept { return was_refused_; }
     /// Its answer is not all: functions of the program have run as parts of it, or it has left
     /// something for later steps. It is performed again by each execution.
-    [[nodiscard]] bool composed() const noexcept { return nested_ != 0 || leaves_trace_; }
+    [[nodiscard]] bool composed() const noexcept { return functions_ != 0 || leaves_trace_; }
     void note_trace() noexcept override { leaves_trace_ = true; }
     /// A seed that no other step of the row has, and that each execution of it has.
     [[nodiscard]] std::uint64_t seed() const noexcept;
@@ -59,11 +58,10 @@ private:
     [[nodiscard]] ports::step_record part(ports::step_kind kind, const ports::digest128& content,
                                           std::string name, std::string body) const;
 
-    durable_row& row_;
-    ports::digest128 path_;
-    std::uint32_t nested_ = 0;
+    std::uint32_t functions_ = 0; ///< of all its workers
+    bool is_numbered_ = false;
     bool remembers_ = false;
-    bool refused_ = false;
+    bool was_refused_ = false;
     bool end_is_known_ = false;
     bool leaves_trace_ = false;
     ports::step_spending spent_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "nested_name.hpp"
+
 #include <heddle/coro/cancel.hpp>
 #include <heddle/coro/timer_wheel.hpp>
 #include <heddle/coro/wait_point.hpp>
@@ -12,9 +14,14 @@
 namespace heddle::host {
 
 /// A call of a function of the program that the work of a host waits for. Lives in its coroutine.
-class nested_call final : public coro::cancel_hook, public coro::timer_node {
+class nested_call final : public coro::cancel_hook,
+                          public coro::timer_node,
+                          public durable_row::running_function {
 public:
-    nested_call(lang::fiber& fiber, bool of_step) : fiber_(&fiber), of_step_(of_step) {}
+    /// `name`: of one that a durable step waits for, else null. It outlives the call.
+    nested_call(lang::fiber& fiber, nested_name* name) : fiber_(&fiber), name_(name) {
+        if (name_) name_->begin(*this);
+    }
 
     void end(const lang::outcome& last) noexcept {
         fiber_ = nullptr;
@@ -24,7 +31,7 @@ public:
     }
     [[nodiscard]] bool lives() const noexcept { return fiber_ != nullptr; }
     /// A durable step waits for it.
-    [[nodiscard]] bool is_of_step() const noexcept { return of_step_; }
+    [[nodiscard]] bool is_of_step() const noexcept { return name_ != nullptr; }
     [[nodiscard]] coro::wait_point& ended() noexcept { return ended_; }
     [[nodiscard]] result<lang::value> take() { return *std::move(result_); }
 
@@ -32,10 +39,14 @@ private:
     void on_cancel(cancel_reason reason) noexcept override {
         if (fiber_) fiber_->request_cancel(reason);
     }
-    void on_timer() noexcept override { on_cancel(cancel_reason::deadline); }
+    void on_timer() noexcept override {
+        if (name_) name_->end_time();
+        else cut();
+    }
+    void cut() noexcept override { on_cancel(cancel_reason::deadline); }
 
     lang::fiber* fiber_; ///< null once it has ended
-    const bool of_step_;
+    nested_name* const name_;
     coro::wait_point ended_;
     std::optional<result<lang::value>> result_;
 };

@@ -7,17 +7,25 @@
 
 namespace heddle::host {
 
-/// A function of the program that begins as a part of a step: what it does is named by that step,
-/// and it begins in its turn.
+/// A function of the program that begins as a part of a step: what it does is named by what calls
+/// it, and it begins in its turn.
 class nested_name {
 public:
-    nested_name(durable_row& row, std::uint32_t fiber, durable_step& step)
-        : row_(row), fiber_(fiber), path_(step.next_nested()) {
+    nested_name(durable_row& row, std::uint32_t fiber, step_worker& caller)
+        : row_(row), fiber_(fiber), step_(caller.whole().path()), path_(caller.next_function()) {
         row_.ways().note_fiber(fiber_, path_);
     }
     nested_name(const nested_name&) = delete;
     nested_name& operator=(const nested_name&) = delete;
-    ~nested_name() { row_.ways().forget_fiber(fiber_); }
+    ~nested_name() {
+        row_.end_function(path_);
+        row_.ways().forget_fiber(fiber_);
+    }
+
+    /// The function runs.
+    void begin(durable_row::running_function& function) { row_.begin_function(path_, function); }
+    /// The time of what called it is over.
+    void end_time() noexcept { row_.cut_function(path_); }
 
     /// The turn is used up by the beginning of the fiber.
     [[nodiscard]] coro::task<result<void>> turn() {
@@ -32,6 +40,7 @@ public:
             ports::step_record record;
             record.kind = ports::step_kind::nested;
             record.path = path_;
+            record.content = step_;
             record.name = name;
             result<void> given = co_await row_.record_turn(std::move(record), false);
             begun = std::move(given);
@@ -56,6 +65,7 @@ private:
     static constexpr const char* name = "a function of the program";
     durable_row& row_;
     std::uint32_t fiber_;
+    ports::digest128 step_;
     ports::digest128 path_;
 };
 

@@ -1,6 +1,6 @@
 #include <heddle/host/row_history.hpp>
 
-#include "step_path.hpp"
+#include "recorded_functions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -124,7 +124,6 @@ private:
     [[nodiscard]] bool has_paid_request(const digest128& path) const;
     [[nodiscard]] bool is_stopped_again(const step_record& failed);
     void forget_open_failures();
-    [[nodiscard]] std::set<digest128> functions_inside(const digest128& step) const;
     void repeat(std::vector<std::size_t> steps);
     void start_over();
 
@@ -162,17 +161,14 @@ bool replayed_records::has_paid_request(const digest128& path) const {
 /// the program have run since: their arguments may follow from it.
 void replayed_records::forget_open_failures() {
     std::set<digest128> ended;
-    std::map<digest128, std::size_t> functions;
+    recorded_functions functions;
     for (std::size_t i = 0; i < all_.size(); ++i) {
         if (ends_a_step(all_[i])) ended.insert(all_[i].path);
-        if (all_[i].kind == step_kind::nested) functions.emplace(all_[i].path, i);
+        functions.add(all_[i], i);
     }
     const auto ran_since = [&](const digest128& step, std::size_t failure) {
-        for (std::uint64_t n = 0;; ++n) {
-            const auto ran = functions.find(step_path::inside(step, step_path::part::nested, n));
-            if (ran == functions.end()) return false;
-            if (ran->second > failure) return true;
-        }
+        const std::vector<std::size_t> ran = functions.of(step);
+        return !ran.empty() && ran.back() > failure;
     };
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
@@ -247,28 +243,16 @@ void replayed_records::start_over() {
     for (step_record& each : all_) each.at = 0;
 }
 
-/// The functions of the program that ran inside of the step.
-std::set<digest128> replayed_records::functions_inside(const digest128& step) const {
-    std::set<digest128> found;
-    for (std::uint64_t n = 0;; ++n) {
-        const digest128 nested = step_path::inside(step, step_path::part::nested, n);
-        const bool ran = std::any_of(all_.begin(), all_.end(), [&](const step_record& record) {
-            return record.kind == step_kind::nested && record.path == nested;
-        });
-        if (!ran) return found;
-        found.insert(nested);
-    }
-}
-
 /// `steps`: where they ended, ascending.
 void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::size_t cut = steps.front();
-    std::set<digest128> sent_anew;              // whose responses are what failed
-    std::set<digest128> inside;                 // functions that ran inside of those
+    std::set<digest128> sent_anew; // whose responses are what failed
+    recorded_functions functions;
     std::set<digest128> refused;                // steps that a batch has answered with an error
     std::map<digest128, std::size_t> responded; // steps, by their last response
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
+        functions.add(each, i);
         if (is_response(each)) responded.insert_or_assign(each.path, i);
         if (each.kind == step_kind::refused) refused.insert(each.path);
     }
@@ -277,12 +261,10 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         const digest128& path = all_[each].path;
         repeated.insert(path);
         if (lacking_.erase(path) != 0 || refused.count(path) != 0) continue;
-        const std::set<digest128> functions = functions_inside(path);
-        // A step that failed in one of them has failed it, and not its own responses.
-        const auto first = std::find_if(all_.begin(), all_.end(), [&](const step_record& record) {
-            return record.kind == step_kind::nested && functions.count(record.path) != 0;
-        });
-        const auto begun = static_cast<std::size_t>(first - all_.begin());
+        // A step that failed in a function that ran inside has failed it, and not its own
+        // responses.
+        const std::vector<std::size_t> ran = functions.of(path);
+        const std::size_t begun = ran.empty() ? all_.size() : ran.front();
         const auto own = failure_of_(all_[each]);
         const bool is_of_inner = std::any_of(steps.begin(), steps.end(), [&](std::size_t other) {
             if (other <= begun || other >= each) return false;
@@ -291,10 +273,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         });
         if (is_of_inner) continue;
         sent_anew.insert(path);
-        inside.insert(functions.begin(), functions.end());
-    }
-    for (std::size_t i = 0; i < cut; ++i) {
-        if (all_[i].kind == step_kind::nested && inside.count(all_[i].path) != 0) cut = i;
+        cut = std::min(cut, begun);
     }
     double clock = 0;
     std::set<digest128> dropped; // steps whose end is not replayed, and has counted their cost

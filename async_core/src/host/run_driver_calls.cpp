@@ -25,8 +25,11 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
                                                         coro::call_context context,
                                                         bool in_sandbox) {
     if (auto stop = context.stop_error()) co_return *std::move(stop);
-    auto* const step = row_ ? static_cast<durable_step*>(context.step) : nullptr;
-    if (step && step->is_over()) co_return error::cancelled(cancel_reason::user);
+    auto* const worker = row_ ? static_cast<step_worker*>(context.step) : nullptr;
+    if (worker && worker->is_over()) {
+        error stop = co_await worker->refused(context);
+        co_return stop;
+    }
     if (scope->call_depth >= session::max_nested) {
         co_return error(lang::errc::limit, "tools call each other more than " +
                                                std::to_string(session::max_nested) +
@@ -50,8 +53,8 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         lang::start_fiber(session_.realm(), std::move(callee), arguments, std::move(scope));
     arguments.clear();
     std::optional<nested_name> named;
-    if (step) {
-        named.emplace(*row_, lang::place_of(*fiber).slot, *step);
+    if (worker) {
+        named.emplace(*row_, lang::place_of(*fiber).slot, *worker);
         const result<void> begun = co_await named->turn();
         if (!begun) lose(begun.error());
         // It was cancelled by what took effect before its turn: a repetition may not come to this.
@@ -62,7 +65,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
     }
     const std::uint32_t number = lang::place_of(*fiber).slot;
     if (ways_) ways_->note_fiber(number, ways_->path_of_part(++parts_));
-    nested_call call(*fiber, named.has_value());
+    nested_call call(*fiber, named ? &*named : nullptr);
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
     if (caller) lang::machine::lend_permit(*caller, *fiber);

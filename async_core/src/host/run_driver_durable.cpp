@@ -2,7 +2,6 @@
 #include "another_value.hpp"
 #include "durable_effect.hpp"
 #include "run_driver.hpp"
-#include "step_path.hpp"
 
 #include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/call_site.hpp>
@@ -39,6 +38,15 @@ constexpr std::size_t max_compared_bytes = std::size_t{1} << 20;
             hash_text({0x589965CC75374CC3ULL, 0x1D8E4E27C47D124FULL}, text)};
 }
 
+/// Whether a function inside of the step has met the deadline that the branch has, too.
+[[nodiscard]] bool is_deadline_of(const lang::fiber& fiber, const error& failure) {
+    const lang::value* const extent = lang::extent_of(failure);
+    if (!extent || fiber.cleans_up() || !fiber.deadline()) return false;
+    const error own = lang::machine::deadline_failure(fiber);
+    const lang::value* const of_branch = lang::extent_of(own);
+    return of_branch && of_branch->identical(*extent);
+}
+
 } // namespace
 
 /// `answered`: set when the answer is known already.
@@ -67,6 +75,7 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
         return step;
     }
     step->recorded = *recorded;
+    if (row_->functions().are_numbered(step->self.path())) step->self.note_numbered();
     // Where parts are kept, what is recorded may be inside of it.
     step->withheld = row_->only_replays() && !step->recorded &&
                      (row_->closed() || !row_->has_parts(step->self.path()));
@@ -97,9 +106,8 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
 /// earlier execution, after it had ended or while it waited for something.
 coro::deadline run_driver::deadline_of_step(const lang::fiber& fiber, const durable_effect& step,
                                             coro::deadline own) const {
-    const bool was_begun =
-        step.recorded || row_->has_parts(step.self.path()) ||
-        row_->is_recorded(step_path::inside(step.self.path(), step_path::part::nested, 0));
+    const bool was_begun = step.recorded || row_->has_parts(step.self.path()) ||
+                           row_->functions().any(step.self.path());
     if (!step.works || !was_begun || own.is_never()) return own;
     const auto least = loop_.now() + (step.recorded ? time_to_repeat : time_to_resume);
     if (own.at() >= least) return own;
@@ -120,7 +128,7 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
                                               std::optional<result<lang::value>>& answered) {
     if (step.how == replay_class::derived || step.withheld) co_return result<void>();
     row_->end_work();
-    if (fiber.cancel_requested()) row_->forget_nested(step.self.path(), step.self.nested());
+    if (fiber.cancel_requested()) row_->forget_functions(step.self.path());
     if (step.recorded) {
         // Timings and the like are those of the first execution.
         if (step.works && step.how != replay_class::redo && !step.recorded->body.empty())
@@ -149,7 +157,8 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
             // An error that ends a part of the run (a budget, a sandbox) is bound to an object of
             // this execution: the step is made again, and meets it again.
             const error& failure = answered->error();
-            if (failure.is_cancelled() || !lang::extent_of(failure))
+            if (is_deadline_of(fiber, failure)) record.body = cut_by_deadline;
+            else if (failure.is_cancelled() || !lang::extent_of(failure))
                 record.body = lang::encode_error(failure);
         } else if (auto body = lang::encode_value(**answered)) {
             record.body = *std::move(body);
@@ -163,7 +172,7 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
 /// A step that would have asked has the substitute as its answer.
 void run_driver::end_planned(const lang::fiber& fiber, const durable_effect& step, step_plan& plan,
                              std::optional<result<lang::value>>& answered) {
-    if (!step.self.refused()) {
+    if (!step.self.was_refused()) {
         if (step.self.remembers()) plan.note_known(step.self.path(), step.name);
         return;
     }

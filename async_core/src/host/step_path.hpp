@@ -9,7 +9,15 @@
 namespace heddle::host::step_path {
 
 /// What a number in a path counts.
-enum class part : std::uint8_t { root = 1, group = 2, branch = 3, step = 4, nested = 5, wait = 6 };
+enum class part : std::uint8_t {
+    root = 1,
+    group = 2,
+    branch = 3,
+    step = 4,
+    nested = 5,
+    wait = 6,
+    side = 7 ///< parts of a step that run side by side
+};
 
 /// The path that leads on from `outer`. The same in every process and version: paths are kept in
 /// journals. Not a defence against forged paths: whoever writes a journal can write anything.

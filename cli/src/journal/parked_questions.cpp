@@ -64,7 +64,10 @@ coro::task<result<std::string>> ask_later(tasks::user_question asked, coro::call
     if (auto answer = context.step->take(key_of(answer_name, text)))
         co_return std::move(answer->body);
     const ports::digest128 key = key_of(question_name, text);
-    if (!context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
+    if (!context.step->may_ask()) {
+        error stop = co_await context.step->refused(context);
+        co_return stop;
+    }
     if (!context.step->take(key)) {
         result<void> kept =
             co_await context.step->keep(key, std::string(question_name), text, {}, context);

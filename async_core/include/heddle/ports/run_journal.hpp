@@ -44,9 +44,10 @@ struct cost_if_lost {
 enum class step_kind : std::uint8_t {
     answer = 1,   ///< an effect of the row ended, with a value or an error
     request = 2,  ///< one request of a task that was still under way
-    cut = 3,      ///< a deadline ended a wait of a branch
+    cut = 3,      ///< a deadline ended a wait of a branch, or a function, which `content` names
     clock = 4,    ///< the clock of the row advanced while it computed
-    nested = 5,   ///< a function of the program begins as a part of an effect under way
+    nested = 5,   ///< a function of the program begins as a part of an effect under way, which
+                  ///< `content` names; none: see recorded_functions::are_numbered()
     composed = 6, ///< as answer; functions of the program ran inside, and do so in a replay
     // Records of requests and attempts: kept for further executions, not replayed.
     sent = 7, ///< a request is about to be sent; `spent`: the least that it costs, which is not

@@ -7,6 +7,7 @@
 #include <heddle/ports/run_journal.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -36,8 +37,13 @@ public:
     /// once, in the order in which they were kept: equal requests get the responses that they had.
     [[nodiscard]] virtual std::optional<kept_part> take(const digest128& content) = 0;
     /// Whether a request without a kept part may be sent. False in a dry execution or a replay of
-    /// the row, where the step then ends with a cancelled error.
+    /// the row, and where an earlier execution of the step has ended: see refused().
     [[nodiscard]] virtual bool may_ask() noexcept { return true; }
+    /// The error of a part that may_ask() was false for: cancelled. Returns once that can end
+    /// nothing beside it that an earlier execution has completed. Cancellation: returns.
+    [[nodiscard]] virtual coro::task<error> refused(coro::call_context /*context*/) {
+        co_return error::cancelled(cancel_reason::user);
+    }
     /// Keeps a part; returns once it is as durable as the run asks. `name`: of the model or tool,
     /// for listings. Errors: io_error. Cancellation: it is kept, only the wait ends.
     [[nodiscard]] virtual coro::task<result<void>> keep(digest128 content, std::string name,
@@ -69,6 +75,15 @@ public:
     /// So many more parts of the step are under way side by side; a negative number: fewer. One is
     /// always.
     virtual void note_parts(int /*more*/) noexcept {}
+    /// The number of a group of parts that are about to run side by side.
+    [[nodiscard]] virtual std::uint32_t open_group() noexcept { return 0; }
+    /// The memory for one part of the group, in place of this: functions of the program that it
+    /// calls are named by the part, in whatever order parts come to them. The step outlives it.
+    /// Null: this one serves.
+    [[nodiscard]] virtual std::unique_ptr<step_memory> open_part(std::uint32_t /*group*/,
+                                                                 std::uint32_t /*index*/) {
+        return nullptr;
+    }
     /// What names the step in the journal.
     [[nodiscard]] virtual step_place place() const noexcept { return {}; }
     /// Counts what the step has paid for, for its record.

@@ -8,7 +8,6 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/lang/value_codec.hpp>
-#include <heddle/ports/error_categories.hpp>
 #include <heddle/ports/step_memory.hpp>
 
 #include <array>
@@ -83,8 +82,9 @@ constexpr std::size_t members = 5; // of an assembled_context
     return strings;
 }
 
-[[nodiscard]] result<shared_context> decoded(lang::heap& memory, std::string_view body) {
-    HEDDLE_TRY(const value read, lang::decode_answer(memory, body, ports::find_category));
+[[nodiscard]] result<shared_context> decoded(lang::heap& memory, std::string_view body,
+                                             const task_time& time) {
+    HEDDLE_TRY(const value read, decode_outcome(memory, body, time));
     if (!read.is(lang::kind::list) || read.length() != members)
         return error(errc::io_error, "the recorded context of a task is damaged");
     const auto all = lang::list_items(read);
@@ -118,10 +118,14 @@ coro::task<result<shared_context>> prepare_kept(context_preparer* preparer, cons
     lang::heap& memory = request.session->memory();
     const task_template& declared = request.call->task->declared;
     const ports::digest128 content = digest_of(request, prompt);
-    if (const auto before = context.step->take(content)) co_return decoded(memory, before->body);
+    if (const auto before = context.step->take(content))
+        co_return decoded(memory, before->body, *time);
     const bool runs_command =
         declared.files && declared.files->from == file_paths_source::kind::command;
-    if (runs_command && !context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
+    if (runs_command && !context.step->may_ask()) {
+        error stop = co_await context.step->refused(context);
+        co_return stop;
+    }
     std::string name = host::context_of + declared.name;
     result<shared_context> done = co_await preparer->prepare(std::move(request));
     std::optional<std::string> body =

@@ -7,7 +7,6 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/lang/value_codec.hpp>
-#include <heddle/ports/error_categories.hpp>
 #include <heddle/ports/step_memory.hpp>
 
 #include <array>
@@ -54,8 +53,9 @@ constexpr std::size_t members = 5; // of an executor_answer
 
 /// Nothing: it is damaged, and the task is performed again.
 [[nodiscard]] std::optional<result<executor_answer>> decoded(lang::heap& memory,
-                                                             std::string_view body) {
-    const result<lang::value> read = lang::decode_answer(memory, body, ports::find_category);
+                                                             std::string_view body,
+                                                             const task_time& time) {
+    const result<lang::value> read = decode_outcome(memory, body, time);
     if (!read) return read.error();
     if (!read->is(lang::kind::list) || read->length() != members) return std::nullopt;
     const auto parts = lang::list_items(*read);
@@ -78,9 +78,12 @@ coro::task<result<executor_answer>> execute_kept(task_executor* executor, const 
     lang::heap& memory = request.session->memory();
     const ports::digest128 content = digest_of(request);
     if (const auto before = context.step->take(content)) {
-        if (auto known = decoded(memory, before->body)) co_return *std::move(known);
+        if (auto known = decoded(memory, before->body, *time)) co_return *std::move(known);
     }
-    if (!context.step->may_ask()) co_return error::cancelled(cancel_reason::user);
+    if (!context.step->may_ask()) {
+        error stop = co_await context.step->refused(context);
+        co_return stop;
+    }
     std::string name = request.call->task->declared.name;
     result<executor_answer> done = co_await executor->execute(std::move(request));
     std::optional<std::string> body =

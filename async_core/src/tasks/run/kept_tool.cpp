@@ -6,7 +6,6 @@
 #include "tasks/run/task_runner.hpp"
 
 #include <heddle/lang/value_codec.hpp>
-#include <heddle/ports/error_categories.hpp>
 #include <heddle/ports/step_memory.hpp>
 
 #include <string>
@@ -30,6 +29,19 @@ namespace {
     return *std::move(body);
 }
 
+/// Which task's time has ended a function of the program is kept: the function runs again, but time
+/// does not pass again.
+[[nodiscard]] error cut_function(task_runner& runner, ports::step_memory& step,
+                                 const ports::tool_call& asked, const std::string& name,
+                                 const task_time& time, const error& failure) {
+    const ports::digest128 content = digest_of(asked);
+    if (const auto before = step.take(content); before && before->is_failure)
+        return decode_failure(runner.session().memory(), before->body, time);
+    if (auto body = encode_failure(failure, time); body && step.may_ask())
+        step.note_failure(content, name, *std::move(body));
+    return failure;
+}
+
 } // namespace
 
 coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
@@ -39,14 +51,17 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
     const coro::call_context context = call.context;
     const bool is_done_again = one->declared.replays == host::replay_class::redo ||
                                one->declared.replays == host::replay_class::derived;
-    if (!context.step || one->declared.body || is_done_again) {
+    const bool is_function = one->declared.body != nullptr;
+    if (!context.step || is_function || is_done_again) {
+        const std::string function = is_function ? one->declared.name : std::string();
         result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
+        if (context.step && is_function && !ended && ended.error().is_cancelled())
+            co_return cut_function(*runner, *context.step, *asked, function, *time, ended.error());
         co_return ended;
     }
     const ports::digest128 content = digest_of(*asked);
     if (const auto before = context.step->take(content))
-        co_return lang::decode_answer(runner->session().memory(), before->body,
-                                      ports::find_category);
+        co_return decode_outcome(runner->session().memory(), before->body, *time);
     std::string name = one->declared.name;
     result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
     std::optional<std::string> body = encoded(ended, *time);

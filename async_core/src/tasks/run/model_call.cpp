@@ -76,11 +76,12 @@ task<result<ports::send_terms>> model_call::before_sending(
     call_context context) {
     ports::send_terms terms;
     if (!lost.empty()) {
-        auto allowed = costs_.allow_again(lost);
-        if (!allowed) {
+        if (auto over = costs_.over_budget(lost)) {
             if (remembered_) remembered_->note_disallowed();
-            co_return std::move(allowed).error();
+            co_return *std::move(over);
         }
+        auto allowed = costs_.allow_again(lost);
+        if (!allowed) co_return std::move(allowed).error();
         terms = *allowed;
     }
     if (remembered_) {

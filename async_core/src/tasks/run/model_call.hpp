@@ -61,7 +61,7 @@ public:
     }
 
     void count(const ports::chat_response& response) { costs_.count(response, paid_earlier_); }
-    void count(const error& failure) { costs_.count(failure); }
+    void count(const error& failure) { costs_.count(failure, paid_earlier_); }
 
 private:
     [[nodiscard]] coro::task<result<ports::chat_response>> ask_once(coro::call_context context);

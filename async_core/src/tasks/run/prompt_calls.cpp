@@ -132,10 +132,12 @@ result<task_call> prompt_call_binder::bind(const prompt_call& wanted) {
     return *content;
 }
 
-/// One call inside a prompt; its content goes to `out`.
+/// One call inside a prompt; its content goes to `contents[index]`.
 coro::task<result<void>> run_prompt_call(task_runner* runner, task_call call, std::string written,
-                                         lang::value* out, step_parts* parts) {
-    const step_parts::part counted(*parts);
+                                         std::vector<lang::value>* contents, std::size_t index,
+                                         step_parts* parts) {
+    step_parts::part part(*parts, index);
+    call.context = part.open(call.context);
     const source_span span = call.span;
     result<lang::value> ended = co_await runner->run(std::move(call));
     if (!ended) {
@@ -147,7 +149,7 @@ coro::task<result<void>> run_prompt_call(task_runner* runner, task_call call, st
         co_return std::move(content).error().with_span(span).with_trace(
             "in the prompt call {{" + written + "}}", span);
     }
-    *out = *std::move(content);
+    (*contents)[index] = *std::move(content);
     co_return result<void>();
 }
 
@@ -168,7 +170,7 @@ coro::task<result<std::vector<lang::value>>> run_prompt_calls(task_runner& runne
         each.context = side_by_side.context();
         side_by_side.start([&] {
             return run_prompt_call(&runner, std::move(each), std::move((*calls)[i].written),
-                                   &contents[i], &parts);
+                                   &contents, i, &parts);
         });
     }
     result<void> ended = co_await side_by_side.join();

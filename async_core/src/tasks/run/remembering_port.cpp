@@ -23,14 +23,16 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
     paid_earlier_ = false;
     is_disallowed_ = false;
     while (const std::optional<ports::kept_part> part = step_.take(asked_)) {
-        if (part->is_failure) return result<chat_response>(decode_failure(memory_, part->body));
+        if (part->is_failure) {
+            paid_earlier_ = true;
+            return result<chat_response>(decode_failure(memory_, part->body, time_));
+        }
         result<chat_response> response = ports::decode_response(part->body);
         if (!response) continue; // damaged: it is asked again
         paid_earlier_ = part->is_counted;
         return response;
     }
-    if (step_.may_ask()) return std::nullopt;
-    return result<chat_response>(error::cancelled(cancel_reason::user).with_attempts(0));
+    return std::nullopt;
 }
 
 task<result<void>> remembering_port::note_sent(ports::cost_if_lost if_lost, call_context context) {
@@ -67,6 +69,10 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
 task<result<chat_response>> remembering_port::complete(const chat_request& request,
                                                        call_context context) {
     if (auto before = kept(request)) co_return *std::move(before);
+    if (!step_.may_ask()) {
+        error stop = co_await step_.refused(context);
+        co_return std::move(stop).with_attempts(0);
+    }
     result<chat_response> ended = co_await inner_.complete(request, context);
     result<chat_response> answer = co_await keep(std::move(ended), context);
     co_return answer;
@@ -82,6 +88,10 @@ task<result<chat_response>> remembering_port::stream(const chat_request& request
             if (!taken) co_return taken.error();
         }
         co_return *std::move(before);
+    }
+    if (!step_.may_ask()) {
+        error stop = co_await step_.refused(context);
+        co_return std::move(stop).with_attempts(0);
     }
     result<chat_response> ended = co_await inner_.stream(request, std::move(on_delta), context);
     result<chat_response> answer = co_await keep(std::move(ended), context);

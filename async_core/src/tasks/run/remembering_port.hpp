@@ -39,7 +39,7 @@ public:
                                                      coro::call_context context);
     /// An attempt has ended free of charge.
     void note_unpaid();
-    /// A budget or the run does not allow the request: that is no outcome of it.
+    /// A budget or the journal does not allow the request: that is no outcome of it.
     void note_disallowed() noexcept { is_disallowed_ = true; }
     /// The response was kept by an earlier execution, and the run has counted what it cost.
     [[nodiscard]] bool was_paid_earlier() const noexcept { return paid_earlier_; }

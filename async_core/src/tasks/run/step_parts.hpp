@@ -4,6 +4,9 @@
 #include <heddle/ports/step_memory.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 
 namespace heddle::tasks {
 
@@ -13,7 +16,9 @@ class step_parts {
 public:
     /// `count` parts begin. `step`: null in a run that is not durable.
     step_parts(ports::step_memory* step, std::size_t count) noexcept : step_(step), living_(count) {
-        if (step_ && living_ > 1) step_->note_parts(static_cast<int>(living_) - 1);
+        if (!step_ || living_ <= 1) return;
+        group_ = step_->open_group();
+        step_->note_parts(static_cast<int>(living_) - 1);
     }
     step_parts(const step_parts&) = delete;
     step_parts& operator=(const step_parts&) = delete;
@@ -24,13 +29,25 @@ public:
     /// Ends one of the parts with its scope.
     class part {
     public:
-        explicit part(step_parts& of) noexcept : of_(of) {}
+        /// `index`: among the parts, the same in each execution of the step.
+        part(step_parts& of, std::size_t index) noexcept : of_(of), index_(index) {}
         part(const part&) = delete;
         part& operator=(const part&) = delete;
         ~part() { of_.end(); }
 
+        /// As `context`, for all that the part does. Once; the part outlives it.
+        [[nodiscard]] coro::call_context open(coro::call_context context) {
+            if (of_.group_ && context.step) {
+                own_ = context.step->open_part(*of_.group_, static_cast<std::uint32_t>(index_));
+                if (own_) context.step = own_.get();
+            }
+            return context;
+        }
+
     private:
         step_parts& of_;
+        std::size_t index_;
+        std::unique_ptr<ports::step_memory> own_;
     };
 
 private:
@@ -41,6 +58,7 @@ private:
 
     ports::step_memory* step_;
     std::size_t living_;
+    std::optional<std::uint32_t> group_; ///< in a durable run, of several parts
 };
 
 } // namespace heddle::tasks

@@ -155,8 +155,10 @@ coro::task<result<lang::value>> run_tool(task_runner& runner,
     const source_span span = call.request.span;
     const coro::call_context context = call.context;
     const bool finds_out = one->declared.body || one->declared.heeds_memory;
-    if (context.step && !finds_out && !context.step->may_ask())
-        co_return error::cancelled(cancel_reason::user);
+    if (context.step && !finds_out && !context.step->may_ask()) {
+        error stop = co_await context.step->refused(context);
+        co_return stop;
+    }
     result<lang::value> ended = co_await call_tool(std::move(one), std::move(call));
     if (!ended) co_return ended;
     const lang::value* found = continuation_of(*ended);

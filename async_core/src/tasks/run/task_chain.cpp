@@ -6,13 +6,14 @@
 
 namespace heddle::tasks {
 
-task_chain task_chain::link(const task_call& call, task_session& session,
+task_chain task_chain::link(const task_call& call, task_session& session, const task_time& time,
                             std::int64_t depth) noexcept {
     task_chain link;
     link.outer = call.chain;
     link.task = call.task.get();
     link.inputs = &call.inputs;
     link.session = &session;
+    link.time = &time;
     link.depth_left = link.outer ? link.outer->depth_left - 1 : depth;
     // A request may ask for more than the default, too.
     if (call.max_depth)

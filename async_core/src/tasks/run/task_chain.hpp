@@ -11,6 +11,8 @@
 
 namespace heddle::tasks {
 
+class task_time;
+
 /// One execution in a chain of subtasks, tools and calls inside prompts. It lives in the frame of
 /// the execution; what it started ends before it does, so that links upwards stay good.
 struct task_chain {
@@ -22,11 +24,13 @@ struct task_chain {
     const std::vector<bound_input>* inputs = nullptr;
     std::int64_t depth_left = default_depth;
     task_session* session = nullptr;
+    const task_time* time = nullptr;
     std::shared_ptr<const assembled_context> files; ///< null: none
 
-    /// The link of an execution. Both outlive it. `depth`: subtasks below a task of the workflow.
+    /// The link of an execution. All of it outlives the link. `depth`: subtasks below a task of the
+    /// workflow.
     [[nodiscard]] static task_chain link(const task_call& call, task_session& session,
-                                         std::int64_t depth) noexcept;
+                                         const task_time& time, std::int64_t depth) noexcept;
 
     [[nodiscard]] std::int64_t nesting() const noexcept {
         std::int64_t levels = 0;

@@ -94,17 +94,25 @@ void task_costs::settle(double spent, bool sent) {
     beside_.clear();
 }
 
+counted_loss task_costs::loss_of(const std::vector<ports::lost_request>& lost) const {
+    counted_loss sum;
+    for (const paid_request& each : paid_for(lost)) {
+        sum.tokens += each.use.usage.input + each.use.usage.output;
+        sum.usd += each.cost.value_or(input_cost());
+    }
+    return sum;
+}
+
+std::optional<error> task_costs::over_budget(const std::vector<ports::lost_request>& lost) const {
+    const auto over = share_.passed_by(loss_of(lost).usd);
+    if (!over) return std::nullopt;
+    return task_failed(task_failure_reason::llm_error, over->message);
+}
+
 result<ports::send_terms> task_costs::allow_again(
     const std::vector<ports::lost_request>& lost) const {
-    counted_loss before;
-    for (const paid_request& each : paid_for(lost)) {
-        before.tokens += each.use.usage.input + each.use.usage.output;
-        before.usd += each.cost.value_or(input_cost());
-    }
-    if (const auto over = share_.passed_by(before.usd))
-        return task_failed(task_failure_reason::llm_error, over->message);
     ports::send_terms terms;
-    if (const auto over = session_.check_again(before, terms.max_output_tokens))
+    if (const auto over = session_.check_again(loss_of(lost), terms.max_output_tokens))
         return task_failed(task_failure_reason::llm_error, over->message);
     return terms;
 }
@@ -226,6 +234,13 @@ void task_costs::count(const ports::chat_response& response, const paid_request&
     const std::vector<paid_request> lost = paid_for(response.lost);
     session_.count(response, paid.use, paid.cost);
     count_lost(lost);
+}
+
+void task_costs::count(const error& failure, bool paid_earlier) {
+    session_.set_paid_earlier(paid_earlier);
+    count(failure);
+    if (paid_earlier) share_.note_paid_earlier();
+    session_.set_paid_earlier(false);
 }
 
 void task_costs::count(const error& failure) {

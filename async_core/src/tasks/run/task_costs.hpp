@@ -54,8 +54,11 @@ public:
     /// Whether a budget, or a limit of the task or of one above it, bounds what a call may use.
     [[nodiscard]] bool is_bounded() const noexcept { return spends_ || session_.shares_room(); }
     /// To be called before a further request of the call in progress. `lost`: earlier requests that
-    /// may be charged for. Errors: a limit or a budget would be exceeded.
+    /// may be charged for. Errors: a limit of a task would be exceeded.
     [[nodiscard]] result<ports::send_terms> allow_again(
+        const std::vector<ports::lost_request>& lost) const;
+    /// The same for the budgets: the error, if one would be exceeded.
+    [[nodiscard]] std::optional<error> over_budget(
         const std::vector<ports::lost_request>& lost) const;
     /// Reserves the cost of hedges of the call, without waiting. `at_once`: maximum number of
     /// requests in flight. False: the budgets do not allow them, and no hedge must be sent.
@@ -69,10 +72,11 @@ public:
     /// budgets of the execution count it as it was then; a budget of the whole run
     /// (spending_ledger::follow_journal) has counted it.
     void count(const ports::chat_response& response, bool paid_earlier = false);
-    /// What was sent counts, although no response came: its input at least.
-    void count(const error& failure);
+    /// The same of a call without a response: what was sent counts, its input at least.
+    void count(const error& failure, bool paid_earlier);
 
 private:
+    void count(const error& failure);
     void count(const ports::chat_response& response, const paid_request& paid);
     void count_lost(const std::vector<paid_request>& lost);
     void settle(const ports::chat_response& response, std::uint32_t attempts);
@@ -86,6 +90,7 @@ private:
     [[nodiscard]] std::vector<paid_request> paid_for(
         const std::vector<ports::lost_request>& lost) const;
     [[nodiscard]] paid_request min_paid() const;
+    [[nodiscard]] counted_loss loss_of(const std::vector<ports::lost_request>& lost) const;
     [[nodiscard]] double lost_cost(const std::vector<ports::lost_request>& lost) const;
     [[nodiscard]] double input_cost() const;
     [[nodiscard]] model_price price_of(std::string_view provider, std::string_view asked_model,

@@ -110,8 +110,9 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
 }
 
 task_execution::task_execution(task_runner& runner, task_call&& call)
-    : runner_(runner), call_(std::move(call)), time_(call_.context),
-      chain_(task_chain::link(call_, session_, runner.parts().subtask_depth)),
+    : runner_(runner), call_(std::move(call)),
+      time_(call_.context, call_.chain ? call_.chain->time : nullptr),
+      chain_(task_chain::link(call_, session_, time_, runner.parts().subtask_depth)),
       choices_(call_, runner.parts()), prompt_(call_),
       model_(runner, call_, choices_, time_, session_, dialog_.request()),
       check_(*call_.task, runner.session().memory()),

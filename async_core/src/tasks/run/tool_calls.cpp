@@ -111,7 +111,8 @@ private:
 coro::task<result<void>> turn_run::run_beside_others(std::size_t index, step_parts* parts,
                                                      turn_places* places,
                                                      coro::call_context context) {
-    const step_parts::part counted(*parts);
+    step_parts::part part(*parts, index);
+    context = part.open(context);
     turn_places::place own(*places);
     result<void> begun = co_await own.begin(context);
     if (!begun) co_return begun;

@@ -53,8 +53,10 @@ coro::task<result<value>> ask_user(const user_port* ask, tool_call call) {
                                                     "\" is not one of the "
                                                     "choices");
     }
-    if (!*ask && call.context.step && !call.context.step->may_ask())
-        co_return error::cancelled(cancel_reason::user);
+    if (!*ask && call.context.step && !call.context.step->may_ask()) {
+        error stop = co_await call.context.step->refused(call.context);
+        co_return stop;
+    }
     if (!*ask) {
         co_return error(lang::errc::permission, "system:ask_user: nobody can answer here")
             .with_hint("run the workflow on a terminal, or give what it asks for as an input");

@@ -1,4 +1,5 @@
 // Steps in which functions of the program ran: they are performed again by each execution.
+#include "host/step_path.hpp"
 #include "row_process.hpp"
 
 #include <gtest/gtest.h>
@@ -28,6 +29,19 @@ const std::vector<std::string>& programs() {
         "(list (timeout 0.04 (agent (lambda () (fetch 'in)) 4) 'late) (fetch 'after))",
         "(map (lambda (n) (timeout 0.05 (agent (lambda () (fetch n)) 3) 'late)) (range 4))",
         "(list (timeout 0.06 (agent (lambda () 1) 3 2) 'late) (fetch 'after))",
+        // Parts side by side.
+        "(list (team (lambda (m t) (random 1000000)) 3 3) (fetch 'after))",
+        "(let ((n 0)) (list (team (lambda (m t) (set! n (+ n 1)) (list m t n (fetch n))) 3 2) "
+        "(fetch n)))",
+        "(list (timeout 0.08 (team (lambda (m t) (fetch (list m t))) 3 3) 'late) (fetch 'after))",
+        "(list (race (team (lambda (m t) (fetch m)) 2 3) (sleep 0.1)) (fetch 'after))",
+        "(let ((f (spawn (sleep 0.07)))) (list (timeout 0.1 (team (lambda (m t) (if (= m 1) "
+        "(await f) (fetch t))) 2 3) 'late) (fetch 'after)))",
+        // Functions that wait for what does not come in time.
+        "(let ((f (spawn (sleep 1)))) (list (timeout 0.02 (within (lambda () (await f))) 'late) "
+        "(fetch 'end)))",
+        "(let ((f (spawn (sleep 1))) (n 0)) (list (timeout 0.1 (agent (lambda () (set! n (+ n 1)) "
+        "(if (> n 2) (await f) n)) 6) 'late) (fetch 'end)))",
     };
     return all;
 }
@@ -130,6 +144,33 @@ TEST(repeated_steps, have_their_time_again_however_late_their_parts_arrived) {
             first.log->all.begin(), first.log->all.begin() + static_cast<std::ptrdiff_t>(kept));
         row_process second(3, earlier);
         EXPECT_EQ(second.run(body).find("late"), std::string::npos) << kept;
+    }
+}
+
+// As journals up to layout 4 have them: numbered in the order in which they began.
+TEST(repeated_steps, whose_functions_have_numbers_are_repeated) {
+    for (const std::string body : {"(list (agent (lambda () (fetch 'in)) 3) (fetch 'after))",
+                                   "(list (team (lambda (m t) (list m t)) 3 2) (fetch 'after))"}) {
+        row_process first(5);
+        const std::string value = first.run(body);
+        std::vector<step_record> earlier = first.log->all;
+        std::uint64_t number = 0;
+        for (step_record& each : earlier) {
+            if (each.kind != step_kind::nested) continue;
+            each.path = step_path::inside(each.content, step_path::part::nested, number++);
+            each.content = {};
+        }
+        ASSERT_GT(number, 1U);
+        row_process second(6, earlier);
+        EXPECT_EQ(second.run(body), value);
+        EXPECT_EQ(second.calls(), 0);
+        earlier.resize(earlier.size() / 2);
+        row_process third(7, earlier);
+        const std::string went_on = third.run(body);
+        EXPECT_EQ(went_on.find("journal"), std::string::npos) << went_on;
+        row_process fourth(8, third.log->all);
+        EXPECT_EQ(fourth.run(body), went_on);
+        EXPECT_EQ(fourth.calls(), 0);
     }
 }
 

@@ -377,15 +377,21 @@ TEST(row_history, drops_what_tools_returned_in_a_step_that_is_repeated) {
                 ElementsAre("request 1", "answer 1", "tool 3"));
 }
 
-/// A step whose function has failed in a step of its own.
-std::vector<step_record> failed_beside_function(const std::string& inner,
-                                                const std::string& outer) {
+/// A step whose function has failed in a step of its own. `is_numbered`: as journals up to layout 4
+/// have it.
+std::vector<step_record> failed_beside_function(const std::string& inner, const std::string& outer,
+                                                bool is_numbered) {
     std::vector<step_record> all;
     const digest128 path{3, 1};
     all.push_back(record(step_kind::sent, 3, "q3"));
     all.push_back(record(step_kind::request, 3, "q3"));
     step_record nested = record(step_kind::nested, 0);
-    nested.path = step_path::inside(path, step_path::part::nested, 0);
+    if (is_numbered) {
+        nested.path = step_path::inside(path, step_path::part::nested, 0);
+    } else {
+        nested.path = {7, 7};
+        nested.content = path;
+    }
     all.push_back(nested);
     ask(all, 4, "failed: " + inner);
     all.push_back(record(step_kind::composed, 3, "failed: " + outer));
@@ -394,13 +400,17 @@ std::vector<step_record> failed_beside_function(const std::string& inner,
 }
 
 TEST(row_history, keeps_the_responses_of_a_step_that_a_function_has_failed) {
-    const auto kept =
-        shown(read_history(failed_beside_function("missing", "in f: missing"), failure_of));
-    EXPECT_NE(std::find(kept.begin(), kept.end(), "request 3!"), kept.end());
-    // The function has caught it: the response is what was bad.
-    const auto anew =
-        shown(read_history(failed_beside_function("missing", "it is not JSON"), failure_of));
-    EXPECT_EQ(std::find(anew.begin(), anew.end(), "request 3!"), anew.end());
+    for (const bool is_numbered : {false, true}) {
+        const auto after = [is_numbered](const std::string& outer) {
+            return shown(
+                read_history(failed_beside_function("missing", outer, is_numbered), failure_of));
+        };
+        const auto kept = after("in f: missing");
+        EXPECT_NE(std::find(kept.begin(), kept.end(), "request 3!"), kept.end());
+        // The function has caught it: the response is what was bad.
+        const auto anew = after("it is not JSON");
+        EXPECT_EQ(std::find(anew.begin(), anew.end(), "request 3!"), anew.end());
+    }
 }
 
 TEST(row_history, reads_again_what_was_read_for_a_request_without_a_response) {

@@ -144,15 +144,15 @@ public:
             if (!*responded) continue;
             result<void> ran;
             if (number(2) == 1) {
-                result<void> alone = co_await function(&call, &given, false);
+                result<void> alone = co_await function(&call, &given, nullptr);
                 ran = std::move(alone);
             } else {
-                const int others = static_cast<int>(number(2)) - 1;
-                call.context.step->note_parts(others);
+                std::uint64_t living = number(2);
+                call.context.step->note_parts(static_cast<int>(living) - 1);
                 coro::nursery beside(call.context);
-                for (int n = 0; n <= others; ++n) {
+                for (std::uint64_t n = number(2); n != 0; --n) {
                     call.context.cancel = beside.context().cancel;
-                    beside.start([&] { return function(&call, &given, n != 0); });
+                    beside.start([&] { return function(&call, &given, &living); });
                 }
                 result<void> all = co_await beside.join();
                 ran = std::move(all);
@@ -182,14 +182,14 @@ private:
         if (!kept) co_return kept.error();
         co_return true;
     }
-    /// As a tool: one of several waits for its place first.
+    /// As a tool: one of several waits for its place first. `living`: of those, or null.
     static coro::task<result<void>> function(effect_call* call, std::vector<lang::value>* given,
-                                             bool is_counted) {
+                                             std::uint64_t* living) {
         co_await coro::yield_now(*call->context.loop);
         lang::value callee = call->request.arguments[0];
         result<lang::value> ended =
             co_await call->session.call_within(std::move(callee), {}, call->scope, call->context);
-        if (is_counted) call->context.step->note_parts(-1);
+        if (living && (*living)-- > 1) call->context.step->note_parts(-1);
         if (!ended) co_return ended.error();
         given->push_back(*std::move(ended));
         co_return result<void>();
@@ -199,6 +199,79 @@ private:
     std::map<std::string, int>& asked_;
     lang::builtin row_{"agent", "f n [k]", 2,  3,     lang::builtin_kind::effect,
                        nullptr, "f",       "", "test"};
+};
+
+/// (team f members turns): a task whose model calls tasks side by side, each of which calls
+/// functions of the program. Each member makes requests, which are kept, and after each of them
+/// runs (f member turn). The value: what that gave, by member.
+class team final : public effect_handler {
+public:
+    team(std::uint64_t seed, std::map<std::string, int>& asked) : chance_(seed), asked_(asked) {}
+    const lang::builtin& row() const noexcept override { return row_; }
+    coro::task<result<lang::value>> run(effect_call call) override {
+        const std::int64_t members = call.request.arguments[1].as_integer();
+        std::vector<lang::value> given(static_cast<std::size_t>(members));
+        call.context.step->note_parts(static_cast<int>(members) - 1);
+        living_ = members;
+        const std::uint32_t group = call.context.step->open_group();
+        coro::nursery beside(call.context);
+        for (std::int64_t n = 0; n < members; ++n) {
+            beside.start([&] {
+                return member(&call, beside.context(), group, n,
+                              &given[static_cast<std::size_t>(n)]);
+            });
+        }
+        const result<void> all = co_await beside.join();
+        if (!all) co_return all.error();
+        co_return lang::make_list(call.session.memory(), given);
+    }
+
+private:
+    coro::task<result<void>> member(const effect_call* call, coro::call_context context,
+                                    std::uint32_t group, std::int64_t number, lang::value* given) {
+        const auto part = context.step->open_part(group, static_cast<std::uint32_t>(number));
+        context.step = part.get();
+        result<void> ended = co_await turns(call, context, number, given);
+        if (living_-- > 1) call->context.step->note_parts(-1);
+        co_return ended;
+    }
+    coro::task<result<void>> turns(const effect_call* call, coro::call_context context,
+                                   std::int64_t number, lang::value* given) {
+        std::vector<lang::value> values;
+        for (std::int64_t turn = 0; turn < call->request.arguments[2].as_integer(); ++turn) {
+            const ports::digest128 content{static_cast<std::uint64_t>(number) + 10,
+                                           static_cast<std::uint64_t>(turn)};
+            if (!context.step->take(content)) {
+                if (!context.step->may_ask()) {
+                    error stop = co_await context.step->refused(context);
+                    co_return stop;
+                }
+                ++asked_["request"];
+                const auto wait = std::chrono::milliseconds(chance_() % 50);
+                const result<void> slept =
+                    co_await coro::sleep_until(context, context.loop->now() + wait);
+                if (!slept) co_return slept.error();
+                const result<void> kept =
+                    co_await context.step->keep(content, "q", "", {}, context);
+                if (!kept) co_return kept.error();
+            }
+            lang::value callee = call->request.arguments[0];
+            const std::vector<lang::value> arguments{lang::value::integer(number),
+                                                     lang::value::integer(turn)};
+            result<lang::value> ended = co_await call->session.call_within(
+                std::move(callee), arguments, call->scope, context);
+            if (!ended) co_return ended.error();
+            values.push_back(*std::move(ended));
+        }
+        *given = lang::make_list(call->session.memory(), values);
+        co_return result<void>();
+    }
+
+    std::mt19937_64 chance_;
+    std::map<std::string, int>& asked_;
+    std::int64_t living_ = 0; ///< members; one team works at a time
+    lang::builtin row_{
+        "team", "f members turns", 3, 3, lang::builtin_kind::effect, nullptr, "f", "", "test"};
 };
 
 /// One process that executes a row.
@@ -211,6 +284,7 @@ public:
         parts.effects.push_back(std::make_shared<later>());
         parts.effects.push_back(std::make_shared<within>());
         parts.effects.push_back(std::make_shared<agent>(seed, asked));
+        parts.effects.push_back(std::make_shared<team>(seed, asked));
         engine_ = std::make_unique<engine>(loop, std::move(parts));
         session_ = *engine_->new_session();
         log = std::make_unique<memory_log>(loop, std::move(earlier));

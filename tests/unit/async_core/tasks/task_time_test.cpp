@@ -65,5 +65,34 @@ TEST_F(task_time_test, what_ends_the_call_around_is_not_its_end) {
     EXPECT_FALSE(cancelled.is_over(late_));
 }
 
+TEST_F(task_time_test, finds_the_task_around_whose_time_is_over) {
+    task_time outer(around(1h));
+    outer.begin(5s);
+    task_time inner(outer.context(), &outer);
+    inner.begin(60s);
+    EXPECT_EQ(inner.levels_over(late_), std::nullopt);
+    loop_.pass(5s);
+    EXPECT_EQ(inner.levels_over(late_), 1U);
+    EXPECT_EQ(outer.levels_over(late_), 0U);
+    EXPECT_EQ(inner.levels_over(error::cancelled(cancel_reason::user)), std::nullopt);
+}
+
+// In a repetition no time passes.
+TEST_F(task_time_test, is_over_for_the_task_that_a_kept_cancellation_names_and_no_other) {
+    task_time outer(around(1h));
+    outer.begin(5s);
+    task_time inner(outer.context(), &outer);
+    inner.begin(60s);
+    const error kept = inner.ended(error::cancelled(cancel_reason::deadline), 1);
+    EXPECT_FALSE(inner.is_over(kept));
+    EXPECT_TRUE(outer.is_over(kept));
+    const error own = inner.ended(error::cancelled(cancel_reason::deadline), 0);
+    EXPECT_TRUE(inner.is_over(own));
+    EXPECT_FALSE(outer.is_over(own));
+    const error further = inner.ended(error::cancelled(cancel_reason::deadline), 7);
+    EXPECT_FALSE(inner.is_over(further) || outer.is_over(further))
+        << "no task around is so far out";
+}
+
 } // namespace
 } // namespace heddle::tasks

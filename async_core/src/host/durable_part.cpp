@@ -1,0 +1,37 @@
+#include "durable_part.hpp"
+
+#include "durable_row.hpp"
+
+#include <utility>
+
+namespace heddle::host {
+
+// What runs beside it may have more records: an error would end that.
+coro::task<error> durable_part::refused(coro::call_context context) {
+    if (whole().end_is_known()) co_await row_.wait_beside(whole().path(), context);
+    co_return error::cancelled(context.cancelled() ? context.cancel->reason()
+                                                   : cancel_reason::user);
+}
+
+coro::task<result<void>> durable_part::keep(ports::digest128 content, std::string name,
+                                            std::string body, ports::step_spending spent,
+                                            coro::call_context context) {
+    return step_.keep(content, std::move(name), std::move(body), spent, context);
+}
+
+void durable_part::note_failure(ports::digest128 content, std::string name, std::string body) {
+    step_.note_failure(content, std::move(name), std::move(body));
+}
+
+coro::task<result<void>> durable_part::keep_result(ports::digest128 content, std::string name,
+                                                   std::string body, coro::call_context context) {
+    return step_.keep_result(content, std::move(name), std::move(body), context);
+}
+
+coro::task<result<void>> durable_part::note_sent(ports::digest128 content, std::string name,
+                                                 ports::cost_if_lost if_lost,
+                                                 coro::call_context context) {
+    return step_.note_sent(content, std::move(name), if_lost, context);
+}
+
+} // namespace heddle::host

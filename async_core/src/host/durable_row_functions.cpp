@@ -1,0 +1,77 @@
+// Functions of the program that run inside of the steps of a durable row.
+#include "durable_row.hpp"
+
+#include "step_path.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::host {
+
+using ports::digest128;
+
+void durable_row::forget_functions(const digest128& step) {
+    for (const std::size_t inside : functions_.of(step)) {
+        if (inside >= next_) is_void_[inside] = true;
+    }
+}
+
+void durable_row::end_function(const digest128& path) noexcept {
+    running_functions_.erase(path);
+    overdue_functions_.remove(path);
+}
+
+void durable_row::cut_function(const digest128& path) noexcept {
+    const auto found = running_functions_.find(path);
+    if (found == running_functions_.end()) return;
+    const bool is_recorded = !closed_ && !replay_ && !replays() && running_ == 0;
+    if (is_recorded) {
+        try {
+            overdue_functions_.push_back(path);
+            return go_on();
+        } catch (...) { // no memory: it is cut without a record
+        }
+    }
+    found->second->cut();
+}
+
+/// False: there is none.
+bool durable_row::cut_next_function() noexcept {
+    if (overdue_functions_.empty()) return false;
+    const digest128 path = overdue_functions_.front();
+    overdue_functions_.pop_front();
+    const auto found = running_functions_.find(path);
+    if (found == running_functions_.end()) return true;
+    try {
+        clock_ =
+            std::max(clock_, note_cut(step_path::inside(path, step_path::part::wait, 0), path));
+    } catch (...) { // no memory: a repetition may not fit
+    }
+    took_effect();
+    found->second->cut();
+    return true;
+}
+
+coro::task<void> durable_row::wait_beside(digest128 step, coro::call_context context) {
+    if (closed_) co_return;
+    idle_part self(*this, step, context);
+    go_on();
+    (void)co_await self.released.wait(context);
+}
+
+/// Nothing can take effect: one of the parts that wait ends, of the step that ends next where there
+/// is one. False: there is none.
+bool durable_row::release_part(const digest128& next) noexcept {
+    if (idle_parts_.empty()) return false;
+    const auto ends = [](const idle_part* each) { return each->context.cancelled(); };
+    if (std::any_of(idle_parts_.begin(), idle_parts_.end(), ends)) return true;
+    auto found = std::find_if(idle_parts_.begin(), idle_parts_.end(),
+                              [&next](const idle_part* each) { return each->step == next; });
+    if (found == idle_parts_.end()) --found;
+    idle_part& self = **found;
+    self.end_wait();
+    self.released.notify();
+    return true;
+}
+
+} // namespace heddle::host

@@ -1,0 +1,178 @@
+// Parts of one durable step that run side by side, or that the time of a task around them ends: the
+// step is performed again, and each part comes to what it came to before.
+#include "batch_fixture.hpp"
+#include "model_thread.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+namespace heddle::cli_test {
+namespace {
+
+class kept_parts : public batch_fixture {
+protected:
+    /// Runs `main` without a stop, and once more until the service has got `requests` and the
+    /// program is killed; then that run goes on. Both are replayed.
+    void run_both(const std::string& rules, const std::string& workflow, std::uint64_t requests) {
+        scratch.file("m.heddle", workflow);
+        model_thread undisturbed(rules);
+        whole = run_heddle(command(undisturbed, "whole"));
+        ASSERT_EQ(whole.code, 0) << whole.err;
+        all_requests = undisturbed.counters().requests;
+        whole_replayed = run_heddle({"runs", "replay", path("whole")});
+        model_thread model(rules);
+        child_process child(heddle_command(command(model, "kept")), at_home());
+        ASSERT_TRUE(model.wait_until([&](const auto& seen) { return seen.requests == requests; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+        ended = run_heddle(command(model, "kept"));
+        replayed = run_heddle({"runs", "replay", path("kept")});
+        sent = model.counters().requests;
+    }
+    std::vector<std::string> command(model_thread& model, const std::string& folder) {
+        return {"run",           path("m.heddle"), "--run",     path(folder), "--model",
+                "openai:gpt-4o", "--base-url",     model.url(), "-i",         "n:=1"};
+    }
+    /// `value`: of both, unless it depends on chance. The last request is sent again.
+    void expect_to_fit(const std::string& value = {}) const {
+        for (const child_result* each : {&whole, &whole_replayed, &ended, &replayed})
+            EXPECT_EQ(each->code, 0) << each->out << each->err;
+        if (!value.empty()) {
+            EXPECT_EQ(whole.out, value + "\n");
+            EXPECT_EQ(ended.out, value + "\n");
+        }
+        EXPECT_EQ(in_replay(whole.out), value_in(whole_replayed.out));
+        EXPECT_EQ(in_replay(ended.out), value_in(replayed.out));
+        EXPECT_EQ(sent, all_requests + 1) << "the last one only";
+    }
+
+    /// The value that a replay prints, and the printed one as that.
+    static std::string value_in(const std::string& replay) {
+        const std::size_t at = replay.find("value: ");
+        return at == std::string::npos ? replay
+                                       : replay.substr(at + 7, replay.find('\n', at) - at - 7);
+    }
+    static std::string in_replay(std::string printed) {
+        std::replace(printed.begin(), printed.end(), ' ', ',');
+        return printed.size() < 3 ? printed : "[" + printed.substr(1, printed.size() - 3) + "]";
+    }
+
+    child_result whole;
+    child_result whole_replayed;
+    child_result ended;
+    child_result replayed;
+    std::uint64_t all_requests = 0;
+    std::uint64_t sent = 0;
+};
+
+// The functions had numbers by the order in which they began: with the responses at hand that was
+// another order, and each had the random number of the other.
+constexpr const char* two_subtasks = R"json({"rules": [
+    {"match": {"user": "^subtask a", "tool": "^$"}, "delay_ms": 200,
+     "tool_calls": [{"name": "tidy", "arguments": {"what": "a"}}]},
+    {"match": {"user": "^subtask b", "tool": "^$"},
+     "tool_calls": [{"name": "tidy", "arguments": {"what": "b"}}]},
+    {"match": {"user": "^subtask (\\w)"}, "template": "did {{1}}"},
+    {"match": {"user": "^use", "tool": "^$"},
+     "tool_calls": [{"name": "sub", "arguments": {"what": "a"}},
+                    {"name": "sub", "arguments": {"what": "b"}}]},
+    {"match": {"user": "^use|^hello"}, "text": "done"},
+    {"match": "last", "text": "end", "delay_ms": 1000}]})json";
+constexpr const char* tidying = R"(
+    (define drawn (dict))
+    (deftool tidy (params (what string)) (description "tidies")
+      (progn (set! drawn (put drawn what (random 1000000))) (sleep 0.01) "tidy"))
+    (defatom sub (params what) (instructions "subtask {{what}}") (tools (tidy)))
+)";
+
+TEST_F(kept_parts, of_one_turn_have_functions_of_their_own) {
+    run_both(two_subtasks, std::string(tidying) + R"(
+        (defatom tell (params q) (instructions "{{q}}") (tools (sub)))
+        (define (main n)
+          (let* ((said (content (tell "use them"))) (end (content (tell "last"))))
+            (list said end (get drawn "a") (get drawn "b")))))",
+             7);
+    expect_to_fit();
+    EXPECT_EQ(all_requests, 7U);
+}
+
+TEST_F(kept_parts, of_one_prompt_have_functions_of_their_own) {
+    run_both(two_subtasks, std::string(tidying) + R"(
+        (defatom tell (params q) (instructions "{{q}} {{sub(\"a\")}} {{sub(\"b\")}}"))
+        (defatom last (params) (instructions "last"))
+        (define (main n)
+          (let* ((said (content (tell "hello"))) (end (content (last))))
+            (list said end (get drawn "a") (get drawn "b")))))",
+             6);
+    expect_to_fit();
+    EXPECT_EQ(all_requests, 6U);
+}
+
+// The inner task ended the step where its request had no record: the function after it was not
+// reached.
+TEST_F(kept_parts, that_the_time_of_an_outer_task_ended_end_with_it) {
+    run_both(R"({"rules": [
+        {"match": {"user": "^inner"}, "text": "late", "delay_ms": 600000},
+        {"match": {"user": "^outer"},
+         "tool_calls": [{"name": "inner", "arguments": {"what": "x"}}]},
+        {"match": {"user": "^use", "tool": "^$"},
+         "tool_calls": [{"name": "outer", "arguments": {"what": "x"}}]},
+        {"match": {"user": "^use", "tool": "^tidy$"}, "text": "done"},
+        {"match": {"user": "^use"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "x"}}]},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})",
+             R"(
+        (deftool tidy (params (what string)) (description "tidies") (progn (sleep 0.01) "tidy"))
+        (defatom inner (params what) (timeout 60) (instructions "inner {{what}}"))
+        (defatom outer (params what) (timeout 0.3) (instructions "outer {{what}}")
+          (tools (inner)))
+        (defatom tell (params q) (instructions "{{q}}") (tools (outer tidy)))
+        (define (main n) (list (content (tell "use it")) (content (tell "last")))))",
+             6);
+    expect_to_fit("(\"done\" \"end\")");
+}
+
+// The function waited for ever: nothing said that it had been cut.
+TEST_F(kept_parts, that_wait_in_a_function_are_cut_by_the_time_of_their_task) {
+    run_both(R"({"rules": [
+        {"match": {"user": "^outer"},
+         "tool_calls": [{"name": "wait", "arguments": {"what": "x"}}]},
+        {"match": {"user": "^use", "tool": "^$"},
+         "tool_calls": [{"name": "outer", "arguments": {"what": "x"}}]},
+        {"match": {"user": "^use", "tool": "^tidy$"}, "text": "done"},
+        {"match": {"user": "^use"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "x"}}]},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})",
+             R"(
+        (define slow nil)
+        (deftool wait (params (what string)) (description "waits") (progn (await slow) "waited"))
+        (deftool tidy (params (what string)) (description "tidies") (progn (sleep 0.01) "tidy"))
+        (defatom outer (params what) (timeout 0.3) (instructions "outer {{what}}") (tools (wait)))
+        (defatom tell (params q) (instructions "{{q}}") (tools (outer tidy)))
+        (define (main n) (set! slow (spawn (sleep 600))) (list (content (tell "use it")) (content (tell "last")))))",
+             5);
+    expect_to_fit("(\"done\" \"end\")");
+}
+
+// What the failed request had used was not counted again, so the next one was another.
+TEST_F(kept_parts, that_failed_count_in_the_limits_of_their_task_again) {
+    run_both(R"({"rules": [
+        {"match": {"user": "^subtask"}, "text": "x", "error": {"status": 500, "message": "no", "retry_after": 0.001}},
+        {"match": {"user": "^use", "tool": "^$"},
+         "tool_calls": [{"name": "sub", "arguments": {"what": "x"}}]},
+        {"match": {"user": "^use", "tool": "^tidy$"}, "text": "done"},
+        {"match": {"user": "^use"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "x"}}]},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})",
+             R"(
+        (deftool tidy (params (what string)) (description "tidies") (progn (sleep 0.01) "tidy"))
+        (defatom sub (params what) (instructions "subtask {{what}}"))
+        (defatom tell (params q) (instructions "{{q}}") (tools (sub tidy))
+          (resource_limits ((max_tokens_total 9000))))
+        (define (main n) (list (content (tell "use it")) (content (tell "last")))))",
+             9);
+    expect_to_fit("(\"done\" \"end\")");
+}
+
+} // namespace
+} // namespace heddle::cli_test
