@@ -47,7 +47,10 @@ sandbox_terms terms_from(choices& choose) {
                    std::to_string(terms.memory) + ") (timeout " +
                    std::to_string(1 + choose.below(5)) + ")";
     if (choose.below(2) == 0) terms.limits += " (calls " + std::to_string(choose.below(6)) + ")";
-    if (choose.below(4) == 0) terms.limits += " (models (m p))";
+    if (choose.below(4) == 0) {
+        terms.models = {"m", "p"};
+        terms.limits += " (models (m p))";
+    }
     return terms;
 }
 

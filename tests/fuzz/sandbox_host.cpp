@@ -111,7 +111,8 @@ public:
         const heddle::ports::chat_request& request, coro::call_context) override {
         ++calls;
         if (!allows_calls) note("a model was asked");
-        if (request.model != "usual") note("another model was asked: " + request.model);
+        if (request.model != "usual" && !models.contains(request.model))
+            note("another model was asked: " + request.model);
         bool secret = false;
         for (const auto& message : request.messages)
             secret = secret || message.text.find("OUTSIDE-SECRET") != std::string::npos;
@@ -144,6 +145,7 @@ public:
 
     bool watching = false;
     bool allows_calls = true;
+    std::set<std::string> models; ///< besides the usual one
     std::size_t calls = 0;
     std::vector<std::string> found;
 };
@@ -293,6 +295,7 @@ std::string sandbox_host::run(const std::string& code, const sandbox_terms& term
     memory_observer observer(memory, terms.memory == 0 ? 64U * 1024 * 1024 : terms.memory);
     ports_->watching = true;
     ports_->allows_calls = terms.allow.contains("ask");
+    ports_->models = terms.models;
     ports_->found.clear();
     auto ended = evaluate("(sandbox (" + terms.limits + ") (eval (parse code-text)))", &observer);
     std::string problem;
@@ -316,6 +319,7 @@ std::string sandbox_host::run(const std::string& code, const sandbox_terms& term
     }
     ports_->watching = false;
     ports_->allows_calls = true;
+    ports_->models.clear();
     const auto took = std::chrono::steady_clock::now() - began;
 
     if (problem.empty() && !ports_->found.empty()) problem = ports_->found.front();

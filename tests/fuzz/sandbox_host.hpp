@@ -18,9 +18,10 @@ namespace heddle::fuzzing {
 
 /// How the code is run.
 struct sandbox_terms {
-    std::string limits;          ///< clauses of the form
-    std::set<std::string> allow; ///< names, of `limits`
-    std::size_t memory = 0;      ///< of `limits`; 0: none
+    std::string limits;             ///< clauses of the form
+    std::set<std::string> allow{};  ///< names, of `limits`
+    std::set<std::string> models{}; ///< that code may choose, of `limits`
+    std::size_t memory = 0;         ///< of `limits`; 0: none
 };
 
 /// A session with globals, macros, libraries, tasks and tools, on ports that note who uses them.

@@ -36,6 +36,16 @@ TEST(sandbox_generator, any_bytes_make_a_case_of_bounded_size) {
     }
 }
 
+TEST(sandbox_check, holds_for_a_model_that_the_sandbox_allows) {
+    sandbox_host host;
+    const std::string chooses = "(ask (q \"x\") (model \"m\"))";
+    const std::string limits = "(allow (ask)) (steps 46500) (timeout 1)";
+    EXPECT_EQ(host.run(chooses, {limits + " (models (m p))", {"ask"}, {"m", "p"}, 0}), "");
+    EXPECT_EQ(host.run(chooses, {limits, {"ask"}, {}, 0}), "") << "the sandbox refuses it";
+    EXPECT_NE(host.run(chooses, {limits + " (models (m p))", {"ask"}, {}, 0}), "")
+        << "it is watched";
+}
+
 /// HEDDLE_SANDBOX_SECONDS and HEDDLE_SANDBOX_SEED make a long run of it.
 TEST(sandbox_check, holds_for_generated_programs) {
     const char* const seconds = std::getenv("HEDDLE_SANDBOX_SECONDS");
