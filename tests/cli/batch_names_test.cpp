@@ -91,6 +91,48 @@ TEST_F(named_rows, of_json_stop_after_a_hundred_that_cannot_run) {
     EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 600U);
 }
 
+// Each repetition rejected 99 others.
+TEST_F(named_rows, that_cannot_run_stop_a_repeated_command_at_the_same_place) {
+    std::string unreadable;
+    for (int i = 0; i < 600; ++i) unreadable += "no JSON " + std::to_string(i) + "\n";
+    for (const std::string& rows : {rows_of_tex(600), scratch.file("bad.jsonl", unreadable)}) {
+        std::filesystem::remove_all(path("out.jsonl.run"));
+        std::filesystem::remove(path("out.jsonl.failed.jsonl"));
+        const auto message_of = [&](const std::vector<std::string>& more) {
+            auto all = more;
+            all.insert(all.end(), {"--json", "--force"});
+            const auto stopped = over(rows, all);
+            EXPECT_EQ(stopped.code, 4) << stopped.err;
+            const auto summary = boost::json::parse(stopped.out).as_object();
+            EXPECT_EQ(summary.at("rows").at("rejected").to_number<int>(), 99) << stopped.out;
+            EXPECT_EQ(summary.at("stopped_by").as_string(), "all-fail");
+            EXPECT_TRUE(summary.at("rows_left").as_bool());
+            return std::string(summary.at("error").at("message").as_string());
+        };
+        const std::string first = message_of({});
+        EXPECT_THAT(first, HasSubstr("none of the first 100 rows can run: "));
+        for (int times = 0; times < 2; ++times) EXPECT_EQ(message_of({}), first);
+        EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 99U);
+        // No row is lost.
+        EXPECT_EQ(over(rows, {"--on-error", "skip"}).code, 3);
+        EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 600U);
+        EXPECT_EQ(over(rows).code, 3) << "all rows have ended";
+    }
+}
+
+TEST_F(named_rows, that_cannot_run_do_not_stop_a_repeated_command_before_others_that_have) {
+    (void)rows_of_tex(150);
+    const std::string rows =
+        scratch.file("mixed.jsonl", scratch.text_of("wrong.jsonl") + "{\"text\": \"b\"}\n");
+    EXPECT_EQ(over(rows).code, 4);
+    EXPECT_EQ(over(rows, {"--on-error", "skip"}).code, 3);
+    scratch.file("mixed.jsonl", scratch.text_of("mixed.jsonl") + "{\"text\": \"c\"}\n");
+    const auto again = over(rows);
+    EXPECT_EQ(again.code, 3) << again.err;
+    EXPECT_EQ(lines_of("out.jsonl").size(), 2U);
+    EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 150U);
+}
+
 TEST_F(named_rows, of_json_with_one_that_can_run_do_not_stop) {
     (void)rows_of_tex(300);
     const std::string rows =

@@ -353,6 +353,29 @@ TEST_F(parked_batches, are_cancelled_while_a_process_waits_for_them) {
     expect_performed_once(3);
 }
 
+TEST_F(parked_batches, are_cancelled_while_a_later_round_loads_the_program) {
+    rows_file(2);
+    child_options there = options();
+    there.variables["HOME"] = path("home");
+    auto all = command({"--model", "openai:gpt-4o"});
+    all.insert(all.end(), wait.begin(), wait.end());
+    child_process child(heddle_command(all), there);
+    ASSERT_TRUE(hang_guard::comes_true([&] { return service.batches() != 0; }));
+    // The top level of another program is evaluated anew, and takes its time.
+    scratch.file("w.heddle", std::string("(sleep 3)\n") + asking_workflow);
+    service.end();
+    ASSERT_TRUE(hang_guard::comes_true([&] { // or it is over already
+        const auto shown = run_heddle({"runs", "show", path("out.jsonl")}, there);
+        return shown.out.find("now: loading") != std::string::npos || service.batches() != 1;
+    }));
+    EXPECT_EQ(run_heddle({"runs", "cancel", path("out.jsonl")}, there).code, 0);
+    const auto ended = child.wait();
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("cancelled by 'heddle runs cancel'"));
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}, there).out,
+                HasSubstr("w.heddle, stopped (cancelled)"));
+}
+
 // The second round, with the responses, ran all rows with the edited prompt.
 TEST_F(parked_batches, that_are_retried_after_an_edit_leave_finished_rows) {
     rows_file(4);

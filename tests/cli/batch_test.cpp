@@ -353,6 +353,16 @@ TEST_F(batches, name_results_of_rows_that_have_moved) {
     auto looking = by_position;
     looking.emplace_back("--dry-run");
     EXPECT_THAT(run_heddle(looking).out, HasSubstr("3 results are of rows that are no longer"));
+    for (const char* look : {"--dry-run", "--plan"}) {
+        auto in_json = by_position;
+        in_json.insert(in_json.end(), {look, "--json"});
+        const auto all = boost::json::parse(run_heddle(in_json).out).as_object();
+        EXPECT_EQ(all.at("absent").to_number<int>(), 3) << look;
+        EXPECT_EQ(all.at("rows").to_number<int>(), 4) << look;
+        in_json.insert(in_json.end(), {"--limit", "2"});
+        const auto part = boost::json::parse(run_heddle(in_json).out).as_object();
+        EXPECT_TRUE(part.at("absent").is_null()) << look;
+    }
     const auto again = run_heddle(by_position);
     EXPECT_EQ(again.code, 0) << again.err;
     EXPECT_THAT(again.err, AllOf(HasSubstr("7 of 7 rows: 7 done (3 of them earlier)"),

@@ -246,6 +246,24 @@ TEST_F(threaded_batches, report_failures_with_their_places) {
     EXPECT_EQ(problem.at("place").at("line").to_number<int>(), 2);
 }
 
+// It was noted as an error.
+TEST_F(threaded_batches, that_are_cancelled_while_the_threads_load_the_program_are_noted_so) {
+    rows_file(2);
+    // A computation is done again on each thread, after the run was opened.
+    scratch.file("w.heddle",
+                 "(define (spin n) (if (> n 0) (spin (- n 1)) 0))\n"
+                 "(spin 30000000)\n"
+                 "(define (main text) (sleep 600))\n");
+    child_process child(heddle_command(command(on_threads(2))), at_home());
+    ASSERT_TRUE(hang_guard::comes_true(
+        [&] { return std::filesystem::exists(path("out.jsonl.run/run.json")); }));
+    EXPECT_EQ(run_heddle({"runs", "cancel", path("out.jsonl")}).code, 0);
+    const auto ended = child.wait(); // also where the rows have begun meanwhile
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}).out,
+                HasSubstr("w.heddle, stopped (cancelled)"));
+}
+
 TEST_F(threaded_batches, end_rows_that_take_too_long) {
     scratch.file("w.heddle",
                  "(define (main text) (if (string=? text \"t1\") (let loop () (loop)) text))");

@@ -42,6 +42,7 @@ public:
         : asked_(std::move(asked)), arguments_(std::move(arguments)), output_(output),
           round_(std::move(before)) {
         steering_.pause(round_.is_paused);
+        asked_.cancel_batches = asked_.cancel_batches || round_.is_cancelled;
     }
 
     exit_code run(const setup::environment& variables) {
@@ -83,6 +84,8 @@ public:
     [[nodiscard]] const batch_round& round() const noexcept { return round_; }
     /// Whether rows could begin in this round.
     [[nodiscard]] bool has_started() const noexcept { return started_; }
+    /// Why they could not.
+    [[nodiscard]] early_stop stopped_early_by() const noexcept { return early_cause_; }
 
 private:
     /// Tasks may have their requests parked wherever the run is kept.
@@ -128,6 +131,8 @@ private:
                 signals.stop();
             });
         }
+        // What came too late for this round is for the next one.
+        round_.is_cancelled = steering_.was_cancelled();
         // The files and threads of the run end before the loop does.
         steering_.detach();
         batch_.reset();
@@ -162,7 +167,10 @@ private:
         } else {
             early_ = std::move(ready).error();
             control_.reset();
-            files_->give_up(interrupted_);
+            if (interrupted_) early_cause_ = early_stop::interrupted;
+            else if (steering_.was_cancelled() && early_->is_cancelled())
+                early_cause_ = early_stop::cancelled;
+            files_->give_up(end_of(early_cause_));
         }
         if (threads_) co_await threads_->close();
         co_await tools_->close();
@@ -412,8 +420,8 @@ private:
     }
 
     [[nodiscard]] exit_code tell_early_end(bool was_interrupted) {
-        return reports_.tell_early_end(
-            {*early_, rendered_, was_interrupted, steering_.was_cancelled()});
+        if (was_interrupted) early_cause_ = early_stop::interrupted;
+        return reports_.tell_early_end({*early_, rendered_, early_cause_});
     }
 
     exit_code tell_end() {
@@ -454,22 +462,12 @@ private:
     bool interrupted_ = false;
     bool started_ = false;
     std::optional<error> early_;
+    early_stop early_cause_ = early_stop::error;
     std::string looked_text_;
     std::string rendered_; ///< of an error in the program
     batch_summary end_;
     failure_table failures_;
 };
-
-/// A later round has ended before its rows could begin. Its own end is noted, if it got so far.
-void note_early_end(const std::string& folder, exit_code code) {
-    if (folder.empty() || store::is_run_open(folder)) return; // by another process
-    result<run_manifest> about = read_manifest(folder);
-    if (!about || about->end) return;
-    batch_end& end = about->end.emplace();
-    end.state = code == exit_code::interrupted ? "interrupted" : "stopped";
-    if (code != exit_code::interrupted) end.stopped_by = "error";
-    (void)write_manifest(folder, *about); // the command has something worse to report
-}
 
 } // namespace
 
@@ -480,7 +478,8 @@ exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
         batch_work work(asked, arguments, output, round);
         const exit_code code = work.run(variables);
         if (!work.goes_on()) {
-            if (round.began && !work.has_started()) note_early_end(asked.run_folder(), code);
+            if (round.began && !work.has_started())
+                note_early_end(asked.run_folder(), work.stopped_early_by());
             return code;
         }
         round = work.round();

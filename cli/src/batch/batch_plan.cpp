@@ -1,6 +1,7 @@
 #include "batch/batch_plan.hpp"
 
 #include "batch/batch_counts.hpp"
+#include "batch/batch_summary.hpp"
 #include "batch/other_answer.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/row_changes.hpp"
@@ -443,6 +444,7 @@ std::string batch_plan::json() const {
                                 {"begun", begun_},
                                 {"new", fresh_},
                                 {"waiting", waiting_},
+                                {"absent", nullptr},
                                 {"rejected", rejected_},
                                 {"open_ended", open_ended_},
                                 {"other_calls", other_calls_},
@@ -452,6 +454,8 @@ std::string batch_plan::json() const {
                                 {"new_cost_usd", nullptr},
                                 {"budget_left_usd", nullptr},
                                 {"calls_left", nullptr}};
+    if (const auto absent = absent_results(of_.known.unseen_ends(), of_.asked))
+        members["absent"] = *absent;
     const ports::step_spending& spent = of_.earlier.spent;
     if (of_.asked.budget_usd) {
         members["budget_left_usd"] =

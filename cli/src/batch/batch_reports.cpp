@@ -28,11 +28,11 @@ void batch_reports::tell_interruption(std::uint64_t rows_in_progress) {
 
 exit_code batch_reports::tell_early_end(const early_end& end) {
     const bool as_json = asked_.options.errors_as_json();
-    if (end.was_interrupted) {
+    if (end.cause == early_stop::interrupted) {
         return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted, as_json,
                           output_);
     }
-    if (end.was_cancelled && end.why.is_cancelled()) {
+    if (end.cause == early_stop::cancelled) {
         const std::string what =
             "'heddle runs cancel' has ended the batch while " + asked_.file + " was loaded";
         return tell_error(error(errc::cancelled, what).with_hint("the same command starts again"),

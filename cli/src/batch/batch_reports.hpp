@@ -22,8 +22,7 @@ public:
     struct early_end {
         error why;
         std::string rendered; ///< of an error in the program; empty: it is another one
-        bool was_interrupted = false;
-        bool was_cancelled = false; ///< by 'heddle runs cancel'
+        early_stop cause = early_stop::error;
     };
 
     /// Both outlive the object.

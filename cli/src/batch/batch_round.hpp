@@ -20,6 +20,7 @@ struct batch_round {
     std::optional<coro::deadline> until; ///< no row starts later; nothing: --deadline begins now
     std::uint64_t rows_failed = 0;       ///< of earlier rounds
     bool is_paused = false;              ///< by 'heddle runs pause'
+    bool is_cancelled = false;           ///< by 'heddle runs cancel', after the last row of a round
     bool has_started = false;            ///< a row, in any round
     bool is_edited = false;              ///< the program, since the rows before the command
     /// When the rows of the first round began; nothing: they have not.

@@ -126,6 +126,7 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
         of_.emitter.pass(position);
         co_return nullptr;
     }
+    if (auto* bad = std::get_if<rows::bad_row>(&item)) problem = bad->problem;
     if (found.known && found.known->status != ports::row_status::rejected) first_rows_.accept();
     if (found.known && !found.known->outdated && is_finished(found.known->status)) {
         const ports::row_status status = found.known->status;
@@ -141,6 +142,8 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
                 ++(status == ports::row_status::failed ? counted_.failed : counted_.rejected);
             }
             if (found.known->content != origin.content) ++counted_.changed;
+            if (status == ports::row_status::rejected && !found.duplicate)
+                first_rows_.count_rejected(item, problem);
             result<void> done = co_await emit_kept(*found.known, std::move(item), position);
             if (!done) co_return std::move(done).error();
             co_return nullptr;
@@ -150,12 +153,15 @@ coro::task<result<std::unique_ptr<row_job>>> batch_run::admit(
         note_waiting(position);
         co_return nullptr;
     }
-    if (auto* bad = std::get_if<rows::bad_row>(&item)) problem = bad->problem;
     if (!found.duplicate) {
         auto none = first_rows_.look(item, problem);
         if (none && !of_.asked.skips_all_failures) {
+            // The row is left: the same command finds it again, and stops at it again.
             columns_failure_ = std::move(none);
             gate_.stop(stop_cause::all_fail);
+            ++unfinished_;
+            of_.emitter.pass(position);
+            co_return nullptr;
         }
     }
     if (problem) {

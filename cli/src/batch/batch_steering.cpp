@@ -23,8 +23,8 @@ void batch_steering::pause(bool paused) {
 }
 
 void batch_steering::cancel() {
-    if (batch_) return batch_->drain(stop_cause::cancelled, grace);
     cancelled_ = true;
+    if (batch_) return batch_->drain(stop_cause::cancelled, grace);
     on_cancel_();
 }
 

@@ -31,7 +31,7 @@ public:
     /// They are valid (check_limit).
     void set(const run_limits& limits);
     [[nodiscard]] batch_counts counts() const;
-    /// cancel() was called before the rows began.
+    /// cancel() was called.
     [[nodiscard]] bool was_cancelled() const noexcept { return cancelled_; }
 
 private:

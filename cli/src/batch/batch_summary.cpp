@@ -166,7 +166,8 @@ boost::json::object json_of(const ports::step_spending& spent) {
 exit_code batch_summary::code() const noexcept {
     if (cause == stop_cause::interrupted) return exit_code::interrupted;
     if (cause == stop_cause::settings) return exit_code::usage;
-    if (failure && !has_started) return exit_code::usage;
+    // Not where an earlier process has rejected the first rows: the command ends as it did then.
+    if (failure && !has_started && cause != stop_cause::all_fail) return exit_code::usage;
     if (only_waits && !failure && cause == stop_cause::none) return exit_code::rows_wait;
     // Also where it was the last row: whether more were to come is not known before they are read.
     if (failure || rows_left || cause == stop_cause::bad_row) return exit_code::rows_left;
@@ -193,9 +194,21 @@ batch_end end_of(const batch_summary& end) {
     return noted;
 }
 
+batch_end end_of(early_stop cause) {
+    batch_end noted;
+    noted.state = cause == early_stop::interrupted ? "interrupted" : "stopped";
+    if (cause == early_stop::cancelled) noted.stopped_by = to_string(stop_cause::cancelled);
+    if (cause == early_stop::error) noted.stopped_by = "error";
+    return noted;
+}
+
+std::optional<std::uint64_t> absent_results(std::uint64_t results, const batch_request& asked) {
+    if (asked.rows.limit || asked.rows.sample) return std::nullopt;
+    return results;
+}
+
 std::string absent_text(std::uint64_t results, const batch_request& asked) {
-    // Of a part of the input, that is what was asked for.
-    if (results == 0 || asked.rows.limit || asked.rows.sample) return {};
+    if (absent_results(results, asked).value_or(0) == 0) return {};
     std::string text = setup::counted(results, "result") +
                        (results == 1 ? " is of a row that is" : " are of rows that are") +
                        " no longer in the input";
@@ -286,8 +299,7 @@ std::string summary_json(const batch_summary& end, const failure_table& failures
                              {"absent", nullptr}};
     if (counts.total && !counts.total_is_estimate) {
         rows["total"] = *counts.total;
-        // What --limit and --sample leave out is not missing.
-        if (!asked.rows.limit && !asked.rows.sample) rows["absent"] = counts.absent;
+        if (const auto absent = absent_results(counts.absent, asked)) rows["absent"] = *absent;
     }
     boost::json::object members{{"exit_code", static_cast<int>(end.code())},
                                 {"rows_left", end.rows_left},

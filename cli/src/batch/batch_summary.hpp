@@ -11,6 +11,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/ports/run_journal.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,19 @@ struct batch_summary {
 /// For the manifest of the run.
 [[nodiscard]] batch_end end_of(const batch_summary& end);
 
+/// What has ended a process before its rows could begin.
+enum class early_stop : std::uint8_t {
+    error,
+    interrupted, ///< by a signal
+    cancelled    ///< by 'heddle runs cancel'
+};
+/// For the manifest of the run. How many rows are left is not known.
+[[nodiscard]] batch_end end_of(early_stop cause);
+
+/// Of `results` whose rows were not read, those of rows that the input lacks. Nothing: unknown,
+/// since --limit and --sample leave rows out.
+[[nodiscard]] std::optional<std::uint64_t> absent_results(std::uint64_t results,
+                                                          const batch_request& asked);
 /// For people: the run has so many results of rows that its input does not have. Empty: none, or
 /// the input is only a part of the files.
 [[nodiscard]] std::string absent_text(std::uint64_t results, const batch_request& asked);

@@ -1,6 +1,7 @@
 #include "batch/dry_run.hpp"
 
 #include "batch/batch_counts.hpp"
+#include "batch/batch_summary.hpp"
 #include "batch/row_attempt.hpp"
 #include "batch/taken_row.hpp"
 
@@ -210,6 +211,7 @@ std::string dry_run::json() const {
                                 {"finished", finished_},
                                 {"begun", begun_},
                                 {"waiting", waiting_},
+                                {"absent", nullptr},
                                 {"rejected", wrong_.count()},
                                 {"sampled", sample_ran_},
                                 {"sample_failed", sample_failed_},
@@ -220,6 +222,8 @@ std::string dry_run::json() const {
                                 {"budget_rows", nullptr},
                                 {"max_calls_rows", nullptr},
                                 {"cost_usd", nullptr}};
+    if (const auto absent = absent_results(of_.known.unseen_ends(), of_.asked))
+        members["absent"] = *absent;
     if (const auto count = requests()) members["requests"] = *count;
     if (const auto rows = rows_in_budget()) members["budget_rows"] = *rows;
     if (const auto rows = rows_in_calls()) members["max_calls_rows"] = *rows;

@@ -1,8 +1,13 @@
 #include "batch/first_rows.hpp"
 
-#include <boost/json/parse.hpp>
+#include <heddle/base/json_parser.hpp>
 
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -10,11 +15,13 @@ namespace heddle::cli {
 
 namespace {
 
+constexpr std::size_t max_row_depth = 1000; ///< rows are bounded when they are read
+
 /// Nothing: the row has all columns.
 std::optional<error> misfit_of(const rows::row& row, const needed_columns& needed) {
     if (needed.of_main.empty()) return std::nullopt;
     boost::system::error_code wrong;
-    const boost::json::value parsed = boost::json::parse(row.json, wrong);
+    const boost::json::value parsed = parse_json(row.json, wrong, max_row_depth);
     if (wrong || !parsed.is_object()) return std::nullopt;
     std::vector<std::string> columns;
     for (const auto& member : parsed.get_object()) columns.emplace_back(member.key());
@@ -27,16 +34,21 @@ std::optional<error> misfit_of(const rows::row& row, const needed_columns& neede
 
 } // namespace
 
-std::optional<error> first_rows::look(const rows::row_item& item,
-                                      const std::optional<error>& problem) {
-    if (accepted_) return std::nullopt;
+bool first_rows::rejects(const rows::row_item& item, const std::optional<error>& problem) {
+    if (accepted_) return false;
     std::optional<error> why = problem;
     if (const auto* row = std::get_if<rows::row>(&item); row && !why)
         why = misfit_of(*row, needed_);
     accepted_ = !why;
-    if (accepted_) return std::nullopt;
-    if (!first_) first_ = why;
-    if (++rejected_ != enough) return std::nullopt;
+    if (accepted_) return false;
+    if (!first_) first_ = std::move(why);
+    ++rejected_;
+    return true;
+}
+
+std::optional<error> first_rows::look(const rows::row_item& item,
+                                      const std::optional<error>& problem) {
+    if (!rejects(item, problem) || rejected_ < enough) return std::nullopt;
     return error(errc::invalid_argument, "none of the first " + std::to_string(enough) +
                                              " rows can run: " + first_->message())
         .with_hint(first_->info().hint);

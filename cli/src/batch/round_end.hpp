@@ -14,6 +14,7 @@
 #include <heddle/coro/task.hpp>
 
 #include <optional>
+#include <string>
 
 namespace heddle::cli {
 
@@ -29,6 +30,9 @@ struct ended_round {
 /// that has ended the round.
 void note_end(const ended_round& of, std::optional<error> failure, batch_round& rounds,
               batch_summary& to);
+
+/// A later round has ended before its rows could begin. Its own end is noted, if it got so far.
+void note_early_end(const std::string& folder, early_stop cause);
 
 /// Why rows have failed: those of all processes, or of this round if the journal cannot tell.
 [[nodiscard]] coro::task<failure_table> failures_to_report(ended_round of, batch_counts counts,

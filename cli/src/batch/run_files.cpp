@@ -50,13 +50,9 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open(coro::call_con
     co_return known;
 }
 
-void run_files::give_up(bool interrupted) {
-    if (is_open_ && journal_) {
-        batch_end end;
-        end.state = interrupted ? "interrupted" : "stopped";
-        if (!interrupted) end.stopped_by = "error";
+void run_files::give_up(batch_end end) {
+    if (is_open_ && journal_)
         (void)note_end(std::move(end)); // the command has something worse to report
-    }
     if (is_open_ || !has_made_folder_) return;
     journal_.reset();
     const std::filesystem::path folder = of_.asked.run_folder();

@@ -58,9 +58,9 @@ public:
     /// Result: the rows of the journal. Errors: what the command refuses; io_error.
     [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open(
         coro::call_context context);
-    /// Something was wrong before the first row, or somebody has `interrupted` the command: nothing
-    /// is left of a run that is new.
-    void give_up(bool interrupted);
+    /// The rows cannot begin: nothing is left of a run that is new, and one that is open notes the
+    /// end.
+    void give_up(batch_end end);
 
     /// How the rows ended.
     struct ending {

@@ -278,6 +278,7 @@ public:
         const auto folder = find_run(run_);
         const auto about = folder ? read_manifest(*folder) : result<run_manifest>(folder.error());
         if (about && about->has_parked) {
+            wait_for_start(*folder); // a command that stays for its batches opens the run again
             const auto answer = ask_run(*folder, R"({"do":"status"})");
             if (!answer && answer.error().code() == errc::not_found) {
                 const exit_code code =

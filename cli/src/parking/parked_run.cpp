@@ -112,32 +112,33 @@ coro::task<result<void>> parked_run::cancel(coro::call_context context) {
 }
 
 coro::task<result<void>> parked_run::end(coro::call_context context) {
-    if (cancels_) {
-        result<void> cancelled = co_await cancel(context);
-        co_return cancelled;
+    result<void> ended;
+    if (!cancels_) ended = co_await submit_and_wait(context);
+    // They may be asked for during a submission or a look as well.
+    if (ended && cancels_) {
+        frees_rows_ = false;
+        ended = co_await cancel(context);
     }
+    co_return ended;
+}
+
+coro::task<result<void>> parked_run::submit_and_wait(coro::call_context context) {
     if (lot_.parks() || lot_.has_parked() || of_.asked.submits_again) {
         result<void> submitted = co_await submit(true, context);
         if (!submitted) co_return submitted;
     }
     coro::clock::duration interval = first_interval;
     int fruitless = 0;
-    while (of_.asked.waits && lot_.open_calls() != 0) {
+    while (!cancels_ && of_.asked.waits && lot_.open_calls() != 0) {
         if (of_.asked.interval) interval = *of_.asked.interval;
         result<void> waited = co_await wait(interval, context);
-        if (!waited) co_return waited;
-        if (cancels_) {
-            result<void> cancelled = co_await cancel(context);
-            co_return cancelled;
-        }
+        if (!waited || cancels_) co_return waited;
         interval = std::min<coro::clock::duration>(longest_interval, interval * 5 / 4);
         result<parking_look> seen = co_await lot_.look(context);
         if (!seen) co_return std::move(seen).error();
         tell(*seen);
-        if (seen->frees_rows()) {
-            frees_rows_ = true;
-            co_return result<void>();
-        }
+        frees_rows_ = seen->frees_rows();
+        if (frees_rows_ || cancels_) co_return result<void>();
         result<void> submitted = co_await submit(true, context);
         if (!submitted) co_return submitted;
         // Nothing is under way at a service, and none takes anything: a wrong key, or no network.

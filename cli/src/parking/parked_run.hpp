@@ -64,6 +64,9 @@ private:
     void tell(const parking_look& seen);
     [[nodiscard]] coro::task<result<void>> submit(bool all, coro::call_context context);
     [[nodiscard]] coro::task<result<void>> cancel(coro::call_context context);
+    /// Submits the rest, and waits where that is wanted. Returns once the batches are to be
+    /// cancelled.
+    [[nodiscard]] coro::task<result<void>> submit_and_wait(coro::call_context context);
     /// Waits for an interval, or until the batches are to be cancelled.
     [[nodiscard]] coro::task<result<void>> wait(coro::clock::duration interval,
                                                 coro::call_context context);

@@ -1,10 +1,12 @@
 #include "tasks/definition/parameter_list.hpp"
 
+#include <heddle/base/json_parser.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/realm.hpp>
 
 #include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
+#include <boost/json/error.hpp>
+#include <boost/json/value.hpp>
 
 #include <algorithm>
 #include <array>
@@ -151,8 +153,15 @@ private:
                         "has a default of '" + input.name + "' that " + json.error().message());
         }
         boost::system::error_code unreadable;
-        const json::value read = json::parse(*json, unreadable);
-        if (!unreadable && !has_type(read, type.schema, type.items)) {
+        const json::value read = parse_json(*json, unreadable, max_default_depth);
+        if (unreadable) {
+            const std::string why =
+                unreadable == json::error::too_deep
+                    ? "is nested more than " + std::to_string(max_default_depth) + " levels deep"
+                    : "cannot be read as JSON: " + unreadable.message();
+            return fail(given.span, "has a default of '" + input.name + "' that " + why);
+        }
+        if (!has_type(read, type.schema, type.items)) {
             return fail(given.span, "declares '" + input.name + "' of type '" + input.type +
                                         "' the default " + given.shown());
         }

@@ -5,11 +5,15 @@
 
 #include <heddle/tasks/definition/task_template.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heddle::tasks {
+
+/// Levels of the JSON of a default value: read_parameters() refuses deeper ones.
+inline constexpr std::size_t max_default_depth = 64;
 
 /// A type that a parameter may have.
 struct parameter_type {

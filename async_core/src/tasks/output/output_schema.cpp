@@ -268,13 +268,17 @@ result<output_schema> output_schema::compile(std::string_view schema, lang::work
     auto all = std::make_shared<compiled>();
     all->text = schema;
     boost::system::error_code failed;
-    json_parser reading(max_answer_depth);
+    json_parser reading(max_json_depth);
     const std::size_t read = reading.write_some(schema, failed);
     if (!failed && schema.find_first_not_of(ascii::blanks, read) != std::string_view::npos)
         failed = json::error::extra_data;
     if (!failed) reading.finish(failed);
     if (failed) {
         if (wrong) wrong->offset = std::min(read, schema.size() - 1);
+        if (failed == json::error::too_deep) {
+            return refused("the schema is nested more than " + std::to_string(max_json_depth) +
+                           " levels deep");
+        }
         return refused("the schema is not JSON: " + json_mistake(schema, read, failed));
     }
     all->document = reading.release();

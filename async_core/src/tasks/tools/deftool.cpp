@@ -31,7 +31,7 @@ constexpr std::string_view usage =
     if (!input.description.empty()) members["description"] = input.description;
     if (input.default_json) {
         boost::system::error_code unreadable;
-        json::value given = parse_json(*input.default_json, unreadable);
+        json::value given = parse_json(*input.default_json, unreadable, max_default_depth);
         if (!unreadable) members["default"] = std::move(given);
     }
     return members;

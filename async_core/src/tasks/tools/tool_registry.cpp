@@ -5,6 +5,7 @@
 #include "tasks/output/message_json.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/json_parser.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -14,7 +15,10 @@
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/output/task_result.hpp>
 
-#include <boost/json/parse.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/error.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 
 #include <algorithm>
 
@@ -39,7 +43,8 @@ namespace json = boost::json;
     if (!schema) return unfit(declared, "its input schema: " + schema.error().message());
     registered.schema = *std::move(schema);
     boost::system::error_code unreadable;
-    const json::value read = json::parse(declared.input_schema, unreadable);
+    const json::value read =
+        parse_json(declared.input_schema, unreadable, output_schema::max_json_depth);
     const json::object* top = unreadable ? nullptr : read.if_object();
     const json::value* type = top ? top->if_contains("type") : nullptr;
     if (!type || *type != json::value("object")) {

@@ -38,7 +38,7 @@ using lang::value_refusal;
     const std::string& input_schema) {
     std::map<std::string, output_schema, std::less<>> by_name;
     boost::system::error_code unreadable;
-    const json::value read = parse_json(input_schema, unreadable);
+    const json::value read = parse_json(input_schema, unreadable, output_schema::max_json_depth);
     const json::object* whole = unreadable ? nullptr : read.if_object();
     const json::value* all = whole ? whole->if_contains("properties") : nullptr;
     if (!all || !all->is_object()) return by_name;

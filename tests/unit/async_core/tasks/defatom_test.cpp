@@ -1,3 +1,4 @@
+#include "tasks/tools/deftool.hpp"
 #include "tasks_testing.hpp"
 
 #include <gmock/gmock.h>
@@ -71,6 +72,36 @@ TEST(defatom, defaults_that_have_the_type_of_their_parameter) {
             text.form("(defatom t (params " + std::string(good) + ") (instructions \"x\"))"), {});
         EXPECT_TRUE(parsed) << good << ": " << (parsed ? "" : parsed.error().message());
     }
+}
+
+// Nothing was checked of a default that is nested deeper than 32 levels.
+TEST(defatom, checks_defaults_of_any_depth) {
+    const auto refusal = [](const std::string& type, int levels) {
+        const std::string list = std::string(static_cast<std::size_t>(levels), '(') +
+                                 std::string(static_cast<std::size_t>(levels), ')');
+        reading text;
+        const auto parsed =
+            parse_defatom(text.form("(defatom t (params (n " + type + " (default '" + list +
+                                    "))) (instructions \"x\"))"),
+                          {});
+        return parsed ? std::string() : parsed.error().message();
+    };
+    EXPECT_EQ(refusal("array", 40), "");
+    EXPECT_EQ(refusal("array", 64), "");
+    EXPECT_THAT(refusal("string", 40), HasSubstr("declares 'n' of type 'string' the default"));
+    EXPECT_THAT(refusal("array", 65),
+                HasSubstr("has a default of 'n' that is nested more than 64 levels deep"));
+}
+
+// They were left out.
+TEST(deftool, has_deep_defaults_in_its_schema) {
+    const std::string list = std::string(40, '(') + std::string(40, ')');
+    reading text;
+    const auto parsed = parse_deftool(
+        text.form("(deftool t (params (a array (default '" + list + "))) (description \"d\") 1)"),
+        {});
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    EXPECT_THAT(parsed->input_schema, HasSubstr("\"default\":[[[["));
 }
 
 TEST(defatom, suggests_the_clause_that_is_meant) {

@@ -126,6 +126,26 @@ TEST(tools, are_listed_and_suggested) {
     EXPECT_THAT(ended.error().info().hint, HasSubstr("weigh"));
 }
 
+/// The property "a" holds a number within so many objects.
+std::string deep_schema(int levels) {
+    std::string schema = R"({"type": "number"})";
+    for (int i = 0; i < levels; ++i)
+        schema = R"({"type": "object", "properties": {"a": )" + schema + "}}";
+    return schema;
+}
+
+// Boost.JSON reads 32 levels, and the message was that the schema must describe an object.
+TEST(tools, may_have_deep_schemas) {
+    harness w({}, with_tools({make("dig", deep_schema(30))}));
+    EXPECT_THAT(w.json("(dig (b 1))"), HasSubstr("there is no clause 'b'"));
+    EXPECT_THAT(w.json("(dig (a 1))"), HasSubstr("a"));
+    tool_registry registry;
+    const lang::heap_owner memory(lang::heap::create());
+    const auto added = registry.add(*memory, make("x", deep_schema(80)));
+    ASSERT_FALSE(added);
+    EXPECT_THAT(added.error().message(), HasSubstr("nested more than 128 levels deep"));
+}
+
 TEST(tools, that_are_none_are_refused) {
     tool_registry registry;
     const lang::heap_owner memory(lang::heap::create());

@@ -116,5 +116,30 @@ TEST(summaries_of_batches, give_the_manifest_how_the_process_ended) {
     EXPECT_EQ(end_of(end).stopped_by, "error");
 }
 
+// 'heddle runs cancel' was noted as an error.
+TEST(summaries_of_batches, give_the_manifest_what_has_ended_it_before_its_rows) {
+    EXPECT_EQ(end_of(early_stop::interrupted).state, "interrupted");
+    EXPECT_EQ(end_of(early_stop::interrupted).stopped_by, "");
+    EXPECT_EQ(end_of(early_stop::cancelled).state, "stopped");
+    EXPECT_EQ(end_of(early_stop::cancelled).stopped_by, "cancelled");
+    EXPECT_EQ(end_of(early_stop::error).state, "stopped");
+    EXPECT_EQ(end_of(early_stop::error).stopped_by, "error");
+    EXPECT_FALSE(end_of(early_stop::cancelled).left);
+}
+
+TEST(summaries_of_batches, have_the_same_code_when_the_first_rows_were_rejected_before) {
+    batch_summary end = summary_of(600, 0);
+    end.counts.rejected = 99;
+    end.rows_left = true;
+    end.cause = stop_cause::all_fail;
+    end.failure = error(errc::invalid_argument, "none of the first 100 rows can run");
+    EXPECT_EQ(end.code(), exit_code::rows_left);
+    end.counts.kept = 99;
+    end.has_started = false;
+    EXPECT_EQ(end.code(), exit_code::rows_left);
+    end.cause = stop_cause::none;
+    EXPECT_EQ(end.code(), exit_code::usage);
+}
+
 } // namespace
 } // namespace heddle::cli

@@ -40,6 +40,9 @@ struct schema_place {
 /// memory and stack; exceeding the bound on time is a violation (too_dear).
 class output_schema {
 public:
+    /// Levels of the JSON text of a schema: compile() refuses deeper ones.
+    static constexpr std::size_t max_json_depth = 128;
+
     output_schema() = default; ///< accepts every value
 
     /// Errors: invalid_argument with the problem of the schema; then `wrong`, unless it is null,
