@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::int64_t our_application = 0x68646c72; // "hdlr"
 /// 5: functions of the program name the step that they ran in, and failures what they have cost and
-/// whose time was over. 4: records may be `unanswered`. 3: calls are parked, and records may be `tool` or `refused`. 2:
-/// rows.emitted may be `outdated`, records have further kinds, and meta has output_phase.
+/// whose time was over. 4: records may be `unanswered`. 3: calls are parked, and records may be
+/// `tool` or `refused`. 2: rows.emitted may be `outdated`, records have further kinds, and meta has
+/// output_phase.
 constexpr std::int64_t layout_version = 5;
 constexpr std::int64_t oldest_version = 1; ///< that this code reads as it is
 
