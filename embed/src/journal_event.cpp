@@ -142,6 +142,7 @@ void read_event(byte_reader& from, Event& event) {
         for (std::uint64_t& each : event.discarded) from.get(each);
     } else {
         each_member(event, [&](auto& member) { from.get(member); });
+        if constexpr (std::is_same_v<Event, ports::step_record>) ports::read_stored_body(event);
     }
 }
 
@@ -169,6 +170,10 @@ std::string bytes_of(const journal_event& event) {
             if constexpr (std::is_same_v<Event, call_revised>) {
                 to.put(static_cast<std::uint64_t>(of.discarded.size()));
                 for (const std::uint64_t each : of.discarded) to.put(each);
+            } else if constexpr (std::is_same_v<Event, ports::step_record>) {
+                ports::step_record stored = of;
+                stored.body = ports::stored_body(of);
+                each_member(stored, [&](const auto& member) { to.put(member); });
             } else {
                 each_member(of, [&](const auto& member) { to.put(member); });
             }

@@ -174,5 +174,81 @@ TEST_F(kept_parts, that_failed_count_in_the_limits_of_their_task_again) {
     expect_to_fit("(\"done\" \"end\")");
 }
 
+// The failure was there at once, and ended the other call before its functions.
+TEST_F(kept_parts, of_one_prompt_fail_in_their_turn) {
+    run_both(R"json({"rules": [
+        {"match": "bad", "delay_ms": 400, "error": {"status": 400, "message": "no"}},
+        {"match": {"user": "^sub", "tool": "^$"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "1"}}]},
+        {"match": {"user": "^sub", "tool": "^1-"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "2"}}]},
+        {"match": "^sub", "delay_ms": 60000, "text": "never"},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})json",
+             R"(
+        (deftool tidy (params (what string)) (description "tidies")
+          (format "{}-{}" what (random 1000)))
+        (defatom bad (params) (instructions "bad"))
+        (defatom sub (params what) (instructions "sub {{what}}") (tools (tidy)))
+        (defatom tell (params) (instructions "use {{bad()}} {{sub(\"p\")}}"))
+        (defatom last (params) (instructions "last"))
+        (define (main n)
+          (let* ((said (try (content (tell)) (catch (e) "failed"))) (end (content (last))))
+            (list said end))))",
+             5);
+    expect_to_fit("(\"failed\" \"end\")");
+}
+
+// With the responses at hand there was room at once, and time.
+TEST_F(kept_parts, that_waited_for_room_until_their_time_was_over_end_there) {
+    run_both(R"json({"rules": [
+        {"match": "^slow", "delay_ms": 700, "text": "slow"},
+        {"match": "^brief", "text": "brief"},
+        {"match": {"user": "^use", "tool": "^$"},
+         "tool_calls": [{"name": "slow", "arguments": {"what": "1"}},
+                        {"name": "brief", "arguments": {"what": "1"}}]},
+        {"match": {"user": "^use", "tool": "limit|slow|brief"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "1"}}]},
+        {"match": "^use", "text": "done"},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})json",
+             R"(
+        (deftool tidy (params (what string)) (description "tidies") what)
+        (defatom slow (params what) (instructions "slow {{what}}"))
+        (defatom brief (params what) (instructions "brief {{what}}") (timeout 0.3))
+        (defatom tell (params) (instructions "use") (tools (slow brief tidy))
+          (resource_limits ((max_tokens_total 3000))))
+        (defatom last (params) (instructions "last"))
+        (define (main n) (let* ((said (content (tell))) (end (content (last)))) (list said end))))",
+             5);
+    expect_to_fit("(\"done\" \"end\")");
+}
+
+// What was left of the limit depended on which part had counted first: kept responses were not
+// found, and the row waited for ever.
+TEST_F(kept_parts, that_share_a_limit_count_in_their_turn) {
+    run_both(R"json({"rules": [
+        {"match": {"user": "^sub a", "tool": "^$"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "a"}}]},
+        {"match": {"user": "^sub b", "tool": "^$"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "b"}}]},
+        {"match": "^sub", "delay_ms": 100, "text": "sub"},
+        {"match": {"user": "^use", "tool": "^$"},
+         "tool_calls": [{"name": "sub", "arguments": {"what": "a"}},
+                        {"name": "sub", "arguments": {"what": "b"}}]},
+        {"match": {"user": "^use", "tool": "sub"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "c"}}]},
+        {"match": "^use", "text": "done"},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})json",
+             R"(
+        (deftool tidy (params (what string)) (description "tidies")
+          (progn (sleep (if (= what "a") 0.3 0.05)) what))
+        (defatom sub (params what) (instructions "sub {{what}}") (tools (tidy)))
+        (defatom tell (params) (instructions "use") (tools (sub tidy))
+          (resource_limits ((max_tokens_total 3000))))
+        (defatom last (params) (instructions "last"))
+        (define (main n) (let* ((said (content (tell))) (end (content (last)))) (list said end))))",
+             8);
+    expect_to_fit("(\"done\" \"end\")");
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -15,17 +15,18 @@ coro::task<error> durable_part::refused(coro::call_context context) {
 
 coro::task<result<void>> durable_part::keep(ports::digest128 content, std::string name,
                                             std::string body, ports::step_spending spent,
-                                            coro::call_context context) {
-    return step_.keep(content, std::move(name), std::move(body), spent, context);
+                                            coro::call_context) {
+    return step_.keep_of(own_, content, std::move(name), std::move(body), spent);
 }
 
-void durable_part::note_failure(ports::digest128 content, std::string name, std::string body) {
-    step_.note_failure(content, std::move(name), std::move(body));
+coro::task<void> durable_part::keep_failure(ports::digest128 content, std::string name,
+                                            std::string body) {
+    return step_.keep_failure_of(own_, content, std::move(name), std::move(body));
 }
 
 coro::task<result<void>> durable_part::keep_result(ports::digest128 content, std::string name,
-                                                   std::string body, coro::call_context context) {
-    return step_.keep_result(content, std::move(name), std::move(body), context);
+                                                   std::string body, coro::call_context) {
+    return step_.keep_result_of(own_, content, std::move(name), std::move(body));
 }
 
 coro::task<result<void>> durable_part::note_sent(ports::digest128 content, std::string name,

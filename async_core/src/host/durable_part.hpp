@@ -16,15 +16,18 @@ public:
 
     [[nodiscard]] durable_step& whole() noexcept override { return step_; }
 
-    [[nodiscard]] std::optional<ports::kept_part> take(const ports::digest128& content) override {
-        return step_.take(content);
+    [[nodiscard]] coro::task<std::optional<ports::kept_part>> take(
+        ports::digest128 content, coro::call_context context) override {
+        return step_.take_of(own_, content, context);
     }
+    [[nodiscard]] bool is_repeated() const noexcept override { return step_.is_repeated(); }
     [[nodiscard]] bool may_ask() noexcept override { return step_.may_ask(); }
     [[nodiscard]] coro::task<error> refused(coro::call_context context) override;
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;
-    void note_failure(ports::digest128 content, std::string name, std::string body) override;
+    [[nodiscard]] coro::task<void> keep_failure(ports::digest128 content, std::string name,
+                                                std::string body) override;
     [[nodiscard]] coro::task<result<void>> keep_result(ports::digest128 content, std::string name,
                                                        std::string body,
                                                        coro::call_context context) override;

@@ -40,34 +40,20 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
             continue;
         }
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
-        if (each.kind == step_kind::refused || each.kind == step_kind::tool) {
-            parts_[each.path].emplace(each.content, ports::kept_part{std::move(each.body), true});
-        } else if (each.kind == step_kind::unanswered) {
-            parts_[each.path].emplace(each.content,
-                                      ports::kept_part{std::move(each.body), true, true});
-        } else if (each.kind == step_kind::request || each.kind == step_kind::reused) {
-            // A response of an earlier program has cost this one nothing.
-            const bool is_reused = each.kind == step_kind::reused;
-            const bool is_counted = each.is_counted || is_reused || each.spent.requests != 0;
-            if (!is_reused) spent_by_parts[each.path] += each.spent;
-            parts_[each.path].emplace(each.content,
-                                      ports::kept_part{std::move(each.body), is_counted});
-        } else if (each.kind == step_kind::clock) {
-            clocks_.push_back(std::move(each));
-        } else {
-            earlier_.push_back(std::move(each));
-        }
+        if (each.kind == step_kind::request) spent_by_parts[each.path] += each.spent;
+        if (is_of_one_not_begun(each)) never_began_.insert(each.content);
+        else if (each.kind == step_kind::clock) clocks_.push_back(std::move(each));
+        else earlier_.push_back(std::move(each));
     }
     number_by_path();
     drop_late_beginnings();
+    take_parts();
     is_void_.resize(earlier_.size());
     std::stable_sort(
         clocks_.begin(), clocks_.end(),
         [](const step_record& a, const step_record& b) { return a.path.low < b.path.low; });
-    // A step that has ended is not sent again, unless it has to run the functions inside of it.
-    // What it has cost is what its requests have and what its end has counted besides.
+    // What a step has cost is what its requests have and what its end has counted besides.
     for (step_record& each : earlier_) {
-        if (each.kind == step_kind::answer) parts_.erase(each.path);
         if (each.kind != step_kind::answer && each.kind != step_kind::composed) continue;
         const auto parts = spent_by_parts.find(each.path);
         if (parts != spent_by_parts.end()) each.spent += parts->second;
@@ -78,7 +64,7 @@ void durable_row::number_by_path() {
     by_path_.clear();
     functions_.clear();
     for (std::size_t i = 0; i < earlier_.size(); ++i) {
-        by_path_.emplace(earlier_[i].path, i);
+        if (!is_part(earlier_[i].kind)) by_path_.emplace(earlier_[i].path, i);
         functions_.add(earlier_[i], i);
     }
 }
@@ -167,47 +153,6 @@ result<const step_record*> durable_row::recorded(const digest128& path, std::str
     return &record;
 }
 
-std::optional<ports::kept_part> durable_row::take_part(const digest128& step,
-                                                       const digest128& content) {
-    const auto kept = parts_.find(step);
-    if (kept == parts_.end()) return take_spare(step, content);
-    const auto found = kept->second.lower_bound(content);
-    if (found == kept->second.end() || found->first != content) return take_spare(step, content);
-    ports::kept_part part = std::move(found->second);
-    kept->second.erase(found);
-    return part;
-}
-
-/// The step's own if it asked that under the earlier version of the program, too.
-std::optional<ports::kept_part> durable_row::take_spare(const digest128& step,
-                                                        const digest128& content) {
-    auto own = spares_of_steps_.lower_bound({content, step});
-    if (own == spares_of_steps_.end() || own->first != std::pair(content, step)) {
-        const auto first = spares_.lower_bound(content);
-        if (first == spares_.end() || first->first != content) return std::nullopt;
-        own = spares_of_steps_.lower_bound({content, first->second.path}); // the same one
-    }
-    const spares::iterator found = own->second;
-    spares_of_steps_.erase(own);
-    spare taken = std::move(found->second);
-    spares_.erase(found);
-    note_computing();
-    log_.use_spare({taken.number, step, std::max(clock_, real_clock())});
-    return std::move(taken.part);
-}
-
-coro::task<result<void>> durable_row::keep_part(step_record record) {
-    note_computing();
-    record.at = std::max(clock_, real_clock());
-    return log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});
-}
-
-void durable_row::note_part(step_record record) {
-    note_computing();
-    record.at = std::max(clock_, real_clock());
-    log_.note(std::move(record));
-}
-
 coro::task<result<void>> durable_row::replay_turn(const digest128& path) {
     if (closed_) {
         ++running_;
@@ -268,26 +213,30 @@ coro::task<void> durable_row::withhold(std::string name, bool runs) {
 void durable_row::arrive(arrival& self) {
     self.place = arrivals_.insert(arrivals_.end(), &self);
     self.waits = true;
-    if (replays()) self.by_path = arrivals_by_path_.emplace(self.path, &self);
+    if (self.is_part) --at_work_;
+    else if (replays()) self.by_path = arrivals_by_path_.emplace(self.path, &self);
 }
 
 void durable_row::leave(arrival& self) noexcept {
     if (!std::exchange(self.waits, false)) return;
     arrivals_.erase(self.place);
+    if (self.is_part) ++at_work_;
     if (self.by_path) arrivals_by_path_.erase(*self.by_path);
 }
 
 void durable_row::grant(arrival& first, double at) noexcept {
     leave(first);
+    first.turn.notify();
+    if (first.is_part) return settle();
     clock_ = std::max(clock_, at);
     took_effect();
     ++running_;
-    first.turn.notify();
 }
 
 /// What happens next, as long as no branch can run.
 void durable_row::go_on() noexcept {
     while (running_ == 0 && !closed_) {
+        if (settling_) return;
         if (replays()) {
             if (!replay_next()) return;
         } else if (replay_) {
@@ -313,6 +262,14 @@ bool durable_row::replay_next() noexcept {
         go_to_next();
         return true;
     }
+    if (is_part(record.kind)) {
+        const bool is_asked_for = part_turns_.contains(next_);
+        // Nobody will ask for it before something else has taken effect.
+        if (!is_asked_for && !is_at_rest()) return false;
+        if (is_asked_for) grant_part();
+        go_to_next();
+        return true;
+    }
     if (record.kind == step_kind::cut) {
         const auto found = bounded_waits_.find(record.path);
         if (found != bounded_waits_.end()) {
@@ -322,7 +279,7 @@ bool durable_row::replay_next() noexcept {
             return true;
         }
         const auto function = running_functions_.find(record.content);
-        if (function != running_functions_.end()) {
+        if (function != running_functions_.end() && function->second) {
             go_to_next();
             clock_ = std::max(clock_, record.at);
             took_effect();
@@ -343,12 +300,12 @@ bool durable_row::replay_next() noexcept {
     }
     // A step that is executed again may still come to it.
     const bool is_of_ended_function = record.kind == step_kind::cut && !record.content.is_zero();
-    if (at_work_ == 0 && is_of_ended_function) {
+    if (!is_at_rest()) return false;
+    if (is_of_ended_function) {
         go_to_next();
         return true;
     }
-    if (at_work_ == 0 && !release_part(record.path))
-        fail("it does not reach '" + record.name + "' any more");
+    if (!release_part(record.path)) fail("it does not reach '" + record.name + "' any more");
     return false;
 }
 
@@ -440,6 +397,11 @@ void durable_row::close() noexcept {
     if (std::exchange(closed_, true)) return;
     const std::list<parked_step*> parked = std::exchange(parked_steps_, {});
     for (parked_step* each : parked) each->ended.notify();
+    while (!part_turns_.empty()) {
+        part_turn& each = *part_turns_.begin()->second;
+        each.end_wait();
+        each.granted.notify();
+    }
     while (!idle_parts_.empty()) {
         idle_part& each = *idle_parts_.front();
         each.end_wait();
@@ -453,7 +415,7 @@ void durable_row::close() noexcept {
     while (!arrivals_.empty()) {
         arrival& each = *arrivals_.front();
         leave(each);
-        ++running_;
+        if (!each.is_part) ++running_;
         each.turn.notify();
     }
 }

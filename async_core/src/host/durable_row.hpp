@@ -17,6 +17,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,15 @@ public:
                                                              std::string_view name,
                                                              const ports::digest128& content);
     /// The world is asked for something: its branch waits, and others may run.
+    void begin_step() noexcept {
+        ++steps_;
+        begin_work();
+    }
+    void end_step() noexcept {
+        --steps_;
+        end_work();
+    }
+    /// A part of a step is at work again, or waits for its turn.
     void begin_work() noexcept { ++at_work_; }
     void end_work() noexcept { --at_work_; }
     /// So many more parts of effects are under way. What waits for a function of the program that
@@ -89,10 +99,9 @@ public:
     /// Records what has arrived, and waits for its turn; `durable`: until it is kept as well.
     /// Errors: io_error, of the log.
     [[nodiscard]] coro::task<result<void>> record_turn(ports::step_record record, bool durable);
-    /// Keeps a part of a step that is under way. Errors: io_error, of the log.
-    [[nodiscard]] coro::task<result<void>> keep_part(ports::step_record record);
-    /// As keep_part, without waiting.
-    void note_part(ports::step_record record);
+    /// Keeps a part of a step that is under way. Returns once that is durable, if `durable`, and
+    /// for one of parts side by side in its turn. Errors: io_error, of the log.
+    [[nodiscard]] coro::task<result<void>> keep_part(ports::step_record record, bool durable);
     [[nodiscard]] step_log& log() noexcept { return log_; }
 
     /// Whether nothing is performed that is not recorded.
@@ -124,21 +133,37 @@ public:
     protected:
         ~running_function() = default;
     };
-    /// `path`: of the function, which is cut where that is recorded, until end_function().
-    void begin_function(const ports::digest128& path, running_function& function) {
-        running_functions_.emplace(path, &function);
+    /// `path`: of the function, which begins later, or has begun and is cut where that is recorded,
+    /// until end_function().
+    void expect_function(const ports::digest128& path) { running_functions_[path] = nullptr; }
+    void begin_function(const ports::digest128& path, running_function& function) noexcept {
+        const auto expected = running_functions_.find(path);
+        if (expected != running_functions_.end()) expected->second = &function;
     }
     void end_function(const ports::digest128& path) noexcept;
     /// The time of what called the function is over: it is cut when nothing else has arrived, or
-    /// at once while branches run, for it may be one that computes. That has no record.
+    /// at once while branches run, for it may be one that computes.
     void cut_function(const ports::digest128& path) noexcept;
+    /// The function had its turn, but was cancelled by then.
+    void note_not_begun(const ports::digest128& path) noexcept;
+    /// The same, in an earlier execution.
+    [[nodiscard]] bool never_began(const ports::digest128& path) const {
+        return never_began_.contains(path);
+    }
     /// A part of the step has come to what an earlier execution did not come to. Waits until no
     /// record can take effect while it waits. Cancellation: returns.
     [[nodiscard]] coro::task<void> wait_beside(ports::digest128 step, coro::call_context context);
 
-    /// What an earlier execution of the step kept of its parts; else a spare of the row.
-    [[nodiscard]] std::optional<ports::kept_part> take_part(const ports::digest128& step,
-                                                            const ports::digest128& content);
+    /// What is asked of the parts of a step. `part`: of those side by side; zero: of none.
+    struct asked_part {
+        ports::digest128 step;
+        ports::digest128 part;
+        ports::digest128 content;
+    };
+    /// What an earlier execution of the step kept of its parts, in its turn; else a spare of the
+    /// row. Cancellation: returns early.
+    [[nodiscard]] coro::task<std::optional<ports::kept_part>> take_part(asked_part asked,
+                                                                        coro::call_context context);
 
     /// The evaluation is being ended from outside. Nothing waits for a turn any more, and what
     /// ends because of that is not recorded.
@@ -160,8 +185,9 @@ private:
         durable_row& owner;
         ports::digest128 path{};
         double at = 0;
-        bool ready = false; ///< it may have its turn when it is the first
-        bool waits = false; ///< it is in arrivals_, at `place`
+        bool ready = false;   ///< it may have its turn when it is the first
+        bool waits = false;   ///< it is in arrivals_, at `place`
+        bool is_part = false; ///< of a step: not at work until its turn
         coro::wait_point turn;
         std::list<arrival*>::iterator place{};
         std::optional<std::multimap<ports::digest128, arrival*>::iterator> by_path;
@@ -194,6 +220,8 @@ private:
     void cut(branch_wait& waiting, double at) noexcept;
     double note_cut(const ports::digest128& path, const ports::digest128& function = {});
     [[nodiscard]] bool cut_next_function() noexcept;
+    void cut_recorded_functions() noexcept;
+    [[nodiscard]] static bool is_of_one_not_begun(const ports::step_record& record) noexcept;
     [[nodiscard]] bool replay_next() noexcept;
     [[nodiscard]] bool cut_next() noexcept;
     void fail(std::string what) noexcept;
@@ -216,9 +244,54 @@ private:
     recorded_functions functions_;                    ///< of earlier_
     std::map<ports::digest128, running_function*> running_functions_;
     std::list<ports::digest128> overdue_functions_; ///< their time is over
+    std::set<ports::digest128> never_began_;
     /// By the number of slices: where the clock advanced, or how long a branch has computed.
     std::deque<ports::step_record> clocks_;
-    std::map<ports::digest128, std::multimap<ports::digest128, ports::kept_part>> parts_;
+    struct recorded_part {
+        static constexpr std::size_t no_place = SIZE_MAX;
+        ports::kept_part kept;
+        ports::digest128 of;
+        std::size_t at = no_place; ///< of earlier_; no_place: it takes effect at any time
+    };
+    [[nodiscard]] static bool is_part(ports::step_kind kind) noexcept;
+    void take_parts();
+    void grant_part() noexcept;
+    void settle() noexcept;
+    /// Of steps, by their content.
+    std::map<ports::digest128, std::multimap<ports::digest128, recorded_part>> parts_;
+    /// A part that is not at work until its turn. Lives in the coroutine that waits.
+    struct part_turn {
+        part_turn(durable_row& row, std::size_t at)
+            : owner(row), place(row.part_turns_.emplace(at, this)) {
+            --owner.at_work_;
+        }
+        part_turn(const part_turn&) = delete;
+        part_turn& operator=(const part_turn&) = delete;
+        ~part_turn() { end_wait(); }
+        void end_wait() noexcept {
+            if (!std::exchange(waits, false)) return;
+            owner.part_turns_.erase(place);
+            ++owner.at_work_;
+        }
+
+        durable_row& owner;
+        std::multimap<std::size_t, part_turn*>::iterator place;
+        bool waits = true;
+        coro::wait_point granted;
+    };
+    std::multimap<std::size_t, part_turn*> part_turns_; ///< by their place in earlier_
+    class settle_timer final : public coro::timer_node {
+    public:
+        explicit settle_timer(durable_row& row) noexcept : row_(row) {}
+
+    private:
+        void on_timer() noexcept override;
+        durable_row& row_;
+    };
+    settle_timer settles_{*this};
+    bool settling_ = false; ///< what follows from the last part may not have followed yet
+    bool has_settled_ = false;
+    [[nodiscard]] bool is_at_rest() noexcept;
     using spares = std::multimap<ports::digest128, spare>;
     spares spares_; ///< by the content of the request
     /// By that and the step, in the same order.
@@ -274,6 +347,7 @@ private:
     std::size_t running_ = 0;    ///< branches that can run
     std::size_t waits_ = 0;      ///< branches that are parked
     std::ptrdiff_t at_work_ = 0; ///< parts of effects under way
+    std::size_t steps_ = 0;      ///< effects under way
     bool closed_ = false;
     std::optional<error> broken_;
 };

@@ -34,6 +34,7 @@ double durable_row::real_clock() const {
 void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
     if (idle || closed_) return; // how often one looks at what computes elsewhere depends on chance
     ++slices_;
+    cut_recorded_functions();
     if (bounded && computes) computed_ = slices_;
     const bool is_recorded = !clocks_.empty();
     while (!clocks_.empty() && clocks_.front().path.low <= slices_) {

@@ -4,9 +4,20 @@
 #include "step_path.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace heddle::host {
+
+namespace {
+
+/// The first half of the path of a cut that came while branches ran; the second: how many slices
+/// had ended.
+constexpr std::uint64_t cut_after_slices = 1;
+/// The same of a function that did not begin.
+constexpr std::uint64_t not_begun = 2;
+
+} // namespace
 
 using ports::digest128;
 
@@ -23,16 +34,48 @@ void durable_row::end_function(const digest128& path) noexcept {
 
 void durable_row::cut_function(const digest128& path) noexcept {
     const auto found = running_functions_.find(path);
-    if (found == running_functions_.end()) return;
-    const bool is_recorded = !closed_ && !replay_ && !replays() && running_ == 0;
-    if (is_recorded) {
+    if (found == running_functions_.end() || !found->second) return;
+    if (!closed_ && !replay_ && !replays()) {
         try {
-            overdue_functions_.push_back(path);
-            return go_on();
+            if (running_ == 0) {
+                overdue_functions_.push_back(path);
+                return go_on();
+            }
+            clock_ = std::max(clock_, note_cut({cut_after_slices, slices_}, path));
         } catch (...) { // no memory: it is cut without a record
         }
     }
     found->second->cut();
+}
+
+/// A slice has ended: functions that were cut after as many slices are cut now.
+void durable_row::cut_recorded_functions() noexcept {
+    while (replays() && !closed_) {
+        const ports::step_record& record = earlier_[next_];
+        const bool is_next = record.kind == ports::step_kind::cut && !record.content.is_zero() &&
+                             record.path.high == cut_after_slices && record.path.low <= slices_;
+        if (!is_next) return;
+        const auto function = running_functions_.find(record.content);
+        ++next_;
+        clock_ = std::max(clock_, record.at);
+        if (!time_stands_still() && !goes_beyond_) begin_clock();
+        took_effect();
+        if (replay_) replay_->note_effect(record);
+        if (function != running_functions_.end() && function->second) function->second->cut();
+    }
+}
+
+void durable_row::note_not_begun(const digest128& path) noexcept {
+    if (closed_ || replay_) return;
+    try {
+        note_cut({not_begun, 0}, path);
+    } catch (...) { // no memory: a repetition may not fit
+    }
+}
+
+bool durable_row::is_of_one_not_begun(const ports::step_record& record) noexcept {
+    return record.kind == ports::step_kind::cut && !record.content.is_zero() &&
+           record.path == digest128{not_begun, 0};
 }
 
 /// False: there is none.
@@ -41,7 +84,7 @@ bool durable_row::cut_next_function() noexcept {
     const digest128 path = overdue_functions_.front();
     overdue_functions_.pop_front();
     const auto found = running_functions_.find(path);
-    if (found == running_functions_.end()) return true;
+    if (found == running_functions_.end() || !found->second) return true;
     try {
         clock_ =
             std::max(clock_, note_cut(step_path::inside(path, step_path::part::wait, 0), path));

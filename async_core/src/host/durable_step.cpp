@@ -11,21 +11,25 @@ namespace heddle::host {
 
 std::uint64_t durable_step::seed() const noexcept { return row_.log().seed() ^ own_.low; }
 
-ports::step_record durable_step::part(ports::step_kind kind, const ports::digest128& content,
-                                      std::string name, std::string body) const {
+ports::step_record durable_step::record(ports::step_kind kind, const ports::digest128& part,
+                                        const ports::digest128& content, std::string name,
+                                        std::string body) const {
     ports::step_record record;
     record.kind = kind;
     record.path = own_;
+    record.part = part;
     record.content = content;
     record.name = std::move(name);
     record.body = std::move(body);
     return record;
 }
 
-std::optional<ports::kept_part> durable_step::take(const ports::digest128& content) {
-    auto part = row_.take_part(own_, content);
-    remembers_ = remembers_ || part;
-    return part;
+coro::task<std::optional<ports::kept_part>> durable_step::take_of(ports::digest128 part,
+                                                                  ports::digest128 content,
+                                                                  coro::call_context context) {
+    std::optional<ports::kept_part> kept = co_await row_.take_part({own_, part, content}, context);
+    remembers_ = remembers_ || kept;
+    co_return kept;
 }
 
 bool durable_step::may_ask() noexcept {
@@ -35,23 +39,45 @@ bool durable_step::may_ask() noexcept {
     return false;
 }
 
+coro::task<result<void>> durable_step::keep_of(const ports::digest128& part,
+                                               const ports::digest128& content, std::string name,
+                                               std::string body, ports::step_spending spent) {
+    ports::step_record kept =
+        record(ports::step_kind::request, part, content, std::move(name), std::move(body));
+    kept.spent = spent;
+    counted_ += spent;
+    return row_.keep_part(std::move(kept), true);
+}
+
+coro::task<void> durable_step::keep_failure_of(ports::digest128 part, ports::digest128 content,
+                                               std::string name, std::string body) {
+    result<void> kept = co_await row_.keep_part(
+        record(ports::step_kind::unanswered, part, content, std::move(name), std::move(body)),
+        false);
+    (void)kept; // shows in the next write
+}
+
+coro::task<result<void>> durable_step::keep_result_of(const ports::digest128& part,
+                                                      const ports::digest128& content,
+                                                      std::string name, std::string body) {
+    return row_.keep_part(
+        record(ports::step_kind::tool, part, content, std::move(name), std::move(body)), true);
+}
+
 coro::task<result<void>> durable_step::keep(ports::digest128 content, std::string name,
                                             std::string body, ports::step_spending spent,
                                             coro::call_context) {
-    ports::step_record record =
-        part(ports::step_kind::request, content, std::move(name), std::move(body));
-    record.spent = spent;
-    counted_ += spent;
-    return row_.keep_part(std::move(record));
+    return keep_of({}, content, std::move(name), std::move(body), spent);
 }
 
-void durable_step::note_failure(ports::digest128 content, std::string name, std::string body) {
-    row_.note_part(part(ports::step_kind::unanswered, content, std::move(name), std::move(body)));
+coro::task<void> durable_step::keep_failure(ports::digest128 content, std::string name,
+                                            std::string body) {
+    return keep_failure_of({}, content, std::move(name), std::move(body));
 }
 
 coro::task<result<void>> durable_step::keep_result(ports::digest128 content, std::string name,
                                                    std::string body, coro::call_context) {
-    return row_.keep_part(part(ports::step_kind::tool, content, std::move(name), std::move(body)));
+    return keep_result_of({}, content, std::move(name), std::move(body));
 }
 
 ports::step_spending durable_step::spent() const noexcept {
@@ -66,14 +92,14 @@ ports::step_spending durable_step::spent() const noexcept {
 
 coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::string name,
                                                  ports::cost_if_lost if_lost, coro::call_context) {
-    ports::step_record record =
-        part(ports::step_kind::sent, content, std::move(name), output_cost(if_lost));
-    record.spent = if_lost.least;
-    return row_.keep_part(std::move(record));
+    ports::step_record sent =
+        record(ports::step_kind::sent, {}, content, std::move(name), output_cost(if_lost));
+    sent.spent = if_lost.least;
+    return row_.keep_part(std::move(sent), true);
 }
 
 void durable_step::note_unpaid(ports::digest128 content) {
-    row_.log().note(part(ports::step_kind::unpaid, content, {}, {}));
+    row_.log().note(record(ports::step_kind::unpaid, {}, content, {}, {}));
 }
 
 void durable_step::note_parts(int more) noexcept { row_.note_work(more); }

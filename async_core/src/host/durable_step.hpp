@@ -36,12 +36,31 @@ public:
     /// A seed that no other step of the row has, and that each execution of it has.
     [[nodiscard]] std::uint64_t seed() const noexcept;
 
-    [[nodiscard]] std::optional<ports::kept_part> take(const ports::digest128& content) override;
+    /// As take(), keep() and so on, of the part of that path; zero: the step itself.
+    [[nodiscard]] coro::task<std::optional<ports::kept_part>> take_of(ports::digest128 part,
+                                                                      ports::digest128 content,
+                                                                      coro::call_context context);
+    [[nodiscard]] coro::task<result<void>> keep_of(const ports::digest128& part,
+                                                   const ports::digest128& content,
+                                                   std::string name, std::string body,
+                                                   ports::step_spending spent);
+    [[nodiscard]] coro::task<void> keep_failure_of(ports::digest128 part, ports::digest128 content,
+                                                   std::string name, std::string body);
+    [[nodiscard]] coro::task<result<void>> keep_result_of(const ports::digest128& part,
+                                                          const ports::digest128& content,
+                                                          std::string name, std::string body);
+
+    [[nodiscard]] coro::task<std::optional<ports::kept_part>> take(
+        ports::digest128 content, coro::call_context context) override {
+        return take_of({}, content, context);
+    }
+    [[nodiscard]] bool is_repeated() const noexcept override { return end_is_known_; }
     [[nodiscard]] bool may_ask() noexcept override;
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;
-    void note_failure(ports::digest128 content, std::string name, std::string body) override;
+    [[nodiscard]] coro::task<void> keep_failure(ports::digest128 content, std::string name,
+                                                std::string body) override;
     [[nodiscard]] coro::task<result<void>> keep_result(ports::digest128 content, std::string name,
                                                        std::string body,
                                                        coro::call_context context) override;
@@ -55,8 +74,9 @@ public:
     void note_spending(const ports::step_spending& spent) noexcept override { spent_ += spent; }
 
 private:
-    [[nodiscard]] ports::step_record part(ports::step_kind kind, const ports::digest128& content,
-                                          std::string name, std::string body) const;
+    [[nodiscard]] ports::step_record record(ports::step_kind kind, const ports::digest128& part,
+                                            const ports::digest128& content, std::string name,
+                                            std::string body) const;
 
     std::uint32_t functions_ = 0; ///< of all its workers
     bool is_numbered_ = false;

@@ -14,6 +14,7 @@ public:
     nested_name(durable_row& row, std::uint32_t fiber, step_worker& caller)
         : row_(row), fiber_(fiber), step_(caller.whole().path()), path_(caller.next_function()) {
         row_.ways().note_fiber(fiber_, path_);
+        row_.expect_function(path_);
     }
     nested_name(const nested_name&) = delete;
     nested_name& operator=(const nested_name&) = delete;
@@ -22,8 +23,11 @@ public:
         row_.ways().forget_fiber(fiber_);
     }
 
+    [[nodiscard]] const ports::digest128& path() const noexcept { return path_; }
     /// The function runs.
-    void begin(durable_row::running_function& function) { row_.begin_function(path_, function); }
+    void begin(durable_row::running_function& function) noexcept {
+        row_.begin_function(path_, function);
+    }
     /// The time of what called it is over.
     void end_time() noexcept { row_.cut_function(path_); }
 

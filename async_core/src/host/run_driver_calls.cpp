@@ -57,8 +57,15 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         named.emplace(*row_, lang::place_of(*fiber).slot, *worker);
         const result<void> begun = co_await named->turn();
         if (!begun) lose(begun.error());
-        // It was cancelled by what took effect before its turn: a repetition may not come to this.
+        if (row_->never_began(named->path())) {
+            row_->branch_waits();
+            co_await row_->wait_beside(worker->whole().path(), context);
+            co_return error::cancelled(context.cancelled() ? context.cancel->reason()
+                                                           : cancel_reason::user);
+        }
+        // It was cancelled by what took effect before its turn.
         if (context.cancelled()) {
+            row_->note_not_begun(named->path());
             row_->branch_waits();
             co_return error::cancelled(context.cancel->reason());
         }

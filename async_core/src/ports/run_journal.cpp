@@ -1,6 +1,7 @@
 #include <heddle/ports/run_journal.hpp>
 
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace heddle::ports {
@@ -13,6 +14,41 @@ step_spending& step_spending::operator+=(const step_spending& other) noexcept {
     unpriced += other.unpriced;
     estimated = estimated || other.estimated;
     return *this;
+}
+
+namespace {
+
+/// No encoded value, error or response begins with that, and no question, which is JSON.
+constexpr std::string_view part_mark("\x03part\x03", 6);
+constexpr std::size_t part_bytes = 16;
+
+void append(std::string& to, std::uint64_t number) {
+    for (int k = 0; k < 8; ++k) to += static_cast<char>(number >> (8 * k) & 0xFF);
+}
+
+[[nodiscard]] std::uint64_t number_in(std::string_view bytes) {
+    std::uint64_t number = 0;
+    for (unsigned k = 0; k < 8; ++k)
+        number |= std::uint64_t{static_cast<unsigned char>(bytes[k])} << (8 * k);
+    return number;
+}
+
+} // namespace
+
+std::string stored_body(const step_record& record) {
+    if (!has_stored_part(record)) return record.body;
+    std::string body(part_mark);
+    append(body, record.part.high);
+    append(body, record.part.low);
+    return body += record.body;
+}
+
+void read_stored_body(step_record& record) {
+    const std::string_view body = record.body;
+    if (!body.starts_with(part_mark) || body.size() < part_mark.size() + part_bytes) return;
+    const std::string_view part = body.substr(part_mark.size(), part_bytes);
+    record.part = {number_in(part.substr(0, 8)), number_in(part.substr(8))};
+    record.body.erase(0, part_mark.size() + part_bytes);
 }
 
 std::vector<step_record> revised(std::vector<step_record> records,

@@ -25,7 +25,8 @@ task<parked> parking_port::park(const chat_request& request, call_context contex
     const ports::digest128 asked = ports::digest_of(request, provider_name());
     // Settings of heddle.toml and routes make the request another one than the task's: where it is
     // the same, the response was found before.
-    if (const auto part = step->take(asked)) {
+    const std::optional<ports::kept_part> part = co_await step->take(asked, context);
+    if (part) {
         result<chat_response> response = ports::decode_response(part->body);
         if (response) { // it was counted when it was taken from its batch
             response->attempts = 0;
@@ -35,8 +36,10 @@ task<parked> parking_port::park(const chat_request& request, call_context contex
         }
         co_return parked(std::move(response));
     }
-    if (const auto part = step->take(refusal_key(asked))) {
-        parked failed(result<chat_response>(refusal_in(part->body)));
+    const std::optional<ports::kept_part> refusal =
+        co_await step->take(refusal_key(asked), context);
+    if (refusal) {
+        parked failed(result<chat_response>(refusal_in(refusal->body)));
         co_return failed;
     }
     parking_lot* const lot = slot_.lot;

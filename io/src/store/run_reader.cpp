@@ -31,6 +31,7 @@ result<ports::step_record> record_in(const sqlite_statement& asked, int first) {
     record.name = asked.bytes(first + 4);
     record.spent = spending_in(asked, first + 5);
     HEDDLE_TRY(record.body, unpack_text(asked.bytes(first + 11))); // of NULL: no bytes
+    ports::read_stored_body(record);
     record.number = static_cast<std::uint64_t>(asked.number(first + 12));
     return record;
 }

@@ -256,7 +256,12 @@ result<void> run_table_writer::apply(const step_appended& change) {
     else bind_digest(on_.append, record.content, digest_buffers_[1]);
     on_.append.bind_real(record.at).bind_text(record.name);
     bind_spending(on_.append, record.spent);
-    on_.append.bind(packer_.pack(record.body));
+    if (ports::has_stored_part(record)) {
+        const std::string body = ports::stored_body(record);
+        on_.append.bind(packer_.pack(body));
+    } else {
+        on_.append.bind(packer_.pack(record.body));
+    }
     if (record.kind != ports::step_kind::sent) sums_.totals.spent += record.spent;
     if (record.kind == ports::step_kind::lost) ++sums_.totals.maybe_paid;
     return done(on_.append);

@@ -75,6 +75,7 @@ struct step_record {
     double at = 0;     ///< seconds of the row's clock when the record was delivered
     std::string name;  ///< of the task, tool or builtin, for listings
     std::string body;  ///< an encoded value or error; nothing looks into it here
+    digest128 part;    ///< of a step, if others run beside it (step_memory::open_part); else zero
     step_spending spent;
     /// For a `request` that is read for a further attempt: whether a record of its step has counted
     /// its cost. Not stored.
@@ -83,6 +84,15 @@ struct step_record {
     /// are appended.
     std::uint64_t number = 0;
 };
+
+/// The body as journals store it, with `part`.
+[[nodiscard]] std::string stored_body(const step_record& record);
+/// Whether there is a part to be stored with the body, which else is stored as it is.
+[[nodiscard]] inline bool has_stored_part(const step_record& record) noexcept {
+    return !record.part.is_zero();
+}
+/// Takes the part out of a body that was stored.
+void read_stored_body(step_record& record);
 
 /// Whether records of that kind belong to an earlier version of the program. They are not replayed.
 [[nodiscard]] constexpr bool is_of_earlier_program(step_kind kind) noexcept {

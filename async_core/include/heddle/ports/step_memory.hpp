@@ -17,7 +17,7 @@ namespace heddle::ports {
 struct kept_part {
     std::string body;
     bool is_counted = false; ///< what it cost was counted when it was kept, or by a step that ended
-    bool is_failure = false; ///< as note_failure() was given it
+    bool is_failure = false; ///< as keep_failure() was given it
 };
 
 /// Where a step is: by that, others can append to its records.
@@ -35,7 +35,11 @@ public:
     /// The part that an earlier execution of the step kept under `content`; if there is none, one
     /// that any step of the row kept under an earlier version of the program. Each part is returned
     /// once, in the order in which they were kept: equal requests get the responses that they had.
-    [[nodiscard]] virtual std::optional<kept_part> take(const digest128& content) = 0;
+    /// Returns when it is the turn of the part among all that is recorded of the row: what follows
+    /// from several parts side by side, such as the room in a limit, follows again. Cancellation:
+    /// returns early.
+    [[nodiscard]] virtual coro::task<std::optional<kept_part>> take(digest128 content,
+                                                                    coro::call_context context) = 0;
     /// Whether a request without a kept part may be sent. False in a dry execution or a replay of
     /// the row, and where an earlier execution of the step has ended: see refused().
     [[nodiscard]] virtual bool may_ask() noexcept { return true; }
@@ -49,13 +53,20 @@ public:
     [[nodiscard]] virtual coro::task<result<void>> keep(digest128 content, std::string name,
                                                         std::string body, step_spending spent,
                                                         coro::call_context context) = 0;
-    /// As keep, for the error with which a request has ended: what the step does next follows from
-    /// it. Does not wait: in a process that ends before it is kept, the request is sent again.
-    virtual void note_failure(digest128 /*content*/, std::string /*name*/, std::string /*body*/) {}
+    /// As keep, for the error with which a part has ended: what the step does next follows from
+    /// it. Does not wait until it is kept: in a process that ends before, the request is sent
+    /// again.
+    [[nodiscard]] virtual coro::task<void> keep_failure(digest128 /*content*/, std::string /*name*/,
+                                                        std::string /*body*/) {
+        co_return;
+    }
     /// As keep, for what a tool returned that the model called: an edit of the program drops it.
     [[nodiscard]] virtual coro::task<result<void>> keep_result(digest128 content, std::string name,
                                                                std::string body,
                                                                coro::call_context context) = 0;
+    /// An earlier execution of the step has ended. No time passes in this one: what the time of a
+    /// task had ended was kept as a failure.
+    [[nodiscard]] virtual bool is_repeated() const noexcept { return false; }
     /// Notes that a request is about to be sent; returns once that is as durable as the run asks. A
     /// process that ends before the response is kept leaves it as one that may have been paid for.
     /// `if_lost`: what it may have cost then. Errors and cancellation: as of keep.

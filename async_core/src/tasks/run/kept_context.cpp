@@ -118,8 +118,8 @@ coro::task<result<shared_context>> prepare_kept(context_preparer* preparer, cons
     lang::heap& memory = request.session->memory();
     const task_template& declared = request.call->task->declared;
     const ports::digest128 content = digest_of(request, prompt);
-    if (const auto before = context.step->take(content))
-        co_return decoded(memory, before->body, *time);
+    const std::optional<ports::kept_part> before = co_await context.step->take(content, context);
+    if (before) co_return decoded(memory, before->body, *time);
     const bool runs_command =
         declared.files && declared.files->from == file_paths_source::kind::command;
     if (runs_command && !context.step->may_ask()) {

@@ -77,7 +77,8 @@ coro::task<result<executor_answer>> execute_kept(task_executor* executor, const 
     }
     lang::heap& memory = request.session->memory();
     const ports::digest128 content = digest_of(request);
-    if (const auto before = context.step->take(content)) {
+    const std::optional<ports::kept_part> before = co_await context.step->take(content, context);
+    if (before) {
         if (auto known = decoded(memory, before->body, *time)) co_return *std::move(known);
     }
     if (!context.step->may_ask()) {

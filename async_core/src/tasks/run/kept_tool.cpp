@@ -31,15 +31,16 @@ namespace {
 
 /// Which task's time has ended a function of the program is kept: the function runs again, but time
 /// does not pass again.
-[[nodiscard]] error cut_function(task_runner& runner, ports::step_memory& step,
-                                 const ports::tool_call& asked, const std::string& name,
-                                 const task_time& time, const error& failure) {
-    const ports::digest128 content = digest_of(asked);
-    if (const auto before = step.take(content); before && before->is_failure)
-        return decode_failure(runner.session().memory(), before->body, time);
-    if (auto body = encode_failure(failure, time); body && step.may_ask())
-        step.note_failure(content, name, *std::move(body));
-    return failure;
+[[nodiscard]] coro::task<error> cut_function(task_runner* runner, ports::digest128 content,
+                                             std::string name, const task_time* time, error failure,
+                                             coro::call_context context) {
+    const std::optional<ports::kept_part> before = co_await context.step->take(content, context);
+    if (before && before->is_failure)
+        co_return decode_failure(runner->session().memory(), before->body, *time);
+    auto body = encode_failure(failure, *time);
+    if (body && context.step->may_ask())
+        co_await context.step->keep_failure(content, std::move(name), *std::move(body));
+    co_return failure;
 }
 
 } // namespace
@@ -55,13 +56,16 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
     if (!context.step || is_function || is_done_again) {
         const std::string function = is_function ? one->declared.name : std::string();
         result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
-        if (context.step && is_function && !ended && ended.error().is_cancelled())
-            co_return cut_function(*runner, *context.step, *asked, function, *time, ended.error());
+        if (context.step && is_function && !ended && ended.error().is_cancelled()) {
+            error cut = co_await cut_function(runner, digest_of(*asked), function, time,
+                                              std::move(ended).error(), context);
+            co_return cut;
+        }
         co_return ended;
     }
     const ports::digest128 content = digest_of(*asked);
-    if (const auto before = context.step->take(content))
-        co_return decode_outcome(runner->session().memory(), before->body, *time);
+    const std::optional<ports::kept_part> before = co_await context.step->take(content, context);
+    if (before) co_return decode_outcome(runner->session().memory(), before->body, *time);
     std::string name = one->declared.name;
     result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
     std::optional<std::string> body = encoded(ended, *time);

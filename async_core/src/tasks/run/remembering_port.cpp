@@ -14,7 +14,10 @@ using coro::task;
 using ports::chat_request;
 using ports::chat_response;
 
-std::optional<result<chat_response>> remembering_port::kept(const chat_request& request) {
+/// What an earlier execution has, or the error if there must be no request; nothing: it is sent.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
+task<std::optional<result<chat_response>>> remembering_port::kept(const chat_request& request,
+                                                                  call_context context) {
     std::string provider(inner_.provider_name());
     if (!settings_.empty()) provider.append(1, '\0').append(settings_);
     asked_ = ports::digest_of(request, provider);
@@ -22,17 +25,21 @@ std::optional<result<chat_response>> remembering_port::kept(const chat_request& 
     noted_ = 0;
     paid_earlier_ = false;
     is_disallowed_ = false;
-    while (const std::optional<ports::kept_part> part = step_.take(asked_)) {
+    for (;;) {
+        const std::optional<ports::kept_part> part = co_await step_.take(asked_, context);
+        if (!part) break;
         if (part->is_failure) {
             paid_earlier_ = true;
-            return result<chat_response>(decode_failure(memory_, part->body, time_));
+            co_return result<chat_response>(decode_failure(memory_, part->body, time_));
         }
         result<chat_response> response = ports::decode_response(part->body);
         if (!response) continue; // damaged: it is asked again
         paid_earlier_ = part->is_counted;
-        return response;
+        co_return response;
     }
-    return std::nullopt;
+    if (step_.may_ask()) co_return std::nullopt;
+    error stop = co_await step_.refused(context);
+    co_return result<chat_response>(std::move(stop).with_attempts(0));
 }
 
 task<result<void>> remembering_port::note_sent(ports::cost_if_lost if_lost, call_context context) {
@@ -55,7 +62,7 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
             while (noted_ != 0) note_unpaid();
         }
         auto body = is_disallowed_ ? std::nullopt : encode_failure(ended.error(), time_);
-        if (body) step_.note_failure(asked_, model_, *std::move(body));
+        if (body) co_await step_.keep_failure(asked_, model_, *std::move(body));
         co_return ended;
     }
     // What was paid for is kept, also when the call is being ended.
@@ -68,11 +75,8 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
 task<result<chat_response>> remembering_port::complete(const chat_request& request,
                                                        call_context context) {
-    if (auto before = kept(request)) co_return *std::move(before);
-    if (!step_.may_ask()) {
-        error stop = co_await step_.refused(context);
-        co_return std::move(stop).with_attempts(0);
-    }
+    std::optional<result<chat_response>> before = co_await kept(request, context);
+    if (before) co_return *std::move(before);
     result<chat_response> ended = co_await inner_.complete(request, context);
     result<chat_response> answer = co_await keep(std::move(ended), context);
     co_return answer;
@@ -82,16 +86,13 @@ task<result<chat_response>> remembering_port::complete(const chat_request& reque
 task<result<chat_response>> remembering_port::stream(const chat_request& request,
                                                      ports::chat_delta_sink on_delta,
                                                      call_context context) {
-    if (auto before = kept(request)) {
+    std::optional<result<chat_response>> before = co_await kept(request, context);
+    if (before) {
         if (*before && !(*before)->text.empty()) {
             const result<void> taken = on_delta((*before)->text);
             if (!taken) co_return taken.error();
         }
         co_return *std::move(before);
-    }
-    if (!step_.may_ask()) {
-        error stop = co_await step_.refused(context);
-        co_return std::move(stop).with_attempts(0);
     }
     result<chat_response> ended = co_await inner_.stream(request, std::move(on_delta), context);
     result<chat_response> answer = co_await keep(std::move(ended), context);

@@ -52,8 +52,8 @@ public:
         coro::call_context context) override;
 
 private:
-    [[nodiscard]] std::optional<result<ports::chat_response>> kept(
-        const ports::chat_request& request);
+    [[nodiscard]] coro::task<std::optional<result<ports::chat_response>>> kept(
+        const ports::chat_request& request, coro::call_context context);
     [[nodiscard]] coro::task<result<ports::chat_response>> keep(result<ports::chat_response> ended,
                                                                 coro::call_context context);
 

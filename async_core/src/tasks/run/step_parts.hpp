@@ -61,4 +61,21 @@ private:
     std::optional<std::uint32_t> group_; ///< in a durable run, of several parts
 };
 
+/// A part of the step that waits for other parts: it is not at work.
+class idle_part {
+public:
+    /// `step`: null in a run that is not durable.
+    explicit idle_part(ports::step_memory* step) noexcept : step_(step) {
+        if (step_) step_->note_parts(-1);
+    }
+    idle_part(const idle_part&) = delete;
+    idle_part& operator=(const idle_part&) = delete;
+    ~idle_part() {
+        if (step_) step_->note_parts(1);
+    }
+
+private:
+    ports::step_memory* step_;
+};
+
 } // namespace heddle::tasks

@@ -3,7 +3,10 @@
 #include "tasks/output/in_turns.hpp"
 #include "tasks/run/kept_context.hpp"
 #include "tasks/run/kept_executor.hpp"
+#include "tasks/run/kept_failure.hpp"
+#include "tasks/run/part_digest.hpp"
 #include "tasks/run/prompt_calls.hpp"
+#include "tasks/run/step_parts.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
 #include "tasks/run/tool_calls.hpp"
@@ -67,6 +70,10 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
         co_return ended;
     }
     for (;;) {
+        if (execution.call_.context.step) {
+            verdict over = co_await execution.check_time();
+            if (over) co_return *std::move(over);
+        }
         verdict ended = execution.check_limits();
         if (ended) co_return *std::move(ended);
         if (execution.session_.must_wait()) {
@@ -78,10 +85,15 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
         if (execution.model_.must_reserve()) {
             result<std::optional<spent_budget>> reserved =
                 co_await execution.model_.reserve(execution.time_.context());
-            if (!reserved) co_return execution.end_.refuse(std::move(reserved).error());
+            if (!reserved) {
+                if (execution.call_.context.step)
+                    co_await execution.keep_end_of_time(reserved.error());
+                co_return execution.end_.refuse(std::move(reserved).error());
+            }
             if (*reserved) *reserved = execution.model_.ask_cache_instead(**std::move(reserved));
             if (*reserved) co_return execution.end_.exhaust(**reserved);
         }
+        ++execution.requests_;
         result<ports::chat_response> response =
             co_await execution.model_.ask(execution.time_.context());
         if (auto failed = execution.model_.take_receiver_failure()) {
@@ -291,7 +303,37 @@ task_execution::verdict task_execution::check_limits() {
     return end_.exhaust(*reached);
 }
 
+ports::digest128 task_execution::end_of_time() const {
+    part_digest digest("end of time");
+    digest.add(call_.task->declared.name);
+    digest.add(std::to_string(requests_));
+    return digest.value();
+}
+
+coro::task<task_execution::verdict> task_execution::check_time() {
+    const coro::call_context context = time_.context();
+    const std::optional<ports::kept_part> before =
+        co_await context.step->take(end_of_time(), context);
+    if (before && before->is_failure) {
+        error kept = decode_failure(runner_.session().memory(), before->body, time_);
+        co_return end_.take_error(std::move(kept).with_attempts(0));
+    }
+    auto stop = context.stop_error();
+    if (!stop) co_return std::nullopt;
+    co_await keep_end_of_time(*stop);
+    co_return end_.take_error(std::move(*stop).with_attempts(0));
+}
+
+coro::task<void> task_execution::keep_end_of_time(error stop) {
+    ports::step_memory& step = *call_.context.step;
+    if (!stop.is_cancelled() || !step.may_ask()) co_return;
+    auto body = encode_failure(stop, time_);
+    if (body)
+        co_await step.keep_failure(end_of_time(), call_.task->declared.name, *std::move(body));
+}
+
 coro::task<void> task_execution::wait_for_room() {
+    const idle_part idle(call_.context.step); // it may wait for parts that wait for their turn
     task_observer* const observer = runner_.observer();
     if (observer) observer->on_budget_wait(true);
     co_await session_.room_freed(time_.context()); // check_limits() sees why it has ended

@@ -60,6 +60,12 @@ private:
 
     /// Before each request: whether a limit of the task would be passed.
     [[nodiscard]] verdict check_limits();
+    /// In a durable step, before each request: whether the time of the task ends here, or has ended
+    /// here in an earlier execution.
+    [[nodiscard]] coro::task<verdict> check_time();
+    [[nodiscard]] ports::digest128 end_of_time() const;
+    /// Keeps that it has ended here.
+    [[nodiscard]] coro::task<void> keep_end_of_time(error stop);
     /// Until other requests below the same task leave room for the next; then check_limits() again.
     [[nodiscard]] coro::task<void> wait_for_room();
     /// After a request that was made for a cached response because a budget is used up.
@@ -86,7 +92,8 @@ private:
     model_call model_;
     response_check check_;
     bool wants_context_ = false;
-    execution_report report_; ///< ends before the parts above, of which it reports
+    std::uint32_t requests_ = 0; ///< begun
+    execution_report report_;    ///< ends before the parts above, of which it reports
     execution_end end_;
 };
 

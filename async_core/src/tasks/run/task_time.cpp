@@ -1,5 +1,7 @@
 #include "tasks/run/task_time.hpp"
 
+#include <heddle/ports/step_memory.hpp>
+
 #include <memory>
 #include <utility>
 
@@ -28,6 +30,7 @@ void task_time::begin(std::optional<std::chrono::nanoseconds> timeout) {
     began_ = context_.loop->now();
     if (!timeout) return;
     timeout_ = *timeout;
+    if (context_.step && context_.step->is_repeated()) return;
     context_ = context_.with_deadline(coro::deadline(began_ + *timeout));
 }
 

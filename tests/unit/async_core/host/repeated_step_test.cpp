@@ -30,12 +30,14 @@ const std::vector<std::string>& programs() {
         "(map (lambda (n) (timeout 0.05 (agent (lambda () (fetch n)) 3) 'late)) (range 4))",
         "(list (timeout 0.06 (agent (lambda () 1) 3 2) 'late) (fetch 'after))",
         // Parts side by side.
-        "(list (team (lambda (m t) (random 1000000)) 3 3) (fetch 'after))",
-        "(let ((n 0)) (list (team (lambda (m t) (set! n (+ n 1)) (list m t n (fetch n))) 3 2) "
+        "(list (team (lambda (m t r) (list r (random 1000000))) 3 3) (fetch 'after))",
+        "(list (try (team (lambda (m t r) (list m t (fetch r))) 3 3 6) (catch (e) 'failed)) (fetch "
+        "'after))",
+        "(let ((n 0)) (list (team (lambda (m t r) (set! n (+ n 1)) (list m t n (fetch n))) 3 2) "
         "(fetch n)))",
-        "(list (timeout 0.08 (team (lambda (m t) (fetch (list m t))) 3 3) 'late) (fetch 'after))",
-        "(list (race (team (lambda (m t) (fetch m)) 2 3) (sleep 0.1)) (fetch 'after))",
-        "(let ((f (spawn (sleep 0.07)))) (list (timeout 0.1 (team (lambda (m t) (if (= m 1) "
+        "(list (timeout 0.08 (team (lambda (m t r) (fetch (list m t))) 3 3) 'late) (fetch 'after))",
+        "(list (race (team (lambda (m t r) (fetch m)) 2 3) (sleep 0.1)) (fetch 'after))",
+        "(let ((f (spawn (sleep 0.07)))) (list (timeout 0.1 (team (lambda (m t r) (if (= m 1) "
         "(await f) (fetch t))) 2 3) 'late) (fetch 'after)))",
         // Functions that wait for what does not come in time.
         "(let ((f (spawn (sleep 1)))) (list (timeout 0.02 (within (lambda () (await f))) 'late) "
@@ -149,8 +151,9 @@ TEST(repeated_steps, have_their_time_again_however_late_their_parts_arrived) {
 
 // As journals up to layout 4 have them: numbered in the order in which they began.
 TEST(repeated_steps, whose_functions_have_numbers_are_repeated) {
-    for (const std::string body : {"(list (agent (lambda () (fetch 'in)) 3) (fetch 'after))",
-                                   "(list (team (lambda (m t) (list m t)) 3 2) (fetch 'after))"}) {
+    for (const std::string body :
+         {"(list (agent (lambda () (fetch 'in)) 3) (fetch 'after))",
+          "(list (team (lambda (m t r) (list m t)) 3 2) (fetch 'after))"}) {
         row_process first(5);
         const std::string value = first.run(body);
         std::vector<step_record> earlier = first.log->all;

@@ -94,9 +94,10 @@ public:
     const lang::builtin& row() const noexcept override { return row_; }
     coro::task<result<lang::value>> run(effect_call call) override {
         ports::step_memory& step = *call.context.step;
-        if (const auto kept = step.take(answer))
-            co_return lang::make_string(call.session.memory(), kept->body);
-        if (!step.take(question)) {
+        const auto answered = co_await step.take(answer, call.context);
+        if (answered) co_return lang::make_string(call.session.memory(), answered->body);
+        const auto before = co_await step.take(question, call.context);
+        if (!before) {
             const result<void> kept = co_await step.keep(question, "q", "?", {}, call.context);
             if (!kept) co_return kept.error();
         }
@@ -167,7 +168,8 @@ private:
     coro::task<result<bool>> request(std::uint64_t number, const effect_call& call) {
         ports::step_memory& step = *call.context.step;
         const ports::digest128 content{3, number};
-        if (const auto kept = step.take(content)) co_return !kept->is_failure;
+        const auto before = co_await step.take(content, call.context);
+        if (before) co_return !before->is_failure;
         if (!step.may_ask()) co_return error::cancelled(cancel_reason::user);
         ++asked_["request"];
         const auto wait = std::chrono::milliseconds(chance_() % 50);
@@ -175,7 +177,7 @@ private:
             co_await coro::sleep_until(call.context, call.context.loop->now() + wait);
         if (!slept) co_return slept.error();
         if (chance_() % 4 == 0) {
-            step.note_failure(content, "q", "no");
+            co_await step.keep_failure(content, "q", "no");
             co_return false;
         }
         const result<void> kept = co_await step.keep(content, "q", "yes", {}, call.context);
@@ -201,9 +203,10 @@ private:
                        nullptr, "f",       "", "test"};
 };
 
-/// (team f members turns): a task whose model calls tasks side by side, each of which calls
-/// functions of the program. Each member makes requests, which are kept, and after each of them
-/// runs (f member turn). The value: what that gave, by member.
+/// (team f members turns [fails]): a task whose model calls tasks side by side, each of which calls
+/// functions of the program. Each member makes requests, the same ones, and after each response
+/// runs (f member turn response). With `fails`, a request in so many fails and ends all of them.
+/// The value: what that gave, by member.
 class team final : public effect_handler {
 public:
     team(std::uint64_t seed, std::map<std::string, int>& asked) : chance_(seed), asked_(asked) {}
@@ -239,25 +242,38 @@ private:
                                    std::int64_t number, lang::value* given) {
         std::vector<lang::value> values;
         for (std::int64_t turn = 0; turn < call->request.arguments[2].as_integer(); ++turn) {
-            const ports::digest128 content{static_cast<std::uint64_t>(number) + 10,
-                                           static_cast<std::uint64_t>(turn)};
-            if (!context.step->take(content)) {
+            const ports::digest128 content{10, static_cast<std::uint64_t>(turn)};
+            std::string response;
+            const auto before = co_await context.step->take(content, context);
+            if (before && before->is_failure) co_return failed();
+            if (before) {
+                response = before->body;
+            } else {
                 if (!context.step->may_ask()) {
                     error stop = co_await context.step->refused(context);
                     co_return stop;
                 }
                 ++asked_["request"];
+                response = std::to_string(chance_() % 1000);
                 const auto wait = std::chrono::milliseconds(chance_() % 50);
                 const result<void> slept =
                     co_await coro::sleep_until(context, context.loop->now() + wait);
                 if (!slept) co_return slept.error();
+                if (call->request.arguments.size() > 3 &&
+                    chance_() %
+                            static_cast<std::uint64_t>(call->request.arguments[3].as_integer()) ==
+                        0) {
+                    co_await context.step->keep_failure(content, "q", "no");
+                    co_return failed();
+                }
                 const result<void> kept =
-                    co_await context.step->keep(content, "q", "", {}, context);
+                    co_await context.step->keep(content, "q", response, {}, context);
                 if (!kept) co_return kept.error();
             }
             lang::value callee = call->request.arguments[0];
             const std::vector<lang::value> arguments{lang::value::integer(number),
-                                                     lang::value::integer(turn)};
+                                                     lang::value::integer(turn),
+                                                     lang::value::integer(std::stoi(response))};
             result<lang::value> ended = co_await call->session.call_within(
                 std::move(callee), arguments, call->scope, context);
             if (!ended) co_return ended.error();
@@ -267,11 +283,14 @@ private:
         co_return result<void>();
     }
 
+    [[nodiscard]] static error failed() { return error(lang::errc::evaluation, "no"); }
+
     std::mt19937_64 chance_;
     std::map<std::string, int>& asked_;
     std::int64_t living_ = 0; ///< members; one team works at a time
     lang::builtin row_{
-        "team", "f members turns", 3, 3, lang::builtin_kind::effect, nullptr, "f", "", "test"};
+        "team", "f members turns [fails]", 3, 4, lang::builtin_kind::effect, nullptr, "f", "",
+        "test"};
 };
 
 /// One process that executes a row.

@@ -1,0 +1,160 @@
+// The parts of steps of a durable row: responses, results of tools, contexts, failures.
+#include "durable_row.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace heddle::host {
+
+namespace {
+
+/// The next tick of the loop's timers: what is posted now runs before.
+constexpr auto time_to_settle = std::chrono::milliseconds(1);
+
+} // namespace
+
+using ports::digest128;
+using ports::step_kind;
+using ports::step_record;
+
+bool durable_row::is_part(step_kind kind) noexcept {
+    return kind == step_kind::request || kind == step_kind::reused || kind == step_kind::tool ||
+           kind == step_kind::unanswered || kind == step_kind::refused;
+}
+
+/// Parts of a step that has ended are not taken, unless it is performed again for the functions
+/// inside of it. Where functions ran, or parts side by side, they take effect in the order of the
+/// records.
+void durable_row::take_parts() {
+    std::set<digest128> ended;
+    std::set<digest128> composed;
+    for (const step_record& each : earlier_) {
+        if (each.kind == step_kind::answer) ended.insert(each.path);
+        if (each.kind == step_kind::composed) composed.insert(each.path);
+    }
+    std::vector<step_record> left;
+    for (step_record& each : earlier_) {
+        if (!is_part(each.kind)) {
+            left.push_back(std::move(each));
+            continue;
+        }
+        if (ended.contains(each.path)) continue;
+        const bool is_reused = each.kind == step_kind::reused; // it has cost this program nothing
+        const bool is_response = is_reused || each.kind == step_kind::request;
+        recorded_part part;
+        part.kept.is_counted =
+            !is_response || each.is_counted || is_reused || each.spent.requests != 0;
+        part.kept.is_failure = each.kind == step_kind::unanswered;
+        part.kept.body = std::move(each.body);
+        part.of = each.part;
+        const bool runs_functions = functions_.any(each.path) || composed.contains(each.path);
+        const bool is_ordered = !each.content.is_zero() && (runs_functions || !each.part.is_zero());
+        if (is_ordered) part.at = left.size();
+        parts_[each.path].emplace(each.content, std::move(part));
+        if (is_ordered) left.push_back(std::move(each));
+    }
+    earlier_ = std::move(left);
+    number_by_path();
+}
+
+coro::task<std::optional<ports::kept_part>> durable_row::take_part(asked_part asked,
+                                                                   coro::call_context context) {
+    const auto kept = parts_.find(asked.step);
+    if (kept == parts_.end()) co_return take_spare(asked.step, asked.content);
+    const auto [first, last] = kept->second.equal_range(asked.content);
+    auto found =
+        std::find_if(first, last, [&](const auto& each) { return each.second.of == asked.part; });
+    // Journals up to layout 4 and what is kept from outside name no part.
+    if (found == last)
+        found =
+            std::find_if(first, last, [](const auto& each) { return each.second.of.is_zero(); });
+    if (found == last) co_return take_spare(asked.step, asked.content);
+    recorded_part taken = std::move(found->second);
+    kept->second.erase(found);
+    if (taken.at != recorded_part::no_place && taken.at >= next_ && !closed_) {
+        part_turn self(*this, taken.at);
+        go_on();
+        (void)co_await self.granted.wait(context);
+    }
+    co_return std::move(taken.kept);
+}
+
+/// The step's own if it asked that under the earlier version of the program, too.
+std::optional<ports::kept_part> durable_row::take_spare(const digest128& step,
+                                                        const digest128& content) {
+    auto own = spares_of_steps_.lower_bound({content, step});
+    if (own == spares_of_steps_.end() || own->first != std::pair(content, step)) {
+        const auto first = spares_.lower_bound(content);
+        if (first == spares_.end() || first->first != content) return std::nullopt;
+        own = spares_of_steps_.lower_bound({content, first->second.path}); // the same one
+    }
+    const spares::iterator found = own->second;
+    spares_of_steps_.erase(own);
+    spare taken = std::move(found->second);
+    spares_.erase(found);
+    note_computing();
+    log_.use_spare({taken.number, step, std::max(clock_, real_clock())});
+    return std::move(taken.part);
+}
+
+coro::task<result<void>> durable_row::keep_part(step_record record, bool durable) {
+    note_computing();
+    record.at = std::max(clock_, real_clock());
+    const coro::call_context unbounded{&loop_, nullptr, {}};
+    // Beside others it takes effect in its turn, as it will when it is repeated.
+    const bool takes_turn = !record.part.is_zero() && is_part(record.kind) && !closed_;
+    std::optional<arrival> turn;
+    if (takes_turn) {
+        turn.emplace(*this);
+        turn->is_part = true;
+        turn->at = record.at;
+        arrive(*turn);
+    }
+    result<void> kept;
+    if (durable) {
+        result<void> appended = co_await log_.append(std::move(record), unbounded);
+        kept = std::move(appended);
+    } else {
+        log_.note(std::move(record));
+    }
+    if (!turn) co_return kept;
+    turn->ready = true;
+    go_on(); // its turn has come already if the evaluation was closed
+    co_await turn->turn.wait(unbounded);
+    co_return kept;
+}
+
+/// The first one that waits goes on. What follows from it is to have followed before the next part
+/// takes effect: until everything waits again, or the loop has had time for it.
+void durable_row::grant_part() noexcept {
+    part_turn& first = *part_turns_.begin()->second;
+    first.end_wait();
+    first.granted.notify();
+    settle();
+}
+
+void durable_row::settle() noexcept {
+    settling_ = true;
+    loop_.schedule(settles_, loop_.now() + time_to_settle);
+}
+
+/// Nothing is under way, and nothing is about to be: what waits for another part may have been
+/// woken just now.
+bool durable_row::is_at_rest() noexcept {
+    if (at_work_ != 0) return false;
+    if (steps_ == 0) return true;
+    if (!has_settled_) settle();
+    return has_settled_;
+}
+
+void durable_row::settle_timer::on_timer() noexcept {
+    row_.settling_ = false;
+    row_.has_settled_ = true;
+    row_.go_on();
+    row_.has_settled_ = false;
+}
+
+} // namespace heddle::host
