@@ -325,6 +325,31 @@ TEST_F(edited_batches, keep_the_earlier_results_until_all_rows_have_run_again) {
     EXPECT_FALSE(std::filesystem::exists(path("out.jsonl.failed.new.jsonl")));
 }
 
+// The summary named a file that did not exist.
+TEST_F(edited_batches, make_deleted_results_again_when_all_rows_have_run) {
+    rows_file(4);
+    scratch.file("w.heddle", "(define (main text) text)");
+    ASSERT_EQ(batch().code, 0);
+    scratch.file("w.heddle", "(define (main text) (string-append text \"!\"))");
+    const auto begun = batch({"--limit", "2"});
+    EXPECT_EQ(begun.code, 0) << begun.err;
+    EXPECT_THAT(begun.err, HasSubstr("out.jsonl keeps those of the earlier one"));
+    std::filesystem::remove(path("out.jsonl"));
+    const auto more = batch({"--limit", "3"});
+    EXPECT_EQ(more.code, 0) << more.err;
+    EXPECT_THAT(more.err, AllOf(HasSubstr("out.new.jsonl; the file becomes "),
+                                HasSubstr("out.jsonl, which is missing, once all rows have run "
+                                          "again\n"),
+                                Not(HasSubstr("keeps those"))));
+    EXPECT_FALSE(std::filesystem::exists(path("out.jsonl")));
+    EXPECT_EQ(lines_of("out.new.jsonl").size(), 3U);
+    EXPECT_EQ(batch().code, 0);
+    expect_each_row_once(4);
+    for (const auto& line : lines_of("out.jsonl"))
+        EXPECT_THAT(std::string(line.at("value").as_string()), ::testing::EndsWith("!"));
+    EXPECT_FALSE(std::filesystem::exists(path("out.new.jsonl")));
+}
+
 TEST_F(edited_batches, replace_no_file_of_others) {
     rows_file(2);
     write_workflow("first ");

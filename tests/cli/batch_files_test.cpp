@@ -49,6 +49,20 @@ TEST_F(files_of_batches, that_are_not_of_the_run_get_no_dead_letters) {
     EXPECT_EQ(lines_of("out.jsonl.failed.jsonl").size(), 1U);
 }
 
+// Nothing was read, and the batch was done.
+TEST_F(files_of_batches, that_were_compressed_are_not_empty) {
+    for (const char* name : {"none.jsonl.gz", "none.jsonl.zst"}) {
+        scratch.file(name, "");
+        const auto ended = run_heddle(
+            {"batch", path("w.heddle"), "--rows", path(name), "--out", path("out.jsonl")});
+        EXPECT_EQ(ended.code, 2) << ended.err;
+        EXPECT_THAT(ended.err, HasSubstr(std::string(name) +
+                                         ": the compressed data end too early, after byte 0"));
+    }
+    scratch.file("rows.jsonl", "");
+    EXPECT_EQ(batch().code, 0);
+}
+
 TEST_F(files_of_batches, that_are_read_are_not_written_with_force_either) {
     rows_file(3);
     std::filesystem::create_hard_link(path("rows.jsonl"), path("link.jsonl"));

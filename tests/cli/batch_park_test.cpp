@@ -6,6 +6,9 @@
 #include <hang_guard.hpp>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 #include <thread>
 
 namespace heddle::cli_test {
@@ -326,9 +329,148 @@ TEST_F(parked_batches, are_cancelled_while_no_process_works_on_the_run) {
     EXPECT_THAT(again.err, Not(HasSubstr("have changed since")));
     expect_each_row_once(4);
     expect_performed_once(4);
-    // Nothing is left to cancel.
-    EXPECT_EQ(run_heddle({"runs", "cancel", path("out.jsonl")}, there).code, 0);
-    EXPECT_EQ(service.batches(), 2U);
+}
+
+// It was 'stopped (cancelled)' from then on, with rows left.
+TEST_F(parked_batches, that_are_done_are_not_cancelled) {
+    rows_file(3);
+    service.end_after_polls(1);
+    child_options there = options();
+    there.variables["HOME"] = path("home");
+    auto all = command({"--model", "openai:gpt-4o", "--park"});
+    all.insert(all.end(), wait.begin(), wait.end());
+    ASSERT_EQ(run_heddle(all, there).code, 0);
+    const auto expect_done = [&] {
+        EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}, there).out,
+                    AllOf(HasSubstr("w.heddle, done\n"), HasSubstr("3 in all")));
+    };
+    expect_done();
+    const auto refused = run_heddle({"runs", "cancel", path("out.jsonl")}, there);
+    EXPECT_EQ(refused.code, 1) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("is not going"));
+    const auto paused = run_heddle({"runs", "pause", path("out.jsonl")}, there);
+    EXPECT_EQ(paused.code, refused.code);
+    EXPECT_EQ(paused.err, refused.err);
+    expect_done();
+    // Nor by what the command starts for open batches.
+    all.emplace_back("--cancel-batches");
+    (void)run_heddle(all, there);
+    expect_done();
+    expect_performed_once(3);
+    EXPECT_EQ(service.batches(), 1U);
+}
+
+/// Batches of many rounds, whose command is stopped between two of them.
+class rounds_of_batches : public parked_batches {
+protected:
+    rounds_of_batches() {
+        there_ = options();
+        there_.variables["HOME"] = path("home");
+        service.end_after_polls(1);
+    }
+    void SetUp() override {
+        std::string program =
+            "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+            "(define (main text)\n";
+        for (int i = 0; i < steps; ++i)
+            program += "  (ask (string-append text \" " + std::to_string(i) + "\"))\n";
+        scratch.file("w.heddle", program + "  text)\n");
+        rows_file(2);
+    }
+    [[nodiscard]] std::vector<std::string> waiting() const {
+        auto all = command({"--model", "openai:gpt-4o", "--park"});
+        all.insert(all.end(), wait.begin(), wait.end());
+        return all;
+    }
+    /// Whether the process has the journal open: it may have locked it, too.
+    [[nodiscard]] bool has_journal(pid_t process) const {
+        std::error_code failed;
+        std::filesystem::directory_iterator at("/proc/" + std::to_string(process) + "/fd", failed);
+        for (const std::filesystem::directory_iterator end; !failed && at != end;
+             at.increment(failed)) {
+            std::error_code closed;
+            const auto file = std::filesystem::read_symlink(at->path(), closed);
+            if (file.string().find("/run.db") != std::string::npos) return true;
+        }
+        return static_cast<bool>(failed);
+    }
+    /// Nobody answers for the run, its journal is closed, and it has no end.
+    [[nodiscard]] bool is_between(const child_process& child) const {
+        return !std::filesystem::exists(path("out.jsonl.run/control.sock")) &&
+               !has_journal(child.pid()) &&
+               scratch.text_of("out.jsonl.run/run.json").find("\"end\":null") != std::string::npos;
+    }
+    [[nodiscard]] bool stop_between_rounds(const child_process& child) const {
+        return hang_guard::comes_true([&] {
+            if (!is_between(child)) return false;
+            child.send_signal(SIGSTOP);
+            const std::string about = "/proc/" + std::to_string(child.pid()) + "/stat";
+            const bool is_stopped = hang_guard::comes_true([&] {
+                std::string text;
+                std::getline(std::ifstream(about), text);
+                return text.find(") T ") != std::string::npos;
+            });
+            if (is_stopped && is_between(child)) return true;
+            child.send_signal(SIGCONT);
+            return false;
+        });
+    }
+
+    static constexpr int steps = 12;
+    child_options there_;
+};
+
+// The lock of the run was free: others took it, and readers took the run for one that was over.
+TEST_F(rounds_of_batches, keep_their_run_between_them) {
+    child_process child(heddle_command(waiting()), there_);
+    ASSERT_TRUE(stop_between_rounds(child));
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"}, there_);
+    const auto members = boost::json::parse(shown.out).as_object();
+    EXPECT_EQ(members.at("state").as_string(), "going") << shown.out;
+    EXPECT_TRUE(members.at("going").as_bool());
+    EXPECT_THAT(run_heddle({"runs", "list", scratch.path()}, there_).out, HasSubstr("going"));
+    const auto second = run_heddle(waiting(), there_);
+    EXPECT_EQ(second.code, 2);
+    EXPECT_THAT(second.err, HasSubstr("is open in another process"));
+    child_process tail(heddle_command({"runs", "tail", "-f", path("out.jsonl")}), there_);
+    std::this_thread::sleep_for(milliseconds(1200)); // it looks twice a second
+    EXPECT_FALSE(tail.has_ended());
+
+    child_process pause(heddle_command({"runs", "pause", path("out.jsonl")}), there_);
+    child.send_signal(SIGCONT);
+    const auto paused = pause.wait();
+    EXPECT_EQ(paused.code, 0) << paused.err;
+    EXPECT_FALSE(child.has_ended());
+    EXPECT_EQ(run_heddle({"runs", "resume", path("out.jsonl")}, there_).code, 0);
+    const auto ended = child.wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_each_row_once(2);
+    expect_performed_once(2 * steps);
+    const auto followed = tail.wait();
+    EXPECT_EQ(followed.code, 0) << followed.err;
+    EXPECT_THAT(followed.out, AllOf(HasSubstr("r0  done"), HasSubstr("r1  done")));
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}, there_).out,
+                HasSubstr("w.heddle, done\n"));
+}
+
+// A second process cancelled nothing, and the command went on and paid.
+TEST_F(rounds_of_batches, are_cancelled_between_them) {
+    child_process child(heddle_command(waiting()), there_);
+    ASSERT_TRUE(stop_between_rounds(child));
+    child_process cancel(heddle_command({"runs", "cancel", path("out.jsonl")}), there_);
+    child.send_signal(SIGCONT);
+    const auto cancelled = cancel.wait();
+    EXPECT_EQ(cancelled.code, 0) << cancelled.err;
+    const auto ended = child.wait();
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("cancelled by 'heddle runs cancel'"));
+    EXPECT_LT(service.batches(), static_cast<std::size_t>(steps));
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}, there_).out,
+                HasSubstr("w.heddle, stopped (cancelled)"));
+    const auto again = run_heddle(waiting(), there_);
+    EXPECT_EQ(again.code, 0) << again.err;
+    expect_each_row_once(2);
+    expect_performed_once(2 * steps);
 }
 
 TEST_F(parked_batches, are_cancelled_while_a_process_waits_for_them) {

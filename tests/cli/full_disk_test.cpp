@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <random>
+
 namespace heddle::cli_test {
 namespace {
 
@@ -73,6 +76,36 @@ TEST_F(full_disk, an_output_file_that_is_too_large_is_an_error_of_the_output) {
     EXPECT_EQ(ended.code, 1);
     EXPECT_FALSE(ended.signalled);
     EXPECT_THAT(ended.err, HasSubstr("output"));
+}
+
+// It was called killed: nothing could be noted.
+TEST_F(full_disk, a_batch_without_room_notes_how_it_has_ended) {
+    const auto small = std::filesystem::path(scratch.path()) / "small";
+    std::filesystem::create_directory(small);
+    const auto in_namespace = [](std::vector<std::string> more) {
+        std::vector<std::string> command{"unshare", "-rm"};
+        command.insert(command.end(), more.begin(), more.end());
+        return child_process(std::move(command)).wait();
+    };
+    if (in_namespace({"mount", "-t", "tmpfs", "-o", "size=1m", "none", small}).code != 0)
+        GTEST_SKIP() << "nothing can be mounted here";
+    std::string rows;
+    std::minstd_rand random(1);
+    for (int i = 0; i < 600; ++i) {
+        rows += R"({"id": "r)" + std::to_string(i) + R"(", "text": ")";
+        for (int k = 0; k < 4000; ++k) rows += static_cast<char>('0' + random() % 64 % 43);
+        rows += "\"}\n";
+    }
+    const auto ended = in_namespace(
+        {"sh", "-c",
+         "mount -t tmpfs -o size=1m none \"$2\" || exit 99; \"$1\" batch \"$3\" --rows \"$4\" "
+         "--out \"$5\" --id id --run \"$2/run\"; echo \"code $?\"; \"$1\" runs show \"$2/run\"",
+         "sh", heddle_command({}).front(), small,
+         scratch.file("w.heddle", "(define (main text) text)"), scratch.file("rows.jsonl", rows),
+         scratch.path() + "/out.jsonl"});
+    EXPECT_THAT(ended.out, AllOf(HasSubstr("code 4\n"), HasSubstr("w.heddle, stopped (")))
+        << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("full"));
 }
 
 TEST_F(full_disk, a_recording_that_was_cut_is_replayed_with_a_warning) {

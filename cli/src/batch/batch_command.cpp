@@ -81,9 +81,13 @@ public:
     /// Rows have waited for batches that have ended: the batch is to begin again.
     [[nodiscard]] bool goes_on() const noexcept { return goes_on_ && !end_.failure; }
     /// For the next one.
-    [[nodiscard]] const batch_round& round() const noexcept { return round_; }
+    [[nodiscard]] batch_round take_round() noexcept { return std::move(round_); }
+    /// Whether rows have begun in this round or an earlier one.
+    [[nodiscard]] bool has_begun() const noexcept { return round_.began.has_value(); }
     /// Whether rows could begin in this round.
     [[nodiscard]] bool has_started() const noexcept { return started_; }
+    /// Whether no other process can work on the run.
+    [[nodiscard]] bool holds_run() const noexcept { return round_.hold != nullptr; }
     /// Why they could not.
     [[nodiscard]] early_stop stopped_early_by() const noexcept { return early_cause_; }
 
@@ -120,7 +124,7 @@ private:
         workers_ = fs::make_worker_pool(loop, 1);
         store_workers_ = fs::make_worker_pool(loop, 2);
         files_.emplace(run_files::parts{asked_, arguments_, program_.text, *tools_, *sessions_,
-                                        *store_workers_, output_, *variables_});
+                                        *store_workers_, output_, *variables_, round_.hold});
         interrupts signals(
             loop.context(), [this] { interrupted(); }, [this] { interrupted_again(); });
         {
@@ -133,6 +137,7 @@ private:
         }
         // What came too late for this round is for the next one.
         round_.is_cancelled = steering_.was_cancelled();
+        round_.is_paused = steering_.is_paused();
         // The files and threads of the run end before the loop does.
         steering_.detach();
         batch_.reset();
@@ -143,6 +148,9 @@ private:
         files_.reset();
         store_workers_.reset();
         workers_.reset();
+        // Others find a run that has ended. Where its end is yet to be noted, it is held until
+        // then.
+        if (!goes_on() && (started_ || !has_begun())) round_.hold.reset();
         if (signals.came()) output_.wait_at_most(time_for_readers);
         if (only_looks() && !early_) {
             if (asked_.options.json) output_.out_data(looked_text_);
@@ -475,14 +483,14 @@ exit_code run_batch(batch_request asked, std::vector<std::string> arguments,
                     const setup::environment& variables, console& output) {
     batch_round round;
     for (;;) {
-        batch_work work(asked, arguments, output, round);
+        batch_work work(asked, arguments, output, std::move(round));
         const exit_code code = work.run(variables);
         if (!work.goes_on()) {
-            if (round.began && !work.has_started())
+            if (work.has_begun() && !work.has_started() && work.holds_run())
                 note_early_end(asked.run_folder(), work.stopped_early_by());
             return code;
         }
-        round = work.round();
+        round = work.take_round();
         // Rows that were to be retried have been.
         asked.has_retried = asked.is_retry();
         asked.retry_failed = false;

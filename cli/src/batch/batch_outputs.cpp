@@ -131,6 +131,13 @@ std::string batch_outputs::result_file() const {
     return is_rewritten() && is_replaceable(results) ? file_beside(results) : results;
 }
 
+bool batch_outputs::lacks_earlier_results() const {
+    const std::string& results = asked_.out.target.file;
+    std::error_code failed;
+    return result_file() != results &&
+           paths::status(results, failed).type() == paths::file_type::not_found;
+}
+
 std::string batch_outputs::letter_file() const {
     std::string letters = asked_.dead_letter_file();
     return is_rewritten() && is_replaceable(letters) ? file_beside(letters) : letters;

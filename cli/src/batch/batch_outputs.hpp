@@ -68,6 +68,8 @@ public:
     /// them was deleted: the next process writes it again.
     [[nodiscard]] coro::task<result<void>> replace(coro::call_context context);
 
+    /// Whether the file that results beside take the place of is missing.
+    [[nodiscard]] bool lacks_earlier_results() const;
     /// Where results and letters are written.
     [[nodiscard]] std::string result_file() const;
     [[nodiscard]] std::string letter_file() const;

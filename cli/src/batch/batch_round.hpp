@@ -6,8 +6,10 @@
 
 #include <heddle/coro/deadline.hpp>
 #include <heddle/ports/run_journal.hpp>
+#include <heddle/store/run_store.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,6 +25,9 @@ struct batch_round {
     bool is_cancelled = false;           ///< by 'heddle runs cancel', after the last row of a round
     bool has_started = false;            ///< a row, in any round
     bool is_edited = false;              ///< the program, since the rows before the command
+    /// Of the run, from the first round to the end of the last: no other process works on the run
+    /// between two rounds. Null: no round has opened the run.
+    std::shared_ptr<store::run_hold> hold;
     /// When the rows of the first round began; nothing: they have not.
     std::optional<coro::clock::time_point> began;
 

@@ -27,6 +27,7 @@ public:
     void detach() noexcept { batch_ = nullptr; }
 
     void pause(bool paused);
+    [[nodiscard]] bool is_paused() const noexcept { return paused_; }
     void cancel();
     /// They are valid (check_limit).
     void set(const run_limits& limits);

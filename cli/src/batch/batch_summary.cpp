@@ -63,8 +63,13 @@ std::string rows_line(const batch_summary& end) {
 std::string results_line(const batch_summary& end, const batch_request& asked) {
     const std::string& file = asked.out.target.file;
     if (end.results != file) {
-        return "results of the changed program: " + end.results + "; " + file +
-               " keeps those of the earlier one until all rows have run again\n";
+        const std::string text = "results of the changed program: " + end.results + "; ";
+        if (end.lacks_earlier_results) {
+            return text + "the file becomes " + file +
+                   ", which is missing, once all rows have run "
+                   "again\n";
+        }
+        return text + file + " keeps those of the earlier one until all rows have run again\n";
     }
     std::string text;
     if (end.outdated != 0) {

@@ -25,7 +25,9 @@ struct batch_summary {
     bool has_started = true;      ///< a row, or one was rejected
     std::optional<error> failure; ///< that ended the batch: of its input, journal or output
     double seconds = 0;
-    std::string results;       ///< the file that they are in
+    std::string results; ///< the file that they are in
+    /// They are in a file beside the lasting one, which is missing.
+    bool lacks_earlier_results = false;
     std::string dead_letters;  ///< empty: there is none
     bool only_waits = false;   ///< what is left waits for batches of the services
     std::uint64_t batches = 0; ///< of the services, that have not ended

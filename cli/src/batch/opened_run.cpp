@@ -16,8 +16,9 @@
 namespace heddle::cli {
 
 bool opened_run::is_going() const {
-    if (about.is_single()) return store::is_run_open(folder);
-    return ask_run(folder, R"({"do":"status"})").has_value();
+    if (store::is_run_open(folder)) return true;
+    // Where the lock cannot be looked at.
+    return !about.is_single() && ask_run(folder, R"({"do":"status"})").has_value();
 }
 
 result<void> with_run(const std::string& name, const run_work& work) {

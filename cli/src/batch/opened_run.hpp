@@ -21,7 +21,7 @@ struct opened_run {
     std::unique_ptr<store::run_store> store;
 
     [[nodiscard]] coro::call_context context() const { return {loop, nullptr, {}}; }
-    /// Whether a process works on it.
+    /// Whether a process works on it, also while it does not answer yet or no longer.
     [[nodiscard]] bool is_going() const;
 };
 

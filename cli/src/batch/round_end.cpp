@@ -4,7 +4,6 @@
 #include "batch/run_manifest.hpp"
 #include "failure_hints.hpp"
 
-#include <heddle/store/run_store.hpp>
 #include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <chrono>
@@ -44,15 +43,15 @@ void note_end(const ended_round& of, std::optional<error> failure, batch_round& 
     }
     if (const auto& why = batch.columns_failure()) to.failure = *why;
     to.results = of.files.outputs().result_file();
+    to.lacks_earlier_results = of.files.outputs().lacks_earlier_results();
     to.dead_letters = of.files.outputs().letter_file();
 }
 
 void note_early_end(const std::string& folder, early_stop cause) {
-    if (folder.empty() || store::is_run_open(folder)) return; // by another process
     result<run_manifest> about = read_manifest(folder);
     if (!about || about->end) return;
     about->end = end_of(cause);
-    (void)write_manifest(folder, *about); // the command has something worse to report
+    (void)write_manifest_end(folder, *about); // the command has something worse to report
 }
 
 coro::task<failure_table> failures_to_report(ended_round of, batch_counts counts,

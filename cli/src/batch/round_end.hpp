@@ -31,7 +31,8 @@ struct ended_round {
 void note_end(const ended_round& of, std::optional<error> failure, batch_round& rounds,
               batch_summary& to);
 
-/// A later round has ended before its rows could begin. Its own end is noted, if it got so far.
+/// A later round has ended before its rows could begin. Its own end is noted, if it got so far. The
+/// command holds the run in the folder.
 void note_early_end(const std::string& folder, early_stop cause);
 
 /// Why rows have failed: those of all processes, or of this round if the journal cannot tell.

@@ -6,6 +6,7 @@
 
 #include <heddle/base/json_parser.hpp>
 #include <heddle/setup/json_line.hpp>
+#include <heddle/store/run_store.hpp>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -19,6 +20,9 @@
 #include <cerrno>
 #include <cstring>
 #include <list>
+#include <thread>
+#include <utility>
+#include <variant>
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -218,9 +222,23 @@ result<std::unique_ptr<run_control>> run_control::serve(coro::event_loop& loop,
     return std::make_unique<socket_control>(loop, path, listening, batch);
 }
 
-result<std::string> ask_run(const std::string& folder, const std::string& request) {
+namespace {
+
+/// Why a run has not answered.
+struct unanswered {
+    error why;
+    bool is_closed = false; ///< nobody listens, or no longer: its process may listen again
+};
+
+[[nodiscard]] std::variant<std::string, unanswered> ask_once(const std::string& folder,
+                                                             const std::string& request) {
+    const auto closed = [&folder] {
+        return unanswered{error(errc::io_error, "the run in " + folder + " has not answered"),
+                          true};
+    };
+    const auto lost = [&folder] { return unanswered{failed(control_socket(folder))}; };
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (socket < 0) return failed(folder);
+    if (socket < 0) return unanswered{failed(folder)};
     const struct closer {
         int descriptor;
         ~closer() { ::close(descriptor); }
@@ -230,28 +248,49 @@ result<std::string> ask_run(const std::string& folder, const std::string& reques
     ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     const socket_address address(folder);
     if (::connect(socket, address.get(), socket_address::size()) != 0) {
-        if (errno == ENOENT || errno == ECONNREFUSED) {
-            return error(errc::not_found, "the run in " + folder + " is not going")
-                .with_hint("start its command again: it continues; 'heddle runs show' shows it");
-        }
-        return failed(control_socket(folder));
+        if (errno != ENOENT && errno != ECONNREFUSED) return lost();
+        return unanswered{
+            error(errc::not_found, "the run in " + folder + " is not going")
+                .with_hint("start its command again: it continues; 'heddle runs show' shows it"),
+            true};
     }
     const std::string line = request + "\n";
     if (::send(socket, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
-        return failed(control_socket(folder));
+        return errno == EPIPE ? closed() : lost();
     std::string answer;
     char buffer[4096];
     constexpr std::size_t max_answer = 1U << 20;
     while (answer.find('\n') == std::string::npos && answer.size() < max_answer) {
         const ssize_t got = ::recv(socket, buffer, sizeof buffer, 0);
-        if (got < 0) return failed(control_socket(folder));
+        if (got < 0) return errno == ECONNRESET ? closed() : lost();
         if (got == 0) break;
         answer.append(buffer, static_cast<std::size_t>(got));
     }
-    if (answer.empty() || answer.back() != '\n')
-        return error(errc::io_error, "the run in " + folder + " has not answered");
+    if (answer.empty() || answer.back() != '\n') return closed();
     answer.pop_back();
     return answer;
+}
+
+} // namespace
+
+result<std::string> ask_run(const std::string& folder, const std::string& request) {
+    auto answer = ask_once(folder, request);
+    if (auto* const text = std::get_if<std::string>(&answer)) return std::move(*text);
+    return std::get<unanswered>(std::move(answer)).why;
+}
+
+result<std::string> ask_open_run(const std::string& folder, const std::string& request) {
+    constexpr int max_tries = 100;
+    constexpr auto interval = std::chrono::milliseconds(30);
+    for (int left = max_tries;; --left) {
+        // First: it listens again before it lets go of the run.
+        const bool is_open = store::is_run_open(folder);
+        auto answer = ask_once(folder, request);
+        if (auto* const text = std::get_if<std::string>(&answer)) return std::move(*text);
+        auto& none = std::get<unanswered>(answer);
+        if (!none.is_closed || !is_open || left == 0) return std::move(none.why);
+        std::this_thread::sleep_for(interval);
+    }
 }
 
 result<std::string> find_going_run(const std::string& name) {

@@ -31,6 +31,12 @@ public:
 /// five seconds. Errors: not_found when the run is not going, io_error.
 [[nodiscard]] result<std::string> ask_run(const std::string& folder, const std::string& request);
 
+/// The same, for a run that is starting or between two rounds of --park-wait: while a process has
+/// the run open and does not answer, asks again, for three seconds at most. What the process has
+/// done and not answered, because its round has ended meanwhile, is asked for twice.
+[[nodiscard]] result<std::string> ask_open_run(const std::string& folder,
+                                               const std::string& request);
+
 /// As find_run, and also a new run whose program is still being loaded.
 [[nodiscard]] result<std::string> find_going_run(const std::string& name);
 

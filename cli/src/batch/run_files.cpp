@@ -55,6 +55,7 @@ void run_files::give_up(batch_end end) {
         (void)note_end(std::move(end)); // the command has something worse to report
     if (is_open_ || !has_made_folder_) return;
     journal_.reset();
+    of_.hold.reset();
     const std::filesystem::path folder = of_.asked.run_folder();
     std::error_code failed;
     for (const char* name : {"run.db", "run.db-wal", "run.db-shm", "run.json", "lock"})
@@ -106,8 +107,10 @@ coro::task<result<std::vector<ports::known_row>>> run_files::open_journal_rows(
 }
 
 result<void> run_files::note_end(batch_end end) {
-    manifest_.end = std::move(end);
-    return write_manifest(of_.asked.run_folder(), manifest_);
+    // Cancelling batches that no row waits for leaves a run that has ended as it is.
+    const bool was_done = end_before_ && end_before_->state == "done";
+    manifest_.end = was_done ? end_before_ : std::move(end);
+    return write_manifest_end(of_.asked.run_folder(), manifest_);
 }
 
 result<void> run_files::note_parking() {
@@ -148,16 +151,29 @@ result<void> run_files::note_limits(const run_limits& limits) {
 
 opened_files run_files::opened() noexcept { return {*journal_, manifest_, of_.asked, continues_}; }
 
+/// An earlier round of the command may hold it.
+result<void> run_files::hold_folder(const std::string& folder) {
+    if (of_.hold) return {};
+    HEDDLE_TRY(of_.hold, store::hold_run(folder));
+    return {};
+}
+
 result<void> run_files::open_run() {
     const std::string folder = of_.asked.run_folder();
     std::error_code failed;
     const bool was_there = std::filesystem::exists(folder, failed);
     HEDDLE_CHECK(make_run_folder(folder, of_.asked.run.empty() ? "--out" : "--run"));
-    has_made_folder_ = !was_there && !failed;
+    const bool is_made = !was_there && !failed;
+    // Refuses a run of a newer heddle before anything in its folder changes.
+    if (std::filesystem::exists(manifest_file(folder), failed)) HEDDLE_CHECK(read_manifest(folder));
+    if (auto held = hold_folder(folder); !held) {
+        if (is_made) std::filesystem::remove(folder, failed); // only if it is empty
+        return held;
+    }
     continues_ = std::filesystem::exists(manifest_file(folder), failed);
-    // Refuses a run of a newer heddle before its journal gets the layout of this one.
-    if (continues_) HEDDLE_CHECK(read_manifest(folder));
-    HEDDLE_TRY(journal_, open_journal(of_.workers, folder, of_.asked.durability, !continues_));
+    has_made_folder_ = is_made && !continues_;
+    HEDDLE_TRY(journal_,
+               open_journal(of_.workers, folder, of_.asked.durability, !continues_, of_.hold));
     if (continues_) {
         HEDDLE_TRY(manifest_, read_manifest(folder));
         if (manifest_.is_single()) {
@@ -165,6 +181,7 @@ result<void> run_files::open_run() {
                          "the run in " + folder + " is one of 'heddle run', not a batch")
                 .with_hint("name another directory with --run");
         }
+        if (of_.asked.cancel_batches) end_before_ = manifest_.end;
         take_settings(manifest_);
         follow_move(manifest_, of_.asked, folder);
         return {};

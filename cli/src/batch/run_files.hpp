@@ -44,11 +44,13 @@ public:
         ports::worker_port& workers;
         console& output;
         const setup::environment& variables;
+        /// Of the run, as an earlier round of the command has left it; null: begin() takes it.
+        std::shared_ptr<store::run_hold>& hold;
     };
     explicit run_files(const parts& of) : of_(of), outputs_(of.asked) {}
 
-    /// Opens the run, if it is kept, so that no other process works on it. To be called before the
-    /// program is evaluated. Errors: what the command refuses; io_error.
+    /// Opens the run, if it is kept, so that no other process works on it while the hold is there.
+    /// To be called before the program is evaluated. Errors: what the command refuses; io_error.
     [[nodiscard]] coro::task<result<void>> begin(coro::call_context context);
     /// What the top level got in earlier processes, as begin() has found it.
     [[nodiscard]] const top_level_store& top_levels() const noexcept { return top_levels_; }
@@ -103,6 +105,7 @@ private:
     [[nodiscard]] coro::task<result<void>> keep_top_level(coro::call_context context);
     [[nodiscard]] opened_files opened() noexcept;
     [[nodiscard]] result<void> open_run();
+    [[nodiscard]] result<void> hold_folder(const std::string& folder);
     [[nodiscard]] coro::task<result<std::vector<ports::known_row>>> open_journal_rows(
         coro::call_context context);
     [[nodiscard]] coro::task<result<void>> match_output(coro::call_context context);
@@ -124,6 +127,7 @@ private:
     program_edition edition_;
     std::string change_; ///< for people, of what the top level reads
     earlier_rows earlier_;
+    std::optional<batch_end> end_before_; ///< where this process only cancels batches
     batch_outputs outputs_;
     std::uint64_t outdated_ = 0;
 };

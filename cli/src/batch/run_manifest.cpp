@@ -3,6 +3,7 @@
 #include <heddle/base/hex.hpp>
 #include <heddle/base/json_parser.hpp>
 #include <heddle/base/utf8.hpp>
+#include <heddle/fs/descriptor.hpp>
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/json_line.hpp>
 
@@ -16,7 +17,9 @@
 #include <optional>
 #include <string_view>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace heddle::cli {
 
@@ -120,6 +123,10 @@ run_limits limits_in(const json::object& members, std::string_view name) {
     return limits;
 }
 
+constexpr std::size_t max_manifest = 16U << 20;
+constexpr std::string_view open_end = R"("end":null})";
+constexpr std::size_t room_for_end = 256;
+
 /// Whether the file is the lock of a run: the number of a process, or nothing yet.
 bool is_lock(const paths::path& file) {
     constexpr std::uint64_t longest_number = 21;
@@ -171,7 +178,9 @@ std::string run_manifest::to_json() const {
                          {"parks", parks},
                          {"parked", has_parked}};
     if (notes_end) members["end"] = value_of(end);
-    return setup::json_line(members);
+    std::string text = setup::json_line(members);
+    if (notes_end && !end) text.insert(text.size() - 1, room_for_end, ' ');
+    return text;
 }
 
 result<run_manifest> run_manifest::from_json(const std::string& text, const std::string& file) {
@@ -224,12 +233,35 @@ result<run_manifest> run_manifest::from_json(const std::string& text, const std:
 std::string manifest_file(const std::string& folder) { return folder + "/run.json"; }
 
 result<run_manifest> read_manifest(const std::string& folder) {
-    HEDDLE_TRY(const std::string text, setup::read_input_file(manifest_file(folder), 16U << 20));
+    HEDDLE_TRY(const std::string text, setup::read_input_file(manifest_file(folder), max_manifest));
     return run_manifest::from_json(text, manifest_file(folder));
 }
 
 result<void> write_manifest(const std::string& folder, const run_manifest& content) {
     return setup::write_private_file(manifest_file(folder), content.to_json());
+}
+
+result<void> write_manifest_end(const std::string& folder, const run_manifest& content) {
+    result<void> wrote = write_manifest(folder, content);
+    if (wrote) return wrote;
+    const std::string file = manifest_file(folder);
+    const result<std::string> there = setup::read_input_file(file, max_manifest);
+    if (!there) return wrote;
+    const std::size_t at = there->rfind(open_end);
+    // Behind it are spaces and the end of the line.
+    if (at == std::string::npos ||
+        there->find_first_not_of(" \n", at + open_end.size()) != std::string::npos)
+        return wrote;
+    const std::string end =
+        setup::json_line(json::object{{"end", value_of(content.end)}}).substr(1);
+    if (at + end.size() > there->size()) return wrote;
+    // A part of the file that has its blocks: what was in them is replaced.
+    const fs::descriptor opened(::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    const std::string text = end.substr(0, end.size() - 1);
+    const bool noted =
+        opened.open() && ::pwrite(opened.get(), text.data(), text.size(), static_cast<off_t>(at)) ==
+                             static_cast<ssize_t>(text.size());
+    return noted ? result<void>() : wrote;
 }
 
 result<std::string> find_run(const std::string& name) {

@@ -54,6 +54,7 @@ struct run_manifest {
     [[nodiscard]] bool is_single() const noexcept {
         return !arguments.empty() && arguments.front() == "run";
     }
+    /// The end comes last; where it is yet to be noted, spaces leave room for it.
     [[nodiscard]] std::string to_json() const;
     /// Errors: invalid_argument, for one that is damaged or of a later version.
     [[nodiscard]] static result<run_manifest> from_json(const std::string& text,
@@ -66,6 +67,11 @@ struct run_manifest {
 [[nodiscard]] result<run_manifest> read_manifest(const std::string& folder);
 /// Errors: io_error.
 [[nodiscard]] result<void> write_manifest(const std::string& folder, const run_manifest& content);
+/// The same, for a manifest that differs from the file by its `end` alone, which the file does not
+/// have. Where another file has no room, as on a full disk, the end is written into the one that is
+/// there, which has room for it. The folder is held.
+[[nodiscard]] result<void> write_manifest_end(const std::string& folder,
+                                              const run_manifest& content);
 
 /// The folder of a run that is named by its folder or its output file. Errors: not_found; io_error
 /// if it may not be read.

@@ -6,37 +6,24 @@
 
 #include <heddle/base/json_parser.hpp>
 #include <heddle/setup/json_line.hpp>
-#include <heddle/store/run_store.hpp>
 
 #include <boost/json/object.hpp>
-
-#include <chrono>
-#include <thread>
 
 namespace heddle::cli {
 
 namespace json = boost::json;
 
-void wait_for_start(const std::string& folder) {
-    for (int left = 100; left != 0 && store::is_run_open(folder); --left) {
-        const auto status = ask_run(folder, R"({"do":"status"})");
-        if (status || status.error().code() != errc::not_found) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    }
-}
-
 exit_code steer_run(const std::string& run, const json::object& request, bool as_json,
                     console& output) {
     const auto folder = find_going_run(run);
     if (!folder) return tell_usage_error(folder.error(), as_json, output);
-    wait_for_start(*folder);
     if (const auto about = read_manifest(*folder); about && about->is_single()) {
         return tell_usage_error(
             error(errc::invalid_argument, "the run in " + *folder + " is not a batch")
                 .with_hint("Ctrl-C or SIGTERM ends its process; the same command continues it"),
             as_json, output);
     }
-    const auto answer = ask_run(*folder, setup::json_text(request));
+    const auto answer = ask_open_run(*folder, setup::json_text(request));
     if (!answer) return tell_error(answer.error(), exit_code::failed, as_json, output);
     boost::system::error_code wrong;
     json::value parsed = parse_json(*answer, wrong);

@@ -1,11 +1,15 @@
 #include "batch/run_store_access.hpp"
 
+#include <utility>
+
 namespace heddle::cli {
 
 result<std::unique_ptr<store::run_store>> open_journal(ports::worker_port& workers,
                                                        const std::string& folder,
-                                                       journal_durability durability, bool is_new) {
+                                                       journal_durability durability, bool is_new,
+                                                       std::shared_ptr<store::run_hold> hold) {
     store::run_store_options options;
+    options.hold = std::move(hold);
     options.folder = folder;
     options.opening = is_new ? store::run_opening::create_or_resume : store::run_opening::resume;
     switch (durability) {

@@ -1,4 +1,5 @@
 // `heddle runs`: look at runs of `heddle batch`, and steer those that are going.
+#include "batch/opened_run.hpp"
 #include "batch/reports/run_export.hpp"
 #include "batch/reports/run_list.hpp"
 #include "batch/reports/run_show.hpp"
@@ -16,6 +17,7 @@
 #include "journal/replay_run.hpp"
 #include "journal/run_diff.hpp"
 #include "journal/step_trace.hpp"
+#include "parking/parking_report.hpp"
 
 #include <heddle/setup/json_line.hpp>
 #include <heddle/store/run_store.hpp>
@@ -132,6 +134,22 @@ exit_code start_again(const run_manifest& about, const std::string& folder,
     if (json && std::find(arguments.begin(), arguments.end(), "--json") == arguments.end())
         arguments.emplace_back("--json");
     return run_program(std::move(arguments), context.variables, context.output);
+}
+
+/// Whether a process works on the run. One that is about to end has three seconds for it.
+bool is_in_progress(const run_manifest& about, const std::string& folder) {
+    if (!about.is_single()) (void)ask_open_run(folder, R"({"do":"status"})");
+    return store::is_run_open(folder);
+}
+
+/// Whether a service has, or may have, a batch of the run whose results are not taken yet.
+coro::task<result<void>> look_for_open_batches(opened_run* run, bool* has_open) {
+    result<parking_report> parked = co_await parking_report::read(run->folder, run->context());
+    if (!parked) co_return std::move(parked).error();
+    *has_open = std::any_of(parked->batches.begin(), parked->batches.end(), [](const auto& each) {
+        return each.phase != store::batch_phase::settled;
+    });
+    co_return result<void>();
 }
 
 class retry_work final : public command {
@@ -277,10 +295,13 @@ public:
     exit_code run(command_context context) override {
         const auto folder = find_run(run_);
         const auto about = folder ? read_manifest(*folder) : result<run_manifest>(folder.error());
-        if (about && about->has_parked) {
-            wait_for_start(*folder); // a command that stays for its batches opens the run again
-            const auto answer = ask_run(*folder, R"({"do":"status"})");
-            if (!answer && answer.error().code() == errc::not_found) {
+        if (about && about->has_parked && !is_in_progress(*about, *folder)) {
+            bool has_open = false;
+            const auto looked = with_run(
+                *folder, [&](opened_run& run) { return look_for_open_batches(&run, &has_open); });
+            if (!looked)
+                return tell_error(looked.error(), exit_code::failed, json_, context.output);
+            if (has_open) {
                 const exit_code code =
                     start_again(*about, *folder, asked_, {"--cancel-batches"}, json_, context);
                 return code == exit_code::rows_left ? exit_code::done : code;
@@ -313,8 +334,7 @@ public:
     exit_code run(command_context context) override {
         const auto folder = find_run(run_);
         const auto about = folder ? read_manifest(*folder) : result<run_manifest>(folder.error());
-        if (about) wait_for_start(*folder);
-        if (about && !about->is_single() && !store::is_run_open(*folder)) {
+        if (about && !about->is_single() && !is_in_progress(*about, *folder)) {
             // A command that starts meanwhile writes the manifest as well.
             if (const auto hold = store::hold_run(*folder))
                 return set_of_later_command(*folder, context);

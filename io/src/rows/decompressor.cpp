@@ -110,6 +110,17 @@ bool may_become_compressed(std::string_view beginning) noexcept {
     return beginning.size() < 4 && (first == 0x1F || first == 0x28 || first >> 4 == 5);
 }
 
+bool has_compressed_name(std::string_view file) noexcept {
+    const auto ends_with = [file](std::string_view extension) {
+        if (file.size() < extension.size()) return false;
+        const std::string_view end = file.substr(file.size() - extension.size());
+        return std::equal(end.begin(), end.end(), extension.begin(), [](char one, char lower) {
+            return one == lower || (one >= 'A' && one <= 'Z' && (one | 0x20) == lower);
+        });
+    };
+    return ends_with(".gz") || ends_with(".zst");
+}
+
 std::unique_ptr<decompressor> make_decompressor(compression what) {
     switch (what) {
     case compression::gzip: return std::make_unique<gzip_decompressor>();

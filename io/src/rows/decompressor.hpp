@@ -13,6 +13,8 @@ enum class compression : std::uint8_t { none, gzip, zstd };
 [[nodiscard]] compression compression_of(std::string_view beginning) noexcept;
 /// Whether more bytes are needed to know that.
 [[nodiscard]] bool may_become_compressed(std::string_view beginning) noexcept;
+/// Whether the extension of a file is that of gzip or zstd, in capitals or not.
+[[nodiscard]] bool has_compressed_name(std::string_view file) noexcept;
 
 /// A stream of one or more members or frames. Its memory does not depend on what comes out: zstd
 /// frames with windows above 128 MiB are refused.

@@ -73,6 +73,11 @@ error input_file::failed(std::string what) const {
     return error(errc::io_error, shown_file(file_) + ": " + std::move(what));
 }
 
+error input_file::ends_too_early() const {
+    return failed("the compressed data end too early, after byte " + std::to_string(position_))
+        .with_hint("the file was not copied or written completely; make it again");
+}
+
 /// Reads once. At the end of the file nothing is added.
 result<void> input_file::fill() {
     while (!ended_) {
@@ -100,6 +105,10 @@ result<std::string_view> input_file::next() {
     if (!begun_) {
         // Rows from a pipe that pauses are not held back for the rest of a magic number.
         while (!ended_ && may_become_compressed(rest_)) HEDDLE_CHECK(fill());
+        // A part of a magic number, or nothing: what was compressed is never empty.
+        const bool is_cut = compression_of(rest_) == compression::none &&
+                            may_become_compressed(rest_) && has_compressed_name(file_);
+        if (is_cut) return ends_too_early();
         decompressor_ = make_decompressor(compression_of(rest_));
         begun_ = true;
     }
@@ -124,9 +133,7 @@ result<std::string_view> input_file::next() {
         if (rest_.size() != before) continue;
         if (ended_) {
             if (decompressor_->whole()) return std::string_view();
-            return failed("the compressed data end too early, after byte " +
-                          std::to_string(position_))
-                .with_hint("the file was not copied or written completely; make it again");
+            return ends_too_early();
         }
         HEDDLE_CHECK(fill());
     }

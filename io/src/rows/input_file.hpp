@@ -50,6 +50,7 @@ private:
                std::atomic<std::uint64_t>* bytes_read);
     [[nodiscard]] result<void> fill();
     [[nodiscard]] error failed(std::string what) const;
+    [[nodiscard]] error ends_too_early() const;
 
     std::string file_;
     fs::descriptor own_;

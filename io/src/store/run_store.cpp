@@ -1,6 +1,5 @@
 #include <heddle/store/run_store.hpp>
 
-#include "store/run_lock.hpp"
 #include "store/run_reader.hpp"
 #include "store/run_writer.hpp"
 
@@ -19,9 +18,9 @@ namespace {
 class sqlite_run_store final : public run_store {
 public:
     sqlite_run_store(ports::worker_port& workers, run_store_options options,
-                     std::unique_ptr<run_writer> writer, std::optional<run_lock> lock,
+                     std::unique_ptr<run_writer> writer, std::shared_ptr<run_hold> hold,
                      std::unique_ptr<run_reader> reader, const run_sums& sums)
-        : workers_(workers), options_(std::move(options)), lock_(std::move(lock)),
+        : workers_(workers), options_(std::move(options)), hold_(std::move(hold)),
           writer_(std::move(writer)), reader_(std::move(reader)), read_totals_(sums.totals),
           emitted_size_(sums.emitted_size), phase_(sums.phase) {}
 
@@ -233,7 +232,7 @@ private:
 
     ports::worker_port& workers_;
     run_store_options options_;
-    std::optional<run_lock> lock_; ///< released after the last write
+    std::shared_ptr<run_hold> hold_; ///< released after the last write
     std::unique_ptr<run_writer> writer_;
     std::shared_ptr<run_reader> reader_;
     ports::run_totals read_totals_;
@@ -261,20 +260,21 @@ result<std::unique_ptr<run_store>> open_run_store(ports::worker_port& workers,
                                                   run_store_options options) {
     HEDDLE_CHECK(make_folder(options));
     auto reader = std::make_unique<run_reader>(options.folder);
-    std::optional<run_lock> lock;
+    std::shared_ptr<run_hold> hold = std::exchange(options.hold, nullptr);
     std::unique_ptr<run_writer> writer;
     run_sums sums;
     if (options.opening == run_opening::read) {
         HEDDLE_TRY(sums, reader->sums());
     } else {
-        HEDDLE_TRY(run_lock mine, run_lock::take(options.folder));
-        lock.emplace(std::move(mine));
+        if (!hold) {
+            HEDDLE_TRY(hold, hold_run(options.folder));
+        }
         HEDDLE_TRY(run_table_writer tables, run_table_writer::open(options));
         sums = tables.sums();
         writer = std::make_unique<run_writer>(std::move(tables), options);
     }
     return std::unique_ptr<run_store>(std::make_unique<sqlite_run_store>(
-        workers, std::move(options), std::move(writer), std::move(lock), std::move(reader), sums));
+        workers, std::move(options), std::move(writer), std::move(hold), std::move(reader), sums));
 }
 
 } // namespace heddle::store

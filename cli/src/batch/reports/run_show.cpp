@@ -31,7 +31,7 @@ namespace json = boost::json;
 
 /// How far the run is, in words; nothing: no process answers.
 std::optional<std::string> progress_of(const std::string& folder) {
-    const auto answer = ask_run(folder, R"({"do":"status"})");
+    const auto answer = ask_open_run(folder, R"({"do":"status"})");
     boost::system::error_code wrong;
     const json::value parsed = answer ? json::parse(*answer, wrong) : json::value();
     const json::value* line =
@@ -64,13 +64,14 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     if (!known) co_return std::move(known).error();
     const auto outdated = static_cast<std::uint64_t>(std::count_if(
         known->begin(), known->end(), [](const ports::known_row& row) { return row.outdated; }));
+    std::optional<std::string> now;
+    if (!run->about.is_single()) now = progress_of(run->folder);
     const bool going = run->is_going();
     result<ports::run_totals> summed = co_await totals_of(run, going);
     if (!summed) co_return std::move(summed).error();
     const ports::run_totals totals = *summed;
     const run_state state = state_of(*run, totals, going);
-    std::optional<std::string> now;
-    if (going && !run->about.is_single()) now = progress_of(run->folder);
+    if (!going) now.reset(); // it has ended since
     result<parking_report> parked = co_await parking_report::read(run->folder, run->context());
     if (!parked) co_return std::move(parked).error();
     if (as_json) {

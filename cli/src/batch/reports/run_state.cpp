@@ -45,7 +45,7 @@ void run_state::add_to(json::object& members) const {
 
 run_state state_of(const opened_run& run, const ports::run_totals& totals, bool going) {
     run_state state;
-    // It holds the run before it answers, and after.
+    // It may have begun since.
     if (going || store::is_run_open(run.folder)) {
         state.name = "going";
     } else if (run.about.is_single()) {

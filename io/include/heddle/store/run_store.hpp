@@ -30,6 +30,12 @@ enum class run_opening : std::uint8_t {
     read ///< there must be one, which another process may have open; nothing is written
 };
 
+/// Keeps other processes from opening the run for writing, until it is destroyed.
+class run_hold {
+public:
+    virtual ~run_hold() = default;
+};
+
 struct run_store_options {
     std::string folder; ///< made when absent, for its owner only; the one above must be there
     run_opening opening = run_opening::create_or_resume;
@@ -40,6 +46,9 @@ struct run_store_options {
     std::chrono::milliseconds group_time{5};
     std::size_t max_queued = 64 * 1024 * 1024; ///< bytes, above which `off` waits for the disk
     std::uint64_t max_pages = 0; ///< of the file, 4 KiB each; 0: as SQLite has it. For tests.
+    /// Of this folder, for a run that is opened several times in a row and held in between; the
+    /// store shares it. Null: the store takes its own.
+    std::shared_ptr<run_hold> hold{};
 };
 
 /// A part of what was run: a source, a template, settings.
@@ -189,12 +198,8 @@ public:
 /// Whether a process has the run in the folder open for writing.
 [[nodiscard]] bool is_run_open(const std::string& folder) noexcept;
 
-/// Keeps other processes from opening the run for writing, until it is destroyed.
-class run_hold {
-public:
-    virtual ~run_hold() = default;
-};
-/// For what is written into the folder of a run that no process works on.
+/// For what is written into the folder of a run that no process works on, and for
+/// run_store_options::hold.
 /// Errors: io_error, also while a process has the run open.
 [[nodiscard]] result<std::unique_ptr<run_hold>> hold_run(const std::string& folder);
 

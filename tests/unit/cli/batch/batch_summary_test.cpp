@@ -59,6 +59,18 @@ TEST(summaries_of_batches, name_results_of_rows_that_are_not_in_the_input) {
     EXPECT_TRUE(unknown.at("rows").at("absent").is_null());
 }
 
+// It named a file that did not exist.
+TEST(summaries_of_batches, name_the_earlier_results_if_they_are_there) {
+    batch_summary end = summary_of(7, 7);
+    end.results = "out.new.jsonl";
+    EXPECT_THAT(text_of(end, asked_for()), HasSubstr("out.jsonl keeps those of the earlier one"));
+    end.lacks_earlier_results = true;
+    EXPECT_THAT(text_of(end, asked_for()),
+                AllOf(HasSubstr("out.new.jsonl; the file becomes out.jsonl, which is missing, once "
+                                "all rows have run again\n"),
+                      Not(HasSubstr("keeps"))));
+}
+
 TEST(summaries_of_batches, count_the_calls_that_are_used) {
     batch_summary end = summary_of(100, 40);
     end.cause = stop_cause::calls;

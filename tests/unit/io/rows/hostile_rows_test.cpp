@@ -88,6 +88,28 @@ TEST_F(hostile_rows, truncated_compression_is_an_error_after_the_good_rows) {
     EXPECT_NE(read_file("padded.jsonl", two + "garbage").failure, "");
 }
 
+// A file without the first bytes of its compression was read as one without rows.
+TEST_F(hostile_rows, a_compressed_file_without_a_beginning_ends_too_early) {
+    const std::vector<std::pair<std::string, std::string>> files{
+        {"cut.jsonl.gz", loopback::packed("1\n")},
+        {"CUT.CSV.GZ", loopback::packed("a,b\n1,2\n")},
+        {"cut.jsonl.zst", zstd("1\n")}};
+    for (const auto& [name, packed] : files) {
+        for (std::size_t size = 0; size <= 4; ++size) {
+            const auto all = read_file(name, std::string_view(packed).substr(0, size));
+            EXPECT_EQ(all.failure, name + ": the compressed data end too early, after byte " +
+                                       std::to_string(size));
+            EXPECT_TRUE(all.rows.empty()) << name << " " << size;
+        }
+        EXPECT_EQ(read_file(name, packed).failure, "");
+    }
+    EXPECT_EQ(read_file("empty.jsonl", "").failure, "");
+    EXPECT_EQ(read_file("empty.txt", "").failure, "");
+    // What was decompressed and has kept its name is read as it is.
+    EXPECT_EQ(read_file("plain.jsonl.gz", "1\n").rows, lines{"{\"value\":1}"});
+    EXPECT_EQ(read_file("plain.jsonl.zst", "1\n").rows, lines{"{\"value\":1}"});
+}
+
 /// Every cut of a plain file is read to its end, and the rows before the last are those of the
 /// whole.
 TEST_F(hostile_rows, every_cut_of_a_text_is_read) {
