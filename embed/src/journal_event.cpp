@@ -229,6 +229,7 @@ void recorded_row::apply(journal_event event) {
         used.kind = used.kind == ports::step_kind::due ? ports::step_kind::request
                                                        : ports::step_kind::reused;
         used.path = use->to;
+        used.part = {}; // of the earlier program
         used.at = use->at;
         used.number = next_number++;
         records.push_back(std::move(used));

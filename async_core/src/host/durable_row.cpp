@@ -264,9 +264,9 @@ bool durable_row::replay_next() noexcept {
     }
     if (is_part(record.kind)) {
         const bool is_asked_for = part_turns_.contains(next_);
-        // Nobody will ask for it before something else has taken effect.
-        if (!is_asked_for && !is_at_rest()) return false;
-        if (is_asked_for) grant_part();
+        // Nobody will ask for it, or not before something else has taken effect.
+        if (!is_asked_for && steps_.contains(record.path) && !is_at_rest()) return false;
+        if (is_asked_for) grant_part(!record.part.is_zero());
         go_to_next();
         return true;
     }
@@ -284,6 +284,7 @@ bool durable_row::replay_next() noexcept {
             clock_ = std::max(clock_, record.at);
             took_effect();
             function->second->cut();
+            has_settled_ = false;
             if (replay_) replay_->note_effect(record);
             return true;
         }

@@ -77,12 +77,12 @@ public:
                                                              std::string_view name,
                                                              const ports::digest128& content);
     /// The world is asked for something: its branch waits, and others may run.
-    void begin_step() noexcept {
-        ++steps_;
+    void begin_step(const ports::digest128& path) {
+        steps_.insert(path);
         begin_work();
     }
-    void end_step() noexcept {
-        --steps_;
+    void end_step(const ports::digest128& path) noexcept {
+        steps_.erase(path);
         end_work();
     }
     /// A part of a step is at work again, or waits for its turn.
@@ -159,6 +159,7 @@ public:
         ports::digest128 step;
         ports::digest128 part;
         ports::digest128 content;
+        bool is_of_ended_step = false; ///< for which no spare is used any more
     };
     /// What an earlier execution of the step kept of its parts, in its turn; else a spare of the
     /// row. Cancellation: returns early.
@@ -198,6 +199,7 @@ private:
         std::uint64_t number = 0; ///< of its record
         ports::kept_part part;
     };
+    [[nodiscard]] std::optional<ports::kept_part> spare_for(const asked_part& asked);
     [[nodiscard]] std::optional<ports::kept_part> take_spare(const ports::digest128& step,
                                                              const ports::digest128& content);
     [[nodiscard]] bool replays() const noexcept { return next_ < earlier_.size(); }
@@ -255,7 +257,7 @@ private:
     };
     [[nodiscard]] static bool is_part(ports::step_kind kind) noexcept;
     void take_parts();
-    void grant_part() noexcept;
+    void grant_part(bool runs_beside_others) noexcept;
     void settle() noexcept;
     /// Of steps, by their content.
     std::map<ports::digest128, std::multimap<ports::digest128, recorded_part>> parts_;
@@ -347,7 +349,7 @@ private:
     std::size_t running_ = 0;    ///< branches that can run
     std::size_t waits_ = 0;      ///< branches that are parked
     std::ptrdiff_t at_work_ = 0; ///< parts of effects under way
-    std::size_t steps_ = 0;      ///< effects under way
+    std::set<ports::digest128> steps_; ///< effects under way
     bool closed_ = false;
     std::optional<error> broken_;
 };

@@ -35,12 +35,13 @@ void durable_row::end_function(const digest128& path) noexcept {
 void durable_row::cut_function(const digest128& path) noexcept {
     const auto found = running_functions_.find(path);
     if (found == running_functions_.end() || !found->second) return;
-    if (!closed_ && !replay_ && !replays()) {
+    if (!closed_ && !replay_) {
         try {
             if (running_ == 0) {
                 overdue_functions_.push_back(path);
                 return go_on();
             }
+            if (replays()) return found->second->cut();
             clock_ = std::max(clock_, note_cut({cut_after_slices, slices_}, path));
         } catch (...) { // no memory: it is cut without a record
         }

@@ -63,7 +63,7 @@ void durable_row::take_parts() {
 coro::task<std::optional<ports::kept_part>> durable_row::take_part(asked_part asked,
                                                                    coro::call_context context) {
     const auto kept = parts_.find(asked.step);
-    if (kept == parts_.end()) co_return take_spare(asked.step, asked.content);
+    if (kept == parts_.end()) co_return spare_for(asked);
     const auto [first, last] = kept->second.equal_range(asked.content);
     auto found =
         std::find_if(first, last, [&](const auto& each) { return each.second.of == asked.part; });
@@ -71,7 +71,7 @@ coro::task<std::optional<ports::kept_part>> durable_row::take_part(asked_part as
     if (found == last)
         found =
             std::find_if(first, last, [](const auto& each) { return each.second.of.is_zero(); });
-    if (found == last) co_return take_spare(asked.step, asked.content);
+    if (found == last) co_return spare_for(asked);
     recorded_part taken = std::move(found->second);
     kept->second.erase(found);
     if (taken.at != recorded_part::no_place && taken.at >= next_ && !closed_) {
@@ -80,6 +80,11 @@ coro::task<std::optional<ports::kept_part>> durable_row::take_part(asked_part as
         (void)co_await self.granted.wait(context);
     }
     co_return std::move(taken.kept);
+}
+
+std::optional<ports::kept_part> durable_row::spare_for(const asked_part& asked) {
+    if (asked.is_of_ended_step) return std::nullopt;
+    return take_spare(asked.step, asked.content);
 }
 
 /// The step's own if it asked that under the earlier version of the program, too.
@@ -127,25 +132,29 @@ coro::task<result<void>> durable_row::keep_part(step_record record, bool durable
     co_return kept;
 }
 
-/// The first one that waits goes on. What follows from it is to have followed before the next part
-/// takes effect: until everything waits again, or the loop has had time for it.
-void durable_row::grant_part() noexcept {
+/// The first one that waits goes on. Beside others, what follows from it is to have followed before
+/// the next part takes effect: the loop gets time for it.
+void durable_row::grant_part(bool runs_beside_others) noexcept {
     part_turn& first = *part_turns_.begin()->second;
     first.end_wait();
     first.granted.notify();
-    settle();
+    if (runs_beside_others) settle();
 }
 
 void durable_row::settle() noexcept {
-    settling_ = true;
-    loop_.schedule(settles_, loop_.now() + time_to_settle);
+    try {
+        loop_.schedule(settles_, loop_.now() + time_to_settle);
+        settling_ = true;
+    } catch (...) { // no memory: what follows may come later than it should
+        has_settled_ = true;
+    }
 }
 
 /// Nothing is under way, and nothing is about to be: what waits for another part may have been
 /// woken just now.
 bool durable_row::is_at_rest() noexcept {
     if (at_work_ != 0) return false;
-    if (steps_ == 0) return true;
+    if (steps_.empty()) return true;
     if (!has_settled_) settle();
     return has_settled_;
 }

@@ -27,7 +27,8 @@ ports::step_record durable_step::record(ports::step_kind kind, const ports::dige
 coro::task<std::optional<ports::kept_part>> durable_step::take_of(ports::digest128 part,
                                                                   ports::digest128 content,
                                                                   coro::call_context context) {
-    std::optional<ports::kept_part> kept = co_await row_.take_part({own_, part, content}, context);
+    std::optional<ports::kept_part> kept =
+        co_await row_.take_part({own_, part, content, end_is_known_}, context);
     remembers_ = remembers_ || kept;
     co_return kept;
 }
@@ -39,6 +40,9 @@ bool durable_step::may_ask() noexcept {
     return false;
 }
 
+/// What has ended, or is only replayed, has all its records.
+bool durable_step::keeps_nothing() const noexcept { return end_is_known_ || row_.only_replays(); }
+
 coro::task<result<void>> durable_step::keep_of(const ports::digest128& part,
                                                const ports::digest128& content, std::string name,
                                                std::string body, ports::step_spending spent) {
@@ -46,12 +50,12 @@ coro::task<result<void>> durable_step::keep_of(const ports::digest128& part,
         record(ports::step_kind::request, part, content, std::move(name), std::move(body));
     kept.spent = spent;
     counted_ += spent;
-    return row_.keep_part(std::move(kept), true);
+    return keep_record(std::move(kept), true);
 }
 
 coro::task<void> durable_step::keep_failure_of(ports::digest128 part, ports::digest128 content,
                                                std::string name, std::string body) {
-    result<void> kept = co_await row_.keep_part(
+    result<void> kept = co_await keep_record(
         record(ports::step_kind::unanswered, part, content, std::move(name), std::move(body)),
         false);
     (void)kept; // shows in the next write
@@ -60,8 +64,14 @@ coro::task<void> durable_step::keep_failure_of(ports::digest128 part, ports::dig
 coro::task<result<void>> durable_step::keep_result_of(const ports::digest128& part,
                                                       const ports::digest128& content,
                                                       std::string name, std::string body) {
-    return row_.keep_part(
+    return keep_record(
         record(ports::step_kind::tool, part, content, std::move(name), std::move(body)), true);
+}
+
+coro::task<result<void>> durable_step::keep_record(ports::step_record record, bool durable) {
+    if (keeps_nothing()) co_return result<void>();
+    result<void> kept = co_await row_.keep_part(std::move(record), durable);
+    co_return kept;
 }
 
 coro::task<result<void>> durable_step::keep(ports::digest128 content, std::string name,

@@ -74,6 +74,8 @@ public:
     void note_spending(const ports::step_spending& spent) noexcept override { spent_ += spent; }
 
 private:
+    [[nodiscard]] bool keeps_nothing() const noexcept;
+    [[nodiscard]] coro::task<result<void>> keep_record(ports::step_record record, bool durable);
     [[nodiscard]] ports::step_record record(ports::step_kind kind, const ports::digest128& part,
                                             const ports::digest128& content, std::string name,
                                             std::string body) const;

@@ -302,6 +302,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;
         if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
         each.at = std::min(each.at, clock); // the time after the cut has not passed
+        each.takes_no_turn = each.takes_no_turn || i >= cut;
         kept.push_back(std::move(each));
         if (i < cut) replayed_ = kept.size();
     }

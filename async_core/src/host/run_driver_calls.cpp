@@ -57,7 +57,8 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         named.emplace(*row_, lang::place_of(*fiber).slot, *worker);
         const result<void> begun = co_await named->turn();
         if (!begun) lose(begun.error());
-        if (row_->never_began(named->path())) {
+        // A step that runs again after a failure may let it begin.
+        if (row_->never_began(named->path()) && worker->is_repeated()) {
             row_->branch_waits();
             co_await row_->wait_beside(worker->whole().path(), context);
             co_return error::cancelled(context.cancelled() ? context.cancel->reason()

@@ -97,7 +97,7 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
     if (known && again && step->how != replay_class::redo && !known->body.empty())
         step->self.note_end_is_known();
     step->works = again;
-    row_->begin_step(); // until its turn is asked for
+    row_->begin_step(step->self.path()); // until its turn is asked for
     row_->branch_waits();
     return step;
 }
@@ -127,7 +127,7 @@ result<lang::value> run_driver::recorded_answer(const lang::fiber& fiber,
 coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect& step,
                                               std::optional<result<lang::value>>& answered) {
     if (step.how == replay_class::derived || step.withheld) co_return result<void>();
-    row_->end_step();
+    row_->end_step(step.self.path());
     if (fiber.cancel_requested()) row_->forget_functions(step.self.path());
     if (step.recorded) {
         // Timings and the like are those of the first execution.

@@ -26,6 +26,7 @@ public:
     [[nodiscard]] std::unique_ptr<ports::step_memory> open_part(std::uint32_t group,
                                                                 std::uint32_t index) override;
     [[nodiscard]] std::uint32_t open_group() noexcept override { return groups_++; }
+    [[nodiscard]] std::uint32_t begin_task() noexcept override { return tasks_++; }
 
 protected:
     step_worker(durable_row& row, const ports::digest128& own) noexcept : row_(row), own_(own) {}
@@ -38,6 +39,7 @@ private:
 
     std::uint32_t functions_ = 0; ///< that have begun, or were about to
     std::uint32_t groups_ = 0;    ///< of parts side by side
+    std::uint32_t tasks_ = 0;
 };
 
 } // namespace heddle::host

@@ -61,15 +61,15 @@ coro::task<result<std::string>> ask_later(tasks::user_question asked, coro::call
                 "('heddle runs answer')");
     }
     const std::string text = text_of(asked);
+    const ports::digest128 key = key_of(question_name, text);
+    const std::optional<ports::kept_part> asked_before = co_await context.step->take(key, context);
     std::optional<ports::kept_part> answer =
         co_await context.step->take(key_of(answer_name, text), context);
     if (answer) co_return std::move(answer->body);
-    const ports::digest128 key = key_of(question_name, text);
     if (!context.step->may_ask()) {
         error stop = co_await context.step->refused(context);
         co_return stop;
     }
-    const std::optional<ports::kept_part> asked_before = co_await context.step->take(key, context);
     if (!asked_before) {
         result<void> kept =
             co_await context.step->keep(key, std::string(question_name), text, {}, context);

@@ -44,7 +44,8 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
              "content = CASE kind WHEN 8 THEN content END WHERE row = ? AND kind IN (1, 6, 8)"},
             {&on.use,
              "UPDATE records SET kind = CASE kind WHEN 13 THEN 2 ELSE 12 END, path = ?, at = ?, "
-             "seq = ? WHERE row = ? AND seq = ? AND kind IN (10, 13)"},
+             "seq = ?, body = ? WHERE row = ? AND seq = ? AND kind IN (10, 13)"},
+            {&on.body_of, "SELECT body FROM records WHERE row = ? AND seq = ?"},
             {&on.next, "SELECT max(seq) FROM records WHERE row = ?"},
             {&on.append,
              "INSERT INTO records (row, seq, kind, path, content, at, name, requests, "
@@ -218,9 +219,22 @@ result<void> run_table_writer::apply(const spare_used& change) {
     const std::int64_t row = key_of(change.row);
     // Last, where it was used: a retry drops what came before it.
     HEDDLE_TRY(const std::int64_t next, next_of(change.row));
+    // The part of the step that it was given to is not one of this program.
+    on_.body_of.begin().bind(row).bind(key_of(change.use.number));
+    HEDDLE_TRY(const bool there, on_.body_of.step());
+    ports::step_record used;
+    if (there) {
+        HEDDLE_TRY(used.body, unpack_text(on_.body_of.bytes(0)));
+    }
+    on_.body_of.begin();
+    ports::read_stored_body(used);
     on_.use.begin();
     bind_digest(on_.use, change.use.to, digest_buffers_[0]);
-    on_.use.bind_real(change.use.at).bind(next).bind(row).bind(key_of(change.use.number));
+    on_.use.bind_real(change.use.at)
+        .bind(next)
+        .bind(packer_.pack(used.body))
+        .bind(row)
+        .bind(key_of(change.use.number));
     return done(on_.use);
 }
 

@@ -28,7 +28,8 @@ public:
 private:
     struct statements {
         sqlite_statement status, begin_row, text, restart, drop, next, append, end_row, end, emit,
-            sum, source, discard, to_due, to_spares, to_past, use, time, work, keep_work, new_clock;
+            sum, source, discard, to_due, to_spares, to_past, use, body_of, time, work, keep_work,
+            new_clock;
     };
     run_table_writer(std::string folder, sqlite_database database, statements prepared,
                      run_sums sums)

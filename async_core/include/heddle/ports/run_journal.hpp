@@ -80,6 +80,9 @@ struct step_record {
     /// For a `request` that is read for a further attempt: whether a record of its step has counted
     /// its cost. Not stored.
     bool is_counted = false;
+    /// For a part that is read for a further attempt: its step has its turn at another time than it
+    /// had. Not stored.
+    bool takes_no_turn = false;
     /// Its place among the records of its row, of one that was read. The journal numbers those that
     /// are appended.
     std::uint64_t number = 0;

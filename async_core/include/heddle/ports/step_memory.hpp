@@ -88,6 +88,8 @@ public:
     virtual void note_parts(int /*more*/) noexcept {}
     /// The number of a group of parts that are about to run side by side.
     [[nodiscard]] virtual std::uint32_t open_group() noexcept { return 0; }
+    /// The number of an execution of a task in this part, the same in each execution of the step.
+    [[nodiscard]] virtual std::uint32_t begin_task() noexcept { return 0; }
     /// The memory for one part of the group, in place of this: functions of the program that it
     /// calls are named by the part, in whatever order parts come to them. The step outlives it.
     /// Null: this one serves.

@@ -20,7 +20,7 @@ model_call::model_call(task_runner& runner, const task_call& call, const call_ch
       stream_(runner, call) {}
 
 bool model_call::must_reserve() {
-    if (!costs_.spends()) return false;
+    if (!costs_.spends() || is_repeated_) return false;
     if (!search_.may_look_first(request_, *choices_.provider()) || !costs_.would_wait())
         return true;
     search_.look_first(request_);

@@ -29,7 +29,11 @@ public:
     /// Responses are handed on, if there is somebody to receive them.
     void open_stream() { stream_.open(); }
     /// `session` knows the price of the model.
-    void begin() { costs_.begin(); }
+    /// `is_repeated`: nothing is sent; what was paid counts in budgets as it did.
+    void begin(bool is_repeated) {
+        is_repeated_ = is_repeated;
+        costs_.begin();
+    }
 
     // The steps of each request, in this order.
 
@@ -80,6 +84,7 @@ private:
     task_costs costs_;
     cache_search search_;
     response_stream stream_;
+    bool is_repeated_ = false;
     bool paid_earlier_ = false; ///< the response was kept, and what it cost counted then
     remembering_port* remembered_ = nullptr; ///< of the request under way, in a durable run
 };

@@ -223,6 +223,10 @@ double task_costs::lost_cost(const std::vector<ports::lost_request>& lost) const
 // ---------------------------------------------------------------- in the notes
 
 void task_costs::count(const ports::chat_response& response, bool paid_earlier) {
+    if (paid_earlier && spends_ && !share_.held())
+        note_paid(paid_for(response, response.attempts).cost.value_or(share_.expected()) +
+                      lost_cost(response.lost),
+                  response.attempts);
     settle(response, response.attempts);
     if (paid_earlier) share_.note_paid_earlier();
     session_.set_paid_earlier(paid_earlier);
@@ -236,7 +240,17 @@ void task_costs::count(const ports::chat_response& response, const paid_request&
     count_lost(lost);
 }
 
+/// In the budgets of forms around the call. One of the whole run has counted it.
+void task_costs::note_paid(double spent, std::uint32_t attempts) {
+    if (attempts != 0) spending_share::note_paid(*from_.innermost, nullptr, spent, 1);
+}
+
 void task_costs::count(const error& failure, bool paid_earlier) {
+    if (paid_earlier && spends_ && !share_.held()) {
+        const std::uint32_t attempts = ports::attempts_of(failure);
+        const double last = ports::is_unpaid(failure) ? 0 : min_paid().cost.value_or(0);
+        note_paid(last + lost_cost(ports::lost_with(failure)), attempts);
+    }
     session_.set_paid_earlier(paid_earlier);
     count(failure);
     if (paid_earlier) share_.note_paid_earlier();

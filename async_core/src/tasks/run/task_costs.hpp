@@ -76,6 +76,7 @@ public:
     void count(const error& failure, bool paid_earlier);
 
 private:
+    void note_paid(double spent, std::uint32_t attempts);
     void count(const error& failure);
     void count(const ports::chat_response& response, const paid_request& paid);
     void count_lost(const std::vector<paid_request>& lost);

@@ -83,8 +83,7 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
         // Before the call waits for what that stream holds of a budget.
         runner.streams().let_go(execution.call_.scope);
         if (execution.model_.must_reserve()) {
-            result<std::optional<spent_budget>> reserved =
-                co_await execution.model_.reserve(execution.time_.context());
+            result<std::optional<spent_budget>> reserved = co_await execution.reserve();
             if (!reserved) {
                 if (execution.call_.context.step)
                     co_await execution.keep_end_of_time(reserved.error());
@@ -140,6 +139,7 @@ result<void> task_execution::begin() {
     if (!choices_.executor()) choose_history();
     if (!choices_.executor() && !chain_.outer) model_.open_stream();
     if (auto stop = time_.context().stop_error()) return *std::move(stop);
+    if (ports::step_memory* const step = call_.context.step) number_ = step->begin_task();
     begin_session();
     if (context_preparer* preparer = runner_.parts().context) {
         const bool inherits = chain_.outer && chain_.outer->files;
@@ -178,7 +178,7 @@ void task_execution::begin_session() {
     session_.begin(choices_.limits(), choices_.retries(), window, choices_.price(),
                    chain_.outer ? chain_.outer->session : nullptr);
     check_.allow_repeats(choices_.executor() ? 0 : choices_.retries()); // else nobody to ask again
-    if (!choices_.executor()) model_.begin();
+    if (!choices_.executor()) model_.begin(call_.context.step && call_.context.step->is_repeated());
     time_.begin(choices_.timeout());
 }
 
@@ -306,7 +306,7 @@ task_execution::verdict task_execution::check_limits() {
 ports::digest128 task_execution::end_of_time() const {
     part_digest digest("end of time");
     digest.add(call_.task->declared.name);
-    digest.add(std::to_string(requests_));
+    digest.add(std::to_string(number_) + ' ' + std::to_string(requests_));
     return digest.value();
 }
 
@@ -330,6 +330,12 @@ coro::task<void> task_execution::keep_end_of_time(error stop) {
     auto body = encode_failure(stop, time_);
     if (body)
         co_await step.keep_failure(end_of_time(), call_.task->declared.name, *std::move(body));
+}
+
+coro::task<result<std::optional<spent_budget>>> task_execution::reserve() {
+    const idle_part idle(call_.context.step); // it may wait for parts that wait for their turn
+    result<std::optional<spent_budget>> reserved = co_await model_.reserve(time_.context());
+    co_return reserved;
 }
 
 coro::task<void> task_execution::wait_for_room() {

@@ -66,6 +66,8 @@ private:
     [[nodiscard]] ports::digest128 end_of_time() const;
     /// Keeps that it has ended here.
     [[nodiscard]] coro::task<void> keep_end_of_time(error stop);
+    /// Waits for the budgets: see model_call::reserve.
+    [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve();
     /// Until other requests below the same task leave room for the next; then check_limits() again.
     [[nodiscard]] coro::task<void> wait_for_room();
     /// After a request that was made for a cached response because a budget is used up.
@@ -92,6 +94,7 @@ private:
     model_call model_;
     response_check check_;
     bool wants_context_ = false;
+    std::uint32_t number_ = 0;   ///< among the tasks of its part of a durable step
     std::uint32_t requests_ = 0; ///< begun
     execution_report report_;    ///< ends before the parts above, of which it reports
     execution_end end_;

@@ -235,6 +235,30 @@ TEST_F(run_store_test, keeps_what_requests_of_an_earlier_program_have_counted) {
     EXPECT_EQ(store->totals().maybe_paid, 1U);
 }
 
+TEST_F(run_store_test, keeps_the_part_of_a_response_until_another_program_uses_it) {
+    const auto store = open();
+    ASSERT_TRUE(store->begin_row({3, {1, 1}, {2, 2}}, "id", "{}"));
+    for (const std::string& body : {std::string("brief"), std::string(100'000, 'x')}) {
+        ports::step_record record = record_of(1);
+        record.kind = ports::step_kind::request;
+        record.part = {7, 8};
+        record.body = body;
+        ASSERT_TRUE(append(*store, 3, record));
+    }
+    auto kept = records(*store, 3);
+    ASSERT_EQ(kept.size(), 2U);
+    EXPECT_EQ(kept[0].part, (ports::digest128{7, 8}));
+    EXPECT_EQ(kept[1].part, (ports::digest128{7, 8}));
+    EXPECT_EQ(kept[0].body, "brief");
+    EXPECT_EQ(kept[1].body, std::string(100'000, 'x'));
+    ASSERT_TRUE(store->revise_row(3, {}));
+    store->use_spare(3, {1, {9, 9}, 2.5});
+    ASSERT_TRUE(loop.run(store->flush(loop.context())));
+    kept = records(*store, 3);
+    EXPECT_TRUE(kept.back().part.is_zero());
+    EXPECT_EQ(kept.back().body, std::string(100'000, 'x'));
+}
+
 TEST_F(run_store_test, hands_a_spare_to_the_step_that_uses_it) {
     const auto store = open();
     ASSERT_TRUE(store->begin_row(row_of(3), "i", "{}"));
