@@ -41,8 +41,8 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         }
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
         if (each.kind == step_kind::request) spent_by_parts[each.path] += each.spent;
-        if (is_of_one_not_begun(each)) never_began_.insert(each.content);
-        else if (each.kind == step_kind::clock) clocks_.push_back(std::move(each));
+        if (read_beginning(each)) continue;
+        if (each.kind == step_kind::clock) clocks_.push_back(std::move(each));
         else earlier_.push_back(std::move(each));
     }
     number_by_path();
@@ -69,14 +69,14 @@ void durable_row::number_by_path() {
     }
 }
 
-/// Records that functions began inside of a step that had ended: they have not.
+/// Records that functions began inside of a step that had ended, or that ended without one.
 void durable_row::drop_late_beginnings() {
     std::set<std::size_t> late;
     for (std::size_t i = 0; i < earlier_.size(); ++i) {
         if (earlier_[i].kind != step_kind::answer && earlier_[i].kind != step_kind::composed)
             continue;
         for (const std::size_t inside : functions_.of(earlier_[i].path)) {
-            if (inside > i) late.insert(inside);
+            if (inside > i || earlier_[i].kind == step_kind::answer) late.insert(inside);
         }
     }
     if (late.empty()) return;

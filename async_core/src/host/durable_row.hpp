@@ -150,6 +150,8 @@ public:
     [[nodiscard]] bool never_began(const ports::digest128& path) const {
         return never_began_.contains(path);
     }
+    /// It begins now: the step continues, or runs again.
+    void note_begun_later(const ports::digest128& path) noexcept;
     /// A part of the step has come to what an earlier execution did not come to. Waits until no
     /// record can take effect while it waits. Cancellation: returns.
     [[nodiscard]] coro::task<void> wait_beside(ports::digest128 step, coro::call_context context);
@@ -223,6 +225,7 @@ private:
     double note_cut(const ports::digest128& path, const ports::digest128& function = {});
     [[nodiscard]] bool cut_next_function() noexcept;
     void cut_recorded_functions() noexcept;
+    [[nodiscard]] bool read_beginning(const ports::step_record& record);
     [[nodiscard]] static bool is_of_one_not_begun(const ports::step_record& record) noexcept;
     [[nodiscard]] bool replay_next() noexcept;
     [[nodiscard]] bool cut_next() noexcept;

@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t cut_after_slices = 1;
 /// The same of a function that did not begin.
 constexpr std::uint64_t not_begun = 2;
+/// The same of one that began all the same when the step was continued.
+constexpr std::uint64_t begun_later = 3;
 
 } // namespace
 
@@ -23,7 +25,9 @@ using ports::digest128;
 
 void durable_row::forget_functions(const digest128& step) {
     for (const std::size_t inside : functions_.of(step)) {
-        if (inside >= next_) is_void_[inside] = true;
+        if (inside < next_ || is_void_[inside]) continue;
+        is_void_[inside] = true;
+        note_not_begun(earlier_[inside].path);
     }
 }
 
@@ -72,6 +76,23 @@ void durable_row::note_not_begun(const digest128& path) noexcept {
         note_cut({not_begun, 0}, path);
     } catch (...) { // no memory: a repetition may not fit
     }
+}
+
+void durable_row::note_begun_later(const digest128& path) noexcept {
+    if (never_began_.erase(path) == 0 || closed_ || replay_) return;
+    try {
+        note_cut({begun_later, 0}, path);
+    } catch (...) { // no memory: a repetition may not fit
+    }
+}
+
+/// Whether the record is about that; notes what it contains.
+bool durable_row::read_beginning(const ports::step_record& record) {
+    if (record.kind != ports::step_kind::cut || record.content.is_zero()) return false;
+    if (record.path == digest128{begun_later, 0}) never_began_.erase(record.content);
+    else if (is_of_one_not_begun(record)) never_began_.insert(record.content);
+    else return false;
+    return true;
 }
 
 bool durable_row::is_of_one_not_begun(const ports::step_record& record) noexcept {

@@ -64,6 +64,7 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
             co_return error::cancelled(context.cancelled() ? context.cancel->reason()
                                                            : cancel_reason::user);
         }
+        row_->note_begun_later(named->path());
         // It was cancelled by what took effect before its turn.
         if (context.cancelled()) {
             row_->note_not_begun(named->path());
