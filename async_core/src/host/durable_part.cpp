@@ -8,7 +8,7 @@ namespace heddle::host {
 
 // What runs beside it may have more records: an error would end that.
 coro::task<error> durable_part::refused(coro::call_context context) {
-    if (whole().end_is_known()) co_await row_.wait_beside(whole().path(), context);
+    co_await row_.wait_beside(whole().path(), context);
     co_return error::cancelled(context.cancelled() ? context.cancel->reason()
                                                    : cancel_reason::user);
 }

@@ -42,7 +42,8 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
         if (each.kind == step_kind::request) spent_by_parts[each.path] += each.spent;
         if (read_beginning(each)) continue;
-        if (each.kind == step_kind::clock) clocks_.push_back(std::move(each));
+        if (is_cut_by_slices(each)) slice_cuts_.push_back(std::move(each));
+        else if (each.kind == step_kind::clock) clocks_.push_back(std::move(each));
         else earlier_.push_back(std::move(each));
     }
     number_by_path();
@@ -88,12 +89,14 @@ void durable_row::drop_late_beginnings() {
     number_by_path();
 }
 
-/// Result: when.
-double durable_row::note_cut(const digest128& path, const digest128& function) {
+/// `after`: what took effect last, where that matters. Result: when.
+double durable_row::note_cut(const digest128& path, const digest128& function,
+                             const digest128& after) {
     step_record record;
     record.kind = step_kind::cut;
     record.path = path;
     record.content = function;
+    record.part = after;
     record.at = std::max(clock_, real_clock());
     record.name = "deadline";
     const double at = record.at;
@@ -132,7 +135,7 @@ void durable_row::wake(branch_wait& self) noexcept {
 
 void durable_row::cut(branch_wait& waiting, double at) noexcept {
     clock_ = std::max(clock_, at);
-    took_effect();
+    took_effect(waiting.path);
     waiting.cut = true;
     wake(waiting);
 }
@@ -229,7 +232,7 @@ void durable_row::grant(arrival& first, double at) noexcept {
     first.turn.notify();
     if (first.is_part) return settle();
     clock_ = std::max(clock_, at);
-    took_effect();
+    took_effect(first.path);
     ++running_;
 }
 
@@ -237,18 +240,24 @@ void durable_row::grant(arrival& first, double at) noexcept {
 void durable_row::go_on() noexcept {
     while (running_ == 0 && !closed_) {
         if (settling_) return;
+        if (!replays()) forget_slice_cuts();
         if (replays()) {
             if (!replay_next()) return;
+        } else if (!idle_parts_.empty()) {
+            // Of a step whose end is not recorded, and that must not ask.
+            if (is_at_rest()) (void)release_part({});
+            return;
         } else if (replay_) {
             return end_of_records();
         } else if (!arrivals_.empty()) {
             if (!arrivals_.front()->ready) return;
             grant(*arrivals_.front(), arrivals_.front()->at);
         } else if (!cut_next_function() && !cut_next()) {
-            if (at_work_ == 0 && only_parked()) end_parked();
+            if (only_parked() && is_at_rest()) end_parked();
             return;
         }
     }
+    if (!slice_cuts_.empty()) cut_recorded_functions();
 }
 
 /// False: it is not there yet.
@@ -282,7 +291,7 @@ bool durable_row::replay_next() noexcept {
         if (function != running_functions_.end() && function->second) {
             go_to_next();
             clock_ = std::max(clock_, record.at);
-            took_effect();
+            took_effect(record.path);
             function->second->cut();
             has_settled_ = false;
             if (replay_) replay_->note_effect(record);

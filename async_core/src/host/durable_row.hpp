@@ -16,6 +16,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -210,21 +211,25 @@ private:
     [[nodiscard]] bool release_part(const ports::digest128& next) noexcept;
     /// Time does not pass until all that is recorded has been repeated.
     [[nodiscard]] bool time_stands_still() const noexcept {
-        return !goes_beyond_ && (replays() || !clocks_.empty());
+        return !goes_beyond_ && (replays() || !clocks_.empty() || !slice_cuts_.empty());
     }
     [[nodiscard]] double real_clock() const;
     void begin_clock() noexcept { began_ = loop_.now(); }
     void advance_clock();
     void note_computing();
-    void took_effect() noexcept;
+    void took_effect(const ports::digest128& path) noexcept;
     void go_on() noexcept;
     void arrive(arrival& self);
     void leave(arrival& self) noexcept;
     void grant(arrival& first, double at) noexcept;
     void cut(branch_wait& waiting, double at) noexcept;
-    double note_cut(const ports::digest128& path, const ports::digest128& function = {});
+    double note_cut(const ports::digest128& path, const ports::digest128& function = {},
+                    const ports::digest128& after = {});
     [[nodiscard]] bool cut_next_function() noexcept;
     void cut_recorded_functions() noexcept;
+    [[nodiscard]] bool has_taken_effect(const ports::digest128& path) const;
+    [[nodiscard]] static bool is_cut_by_slices(const ports::step_record& record) noexcept;
+    void forget_slice_cuts() noexcept;
     [[nodiscard]] bool read_beginning(const ports::step_record& record);
     [[nodiscard]] static bool is_of_one_not_begun(const ports::step_record& record) noexcept;
     [[nodiscard]] bool replay_next() noexcept;
@@ -250,6 +255,9 @@ private:
     std::map<ports::digest128, running_function*> running_functions_;
     std::list<ports::digest128> overdue_functions_; ///< their time is over
     std::set<ports::digest128> never_began_;
+    /// Of functions, in their order: where branches ran, by the number of slices.
+    std::deque<ports::step_record> slice_cuts_;
+    ports::digest128 last_effect_{}; ///< the path of the record that took effect last
     /// By the number of slices: where the clock advanced, or how long a branch has computed.
     std::deque<ports::step_record> clocks_;
     struct recorded_part {
@@ -285,6 +293,7 @@ private:
         coro::wait_point granted;
     };
     std::multimap<std::size_t, part_turn*> part_turns_; ///< by their place in earlier_
+    void pass_rounds(int left) noexcept;
     class settle_timer final : public coro::timer_node {
     public:
         explicit settle_timer(durable_row& row) noexcept : row_(row) {}
@@ -294,6 +303,7 @@ private:
         durable_row& row_;
     };
     settle_timer settles_{*this};
+    std::shared_ptr<bool> lives_ = std::make_shared<bool>(true); ///< for what is posted
     bool settling_ = false; ///< what follows from the last part may not have followed yet
     bool has_settled_ = false;
     [[nodiscard]] bool is_at_rest() noexcept;

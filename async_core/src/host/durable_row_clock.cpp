@@ -76,7 +76,8 @@ void durable_row::note_computing() {
     noted_ = computed_;
 }
 
-void durable_row::took_effect() noexcept {
+void durable_row::took_effect(const ports::digest128& path) noexcept {
+    last_effect_ = path;
     beyond_since_.reset();
     try {
         note_computing();

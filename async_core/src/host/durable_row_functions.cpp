@@ -45,29 +45,44 @@ void durable_row::cut_function(const digest128& path) noexcept {
                 overdue_functions_.push_back(path);
                 return go_on();
             }
-            if (replays()) return found->second->cut();
-            clock_ = std::max(clock_, note_cut({cut_after_slices, slices_}, path));
+            if (replays() || !slice_cuts_.empty()) return found->second->cut();
+            clock_ = std::max(clock_, note_cut({cut_after_slices, slices_}, path, last_effect_));
         } catch (...) { // no memory: it is cut without a record
         }
     }
     found->second->cut();
 }
 
-/// A slice has ended: functions that were cut after as many slices are cut now.
+bool durable_row::is_cut_by_slices(const ports::step_record& record) noexcept {
+    return record.kind == ports::step_kind::cut && !record.content.is_zero() &&
+           record.path.high == cut_after_slices;
+}
+
+bool durable_row::has_taken_effect(const digest128& path) const {
+    const auto found = by_path_.find(path);
+    return found == by_path_.end() || found->second < next_;
+}
+
+/// A slice has ended, or a record has taken effect: functions that were cut after that are cut now.
 void durable_row::cut_recorded_functions() noexcept {
-    while (replays() && !closed_) {
-        const ports::step_record& record = earlier_[next_];
-        const bool is_next = record.kind == ports::step_kind::cut && !record.content.is_zero() &&
-                             record.path.high == cut_after_slices && record.path.low <= slices_;
-        if (!is_next) return;
-        const auto function = running_functions_.find(record.content);
-        ++next_;
-        clock_ = std::max(clock_, record.at);
+    while (!slice_cuts_.empty() && !closed_) {
+        const ports::step_record& next = slice_cuts_.front();
+        if (next.path.low > slices_ || !has_taken_effect(next.part)) return;
+        const auto function = running_functions_.find(next.content);
+        clock_ = std::max(clock_, next.at);
+        if (replay_) replay_->note_effect(next);
+        slice_cuts_.pop_front();
         if (!time_stands_still() && !goes_beyond_) begin_clock();
-        took_effect();
-        if (replay_) replay_->note_effect(record);
+        took_effect(last_effect_);
         if (function != running_functions_.end() && function->second) function->second->cut();
     }
+}
+
+/// No branch computes any more, and nothing else is recorded: they ended before they were cut.
+void durable_row::forget_slice_cuts() noexcept {
+    if (slice_cuts_.empty()) return;
+    slice_cuts_.clear();
+    if (!time_stands_still() && !goes_beyond_) begin_clock();
 }
 
 void durable_row::note_not_begun(const digest128& path) noexcept {
@@ -107,12 +122,12 @@ bool durable_row::cut_next_function() noexcept {
     overdue_functions_.pop_front();
     const auto found = running_functions_.find(path);
     if (found == running_functions_.end() || !found->second) return true;
+    const digest128 of_cut = step_path::inside(path, step_path::part::wait, 0);
     try {
-        clock_ =
-            std::max(clock_, note_cut(step_path::inside(path, step_path::part::wait, 0), path));
+        clock_ = std::max(clock_, note_cut(of_cut, path));
     } catch (...) { // no memory: a repetition may not fit
     }
-    took_effect();
+    took_effect(of_cut);
     found->second->cut();
     return true;
 }

@@ -1,8 +1,11 @@
 // The parts of steps of a durable row: responses, results of tools, contexts, failures.
 #include "durable_row.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,6 +16,9 @@ namespace {
 
 /// The next tick of the loop's timers: what is posted now runs before.
 constexpr auto time_to_settle = std::chrono::milliseconds(1);
+/// Rounds of the loop after that, for what wakes something else: on a loaded loop a tick may be one
+/// round.
+constexpr int rounds_to_settle = 8;
 
 } // namespace
 
@@ -159,11 +165,22 @@ bool durable_row::is_at_rest() noexcept {
     return has_settled_;
 }
 
-void durable_row::settle_timer::on_timer() noexcept {
-    row_.settling_ = false;
-    row_.has_settled_ = true;
-    row_.go_on();
-    row_.has_settled_ = false;
+void durable_row::settle_timer::on_timer() noexcept { row_.pass_rounds(rounds_to_settle); }
+
+void durable_row::pass_rounds(int left) noexcept {
+    if (left != 0) {
+        try {
+            boost::asio::post(loop_.get_executor(), [this, left, alive = std::weak_ptr(lives_)] {
+                if (!alive.expired()) pass_rounds(left - 1);
+            });
+            return;
+        } catch (...) { // no memory: what follows may come later than it should
+        }
+    }
+    settling_ = false;
+    has_settled_ = true;
+    go_on();
+    has_settled_ = false;
 }
 
 } // namespace heddle::host

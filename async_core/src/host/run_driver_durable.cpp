@@ -76,9 +76,10 @@ std::unique_ptr<durable_effect> run_driver::begin_step(
     }
     step->recorded = *recorded;
     if (row_->functions().are_numbered(step->self.path())) step->self.note_numbered();
-    // Where parts are kept, what is recorded may be inside of it.
-    step->withheld = row_->only_replays() && !step->recorded &&
-                     (row_->closed() || !row_->has_parts(step->self.path()));
+    // Where parts are kept, or functions have begun, what is recorded may be inside of it.
+    const bool has_begun =
+        row_->has_parts(step->self.path()) || row_->functions().any(step->self.path());
+    step->withheld = row_->only_replays() && !step->recorded && (row_->closed() || !has_begun);
     if (step->withheld) return step;
     const ports::step_record* const known = step->recorded;
     const bool again = !known || step->how == replay_class::redo ||

@@ -60,6 +60,11 @@ const std::vector<std::string>& computing_programs() {
         "(parallel (timeout 0.4 (let loop ((i 0)) (loop (+ i 1))) 'cut) (agent (lambda () 1) 2))",
         "(parallel (timeout 1 (let loop ((i 0)) (if (< i 3000000) (loop (+ i 1)) i)) 'cut) (fetch "
         "1) (progn (fetch 2) (timeout 0.3 (let loop ((i 0)) (loop (+ i 1))) 'cut)))",
+        // Functions that are cut while what has arrived waits until they do not compute any more.
+        "(parallel (try (within (lambda () (let loop ((i 0)) (loop (+ i 1)))) 200) (catch (e) "
+        "'cut)) (fetch 1) (progn (fetch 2) (fetch 3)))",
+        "(let ((n 0)) (list (parallel (try (within (lambda () (let loop ((i 0)) (set! n (+ n 1)) (loop (+ i 1)))) "
+        "200) (catch (e) 'cut)) (map (lambda (i) (fetch i)) (range 4))) (fetch n)))",
     };
     return all;
 }
@@ -79,6 +84,20 @@ void expect_the_same_value(const std::string& body, std::uint64_t schedules) {
         row_process replay(seed + 2000, first.log->all);
         replay.log->replays = true;
         ASSERT_EQ(replay.run(body), value) << body << " seed " << seed;
+    }
+}
+
+/// A row that was stopped is looked at: it ends where its records do.
+void expect_to_end_with_the_records(const std::string& body, std::size_t step) {
+    row_process first(7);
+    (void)first.run(body);
+    for (std::size_t kept = 0; kept <= first.log->all.size(); kept += step) {
+        row_process replay(55, {first.log->all.begin(),
+                                first.log->all.begin() + static_cast<std::ptrdiff_t>(kept)});
+        replay.log->replays = true;
+        const std::string seen = replay.run(body);
+        ASSERT_EQ(seen.find("does not fit"), std::string::npos) << seen << kept << " of " << body;
+        ASSERT_NE(seen, "not ended") << kept << " of " << body;
     }
 }
 
@@ -114,6 +133,10 @@ TEST(repeated_steps, of_rows_that_are_stopped_go_on_and_are_replayed) {
         expect_to_go_on(body, is_soak() ? 20 : 2, is_soak() ? 1 : 2);
     for (const std::string& body : computing_programs())
         expect_to_go_on(body, is_soak() ? 5 : 1, is_soak() ? 1 : 7);
+}
+
+TEST(repeated_steps, of_rows_that_are_stopped_are_looked_at) {
+    for (const std::string& body : programs()) expect_to_end_with_the_records(body, 1);
 }
 
 // The row waited for ever: the function was to begin before the end of the step in which it does.

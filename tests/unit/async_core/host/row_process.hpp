@@ -109,19 +109,25 @@ private:
     lang::builtin row_{"later", "x", 1, 1, lang::builtin_kind::effect, nullptr, "x", "", "test"};
 };
 
-/// (within f): (f), as a part of the step.
+/// (within f [milliseconds]): (f), as a part of the step, which gives it so much time.
 class within final : public effect_handler {
 public:
     const lang::builtin& row() const noexcept override { return row_; }
     coro::task<result<lang::value>> run(effect_call call) override {
         lang::value callee = call.request.arguments[0];
+        if (call.request.arguments.size() > 1 && !call.context.step->is_repeated()) {
+            const std::chrono::milliseconds time(call.request.arguments[1].as_integer());
+            call.context =
+                call.context.with_deadline(coro::deadline(call.context.loop->now() + time));
+        }
         result<lang::value> ended =
             co_await call.session.call_within(std::move(callee), {}, call.scope, call.context);
         co_return ended;
     }
 
 private:
-    lang::builtin row_{"within", "f", 1, 1, lang::builtin_kind::effect, nullptr, "f", "", "test"};
+    lang::builtin row_{
+        "within", "f [milliseconds]", 1, 2, lang::builtin_kind::effect, nullptr, "f", "", "test"};
 };
 
 /// (agent f requests [functions]): a task whose model calls functions of the program. Each request
