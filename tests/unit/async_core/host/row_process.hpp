@@ -109,7 +109,7 @@ private:
     lang::builtin row_{"later", "x", 1, 1, lang::builtin_kind::effect, nullptr, "x", "", "test"};
 };
 
-/// (within f [milliseconds]): (f), as a part of the step, which gives it so much time.
+/// (within f [milliseconds]): (f), as a part of the step, which limits it to so much time.
 class within final : public effect_handler {
 public:
     const lang::builtin& row() const noexcept override { return row_; }
