@@ -30,8 +30,11 @@ protected:
         sent = model.counters().requests;
     }
     std::vector<std::string> command(model_thread& model, const std::string& folder) {
-        return {"run",           path("m.heddle"), "--run",     path(folder), "--model",
-                "openai:gpt-4o", "--base-url",     model.url(), "-i",         "n:=1"};
+        std::vector<std::string> words{
+            "run",           path("m.heddle"), "--run",     path(folder), "--model",
+            "openai:gpt-4o", "--base-url",     model.url(), "-i",         "n:=1"};
+        words.insert(words.end(), options.begin(), options.end());
+        return words;
     }
     /// `value`: of both, unless it depends on chance. The last request is sent again.
     void expect_to_fit(const std::string& value = {}) const {
@@ -57,6 +60,7 @@ protected:
         return printed.size() < 3 ? printed : "[" + printed.substr(1, printed.size() - 3) + "]";
     }
 
+    std::vector<std::string> options; ///< of the runs, besides
     child_result whole;
     child_result whole_replayed;
     child_result ended;
@@ -248,6 +252,65 @@ TEST_F(kept_parts, that_share_a_limit_count_in_their_turn) {
         (define (main n) (let* ((said (content (tell))) (end (content (last)))) (list said end))))",
              8);
     expect_to_fit("(\"done\" \"end\")");
+}
+
+// The time of `timed` ended where nothing of that was recorded; then a function of the program runs.
+constexpr const char* naps = R"(
+    (define (main n)
+      (let* ((said (content (top "top"))) (end (content (last)))) (list said end napped)))
+    (define napped 0)
+    (deftool nap (params (what string)) (description "waits")
+      (progn (set! napped (+ napped 1)) (sleep 0.2) "woke"))
+    (defatom last (params) (instructions "last"))
+)";
+
+TEST_F(kept_parts, that_wait_for_their_place_end_with_the_time_of_their_task) {
+    options = {"--concurrency", "2"};
+    run_both(R"json({"rules": [
+        {"match": {"user": "^timed"},
+         "tool_calls": [{"name": "nap", "arguments": {"what": "a"}},
+                        {"name": "nap", "arguments": {"what": "b"}},
+                        {"name": "nap", "arguments": {"what": "c"}},
+                        {"name": "nap", "arguments": {"what": "d"}},
+                        {"name": "nap", "arguments": {"what": "e"}}]},
+        {"match": {"tool": "woke"}, "text": "done"},
+        {"match": {"user": "^top", "tool": "^$"},
+         "tool_calls": [{"name": "timed", "arguments": {"q": "x"}}]},
+        {"match": {"user": "^top"}, "tool_calls": [{"name": "nap", "arguments": {"what": "f"}}]},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})json",
+             std::string(naps) + R"(
+        (defatom timed (params q) (instructions "timed {{q}}") (tools (nap)) (timeout 0.3))
+        (defatom asked (params q) (instructions "{{q}}") (tools (timed nap)))
+        ;; What arrives in the other branch delays the end of functions whose time is over.
+        (define (top q)
+          (first (parallel (asked q) (loop 200 (sleep 0.001))))))",
+             5);
+    expect_to_fit();
+    EXPECT_EQ(all_requests, 5U);
+}
+
+TEST_F(kept_parts, that_begin_after_the_time_of_their_task_end_there) {
+    run_both(R"json({"rules": [
+        {"match": {"user": "^timed", "tool": "^$"}, "delay_ms": 250,
+         "tool_calls": [{"name": "sub", "arguments": {"q": "x"}}]},
+        {"match": {"tool": "woke"}, "text": "done"},
+        {"match": {"user": "^top", "tool": "^$"},
+         "tool_calls": [{"name": "timed", "arguments": {"q": "x"}},
+                        {"name": "timed", "arguments": {"q": "y"}}]},
+        {"match": {"user": "^top"}, "tool_calls": [{"name": "nap", "arguments": {"what": "d"}}]},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})json",
+             std::string(naps) + R"(
+        (defatom sub (params q) (instructions "sub {{q}}"))
+        (defatom timed (params q) (instructions "timed {{q}}") (tools (sub)) (timeout 0.4))
+        (defatom asked (params q) (instructions "{{q}}") (tools (timed nap)))
+        ;; The response comes in time, and takes effect when no branch computes any more.
+        (define (top q)
+          (first (parallel (asked q)
+                   (progn (sleep 0.2)
+                          (timeout 0.4 (let loop ((i 0)) (loop (+ i 1))) 'computed))))))",
+             6);
+    expect_to_fit("(\"done\" \"end\" 1)");
+    EXPECT_EQ(all_requests, 6U);
 }
 
 } // namespace

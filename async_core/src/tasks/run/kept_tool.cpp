@@ -1,5 +1,6 @@
 #include "tasks/run/kept_tool.hpp"
 
+#include "tasks/run/kept_end.hpp"
 #include "tasks/run/kept_failure.hpp"
 #include "tasks/run/part_digest.hpp"
 #include "tasks/run/subtasks.hpp"
@@ -29,20 +30,6 @@ namespace {
     return *std::move(body);
 }
 
-/// Which task's time has ended a function of the program is kept: the function runs again, but time
-/// does not pass again.
-[[nodiscard]] coro::task<error> cut_function(task_runner* runner, ports::digest128 content,
-                                             std::string name, const task_time* time, error failure,
-                                             coro::call_context context) {
-    const std::optional<ports::kept_part> before = co_await context.step->take(content, context);
-    if (before && before->is_failure)
-        co_return decode_failure(runner->session().memory(), before->body, *time);
-    auto body = encode_failure(failure, *time);
-    if (body && context.step->may_ask())
-        co_await context.step->keep_failure(content, std::move(name), *std::move(body));
-    co_return failure;
-}
-
 } // namespace
 
 coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
@@ -55,11 +42,20 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
     const bool is_function = one->declared.body != nullptr;
     if (!context.step || is_function || is_done_again) {
         const std::string function = is_function ? one->declared.name : std::string();
+        if (context.step && is_function) {
+            kept_end beginning(runner->session().memory(), *time, context,
+                               part_digest::of("end of time before " + asked->id), function);
+            std::optional<error> over = co_await beginning.check();
+            if (over) co_return *std::move(over);
+        }
         result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
         if (context.step && is_function && !ended && ended.error().is_cancelled()) {
-            error cut = co_await cut_function(runner, digest_of(*asked), function, time,
-                                              std::move(ended).error(), context);
-            co_return cut;
+            // Which task's time has ended the function is kept: it runs again, but time does not pass
+            // again.
+            kept_end cut(runner->session().memory(), *time, context, digest_of(*asked), function);
+            std::optional<error> before = co_await cut.recorded();
+            if (before) co_return *std::move(before);
+            co_await cut.keep(ended.error());
         }
         co_return ended;
     }

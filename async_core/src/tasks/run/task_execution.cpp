@@ -60,6 +60,10 @@ exhausted_resource cut_call(const ports::chat_response& response,
 coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_call call) {
     task_execution execution(runner, std::move(call));
     if (auto begun = execution.begin(); !begun) co_return std::move(begun).error();
+    if (execution.call_.context.step) {
+        verdict over = co_await execution.check_time("begin");
+        if (over) co_return *std::move(over);
+    }
     if (execution.waits_for_preparation()) {
         verdict ended = co_await execution.prepare();
         if (ended) co_return *std::move(ended);
@@ -85,8 +89,10 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
         if (execution.model_.must_reserve()) {
             result<std::optional<spent_budget>> reserved = co_await execution.reserve();
             if (!reserved) {
-                if (execution.call_.context.step)
-                    co_await execution.keep_end_of_time(reserved.error());
+                if (execution.call_.context.step) {
+                    kept_end place = execution.end_of_time();
+                    co_await place.keep(reserved.error());
+                }
                 co_return execution.end_.refuse(std::move(reserved).error());
             }
             if (*reserved) *reserved = execution.model_.ask_cache_instead(**std::move(reserved));
@@ -138,8 +144,8 @@ result<void> task_execution::begin() {
     note_unused();
     if (!choices_.executor()) choose_history();
     if (!choices_.executor() && !chain_.outer) model_.open_stream();
-    if (auto stop = time_.context().stop_error()) return *std::move(stop);
     if (ports::step_memory* const step = call_.context.step) number_ = step->begin_task();
+    else if (auto stop = time_.context().stop_error()) return *std::move(stop);
     begin_session();
     if (context_preparer* preparer = runner_.parts().context) {
         const bool inherits = chain_.outer && chain_.outer->files;
@@ -235,8 +241,9 @@ context_request task_execution::wanted_context() const {
 }
 
 result<void> task_execution::make_request() {
-    if (auto stop = time_.context().stop_error()) {
-        if (!time_.is_over(*stop)) return *std::move(stop);
+    if (!call_.context.step) { // else see check_time()
+        auto stop = time_.context().stop_error();
+        if (stop && !time_.is_over(*stop)) return *std::move(stop);
     }
     if (chain_.files) {
         for (const std::string& each : chain_.files->warnings) warn(each);
@@ -259,6 +266,10 @@ result<void> task_execution::make_request() {
 // ---------------------------------------------------------------- in place of a model
 
 coro::task<result<lang::value>> task_execution::run_executor() {
+    if (call_.context.step) {
+        verdict over = co_await check_time();
+        if (over) co_return *std::move(over);
+    }
     executor_request wanted;
     wanted.session = &runner_.session();
     wanted.call = &call_;
@@ -294,42 +305,31 @@ task_execution::verdict task_execution::accept(result<executor_answer> done) {
 // ---------------------------------------------------------------- a request
 
 task_execution::verdict task_execution::check_limits() {
-    // A task with a cache of responses may never wait: its time is looked at here.
-    if (auto stop = time_.context().stop_error())
-        return end_.take_error(std::move(*stop).with_attempts(0));
+    if (!call_.context.step) { // else see check_time()
+        // A task with a cache of responses may never wait: its time is looked at here.
+        if (auto stop = time_.context().stop_error())
+            return end_.take_error(std::move(*stop).with_attempts(0));
+    }
     const auto reached =
         session_.check(dialog_.request(), choices_.provider()->max_requests_at_once());
     if (!reached) return std::nullopt;
     return end_.exhaust(*reached);
 }
 
-ports::digest128 task_execution::end_of_time() const {
+kept_end task_execution::end_of_time(std::string_view where) const {
     part_digest digest("end of time");
     digest.add(call_.task->declared.name);
     digest.add(std::to_string(number_) + ' ' + std::to_string(requests_));
-    return digest.value();
+    if (!where.empty()) digest.add(where);
+    return {runner_.session().memory(), time_, time_.context(), digest.value(),
+            call_.task->declared.name};
 }
 
-coro::task<task_execution::verdict> task_execution::check_time() {
-    const coro::call_context context = time_.context();
-    const std::optional<ports::kept_part> before =
-        co_await context.step->take(end_of_time(), context);
-    if (before && before->is_failure) {
-        error kept = decode_failure(runner_.session().memory(), before->body, time_);
-        co_return end_.take_error(std::move(kept).with_attempts(0));
-    }
-    auto stop = context.stop_error();
-    if (!stop) co_return std::nullopt;
-    co_await keep_end_of_time(*stop);
-    co_return end_.take_error(std::move(*stop).with_attempts(0));
-}
-
-coro::task<void> task_execution::keep_end_of_time(error stop) {
-    ports::step_memory& step = *call_.context.step;
-    if (!stop.is_cancelled() || !step.may_ask()) co_return;
-    auto body = encode_failure(stop, time_);
-    if (body)
-        co_await step.keep_failure(end_of_time(), call_.task->declared.name, *std::move(body));
+coro::task<task_execution::verdict> task_execution::check_time(std::string_view where) {
+    kept_end place = end_of_time(where);
+    std::optional<error> ended = co_await place.check();
+    if (!ended) co_return std::nullopt;
+    co_return end_.take_error(std::move(*ended).with_attempts(0));
 }
 
 coro::task<result<std::optional<spent_budget>>> task_execution::reserve() {
@@ -399,10 +399,17 @@ task_execution::verdict task_execution::take_json(std::string text, bool cut) {
 
 coro::task<task_execution::verdict> task_execution::check_response() {
     lang::metered_work work = [this](lang::work_meter& meter) { check_.run(meter); };
+    std::optional<kept_end> place;
+    if (call_.context.step) place.emplace(end_of_time("check"));
+    if (place) {
+        std::optional<error> ended = co_await place->recorded();
+        if (ended) co_return end_.refuse(*std::move(ended), check_.give_up());
+    }
     result<void> checked =
         co_await run_in_turns(runner_.session(), std::move(work), time_.context());
-    if (!checked) co_return end_.refuse(std::move(checked).error(), check_.give_up());
-    co_return end_check();
+    if (checked) co_return end_check();
+    if (place) co_await place->keep(checked.error());
+    co_return end_.refuse(std::move(checked).error(), check_.give_up());
 }
 
 task_execution::verdict task_execution::end_check() {

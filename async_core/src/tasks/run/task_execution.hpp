@@ -5,6 +5,7 @@
 #include "tasks/run/execution_end.hpp"
 #include "tasks/run/execution_report.hpp"
 #include "tasks/run/filled_prompt.hpp"
+#include "tasks/run/kept_end.hpp"
 #include "tasks/run/model_call.hpp"
 #include "tasks/run/model_dialog.hpp"
 #include "tasks/run/response_check.hpp"
@@ -62,10 +63,9 @@ private:
     [[nodiscard]] verdict check_limits();
     /// In a durable step, before each request: whether the time of the task ends here, or has ended
     /// here in an earlier execution.
-    [[nodiscard]] coro::task<verdict> check_time();
-    [[nodiscard]] ports::digest128 end_of_time() const;
-    /// Keeps that it has ended here.
-    [[nodiscard]] coro::task<void> keep_end_of_time(error stop);
+    [[nodiscard]] coro::task<verdict> check_time(std::string_view where = {});
+    /// `where`: besides before a request.
+    [[nodiscard]] kept_end end_of_time(std::string_view where = {}) const;
     /// Waits for the budgets: see model_call::reserve.
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve();
     /// Until other requests below the same task leave room for the next; then check_limits() again.

@@ -3,7 +3,9 @@
 #include "tasks/output/in_turns.hpp"
 #include "tasks/output/message_json.hpp"
 #include "tasks/run/clause_call.hpp"
+#include "tasks/run/kept_end.hpp"
 #include "tasks/run/kept_tool.hpp"
+#include "tasks/run/part_digest.hpp"
 #include "tasks/run/step_parts.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
@@ -89,6 +91,10 @@ public:
                                                              coro::call_context context);
 
 private:
+    /// Begins in the turn of a place, in a durable step.
+    [[nodiscard]] coro::task<result<void>> take_place(turn_places::place& own,
+                                                      const called_tool& called,
+                                                      coro::call_context context);
     [[nodiscard]] coro::task<result<void>> run(called_tool& called, const lang::scope_ref& scope,
                                                coro::call_context context);
     /// Value or error of what a model called. Errors: the tool's and the workflow's.
@@ -114,7 +120,7 @@ coro::task<result<void>> turn_run::run_beside_others(std::size_t index, step_par
     step_parts::part part(*parts, index);
     context = part.open(context);
     turn_places::place own(*places);
-    result<void> begun = co_await own.begin(context);
+    result<void> begun = co_await take_place(own, turn_.calls()[index], context);
     if (!begun) co_return begun;
     host::side_call place(runner_.session(), of_.scope);
     begun = co_await place.begin(context);
@@ -123,6 +129,21 @@ coro::task<result<void>> turn_run::run_beside_others(std::size_t index, step_par
     if (!ran) co_return ran;
     const result<void> left = co_await place.end(context);
     co_return left;
+}
+
+coro::task<result<void>> turn_run::take_place(turn_places::place& own, const called_tool& called,
+                                              coro::call_context context) {
+    if (!own.must_wait()) {
+        result<void> begun = co_await own.begin(context);
+        co_return begun;
+    }
+    kept_end wait(runner_.session().memory(), time_, context,
+                  part_digest::of("end of time in front of a place"), called.asked.name);
+    std::optional<error> ended = co_await wait.recorded();
+    if (ended) co_return *std::move(ended);
+    result<void> begun = co_await own.begin(context);
+    if (!begun) co_await wait.keep(begun.error());
+    co_return begun;
 }
 
 coro::task<result<void>> turn_run::run(called_tool& called, const lang::scope_ref& scope,

@@ -31,6 +31,8 @@ public:
         place(const place&) = delete;
         place& operator=(const place&) = delete;
 
+        /// Whether begin() would wait, of a step that is durable.
+        [[nodiscard]] bool must_wait() const noexcept { return of_.bounds_ && of_.free_ == 0; }
         /// Waits for the place. Errors: cancelled or the deadline error, of `context`.
         [[nodiscard]] coro::task<result<void>> begin(coro::call_context context);
 

@@ -1,0 +1,31 @@
+#include "tasks/run/kept_end.hpp"
+
+#include "tasks/run/kept_failure.hpp"
+
+#include <heddle/ports/step_memory.hpp>
+
+#include <utility>
+
+namespace heddle::tasks {
+
+coro::task<std::optional<error>> kept_end::recorded() {
+    const std::optional<ports::kept_part> before = co_await context_.step->take(content_, context_);
+    if (!before || !before->is_failure) co_return std::nullopt;
+    co_return decode_failure(memory_, before->body, time_);
+}
+
+coro::task<std::optional<error>> kept_end::check() {
+    std::optional<error> ended = co_await recorded();
+    if (ended) co_return ended;
+    std::optional<error> stop = context_.stop_error();
+    if (stop) co_await keep(*stop);
+    co_return stop;
+}
+
+coro::task<void> kept_end::keep(error stop) {
+    if (!stop.is_cancelled() || !context_.step->may_ask()) co_return;
+    auto body = encode_failure(stop, time_);
+    if (body) co_await context_.step->keep_failure(content_, name_, *std::move(body));
+}
+
+} // namespace heddle::tasks
