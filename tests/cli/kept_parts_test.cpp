@@ -313,5 +313,90 @@ TEST_F(kept_parts, that_begin_after_the_time_of_their_task_end_there) {
     EXPECT_EQ(all_requests, 6U);
 }
 
+// A repetition does not know what was left of the budget, and must not ask.
+TEST_F(kept_parts, that_a_budget_refused_end_there_again) {
+    run_both(R"json({"rules": [
+        {"match": {"user": "^sub", "tool": "^$"},
+         "tool_calls": [{"name": "nap", "arguments": {"what": "a"}}]},
+        {"match": {"user": "^top", "tool": "^$"},
+         "tool_calls": [{"name": "sub", "arguments": {"q": "x"}},
+                        {"name": "nap", "arguments": {"what": "b"}}]},
+        {"match": "last", "text": "end", "delay_ms": 1000}]})json",
+             R"(
+        (defatom sub (params q) (instructions "sub {{q}}") (tools (nap)))
+        (defatom asked (params q) (instructions "{{q}}") (tools (sub nap)))
+        (define (main n)
+          (let* ((said (with ((concurrency 1) (max-calls 2)) (asked "top")))
+                 (end (content (last))))
+            (list (get said 'status) end napped)))
+        (define napped 0)
+        (deftool nap (params (what string)) (description "waits")
+          (progn (set! napped (+ napped 1)) (sleep 0.05) "woke"))
+        (defatom last (params) (instructions "last")))",
+             3);
+    expect_to_fit("(\"FAILED\" \"end\" 2)");
+    EXPECT_EQ(all_requests, 3U);
+}
+
+// The failure of `four` was passed on to the model, and a function has run after it.
+TEST_F(kept_parts, that_failed_before_a_function_are_not_asked_again_in_a_retry) {
+    scratch.file("m.heddle", std::string(naps) + R"(
+        (defatom four (params q) (instructions "four {{q}}"))
+        (defatom six (params q) (instructions "six {{q}}"))
+        (defatom five (params q) (instructions "five {{four(q)}} {{six(q)}}"))
+        (defatom asked (params q) (instructions "{{q}}") (tools (five nap)))
+        (define (top q) (asked q)))");
+    model_thread model(R"json({"rules": [
+        {"match": {"user": "^four"}, "text": "4",
+         "error": {"status": 400, "message": "no", "times": 1}},
+        {"match": {"user": "^six"}, "text": "6"},
+        {"match": {"user": "^five"}, "text": "5"},
+        {"match": {"user": "^top", "tool": "^$"},
+         "tool_calls": [{"name": "five", "arguments": {"q": "x"}}]},
+        {"match": {"tool": "woke"}, "text": "done",
+         "error": {"status": 400, "message": "no", "times": 1}},
+        {"match": {"user": "^top"}, "tool_calls": [{"name": "nap", "arguments": {"what": "d"}}]},
+        {"match": "last", "text": "end"}]})json");
+    const child_result failed = run_heddle(command(model, "kept"));
+    EXPECT_EQ(failed.code, 1) << failed.out;
+    const std::uint64_t before = model.counters().requests;
+    std::vector<std::string> again = command(model, "kept");
+    again.emplace_back("--retry-failed");
+    const child_result retried = run_heddle(again);
+    EXPECT_EQ(retried.code, 0) << retried.err;
+    EXPECT_EQ(retried.out, "(\"done\" \"end\" 1)\n");
+    EXPECT_EQ(model.counters().requests, before + 2) << "the turn that failed, and the last task";
+    EXPECT_EQ(run_heddle({"runs", "replay", path("kept")}).code, 0);
+}
+
+// The row stood still until the request that was repeated had its response, and the time of `timed`
+// passed, although its responses were there.
+TEST_F(kept_parts, with_their_responses_do_not_wait_for_what_is_asked_again) {
+    scratch.file("m.heddle", R"(
+        (deftool tidy (params (what string)) (description "tidies") (progn (sleep 0.01) "tidy"))
+        (defatom sub (params what) (instructions "sub {{what}}") (tools (tidy)))
+        (defatom timed (params q) (timeout 2) (instructions "{{q}}") (tools (sub)))
+        (defatom bad (params) (instructions "bad"))
+        (define (main n)
+          (let* ((f (spawn (content (bad)))) (t (timed "use them")))
+            (list (get t 'status) (await f)))))");
+    model_thread model(R"json({"rules": [
+        {"match": "^bad", "text": "good", "delay_ms": 3000,
+         "error": {"status": 400, "message": "no", "times": 1}},
+        {"match": {"user": "^sub", "tool": "^$"},
+         "tool_calls": [{"name": "tidy", "arguments": {"what": "x"}}]},
+        {"match": {"user": "^sub"}, "text": "did"},
+        {"match": {"user": "^use", "tool": "^$"},
+         "tool_calls": [{"name": "sub", "arguments": {"what": "a"}},
+                        {"name": "sub", "arguments": {"what": "b"}}]},
+        {"match": {"user": "^use"}, "text": "done"}]})json");
+    EXPECT_EQ(run_heddle(command(model, "kept")).code, 1);
+    std::vector<std::string> again = command(model, "kept");
+    again.emplace_back("--retry-failed");
+    const child_result retried = run_heddle(again);
+    EXPECT_EQ(retried.code, 0) << retried.err;
+    EXPECT_EQ(retried.out, "(\"COMPLETE\" \"good\")\n");
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -1,5 +1,7 @@
 #include "durable_row.hpp"
 
+#include "function_cuts.hpp"
+
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
 
@@ -42,7 +44,7 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
         if (each.kind == step_kind::request) spent_by_parts[each.path] += each.spent;
         if (read_beginning(each)) continue;
-        if (is_cut_by_slices(each)) slice_cuts_.push_back(std::move(each));
+        if (function_cuts::is_by_slices(each)) slice_cuts_.push_back(std::move(each));
         else if (each.kind == step_kind::clock) clocks_.push_back(std::move(each));
         else earlier_.push_back(std::move(each));
     }
@@ -50,9 +52,11 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
     drop_late_beginnings();
     take_parts();
     is_void_.resize(earlier_.size());
-    std::stable_sort(
-        clocks_.begin(), clocks_.end(),
-        [](const step_record& a, const step_record& b) { return a.path.low < b.path.low; });
+    const auto by_slices = [](const step_record& a, const step_record& b) {
+        return a.path.low < b.path.low;
+    };
+    std::stable_sort(clocks_.begin(), clocks_.end(), by_slices);
+    std::stable_sort(slice_cuts_.begin(), slice_cuts_.end(), by_slices);
     // What a step has cost is what its requests have and what its end has counted besides.
     for (step_record& each : earlier_) {
         if (each.kind != step_kind::answer && each.kind != step_kind::composed) continue;
@@ -89,15 +93,8 @@ void durable_row::drop_late_beginnings() {
     number_by_path();
 }
 
-/// `after`: what took effect last, where that matters. Result: when.
-double durable_row::note_cut(const digest128& path, const digest128& function,
-                             const digest128& after) {
-    step_record record;
+double durable_row::note_cut(step_record record) {
     record.kind = step_kind::cut;
-    record.path = path;
-    record.content = function;
-    record.part = after;
-    record.at = std::max(clock_, real_clock());
     record.name = "deadline";
     const double at = record.at;
     log_.note(std::move(record));
@@ -167,6 +164,7 @@ coro::task<result<void>> durable_row::replay_turn(const digest128& path) {
     arrive(self);
     go_on();
     co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
+    self.taken = true;
     co_return result<void>();
 }
 
@@ -197,6 +195,7 @@ coro::task<result<void>> durable_row::record_turn(step_record record, bool durab
     self.ready = true;
     go_on(); // its turn has come already if the evaluation was closed
     co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
+    self.taken = true;
     co_return kept;
 }
 
@@ -207,10 +206,15 @@ coro::task<void> durable_row::withhold(std::string name, bool runs) {
     }
     withheld_step self;
     self.name = std::move(name);
-    withheld_.push_back(&self);
+    const listed_step place(*this, withheld_, self);
     if (runs) --running_;
     go_on();
-    co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
+    try {
+        co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
+    } catch (...) { // no memory to wait
+        if (!closed_) ++running_;
+        throw;
+    }
 }
 
 void durable_row::arrive(arrival& self) {
@@ -231,6 +235,7 @@ void durable_row::grant(arrival& first, double at) noexcept {
     leave(first);
     first.turn.notify();
     if (first.is_part) return settle();
+    first.granted = true;
     clock_ = std::max(clock_, at);
     took_effect(first.path);
     ++running_;
@@ -324,8 +329,10 @@ bool durable_row::cut_next() noexcept {
     if (overdue_.empty()) return false;
     branch_wait& first = *overdue_.front();
     try {
-        const double at = note_cut(first.path);
-        cut(first, at);
+        step_record record;
+        record.path = first.path;
+        record.at = time_now();
+        cut(first, note_cut(std::move(record)));
     } catch (...) { // no memory: it is tried again when something happens
         return false;
     }
@@ -351,12 +358,10 @@ void durable_row::fail(std::string what) noexcept {
 coro::task<void> durable_row::park_step(coro::call_context context) {
     if (closed_) co_return;
     parked_step self{{}, context};
-    const auto place = parked_steps_.insert(parked_steps_.end(), &self);
-    --at_work_; // nothing comes of it in this process
+    const waiting_part idle(*this); // nothing comes of it in this process
+    const listed_step place(*this, parked_steps_, self);
     go_on();
     (void)co_await self.ended.wait(context);
-    if (!closed_) parked_steps_.erase(place);
-    ++at_work_;
 }
 
 bool durable_row::only_parked() const noexcept {
@@ -425,7 +430,8 @@ void durable_row::close() noexcept {
     while (!arrivals_.empty()) {
         arrival& each = *arrivals_.front();
         leave(each);
-        if (!each.is_part) ++running_;
+        each.granted = !each.is_part;
+        if (each.granted) ++running_;
         each.turn.notify();
     }
 }

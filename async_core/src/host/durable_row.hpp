@@ -10,6 +10,7 @@
 #include <heddle/host/step_log.hpp>
 #include <heddle/lang/branch_group.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -55,6 +56,10 @@ public:
     [[nodiscard]] double now() const noexcept { return clock_; }
     /// When the clock of the machine will be as late as `at` of the row's.
     [[nodiscard]] coro::deadline real_time(double at) const;
+    /// A branch is about to run: functions that were cut here are cut.
+    void slice_begins() noexcept {
+        if (!slice_cuts_.empty()) cut_recorded_functions();
+    }
     /// A slice is over. `bounded`: by a deadline, for which the clock advances although nothing
     /// arrives. `idle`: the branch waits for what computes elsewhere. `computes`: it goes on.
     void slice_ended(bool idle, bool bounded, bool computes);
@@ -142,9 +147,17 @@ public:
         if (expected != running_functions_.end()) expected->second = &function;
     }
     void end_function(const ports::digest128& path) noexcept;
+    /// It has ended, and what called it is at work again. Beside other parts, what follows from that
+    /// is to have followed before anything else takes effect.
+    void function_ended(bool of_part) noexcept {
+        begin_work();
+        if (of_part && !closed_) settle();
+    }
     /// The time of what called the function is over: it is cut when nothing else has arrived, or
-    /// at once while branches run, for it may be one that computes.
-    void cut_function(const ports::digest128& path) noexcept;
+    /// at once while branches run, for it may be one that computes. Result: it has to come to what
+    /// is recorded first, and gets that much time for it; `is_later`: it had that already.
+    [[nodiscard]] std::optional<coro::clock::duration> cut_function(const ports::digest128& path,
+                                                                    bool is_later) noexcept;
     /// The function had its turn, but was cancelled by then.
     void note_not_begun(const ports::digest128& path) noexcept;
     /// The same, in an earlier execution.
@@ -156,6 +169,19 @@ public:
     /// A part of the step has come to what an earlier execution did not come to. Waits until no
     /// record can take effect while it waits. Cancellation: returns.
     [[nodiscard]] coro::task<void> wait_beside(ports::digest128 step, coro::call_context context);
+
+    /// A part of a step that waits for its turn is not at work: if no other one is either, and the
+    /// records want something else first, they are not those of this program.
+    class waiting_part {
+    public:
+        explicit waiting_part(durable_row& row) noexcept : row_(row) { row_.end_work(); }
+        waiting_part(const waiting_part&) = delete;
+        waiting_part& operator=(const waiting_part&) = delete;
+        ~waiting_part() { row_.begin_work(); }
+
+    private:
+        durable_row& row_;
+    };
 
     /// What is asked of the parts of a step. `part`: of those side by side; zero: of none.
     struct asked_part {
@@ -184,7 +210,10 @@ private:
         explicit arrival(durable_row& row) noexcept : owner(row) {}
         arrival(const arrival&) = delete;
         arrival& operator=(const arrival&) = delete;
-        ~arrival() { owner.leave(*this); }
+        ~arrival() {
+            owner.leave(*this);
+            if (granted && !taken) owner.branch_waits(); // there was no memory to wait
+        }
 
         durable_row& owner;
         ports::digest128 path{};
@@ -192,6 +221,8 @@ private:
         bool ready = false;   ///< it may have its turn when it is the first
         bool waits = false;   ///< it is in arrivals_, at `place`
         bool is_part = false; ///< of a step: not at work until its turn
+        bool granted = false; ///< it counts as a branch that can run
+        bool taken = false;   ///< and that branch goes on
         coro::wait_point turn;
         std::list<arrival*>::iterator place{};
         std::optional<std::multimap<ports::digest128, arrival*>::iterator> by_path;
@@ -214,6 +245,7 @@ private:
         return !goes_beyond_ && (replays() || !clocks_.empty() || !slice_cuts_.empty());
     }
     [[nodiscard]] double real_clock() const;
+    [[nodiscard]] double time_now() const { return std::max(clock_, real_clock()); }
     void begin_clock() noexcept { began_ = loop_.now(); }
     void advance_clock();
     void note_computing();
@@ -223,15 +255,17 @@ private:
     void leave(arrival& self) noexcept;
     void grant(arrival& first, double at) noexcept;
     void cut(branch_wait& waiting, double at) noexcept;
-    double note_cut(const ports::digest128& path, const ports::digest128& function = {},
-                    const ports::digest128& after = {});
+    /// Result: when.
+    double note_cut(ports::step_record record);
+    double note_function_cut(const ports::digest128& path, const ports::digest128& function,
+                             double at, const ports::digest128& after = {});
     [[nodiscard]] bool cut_next_function() noexcept;
     void cut_recorded_functions() noexcept;
     [[nodiscard]] bool has_taken_effect(const ports::digest128& path) const;
-    [[nodiscard]] static bool is_cut_by_slices(const ports::step_record& record) noexcept;
+    [[nodiscard]] bool has_slice_cut(const ports::digest128& function) const noexcept;
+    [[nodiscard]] coro::clock::duration time_to_catch_up() const noexcept;
     void forget_slice_cuts() noexcept;
     [[nodiscard]] bool read_beginning(const ports::step_record& record);
-    [[nodiscard]] static bool is_of_one_not_begun(const ports::step_record& record) noexcept;
     [[nodiscard]] bool replay_next() noexcept;
     [[nodiscard]] bool cut_next() noexcept;
     void fail(std::string what) noexcept;
@@ -242,6 +276,24 @@ private:
     struct withheld_step {
         std::string name;
         coro::wait_point turn;
+    };
+
+    /// Where the row knows of a step that waits for its end, or for another process.
+    template <class Step>
+    class listed_step {
+    public:
+        listed_step(durable_row& row, std::list<Step*>& in, Step& step)
+            : row_(row), in_(in), place_(in.insert(in.end(), &step)) {}
+        listed_step(const listed_step&) = delete;
+        listed_step& operator=(const listed_step&) = delete;
+        ~listed_step() {
+            if (!row_.closed_) in_.erase(place_); // else the list is gone
+        }
+
+    private:
+        durable_row& row_;
+        std::list<Step*>& in_;
+        typename std::list<Step*>::iterator place_;
     };
 
     step_log& log_;
@@ -358,6 +410,7 @@ private:
     bool goes_beyond_ = false; ///< a branch has computed longer than is recorded
     std::uint64_t slices_ = 0;
     std::uint64_t computed_ = 0; ///< the last one of a branch that computes and has a deadline
+    double computed_at_ = 0;     ///< the clock then
     std::uint64_t noted_ = 0;    ///< the last one of which a record was made
     std::size_t running_ = 0;    ///< branches that can run
     std::size_t waits_ = 0;      ///< branches that are parked

@@ -34,8 +34,10 @@ double durable_row::real_clock() const {
 void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
     if (idle || closed_) return; // how often one looks at what computes elsewhere depends on chance
     ++slices_;
-    cut_recorded_functions();
-    if (bounded && computes) computed_ = slices_;
+    if (bounded && computes) {
+        computed_ = slices_;
+        computed_at_ = clock_;
+    }
     const bool is_recorded = !clocks_.empty();
     while (!clocks_.empty() && clocks_.front().path.low <= slices_) {
         clock_ = std::max(clock_, clocks_.front().at);
@@ -61,6 +63,7 @@ void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
 void durable_row::advance_clock() {
     clock_ = std::max(clock_, real_clock());
     computed_ = slices_;
+    computed_at_ = clock_;
     noted_ = 0;
     note_computing();
 }
@@ -71,7 +74,7 @@ void durable_row::note_computing() {
     step_record computed;
     computed.kind = step_kind::clock;
     computed.path = {0, computed_};
-    computed.at = clock_;
+    computed.at = computed_at_; // not that of what takes effect now
     log_.note(std::move(computed));
     noted_ = computed_;
 }

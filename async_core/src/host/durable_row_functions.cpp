@@ -1,25 +1,14 @@
 // Functions of the program that run inside of the steps of a durable row.
 #include "durable_row.hpp"
 
+#include "function_cuts.hpp"
 #include "step_path.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <chrono>
 #include <utility>
 
 namespace heddle::host {
-
-namespace {
-
-/// The first half of the path of a cut that came while branches ran; the second: how many slices
-/// had ended.
-constexpr std::uint64_t cut_after_slices = 1;
-/// The same of a function that did not begin.
-constexpr std::uint64_t not_begun = 2;
-/// The same of one that began all the same when the step was continued.
-constexpr std::uint64_t begun_later = 3;
-
-} // namespace
 
 using ports::digest128;
 
@@ -36,26 +25,54 @@ void durable_row::end_function(const digest128& path) noexcept {
     overdue_functions_.remove(path);
 }
 
-void durable_row::cut_function(const digest128& path) noexcept {
+std::optional<coro::clock::duration> durable_row::cut_function(const digest128& path,
+                                                               bool is_later) noexcept {
     const auto found = running_functions_.find(path);
-    if (found == running_functions_.end() || !found->second) return;
+    if (found == running_functions_.end() || !found->second) return std::nullopt;
+    const bool catches_up = replays() || !slice_cuts_.empty();
+    if (catches_up && !is_later && !closed_) return time_to_catch_up();
     if (!closed_ && !replay_) {
         try {
-            if (running_ == 0) {
+            const bool is_recorded = has_slice_cut(path);
+            if (running_ == 0 || is_recorded) {
                 overdue_functions_.push_back(path);
-                return go_on();
+                if (!is_recorded) go_on();
+                return std::nullopt;
             }
-            if (replays() || !slice_cuts_.empty()) return found->second->cut();
-            clock_ = std::max(clock_, note_cut({cut_after_slices, slices_}, path, last_effect_));
+            // The row's time, while what is recorded has not taken effect.
+            const double at = catches_up ? clock_ : time_now();
+            clock_ =
+                note_function_cut({function_cuts::after_slices, slices_}, path, at, last_effect_);
         } catch (...) { // no memory: it is cut without a record
         }
     }
     found->second->cut();
+    return std::nullopt;
 }
 
-bool durable_row::is_cut_by_slices(const ports::step_record& record) noexcept {
-    return record.kind == ports::step_kind::cut && !record.content.is_zero() &&
-           record.path.high == cut_after_slices;
+/// `after`: what took effect last, where that matters.
+double durable_row::note_function_cut(const digest128& path, const digest128& function, double at,
+                                      const digest128& after) {
+    ports::step_record record;
+    record.path = path;
+    record.content = function;
+    record.part = after;
+    record.at = at;
+    return note_cut(std::move(record));
+}
+
+/// What earlier executions have recorded is repeated on a machine that may be slower now.
+coro::clock::duration durable_row::time_to_catch_up() const noexcept {
+    constexpr double at_least = 1;
+    constexpr double slower = 2;
+    const std::chrono::duration<double> time(at_least +
+                                             slower * std::max(0.0, clock_at_begin_ - clock_));
+    return std::chrono::ceil<coro::clock::duration>(time);
+}
+
+bool durable_row::has_slice_cut(const digest128& function) const noexcept {
+    return std::any_of(slice_cuts_.begin(), slice_cuts_.end(),
+                       [&](const ports::step_record& each) { return each.content == function; });
 }
 
 bool durable_row::has_taken_effect(const digest128& path) const {
@@ -63,7 +80,7 @@ bool durable_row::has_taken_effect(const digest128& path) const {
     return found == by_path_.end() || found->second < next_;
 }
 
-/// A slice has ended, or a record has taken effect: functions that were cut after that are cut now.
+/// A slice begins, or a record has taken effect: functions that were cut there are cut now.
 void durable_row::cut_recorded_functions() noexcept {
     while (!slice_cuts_.empty() && !closed_) {
         const ports::step_record& next = slice_cuts_.front();
@@ -88,7 +105,7 @@ void durable_row::forget_slice_cuts() noexcept {
 void durable_row::note_not_begun(const digest128& path) noexcept {
     if (closed_ || replay_) return;
     try {
-        note_cut({not_begun, 0}, path);
+        note_function_cut(function_cuts::not_begun, path, time_now());
     } catch (...) { // no memory: a repetition may not fit
     }
 }
@@ -96,23 +113,17 @@ void durable_row::note_not_begun(const digest128& path) noexcept {
 void durable_row::note_begun_later(const digest128& path) noexcept {
     if (never_began_.erase(path) == 0 || closed_ || replay_) return;
     try {
-        note_cut({begun_later, 0}, path);
+        note_function_cut(function_cuts::begun_later, path, time_now());
     } catch (...) { // no memory: a repetition may not fit
     }
 }
 
 /// Whether the record is about that; notes what it contains.
 bool durable_row::read_beginning(const ports::step_record& record) {
-    if (record.kind != ports::step_kind::cut || record.content.is_zero()) return false;
-    if (record.path == digest128{begun_later, 0}) never_began_.erase(record.content);
-    else if (is_of_one_not_begun(record)) never_began_.insert(record.content);
+    if (function_cuts::is_begun_later(record)) never_began_.erase(record.content);
+    else if (function_cuts::is_not_begun(record)) never_began_.insert(record.content);
     else return false;
     return true;
-}
-
-bool durable_row::is_of_one_not_begun(const ports::step_record& record) noexcept {
-    return record.kind == ports::step_kind::cut && !record.content.is_zero() &&
-           record.path == digest128{not_begun, 0};
 }
 
 /// False: there is none.
@@ -124,7 +135,7 @@ bool durable_row::cut_next_function() noexcept {
     if (found == running_functions_.end() || !found->second) return true;
     const digest128 of_cut = step_path::inside(path, step_path::part::wait, 0);
     try {
-        clock_ = std::max(clock_, note_cut(of_cut, path));
+        clock_ = note_function_cut(of_cut, path, time_now());
     } catch (...) { // no memory: a repetition may not fit
     }
     took_effect(of_cut);

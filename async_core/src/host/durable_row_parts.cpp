@@ -57,7 +57,8 @@ void durable_row::take_parts() {
         part.kept.body = std::move(each.body);
         part.of = each.part;
         const bool runs_functions = functions_.any(each.path) || composed.contains(each.path);
-        const bool is_ordered = !each.content.is_zero() && (runs_functions || !each.part.is_zero());
+        const bool is_ordered = !each.takes_no_turn && !each.content.is_zero() &&
+                                (runs_functions || !each.part.is_zero());
         if (is_ordered) part.at = left.size();
         parts_[each.path].emplace(each.content, std::move(part));
         if (is_ordered) left.push_back(std::move(each));

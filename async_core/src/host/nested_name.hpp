@@ -5,6 +5,8 @@
 
 #include <heddle/coro/task.hpp>
 
+#include <optional>
+
 namespace heddle::host {
 
 /// A function of the program that begins as a part of a step: what it does is named by what calls
@@ -12,7 +14,8 @@ namespace heddle::host {
 class nested_name {
 public:
     nested_name(durable_row& row, std::uint32_t fiber, step_worker& caller)
-        : row_(row), fiber_(fiber), step_(caller.whole().path()), path_(caller.next_function()) {
+        : row_(row), fiber_(fiber), step_(caller.whole().path()), path_(caller.next_function()),
+          is_of_part_(&caller.whole() != &caller) {
         row_.ways().note_fiber(fiber_, path_);
         row_.expect_function(path_);
     }
@@ -24,18 +27,22 @@ public:
     }
 
     [[nodiscard]] const ports::digest128& path() const noexcept { return path_; }
+    /// One of several parts of the step that run side by side calls it.
+    [[nodiscard]] bool is_of_part() const noexcept { return is_of_part_; }
     /// The function runs.
     void begin(durable_row::running_function& function) noexcept {
         row_.begin_function(path_, function);
     }
-    /// The time of what called it is over.
-    void end_time() noexcept { row_.cut_function(path_); }
+    /// The time of what called it is over. Result: see durable_row::cut_function.
+    [[nodiscard]] std::optional<coro::clock::duration> end_time(bool is_later) noexcept {
+        return row_.cut_function(path_, is_later);
+    }
 
     /// The turn is used up by the beginning of the fiber.
     [[nodiscard]] coro::task<result<void>> turn() {
         auto recorded = row_.recorded(path_, name, {});
         if (!recorded) co_return recorded.error();
-        const waiting_part waits(row_);
+        const durable_row::waiting_part waits(row_);
         result<void> begun;
         if (*recorded) {
             result<void> given = co_await row_.replay_turn(path_);
@@ -53,24 +60,12 @@ public:
     }
 
 private:
-    /// A part of the step that waits for its turn is not at work: if no other one is either, and
-    /// the records want something else first, they are not those of this program.
-    class waiting_part {
-    public:
-        explicit waiting_part(durable_row& row) noexcept : row_(row) { row_.end_work(); }
-        waiting_part(const waiting_part&) = delete;
-        waiting_part& operator=(const waiting_part&) = delete;
-        ~waiting_part() { row_.begin_work(); }
-
-    private:
-        durable_row& row_;
-    };
-
     static constexpr const char* name = "a function of the program";
     durable_row& row_;
     std::uint32_t fiber_;
     ports::digest128 step_;
     ports::digest128 path_;
+    bool is_of_part_;
 };
 
 } // namespace heddle::host

@@ -1,5 +1,6 @@
 #include <heddle/host/row_history.hpp>
 
+#include "function_cuts.hpp"
 #include "recorded_functions.hpp"
 
 #include <algorithm>
@@ -25,6 +26,41 @@ using ports::step_record;
 [[nodiscard]] bool is_response(const step_record& record) noexcept {
     return record.kind == step_kind::request || record.kind == step_kind::reused;
 }
+
+[[nodiscard]] bool is_failure(const step_record& record) noexcept {
+    return record.kind == step_kind::refused || record.kind == step_kind::unanswered;
+}
+
+[[nodiscard]] bool is_of_budget(const step_record& record) noexcept {
+    return record.kind == step_kind::unanswered && record.name.starts_with(budget_of);
+}
+
+/// The functions of the program that ran inside of the steps of a row.
+class begun_functions {
+public:
+    explicit begun_functions(const std::vector<step_record>& all) : all_(all) {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            functions_.add(all[i], i);
+            if (function_cuts::is_not_begun(all[i])) not_begun_.insert(all[i].content);
+            if (function_cuts::is_begun_later(all[i])) not_begun_.erase(all[i].content);
+        }
+    }
+    [[nodiscard]] std::vector<std::size_t> of(const digest128& step) const {
+        return functions_.of(step);
+    }
+    /// One of the step began after the record `at`.
+    [[nodiscard]] bool ran_since(const digest128& step, std::size_t at) const {
+        const std::vector<std::size_t> ran = functions_.of(step);
+        return std::any_of(ran.begin(), ran.end(), [&](std::size_t each) {
+            return each > at && not_begun_.count(all_[each].path) == 0;
+        });
+    }
+
+private:
+    const std::vector<step_record>& all_;
+    recorded_functions functions_;
+    std::set<digest128> not_begun_;
+};
 
 /// The requests of a row that were sent and have no response.
 class open_requests {
@@ -125,6 +161,8 @@ private:
     [[nodiscard]] bool is_stopped_again(const step_record& failed);
     void forget_open_failures();
     void repeat(std::vector<std::size_t> steps);
+    [[nodiscard]] std::vector<std::size_t> asked_again(const std::set<digest128>& steps,
+                                                       const begun_functions& functions) const;
     void start_over();
 
     /// By a limit: its message, and the records at that moment.
@@ -161,19 +199,14 @@ bool replayed_records::has_paid_request(const digest128& path) const {
 /// the program have run since: their arguments may follow from it.
 void replayed_records::forget_open_failures() {
     std::set<digest128> ended;
-    recorded_functions functions;
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-        if (ends_a_step(all_[i])) ended.insert(all_[i].path);
-        functions.add(all_[i], i);
+    for (const step_record& each : all_) {
+        if (ends_a_step(each)) ended.insert(each.path);
     }
-    const auto ran_since = [&](const digest128& step, std::size_t failure) {
-        const std::vector<std::size_t> ran = functions.of(step);
-        return !ran.empty() && ran.back() > failure;
-    };
+    const begun_functions functions(all_);
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         if (each.kind != step_kind::unanswered || ended.count(each.path) != 0) continue;
-        if (ran_since(each.path, i)) continue;
+        if (functions.ran_since(each.path, i)) continue;
         each.content = {}; // nothing is asked with that
         each.body.clear();
     }
@@ -243,18 +276,39 @@ void replayed_records::start_over() {
     for (step_record& each : all_) each.at = 0;
 }
 
+/// Which failures of the steps are asked for again: those that no function of the program has run
+/// after, whose arguments may follow from it, and what a budget refused, which may be larger now.
+std::vector<std::size_t> replayed_records::asked_again(const std::set<digest128>& steps,
+                                                       const begun_functions& functions) const {
+    std::vector<std::size_t> found;
+    std::map<digest128, std::size_t> last; // failure of each step of which none is found
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        const step_record& each = all_[i];
+        if (!is_failure(each) || steps.count(each.path) == 0) continue;
+        const bool is_used = each.kind == step_kind::unanswered && !is_of_budget(each) &&
+                             functions.ran_since(each.path, i);
+        if (is_used) {
+            last.insert_or_assign(each.path, i);
+            continue;
+        }
+        found.push_back(i);
+    }
+    for (const std::size_t each : found) last.erase(all_[each].path);
+    for (const auto& [path, at] : last) found.push_back(at);
+    return found;
+}
+
 /// `steps`: where they ended, ascending.
 void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::size_t cut = steps.front();
     std::set<digest128> sent_anew; // whose responses are what failed
-    recorded_functions functions;
-    std::set<digest128> refused;                // steps that a batch has answered with an error
+    const begun_functions functions(all_);
+    std::set<digest128> refused;                // steps that a batch or a budget has refused
     std::map<digest128, std::size_t> responded; // steps, by their last response
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
-        functions.add(each, i);
         if (is_response(each)) responded.insert_or_assign(each.path, i);
-        if (each.kind == step_kind::refused) refused.insert(each.path);
+        if (each.kind == step_kind::refused || is_of_budget(each)) refused.insert(each.path);
     }
     std::set<digest128> repeated;
     for (const std::size_t each : steps) {
@@ -274,6 +328,12 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         if (is_of_inner) continue;
         sent_anew.insert(path);
         cut = std::min(cut, begun);
+    }
+    std::set<std::size_t> anew; // failures
+    for (const std::size_t each : asked_again(repeated, functions)) {
+        anew.insert(each);
+        // What ran after that may run otherwise.
+        if (functions.ran_since(all_[each].path, each)) cut = std::min(cut, each);
     }
     double clock = 0;
     std::set<digest128> dropped; // steps whose end is not replayed, and has counted their cost
@@ -297,8 +357,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
             const auto response = responded.find(each.path);
             if (response == responded.end() || response->second < i) continue;
         }
-        const bool is_error = each.kind == step_kind::refused || each.kind == step_kind::unanswered;
-        if (is_error && repeated.count(each.path) != 0) continue;
+        if (anew.count(i) != 0 || (is_failure(each) && sent_anew.count(each.path) != 0)) continue;
         if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;
         if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
         each.at = std::min(each.at, clock); // the time after the cut has not passed

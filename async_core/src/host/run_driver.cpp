@@ -146,7 +146,7 @@ void run_driver::abandon(lang::fiber& fiber, nested_call* call, error failure) n
 void run_driver::fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept {
     --session_.counters_.fibers;
     if (call) call->end(last);
-    if (call && call->is_of_step()) row_->begin_work();
+    if (call && call->is_of_step()) row_->function_ended(call->is_of_part());
     if (row_) row_->branch_waits();
     if (&fiber != main_) return;
     main_ = nullptr;
@@ -166,6 +166,7 @@ void run_driver::lose(error failure) noexcept {
 
 lang::outcome run_driver::run_slice(lang::fiber& fiber) noexcept {
     const std::uint64_t steps_before = budget_.steps;
+    if (row_) row_->slice_begins();
     lang::outcome now = lang::machine::run(fiber, budget_, options_.slice);
     slice_ended(steps_before - budget_.steps);
     return now;

@@ -17,6 +17,21 @@ namespace {
 /// Waits for a fiber that there was no memory for.
 constexpr unsigned max_refusals = 1000;
 
+/// What has had its turn counts as a branch that can run, until it waits or is given up.
+class granted_turn {
+public:
+    explicit granted_turn(durable_row& row) noexcept : row_(&row) {}
+    granted_turn(const granted_turn&) = delete;
+    granted_turn& operator=(const granted_turn&) = delete;
+    ~granted_turn() { end(); }
+    void end() noexcept {
+        if (row_) std::exchange(row_, nullptr)->branch_waits();
+    }
+
+private:
+    durable_row* row_;
+};
+
 } // namespace
 
 coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
@@ -53,13 +68,15 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         lang::start_fiber(session_.realm(), std::move(callee), arguments, std::move(scope));
     arguments.clear();
     std::optional<nested_name> named;
+    std::optional<granted_turn> granted;
     if (worker) {
         named.emplace(*row_, lang::place_of(*fiber).slot, *worker);
         const result<void> begun = co_await named->turn();
+        granted.emplace(*row_);
         if (!begun) lose(begun.error());
         // A step that runs again after a failure may let it begin.
         if (row_->never_began(named->path()) && worker->is_repeated()) {
-            row_->branch_waits();
+            granted.reset();
             co_await row_->wait_beside(worker->whole().path(), context);
             co_return error::cancelled(context.cancelled() ? context.cancel->reason()
                                                            : cancel_reason::user);
@@ -68,20 +85,20 @@ coro::task<result<lang::value>> run_driver::call_within(lang::value callee,
         // It was cancelled by what took effect before its turn.
         if (context.cancelled()) {
             row_->note_not_begun(named->path());
-            row_->branch_waits();
+            granted.reset();
             co_return error::cancelled(context.cancel->reason());
         }
     }
     const std::uint32_t number = lang::place_of(*fiber).slot;
     if (ways_) ways_->note_fiber(number, ways_->path_of_part(++parts_));
-    nested_call call(*fiber, named ? &*named : nullptr);
+    nested_call call(*fiber, named ? &*named : nullptr, loop_);
     if (context.cancel) context.cancel->hook(call);
     if (!context.until.is_never()) loop_.schedule(call, context.until.at());
     if (caller) lang::machine::lend_permit(*caller, *fiber);
     begin_branch(std::move(fiber), &call);
     if (named) {
         row_->end_work(); // what works for the step now is the fiber
-        row_->branch_waits();
+        granted.reset();
     }
     for (unsigned refused = 0; call.lives();) {
         try {

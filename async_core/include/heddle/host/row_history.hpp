@@ -56,6 +56,9 @@ using failure_reader = std::function<std::optional<std::string>(const ports::ste
 /// either, what is set aside for a response of unknown length.
 void count_lost(ports::step_record& sent, std::int64_t longest_output);
 
+/// What the name of an `unanswered` record begins with where a budget refused the request.
+inline constexpr const char* budget_of = "budget of ";
+
 /// The name of a `failed` record of an attempt in which no step failed: it ran out of time, or its
 /// result cannot be stored.
 inline constexpr const char* without_failed_step = "no step";

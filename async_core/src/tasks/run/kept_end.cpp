@@ -1,9 +1,12 @@
 #include "tasks/run/kept_end.hpp"
 
 #include "tasks/run/kept_failure.hpp"
+#include "tasks/run/kept_refusal.hpp"
 
+#include <heddle/host/row_history.hpp>
 #include <heddle/ports/step_memory.hpp>
 
+#include <memory>
 #include <utility>
 
 namespace heddle::tasks {
@@ -11,6 +14,11 @@ namespace heddle::tasks {
 coro::task<std::optional<error>> kept_end::recorded() {
     const std::optional<ports::kept_part> before = co_await context_.step->take(content_, context_);
     if (!before || !before->is_failure) co_return std::nullopt;
+    if (auto over = decode_refusal(before->body)) {
+        std::string message = over->message;
+        co_return error(errc::limit_exceeded, std::move(message))
+            .with_payload(std::make_shared<budget_refusal>(*std::move(over)));
+    }
     co_return decode_failure(memory_, before->body, time_);
 }
 
@@ -26,6 +34,11 @@ coro::task<void> kept_end::keep(error stop) {
     if (!stop.is_cancelled() || !context_.step->may_ask()) co_return;
     auto body = encode_failure(stop, time_);
     if (body) co_await context_.step->keep_failure(content_, name_, *std::move(body));
+}
+
+coro::task<void> kept_end::keep_refusal(spent_budget over) {
+    if (!context_.step->may_ask()) co_return;
+    co_await context_.step->keep_failure(content_, host::budget_of + name_, encode_refusal(over));
 }
 
 } // namespace heddle::tasks

@@ -77,7 +77,7 @@ task<result<ports::send_terms>> model_call::before_sending(
     ports::send_terms terms;
     if (!lost.empty()) {
         if (auto over = costs_.over_budget(lost)) {
-            if (remembered_) remembered_->note_disallowed();
+            if (remembered_) remembered_->note_refused();
             co_return *std::move(over);
         }
         auto allowed = costs_.allow_again(lost);

@@ -3,6 +3,7 @@
 #include "tasks/run/kept_failure.hpp"
 #include "tasks/run/task_costs.hpp"
 
+#include <heddle/host/row_history.hpp>
 #include <heddle/ports/response_codec.hpp>
 
 #include <utility>
@@ -25,6 +26,7 @@ task<std::optional<result<chat_response>>> remembering_port::kept(const chat_req
     noted_ = 0;
     paid_earlier_ = false;
     is_disallowed_ = false;
+    is_refused_ = false;
     for (;;) {
         const std::optional<ports::kept_part> part = co_await step_.take(asked_, context);
         if (!part) break;
@@ -62,7 +64,8 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
             while (noted_ != 0) note_unpaid();
         }
         auto body = is_disallowed_ ? std::nullopt : encode_failure(ended.error(), time_);
-        if (body) co_await step_.keep_failure(asked_, model_, *std::move(body));
+        std::string name = is_refused_ ? host::budget_of + model_ : model_;
+        if (body) co_await step_.keep_failure(asked_, std::move(name), *std::move(body));
         co_return ended;
     }
     // What was paid for is kept, also when the call is being ended.

@@ -39,8 +39,10 @@ public:
                                                      coro::call_context context);
     /// An attempt has ended free of charge.
     void note_unpaid();
-    /// A budget or the journal does not allow the request: that is no outcome of it.
+    /// The journal does not take the request: that is no outcome of it.
     void note_disallowed() noexcept { is_disallowed_ = true; }
+    /// A budget does not allow another attempt.
+    void note_refused() noexcept { is_refused_ = true; }
     /// The response was kept by an earlier execution, and the run has counted what it cost.
     [[nodiscard]] bool was_paid_earlier() const noexcept { return paid_earlier_; }
     /// Errors: as of the inner port; io_error when a response cannot be kept.
@@ -67,6 +69,7 @@ private:
     std::uint32_t noted_ = 0; ///< attempts that the journal has as sent, and not as unpaid
     bool paid_earlier_ = false;
     bool is_disallowed_ = false;
+    bool is_refused_ = false; ///< by a budget
 };
 
 } // namespace heddle::tasks

@@ -96,7 +96,10 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
                 co_return execution.end_.refuse(std::move(reserved).error());
             }
             if (*reserved) *reserved = execution.model_.ask_cache_instead(**std::move(reserved));
-            if (*reserved) co_return execution.end_.exhaust(**reserved);
+            if (*reserved) {
+                result<lang::value> refused = co_await execution.end_refused(**std::move(reserved));
+                co_return refused;
+            }
         }
         ++execution.requests_;
         result<ports::chat_response> response =
@@ -105,8 +108,10 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
             co_return execution.end_.abandon(response, *std::move(failed));
         }
         if (execution.model_.starts_again(response)) continue;
-        ended = execution.end_search(response);
-        if (ended) co_return *std::move(ended);
+        if (auto over = execution.model_.spent_after(response)) {
+            result<lang::value> refused = co_await execution.end_refused(*std::move(over));
+            co_return refused;
+        }
         ended = execution.accept(std::move(response));
         if (execution.check_.waits()) {
             verdict checked = co_await execution.check_response();
@@ -319,16 +324,19 @@ task_execution::verdict task_execution::check_limits() {
 kept_end task_execution::end_of_time(std::string_view where) const {
     part_digest digest("end of time");
     digest.add(call_.task->declared.name);
-    digest.add(std::to_string(number_) + ' ' + std::to_string(requests_));
+    digest.add(std::to_string(number_) + ' ' + std::to_string(checked_));
     if (!where.empty()) digest.add(where);
     return {runner_.session().memory(), time_, time_.context(), digest.value(),
             call_.task->declared.name};
 }
 
 coro::task<task_execution::verdict> task_execution::check_time(std::string_view where) {
+    checked_ = requests_;
     kept_end place = end_of_time(where);
     std::optional<error> ended = co_await place.check();
     if (!ended) co_return std::nullopt;
+    const auto* refusal = dynamic_cast<const budget_refusal*>(ended->info().payload.get());
+    if (refusal) co_return end_.exhaust(refusal->over);
     co_return end_.take_error(std::move(*ended).with_attempts(0));
 }
 
@@ -346,10 +354,12 @@ coro::task<void> task_execution::wait_for_room() {
     if (observer) observer->on_budget_wait(false);
 }
 
-task_execution::verdict task_execution::end_search(const result<ports::chat_response>& response) {
-    const auto over = model_.spent_after(response);
-    if (!over) return std::nullopt;
-    return end_.exhaust(*over);
+coro::task<result<lang::value>> task_execution::end_refused(spent_budget over) {
+    if (call_.context.step) {
+        kept_end place = end_of_time();
+        co_await place.keep_refusal(over);
+    }
+    co_return end_.exhaust(over);
 }
 
 // ---------------------------------------------------------------- a response

@@ -61,8 +61,8 @@ private:
 
     /// Before each request: whether a limit of the task would be passed.
     [[nodiscard]] verdict check_limits();
-    /// In a durable step, before each request: whether the time of the task ends here, or has ended
-    /// here in an earlier execution.
+    /// In a durable step, before each request: whether the time of the task ends here, or it has
+    /// ended here in an earlier execution, also by a budget.
     [[nodiscard]] coro::task<verdict> check_time(std::string_view where = {});
     /// `where`: besides before a request.
     [[nodiscard]] kept_end end_of_time(std::string_view where = {}) const;
@@ -70,8 +70,8 @@ private:
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve();
     /// Until other requests below the same task leave room for the next; then check_limits() again.
     [[nodiscard]] coro::task<void> wait_for_room();
-    /// After a request that was made for a cached response because a budget is used up.
-    [[nodiscard]] verdict end_search(const result<ports::chat_response>& response);
+    /// A budget is used up, and there is no cached response.
+    [[nodiscard]] coro::task<result<lang::value>> end_refused(spent_budget over);
     /// Nothing: ask again, after the tools that the model called, or after check_response().
     [[nodiscard]] verdict accept(result<ports::chat_response>&& response);
     [[nodiscard]] verdict take_tool_calls(ports::chat_response&& response);
@@ -96,6 +96,7 @@ private:
     bool wants_context_ = false;
     std::uint32_t number_ = 0;   ///< among the tasks of its part of a durable step
     std::uint32_t requests_ = 0; ///< begun
+    std::uint32_t checked_ = 0;  ///< of them, when check_time() was last called
     execution_report report_;    ///< ends before the parts above, of which it reports
     execution_end end_;
 };

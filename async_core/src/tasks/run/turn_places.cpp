@@ -18,6 +18,26 @@ turn_places::place::~place() {
     next->given_.notify();
 }
 
+/// In the queue until it has the place or gives up, for one because there is no memory to wait.
+class turn_places::queued_place {
+public:
+    explicit queued_place(place& self) : self_(self) {
+        self.of_.waiting_.push_back(&self);
+        self.of_.step_->note_parts(-1);
+    }
+    queued_place(const queued_place&) = delete;
+    queued_place& operator=(const queued_place&) = delete;
+    ~queued_place() {
+        if (self_.has_place_) return;
+        std::deque<place*>& waiting = self_.of_.waiting_;
+        waiting.erase(std::find(waiting.begin(), waiting.end(), &self_));
+        self_.of_.step_->note_parts(1);
+    }
+
+private:
+    place& self_;
+};
+
 coro::task<result<void>> turn_places::place::begin(coro::call_context context) {
     if (!of_.bounds_) co_return result<void>();
     if (of_.free_ != 0) {
@@ -25,14 +45,9 @@ coro::task<result<void>> turn_places::place::begin(coro::call_context context) {
         has_place_ = true;
         co_return result<void>();
     }
-    of_.waiting_.push_back(this);
-    of_.step_->note_parts(-1);
+    const queued_place queued(*this);
     const coro::wake woken = co_await given_.wait(context);
     if (woken == coro::wake::notified) co_return result<void>();
-    if (!has_place_) {
-        of_.waiting_.erase(std::find(of_.waiting_.begin(), of_.waiting_.end(), this));
-        of_.step_->note_parts(1);
-    }
     auto stop = context.stop_error();
     co_return stop ? *std::move(stop) : error::cancelled(cancel_reason::sibling);
 }

@@ -38,12 +38,15 @@ public:
 
     private:
         friend class turn_places;
+        friend class queued_place;
         turn_places& of_;
         coro::wait_point given_;
         bool has_place_ = false;
     };
 
 private:
+    class queued_place;
+
     ports::step_memory* step_;
     bool bounds_;
     std::size_t free_;

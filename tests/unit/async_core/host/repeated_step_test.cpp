@@ -60,7 +60,18 @@ const std::vector<std::string>& computing_programs() {
         "(parallel (timeout 0.4 (let loop ((i 0)) (loop (+ i 1))) 'cut) (agent (lambda () 1) 2))",
         "(parallel (timeout 1 (let loop ((i 0)) (if (< i 3000000) (loop (+ i 1)) i)) 'cut) (fetch "
         "1) (progn (fetch 2) (timeout 0.3 (let loop ((i 0)) (loop (+ i 1))) 'cut)))",
-        // Functions that are cut while what has arrived waits until they do not compute any more.
+        // Branches that end before they know that their time is over.
+        "(parallel (timeout 0.01 (let loop ((i 0)) (if (< i 1500000) (loop (+ i 1)) 'computed)) "
+        "'late) (fetch 1))",
+        "(parallel (timeout 0.01 (let loop ((i 0)) (if (< i 2000000) (loop (+ i 1)) 'computed)) "
+        "'late) (fetch 1) (map (lambda (n) (fetch n)) (range 4)))",
+    };
+    return all;
+}
+
+/// Functions that are cut while what has arrived waits until they do not compute any more.
+const std::vector<std::string>& cut_programs() {
+    static const std::vector<std::string> all = {
         "(parallel (try (within (lambda () (let loop ((i 0)) (loop (+ i 1)))) 200) (catch (e) "
         "'cut)) (fetch 1) (progn (fetch 2) (fetch 3)))",
         "(let ((n 0)) (list (parallel (try (within (lambda () (let loop ((i 0)) (set! n (+ n 1)) (loop (+ i 1)))) "
@@ -124,8 +135,9 @@ void expect_to_go_on(const std::string& body, std::uint64_t schedules, std::size
 
 TEST(repeated_steps, have_the_same_value_and_ask_nothing) {
     for (const std::string& body : programs()) expect_the_same_value(body, is_soak() ? 200 : 12);
-    for (const std::string& body : computing_programs())
-        expect_the_same_value(body, is_soak() ? 60 : 1);
+    for (const auto* bodies : {&computing_programs(), &cut_programs()}) {
+        for (const std::string& body : *bodies) expect_the_same_value(body, is_soak() ? 60 : 1);
+    }
 }
 
 TEST(repeated_steps, of_rows_that_are_stopped_go_on_and_are_replayed) {
@@ -133,6 +145,9 @@ TEST(repeated_steps, of_rows_that_are_stopped_go_on_and_are_replayed) {
         expect_to_go_on(body, is_soak() ? 20 : 2, is_soak() ? 1 : 2);
     for (const std::string& body : computing_programs())
         expect_to_go_on(body, is_soak() ? 5 : 1, is_soak() ? 1 : 7);
+    // Killed while the function computes, and while what has arrived waits for it.
+    for (const std::string& body : cut_programs())
+        expect_to_go_on(body, is_soak() ? 5 : 1, is_soak() ? 1 : 2);
 }
 
 TEST(repeated_steps, of_rows_that_are_stopped_are_looked_at) {
