@@ -254,7 +254,7 @@ TEST_F(kept_parts, that_share_a_limit_count_in_their_turn) {
     expect_to_fit("(\"done\" \"end\")");
 }
 
-// The time of `timed` ended where nothing of that was recorded; then a function of the program runs.
+// The time of `timed` ended where nothing of that was recorded; then a function runs.
 constexpr const char* naps = R"(
     (define (main n)
       (let* ((said (content (top "top"))) (end (content (last)))) (list said end napped)))
@@ -369,7 +369,7 @@ TEST_F(kept_parts, that_failed_before_a_function_are_not_asked_again_in_a_retry)
     EXPECT_EQ(run_heddle({"runs", "replay", path("kept")}).code, 0);
 }
 
-// The row stood still until the request that was repeated had its response, and the time of `timed`
+// The row waited until the request that was repeated had its response, and the time of `timed`
 // passed, although its responses were there.
 TEST_F(kept_parts, with_their_responses_do_not_wait_for_what_is_asked_again) {
     scratch.file("m.heddle", R"(

@@ -147,8 +147,8 @@ public:
         if (expected != running_functions_.end()) expected->second = &function;
     }
     void end_function(const ports::digest128& path) noexcept;
-    /// It has ended, and what called it is at work again. Beside other parts, what follows from that
-    /// is to have followed before anything else takes effect.
+    /// It has ended, and what called it is at work again. Beside other parts, what follows from
+    /// that is to have followed before anything else takes effect.
     void function_ended(bool of_part) noexcept {
         begin_work();
         if (of_part && !closed_) settle();

@@ -50,8 +50,8 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
         }
         result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
         if (context.step && is_function && !ended && ended.error().is_cancelled()) {
-            // Which task's time has ended the function is kept: it runs again, but time does not pass
-            // again.
+            // Which task's time has ended the function is kept: it runs again, but time does not
+            // pass again.
             kept_end cut(runner->session().memory(), *time, context, digest_of(*asked), function);
             std::optional<error> before = co_await cut.recorded();
             if (before) co_return *std::move(before);
