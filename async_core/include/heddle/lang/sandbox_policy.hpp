@@ -29,7 +29,8 @@ public:
     std::unique_ptr<extent_ledger> ledger; ///< the host's; created on first use
 
     /// Ends everything that runs inside, with `failure`: after a refusal or a limit in a
-    /// computation that nothing awaits.
+    /// computation that nothing awaits. The error holds no functions or marks: they refer to this,
+    /// and nothing would end such a cycle.
     void end_with(error failure);
 
 private:
@@ -50,7 +51,7 @@ private:
     std::size_t memory_end_ = SIZE_MAX; ///< the heap may grow up to here
     std::size_t entries_ = 0;
     std::optional<double> seconds_; ///< for each entry from outside
-    std::optional<error> ended_;    ///< without its mark, which refers to this
+    std::optional<error> ended_;
 };
 
 /// The sandboxes that bind a piece of code, outermost first. Code in nested sandboxes is bound by

@@ -54,29 +54,29 @@ private:
     return make_list(memory, items);
 }
 
-/// Nothing: the payload of the error is data.
+/// Nothing: the payload of the error is data, and its mark may stay.
 [[nodiscard]] std::shared_ptr<script_payload> cleaned(heap& memory, const error& failure,
-                                                      work_meter& work) {
+                                                      bool keeps_marks, work_meter& work) {
     const auto* payload = dynamic_cast<const script_payload*>(failure.info().payload.get());
     if (!payload) return nullptr;
     const bool has_data = is_certain_data(payload->data, work);
     const bool has_result = is_certain_data(payload->result, work);
-    if (has_data && has_result) return nullptr;
+    const bool has_mark = !keeps_marks && !payload->extent.is_nil();
+    if (has_data && has_result && !has_mark) return nullptr;
     auto changed = std::make_shared<script_payload>(*payload);
+    if (has_mark) changed->extent = {};
     if (!has_data) changed->data = arguments_as_data(memory, payload->data, work);
     if (!has_result) changed->result = data_or_text(memory, payload->result, work);
     return changed;
 }
 
-} // namespace
-
-error with_data_only(heap& memory, error failure) {
+[[nodiscard]] error cleaned_chain(heap& memory, error failure, bool keeps_marks) {
     bounded_work work;
     std::vector<const error*> chain;
     for (const error* each = &failure; each; each = each->info().cause.get()) chain.push_back(each);
     std::optional<error> changed; // the innermost errors, as far as they are other ones now
     for (auto each = chain.rbegin(); each != chain.rend(); ++each) {
-        std::shared_ptr<script_payload> payload = cleaned(memory, **each, work);
+        std::shared_ptr<script_payload> payload = cleaned(memory, **each, keeps_marks, work);
         if (!payload && !changed) continue;
         error own = **each;
         if (changed) own = std::move(own).with_cause(*std::move(changed));
@@ -84,6 +84,16 @@ error with_data_only(heap& memory, error failure) {
         changed = std::move(own);
     }
     return changed ? *std::move(changed) : failure;
+}
+
+} // namespace
+
+error with_data_only(heap& memory, error failure) {
+    return cleaned_chain(memory, std::move(failure), true);
+}
+
+error without_references(heap& memory, error failure) {
+    return cleaned_chain(memory, std::move(failure), false).with_payload(nullptr);
 }
 
 } // namespace heddle::lang

@@ -1,5 +1,6 @@
 #include "future.hpp"
 
+#include "escaping_error.hpp"
 #include "extents.hpp"
 #include "join.hpp"
 
@@ -67,7 +68,14 @@ void future::fail(error failure) noexcept {
     charge_.set(static_cast<join*>(host_of(group_))->memory(), footprint(*failure_));
     // What ends a sandbox ends it even if nothing awaits the future.
     if (const value* mark = extent_of(*failure_)) {
-        if (auto* ended = host_as<sandbox_extent>(*mark)) ended->end_with(*failure_);
+        if (auto* ended = host_as<sandbox_extent>(*mark)) {
+            try {
+                heap& memory = static_cast<join*>(host_of(group_))->memory();
+                ended->end_with(without_references(memory, *failure_));
+            } catch (...) {
+                ended->end_with(error_of_exception("a spawned computation"));
+            }
+        }
     }
     settle(state::failed);
 }

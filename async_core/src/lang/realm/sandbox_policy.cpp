@@ -151,7 +151,7 @@ result<void> sandbox_policy::count_call() {
 }
 
 void sandbox_extent::end_with(error failure) {
-    if (!ended_) ended_ = std::move(failure).with_payload(nullptr);
+    if (!ended_) ended_ = std::move(failure);
 }
 
 std::optional<error> sandbox_policy::ended() const {

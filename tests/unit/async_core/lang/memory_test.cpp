@@ -55,6 +55,13 @@ constexpr shape shapes[] = {
      "                                    (finally (error \"nor\" (lambda () f)))))))"
      "  (let ((other (spawn (await first)))) (set! f (list first other))"
      "    (try (await other) (catch (e) 1)))))"},
+    {"in_a_cause_of_the_end_of_a_sandbox",
+     "(try (sandbox () (let ((f nil))"
+     "  (set! f (spawn (try (pause i) (finally (error \"nor\" (lambda () f)))))) (await f)))"
+     "  (catch (e) (get e 'kind)))"},
+    {"in_the_end_of_a_sandbox_without_a_cell",
+     "(try (sandbox () (spawn (try (pause i) (finally (error \"nor\" (lambda () 1))))))"
+     "  (catch (e) (get e 'kind)))"},
     {"in_a_future", "(let ((f nil)) (set! f (spawn (lambda () f))) (await f))"},
     {"in_what_grew_at_the_front", "(let ((l (cons 1 '()))) (length (cons (list l) l)))"},
     {"in_itself", "(let ((l (cons 1 '()))) (length (cons l l)))"},
