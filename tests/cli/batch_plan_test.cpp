@@ -285,5 +285,27 @@ TEST_F(planned_rows, that_are_retried_replay_what_was_never_the_same) {
     EXPECT_EQ(model.counters().requests, 5U);
 }
 
+// The refused call counted as one that had never been answered.
+TEST_F(planned_rows, do_not_make_the_calls_that_a_budget_refuses) {
+    rows_file(2);
+    const auto program = [](int n) {
+        return "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+               "(define (main text)\n"
+               "  (let* ((r (with ((max-calls 1)) (list (ask \"a\") (ask \"b\"))))\n"
+               "         (last (ask (string-append text (if (ok? (second r)) \"ok\" \"no\")))))\n"
+               "    (list (map ok? r) (content last) " +
+               std::to_string(n) + ")))\n";
+    };
+    workflow(program(1));
+    model_thread model(answering());
+    ASSERT_EQ(run(model).code, 0);
+    EXPECT_EQ(model.counters().requests, 4U);
+    workflow(program(2));
+    const auto edited = plan(model);
+    EXPECT_EQ(edited.at("open_ended").to_number<int>(), 0) << boost::json::serialize(edited);
+    EXPECT_EQ(run(model).code, 0);
+    EXPECT_EQ(model.counters().requests, 4U);
+}
+
 } // namespace
 } // namespace heddle::cli_test

@@ -31,8 +31,8 @@ protected:
     }
     std::vector<std::string> command(model_thread& model, const std::string& folder) {
         std::vector<std::string> words{
-            "run",           path("m.heddle"), "--run",     path(folder), "--model",
-            "openai:gpt-4o", "--base-url",     model.url(), "-i",         "n:=1"};
+            "run",      path("m.heddle"), "--run",     path(folder), "--model",
+            model_name, "--base-url",     model.url(), "-i",         "n:=1"};
         words.insert(words.end(), options.begin(), options.end());
         return words;
     }
@@ -61,6 +61,7 @@ protected:
     }
 
     std::vector<std::string> options; ///< of the runs, besides
+    std::string model_name = "openai:gpt-4o";
     child_result whole;
     child_result whole_replayed;
     child_result ended;
@@ -396,6 +397,60 @@ TEST_F(kept_parts, with_their_responses_do_not_wait_for_what_is_asked_again) {
     const child_result retried = run_heddle(again);
     EXPECT_EQ(retried.code, 0) << retried.err;
     EXPECT_EQ(retried.out, "(\"COMPLETE\" \"good\")\n");
+}
+
+// That there was nothing in the cache was kept as the failure of the request.
+TEST_F(kept_parts, that_a_cache_has_no_response_for_are_asked) {
+    scratch.file("m.heddle", R"(
+        (define noted 0)
+        (deftool note (params (what string)) (description "notes")
+          (progn (set! noted (+ noted 1)) "noted"))
+        (defatom ask (params q) (instructions "{{q}}") (tools (note)))
+        (define (main n)
+          (let ((r (with ((budget-usd 0.07))
+                     (map (lambda (i) (content (ask (string-append "q" (number->string i)))))
+                          (range 4)))))
+            (list r noted))))");
+    model_thread model(R"json({"rules": [
+        {"match": {"user": "^q", "tool": "^$"}, "delay_ms": 300,
+         "tool_calls": [{"name": "note", "arguments": {"what": "a"}}],
+         "usage": {"input": 1000, "output": 500}},
+        {"match": {"user": "^q"}, "text": "fine", "delay_ms": 100,
+         "usage": {"input": 1000, "output": 500}}]})json");
+    options = {"--cache"};
+    const child_result ended = run_heddle(command(model, "kept"));
+    EXPECT_EQ(ended.out, "((\"fine\" \"fine\" \"fine\" \"fine\") 4)\n") << ended.err;
+    const child_result looked_at = run_heddle({"runs", "replay", path("kept")});
+    EXPECT_EQ(looked_at.code, 0) << looked_at.out << looked_at.err;
+}
+
+// A retry was given the same response for ever, where a budget had refused something before.
+TEST_F(kept_parts, that_a_budget_refused_do_not_keep_a_bad_response) {
+    std::string dear;
+    for (int n = 0; n < 1600; ++n) dear += " word";
+    scratch.file("m.heddle", R"(
+        (defatom sub (params what) (instructions "inner {{what}})" +
+                                 dear + R"(") (model "gpt-4o"))
+        (defatom ask (params q) (instructions "{{q}}") (tools (sub))
+          (output_format ((type "json") (schema "object"))))
+        (define (main n) (with ((on-failure 'raise))
+          (content (with ((budget-usd 0.002)) (ask "top"))))))");
+    model_thread model(R"json({"rules": [
+        {"match": {"user": "^top", "tool": "^$"}, "usage": {"input": 100, "output": 50},
+         "tool_calls": [{"name": "sub", "arguments": {"what": "a"}}]},
+        {"match": {"user": "^top"}, "text": "not json", "usage": {"input": 100, "output": 50}},
+        {"match": {"user": "^inner"}, "text": "did", "usage": {"input": 100, "output": 50}}]})json");
+    model_name = "openai:gpt-4o-mini";
+    const child_result failed = run_heddle(command(model, "kept"));
+    EXPECT_EQ(failed.code, 1);
+    std::uint64_t sent = model.counters().requests;
+    EXPECT_EQ(sent, 2U) << failed.err;
+    options.emplace_back("--retry-failed");
+    for (int again = 0; again < 2; ++again) {
+        EXPECT_EQ(run_heddle(command(model, "kept")).code, 1);
+        EXPECT_GT(model.counters().requests, sent);
+        sent = model.counters().requests;
+    }
 }
 
 } // namespace

@@ -212,7 +212,7 @@ coro::task<void> durable_row::withhold(std::string name, bool runs) {
     try {
         co_await self.turn.wait(coro::call_context{&loop_, nullptr, {}});
     } catch (...) { // no memory to wait
-        if (!closed_) ++running_;
+        if (runs && !closed_) ++running_;
         throw;
     }
 }

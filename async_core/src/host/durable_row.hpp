@@ -345,7 +345,7 @@ private:
         coro::wait_point granted;
     };
     std::multimap<std::size_t, part_turn*> part_turns_; ///< by their place in earlier_
-    void pass_rounds(int left) noexcept;
+    void pass_rounds(int left, std::uint64_t of) noexcept;
     class settle_timer final : public coro::timer_node {
     public:
         explicit settle_timer(durable_row& row) noexcept : row_(row) {}
@@ -358,6 +358,7 @@ private:
     std::shared_ptr<bool> lives_ = std::make_shared<bool>(true); ///< for what is posted
     bool settling_ = false; ///< what follows from the last part may not have followed yet
     bool has_settled_ = false;
+    std::uint64_t settlings_ = 0; ///< begun
     [[nodiscard]] bool is_at_rest() noexcept;
     using spares = std::multimap<ports::digest128, spare>;
     spares spares_; ///< by the content of the request

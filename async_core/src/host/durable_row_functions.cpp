@@ -86,6 +86,8 @@ void durable_row::cut_recorded_functions() noexcept {
         const ports::step_record& next = slice_cuts_.front();
         if (next.path.low > slices_ || !has_taken_effect(next.part)) return;
         const auto function = running_functions_.find(next.content);
+        // It is about to begin: its first slice comes here again.
+        if (function != running_functions_.end() && !function->second) return;
         clock_ = std::max(clock_, next.at);
         if (replay_) replay_->note_effect(next);
         slice_cuts_.pop_front();

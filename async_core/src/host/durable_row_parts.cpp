@@ -152,6 +152,7 @@ void durable_row::settle() noexcept {
     try {
         loop_.schedule(settles_, loop_.now() + time_to_settle);
         settling_ = true;
+        ++settlings_;
     } catch (...) { // no memory: what follows may come later than it should
         has_settled_ = true;
     }
@@ -166,14 +167,19 @@ bool durable_row::is_at_rest() noexcept {
     return has_settled_;
 }
 
-void durable_row::settle_timer::on_timer() noexcept { row_.pass_rounds(rounds_to_settle); }
+void durable_row::settle_timer::on_timer() noexcept {
+    row_.pass_rounds(rounds_to_settle, row_.settlings_);
+}
 
-void durable_row::pass_rounds(int left) noexcept {
+/// `of`: which settling; another one that has begun since takes its place.
+void durable_row::pass_rounds(int left, std::uint64_t of) noexcept {
+    if (of != settlings_) return;
     if (left != 0) {
         try {
-            boost::asio::post(loop_.get_executor(), [this, left, alive = std::weak_ptr(lives_)] {
-                if (!alive.expired()) pass_rounds(left - 1);
-            });
+            boost::asio::post(loop_.get_executor(),
+                              [this, left, of, alive = std::weak_ptr(lives_)] {
+                                  if (!alive.expired()) pass_rounds(left - 1, of);
+                              });
             return;
         } catch (...) { // no memory: what follows may come later than it should
         }

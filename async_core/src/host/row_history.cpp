@@ -206,8 +206,8 @@ void replayed_records::forget_open_failures() {
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         if (each.kind != step_kind::unanswered || ended.count(each.path) != 0) continue;
-        if (functions.ran_since(each.path, i)) continue;
-        each.content = {}; // nothing is asked with that
+        if (functions.ran_since(each.path, i)) continue; // see asked_again()
+        each.content = {};                               // nothing is asked with that
         each.body.clear();
     }
 }
@@ -277,14 +277,20 @@ void replayed_records::start_over() {
 }
 
 /// Which failures of the steps are asked for again: those that no function of the program has run
-/// after, whose arguments may follow from it, and what a budget refused, which may be larger now.
+/// after, whose arguments may follow from it, and what a budget refused, which may be larger now,
+/// also in steps that have not ended.
 std::vector<std::size_t> replayed_records::asked_again(const std::set<digest128>& steps,
                                                        const begun_functions& functions) const {
     std::vector<std::size_t> found;
     std::map<digest128, std::size_t> last; // failure of each step of which none is found
+    std::set<digest128> ended;
+    for (const step_record& each : all_) {
+        if (ends_a_step(each)) ended.insert(each.path);
+    }
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
-        if (!is_failure(each) || steps.count(each.path) == 0) continue;
+        const bool is_of_open = is_of_budget(each) && ended.count(each.path) == 0;
+        if (!is_failure(each) || (steps.count(each.path) == 0 && !is_of_open)) continue;
         const bool is_used = each.kind == step_kind::unanswered && !is_of_budget(each) &&
                              functions.ran_since(each.path, i);
         if (is_used) {
@@ -303,18 +309,24 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::size_t cut = steps.front();
     std::set<digest128> sent_anew; // whose responses are what failed
     const begun_functions functions(all_);
-    std::set<digest128> refused;                // steps that a batch or a budget has refused
+    std::set<digest128> refused;                // steps that a batch has refused
+    std::set<digest128> refused_last;           // steps that have done nothing after a budget has
     std::map<digest128, std::size_t> responded; // steps, by their last response
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
         if (is_response(each)) responded.insert_or_assign(each.path, i);
-        if (each.kind == step_kind::refused || is_of_budget(each)) refused.insert(each.path);
+        if (each.kind == step_kind::refused) refused.insert(each.path);
+        if (is_of_budget(each)) refused_last.insert(each.path);
+        else if (is_response(each) || each.kind == step_kind::tool) refused_last.erase(each.path);
+        else if (each.kind == step_kind::nested) refused_last.erase(each.content);
     }
     std::set<digest128> repeated;
     for (const std::size_t each : steps) {
         const digest128& path = all_[each].path;
         repeated.insert(path);
-        if (lacking_.erase(path) != 0 || refused.count(path) != 0) continue;
+        const bool lacks =
+            lacking_.erase(path) != 0 || refused.count(path) != 0 || refused_last.count(path) != 0;
+        if (lacks) continue;
         // A step that failed in a function that ran inside has failed it, and not its own
         // responses.
         const std::vector<std::size_t> ran = functions.of(path);

@@ -44,7 +44,9 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
         const std::string function = is_function ? one->declared.name : std::string();
         if (context.step && is_function) {
             kept_end beginning(runner->session().memory(), *time, context,
-                               part_digest::of("end of time before " + asked->id), function);
+                               part_digest::of("end of time before " +
+                                               std::to_string(time->number()) + ' ' + asked->id),
+                               function);
             std::optional<error> over = co_await beginning.check();
             if (over) co_return *std::move(over);
         }

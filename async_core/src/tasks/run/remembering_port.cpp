@@ -15,6 +15,16 @@ using coro::task;
 using ports::chat_request;
 using ports::chat_response;
 
+namespace {
+
+/// A cache was asked for a response, and has none: that is no outcome of the request.
+[[nodiscard]] bool found_nothing(const error& failure) {
+    return failure.code() == ports::make_error_code(ports::llm_errc::not_found) &&
+           failure.info().attempts == 0;
+}
+
+} // namespace
+
 /// What an earlier execution has, or the error if there must be no request; nothing: it is sent.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
 task<std::optional<result<chat_response>>> remembering_port::kept(const chat_request& request,
@@ -31,8 +41,10 @@ task<std::optional<result<chat_response>>> remembering_port::kept(const chat_req
         const std::optional<ports::kept_part> part = co_await step_.take(asked_, context);
         if (!part) break;
         if (part->is_failure) {
+            error failure = decode_failure(memory_, part->body, time_);
+            if (found_nothing(failure)) continue; // as earlier versions of heddle kept it
             paid_earlier_ = true;
-            co_return result<chat_response>(decode_failure(memory_, part->body, time_));
+            co_return result<chat_response>(std::move(failure));
         }
         result<chat_response> response = ports::decode_response(part->body);
         if (!response) continue; // damaged: it is asked again
@@ -63,7 +75,8 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
         if (ports::is_unpaid(ended.error()) && ports::lost_with(ended.error()).empty()) {
             while (noted_ != 0) note_unpaid();
         }
-        auto body = is_disallowed_ ? std::nullopt : encode_failure(ended.error(), time_);
+        const bool is_outcome = !is_disallowed_ && !found_nothing(ended.error());
+        auto body = is_outcome ? encode_failure(ended.error(), time_) : std::nullopt;
         std::string name = is_refused_ ? host::budget_of + model_ : model_;
         if (body) co_await step_.keep_failure(asked_, std::move(name), *std::move(body));
         co_return ended;

@@ -107,7 +107,10 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
         if (auto failed = execution.model_.take_receiver_failure()) {
             co_return execution.end_.abandon(response, *std::move(failed));
         }
-        if (execution.model_.starts_again(response)) continue;
+        if (execution.model_.starts_again(response)) {
+            --execution.requests_; // a repetition does not look in the cache
+            continue;
+        }
         if (auto over = execution.model_.spent_after(response)) {
             result<lang::value> refused = co_await execution.end_refused(*std::move(over));
             co_return refused;
@@ -149,7 +152,7 @@ result<void> task_execution::begin() {
     note_unused();
     if (!choices_.executor()) choose_history();
     if (!choices_.executor() && !chain_.outer) model_.open_stream();
-    if (ports::step_memory* const step = call_.context.step) number_ = step->begin_task();
+    if (ports::step_memory* const step = call_.context.step) time_.set_number(step->begin_task());
     else if (auto stop = time_.context().stop_error()) return *std::move(stop);
     begin_session();
     if (context_preparer* preparer = runner_.parts().context) {
@@ -324,7 +327,7 @@ task_execution::verdict task_execution::check_limits() {
 kept_end task_execution::end_of_time(std::string_view where) const {
     part_digest digest("end of time");
     digest.add(call_.task->declared.name);
-    digest.add(std::to_string(number_) + ' ' + std::to_string(checked_));
+    digest.add(std::to_string(time_.number()) + ' ' + std::to_string(checked_));
     if (!where.empty()) digest.add(where);
     return {runner_.session().memory(), time_, time_.context(), digest.value(),
             call_.task->declared.name};

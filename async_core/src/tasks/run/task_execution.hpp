@@ -94,7 +94,6 @@ private:
     model_call model_;
     response_check check_;
     bool wants_context_ = false;
-    std::uint32_t number_ = 0;   ///< among the tasks of its part of a durable step
     std::uint32_t requests_ = 0; ///< begun
     std::uint32_t checked_ = 0;  ///< of them, when check_time() was last called
     execution_report report_;    ///< ends before the parts above, of which it reports

@@ -7,6 +7,7 @@
 #include <heddle/coro/call_context.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace heddle::tasks {
@@ -20,6 +21,9 @@ public:
         : outer_(outer), around_(around), context_(around) {}
 
     void begin(std::optional<std::chrono::nanoseconds> timeout);
+    /// Which task of its part of a durable step it is: ids of tools are unique in one only.
+    void set_number(std::uint32_t number) noexcept { number_ = number; }
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
     /// For everything that the execution waits for: with its deadline, once it has begun.
     [[nodiscard]] const coro::call_context& context() const noexcept { return context_; }
     [[nodiscard]] coro::clock::duration elapsed() const { return context_.loop->now() - began_; }
@@ -39,6 +43,7 @@ private:
     coro::call_context around_;
     coro::call_context context_;
     coro::clock::time_point began_;
+    std::uint32_t number_ = 0;
     std::chrono::nanoseconds timeout_{0}; ///< 0: none
 };
 
