@@ -15,18 +15,18 @@ coro::task<error> durable_part::refused(coro::call_context context) {
 
 coro::task<result<void>> durable_part::keep(ports::digest128 content, std::string name,
                                             std::string body, ports::step_spending spent,
-                                            coro::call_context) {
-    return step_.keep_of(own_, content, std::move(name), std::move(body), spent);
+                                            coro::call_context context) {
+    return step_.keep_of(own_, content, std::move(name), std::move(body), spent, context);
 }
 
 coro::task<void> durable_part::keep_failure(ports::digest128 content, std::string name,
-                                            std::string body) {
-    return step_.keep_failure_of(own_, content, std::move(name), std::move(body));
+                                            std::string body, coro::call_context context) {
+    return step_.keep_failure_of(own_, content, std::move(name), std::move(body), context);
 }
 
 coro::task<result<void>> durable_part::keep_result(ports::digest128 content, std::string name,
-                                                   std::string body, coro::call_context) {
-    return step_.keep_result_of(own_, content, std::move(name), std::move(body));
+                                                   std::string body, coro::call_context context) {
+    return step_.keep_result_of(own_, content, std::move(name), std::move(body), context);
 }
 
 coro::task<result<void>> durable_part::note_sent(ports::digest128 content, std::string name,

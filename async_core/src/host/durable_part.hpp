@@ -21,13 +21,17 @@ public:
         return step_.take_of(own_, content, context);
     }
     [[nodiscard]] bool is_repeated() const noexcept override { return step_.is_repeated(); }
+    [[nodiscard]] std::chrono::nanoseconds time_to_catch_up() const noexcept override {
+        return step_.time_to_catch_up();
+    }
     [[nodiscard]] bool may_ask() noexcept override { return step_.may_ask(); }
     [[nodiscard]] coro::task<error> refused(coro::call_context context) override;
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;
     [[nodiscard]] coro::task<void> keep_failure(ports::digest128 content, std::string name,
-                                                std::string body) override;
+                                                std::string body,
+                                                coro::call_context context) override;
     [[nodiscard]] coro::task<result<void>> keep_result(ports::digest128 content, std::string name,
                                                        std::string body,
                                                        coro::call_context context) override;

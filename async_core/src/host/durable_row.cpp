@@ -244,7 +244,7 @@ void durable_row::grant(arrival& first, double at) noexcept {
 /// What happens next, as long as no branch can run.
 void durable_row::go_on() noexcept {
     while (running_ == 0 && !closed_) {
-        if (settling_) return;
+        if (settling_ || keeps_cancelled_parts()) return;
         if (!replays()) forget_slice_cuts();
         if (replays()) {
             if (!replay_next()) return;

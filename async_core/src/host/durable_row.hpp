@@ -106,8 +106,12 @@ public:
     /// Errors: io_error, of the log.
     [[nodiscard]] coro::task<result<void>> record_turn(ports::step_record record, bool durable);
     /// Keeps a part of a step that is under way. Returns once that is durable, if `durable`, and
-    /// for one of parts side by side in its turn. Errors: io_error, of the log.
-    [[nodiscard]] coro::task<result<void>> keep_part(ports::step_record record, bool durable);
+    /// for one of parts side by side in its turn, unless that is cancelled. Errors: io_error, of
+    /// the log.
+    [[nodiscard]] coro::task<result<void>> keep_part(ports::step_record record, bool durable,
+                                                     coro::call_context context);
+    /// What the row may still need to come to what is recorded; zero: it has come there.
+    [[nodiscard]] coro::clock::duration time_to_catch_up() const noexcept;
     [[nodiscard]] step_log& log() noexcept { return log_; }
 
     /// Whether nothing is performed that is not recorded.
@@ -263,7 +267,6 @@ private:
     void cut_recorded_functions() noexcept;
     [[nodiscard]] bool has_taken_effect(const ports::digest128& path) const;
     [[nodiscard]] bool has_slice_cut(const ports::digest128& function) const noexcept;
-    [[nodiscard]] coro::clock::duration time_to_catch_up() const noexcept;
     void forget_slice_cuts() noexcept;
     [[nodiscard]] bool read_beginning(const ports::step_record& record);
     [[nodiscard]] bool replay_next() noexcept;
@@ -398,6 +401,10 @@ private:
         coro::wait_point released;
     };
     std::list<idle_part*> idle_parts_;
+    /// Parts that are being kept: those that are cancelled end before anything else takes effect.
+    class kept_part_now;
+    std::list<const coro::call_context*> kept_now_;
+    [[nodiscard]] bool keeps_cancelled_parts() const noexcept;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
     // Of those that began while there were records of earlier executions: tens of thousands may
     // be there at a time, and the records have them in another order.

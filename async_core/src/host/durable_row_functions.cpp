@@ -29,8 +29,9 @@ std::optional<coro::clock::duration> durable_row::cut_function(const digest128& 
                                                                bool is_later) noexcept {
     const auto found = running_functions_.find(path);
     if (found == running_functions_.end() || !found->second) return std::nullopt;
-    const bool catches_up = replays() || !slice_cuts_.empty();
-    if (catches_up && !is_later && !closed_) return time_to_catch_up();
+    const coro::clock::duration later = time_to_catch_up();
+    const bool catches_up = later != later.zero();
+    if (catches_up && !is_later && !closed_) return later;
     if (!closed_ && !replay_) {
         try {
             const bool is_recorded = has_slice_cut(path);
@@ -63,6 +64,7 @@ double durable_row::note_function_cut(const digest128& path, const digest128& fu
 
 /// What earlier executions have recorded is repeated on a machine that may be slower now.
 coro::clock::duration durable_row::time_to_catch_up() const noexcept {
+    if (!replays() && slice_cuts_.empty()) return {};
     constexpr double at_least = 1;
     constexpr double slower = 2;
     const std::chrono::duration<double> time(at_least +

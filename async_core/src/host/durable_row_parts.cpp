@@ -22,6 +22,20 @@ constexpr int rounds_to_settle = 8;
 
 } // namespace
 
+/// In the list of what is being kept, with its scope.
+class durable_row::kept_part_now {
+public:
+    kept_part_now(durable_row& row, const coro::call_context& context)
+        : row_(row), place_(row.kept_now_.insert(row.kept_now_.end(), &context)) {}
+    kept_part_now(const kept_part_now&) = delete;
+    kept_part_now& operator=(const kept_part_now&) = delete;
+    ~kept_part_now() { row_.kept_now_.erase(place_); }
+
+private:
+    durable_row& row_;
+    std::list<const coro::call_context*>::iterator place_;
+};
+
 using ports::digest128;
 using ports::step_kind;
 using ports::step_record;
@@ -112,7 +126,8 @@ std::optional<ports::kept_part> durable_row::take_spare(const digest128& step,
     return std::move(taken.part);
 }
 
-coro::task<result<void>> durable_row::keep_part(step_record record, bool durable) {
+coro::task<result<void>> durable_row::keep_part(step_record record, bool durable,
+                                                coro::call_context context) {
     note_computing();
     record.at = std::max(clock_, real_clock());
     const coro::call_context unbounded{&loop_, nullptr, {}};
@@ -126,17 +141,29 @@ coro::task<result<void>> durable_row::keep_part(step_record record, bool durable
         arrive(*turn);
     }
     result<void> kept;
-    if (durable) {
-        result<void> appended = co_await log_.append(std::move(record), unbounded);
-        kept = std::move(appended);
-    } else {
-        log_.note(std::move(record));
+    {
+        const kept_part_now under_way(*this, context);
+        if (durable) {
+            result<void> appended = co_await log_.append(std::move(record), unbounded);
+            kept = std::move(appended);
+        } else {
+            log_.note(std::move(record));
+        }
+    }
+    if (context.cancelled()) { // what it was kept for has no effect, when it is repeated either
+        if (!closed_) settle();
+        co_return kept;
     }
     if (!turn) co_return kept;
     turn->ready = true;
     go_on(); // its turn has come already if the evaluation was closed
-    co_await turn->turn.wait(unbounded);
+    (void)co_await turn->turn.wait({&loop_, context.cancel, {}});
     co_return kept;
+}
+
+bool durable_row::keeps_cancelled_parts() const noexcept {
+    return std::any_of(kept_now_.begin(), kept_now_.end(),
+                       [](const coro::call_context* each) { return each->cancelled(); });
 }
 
 /// The first one that waits goes on. Beside others, what follows from it is to have followed before

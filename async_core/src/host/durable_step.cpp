@@ -45,49 +45,54 @@ bool durable_step::keeps_nothing() const noexcept { return end_is_known_ || row_
 
 coro::task<result<void>> durable_step::keep_of(const ports::digest128& part,
                                                const ports::digest128& content, std::string name,
-                                               std::string body, ports::step_spending spent) {
+                                               std::string body, ports::step_spending spent,
+                                               coro::call_context context) {
     ports::step_record kept =
         record(ports::step_kind::request, part, content, std::move(name), std::move(body));
     kept.spent = spent;
     counted_ += spent;
-    return keep_record(std::move(kept), true);
+    return keep_record(std::move(kept), true, context);
 }
 
 coro::task<void> durable_step::keep_failure_of(ports::digest128 part, ports::digest128 content,
-                                               std::string name, std::string body) {
+                                               std::string name, std::string body,
+                                               coro::call_context context) {
     result<void> kept = co_await keep_record(
         record(ports::step_kind::unanswered, part, content, std::move(name), std::move(body)),
-        false);
+        false, context);
     (void)kept; // shows in the next write
 }
 
 coro::task<result<void>> durable_step::keep_result_of(const ports::digest128& part,
                                                       const ports::digest128& content,
-                                                      std::string name, std::string body) {
+                                                      std::string name, std::string body,
+                                                      coro::call_context context) {
     return keep_record(
-        record(ports::step_kind::tool, part, content, std::move(name), std::move(body)), true);
+        record(ports::step_kind::tool, part, content, std::move(name), std::move(body)), true,
+        context);
 }
 
-coro::task<result<void>> durable_step::keep_record(ports::step_record record, bool durable) {
+coro::task<result<void>> durable_step::keep_record(ports::step_record record, bool durable,
+                                                   coro::call_context context) {
     if (keeps_nothing()) co_return result<void>();
-    result<void> kept = co_await row_.keep_part(std::move(record), durable);
+    result<void> kept = co_await row_.keep_part(std::move(record), durable, context);
     co_return kept;
 }
 
 coro::task<result<void>> durable_step::keep(ports::digest128 content, std::string name,
                                             std::string body, ports::step_spending spent,
-                                            coro::call_context) {
-    return keep_of({}, content, std::move(name), std::move(body), spent);
+                                            coro::call_context context) {
+    return keep_of({}, content, std::move(name), std::move(body), spent, context);
 }
 
 coro::task<void> durable_step::keep_failure(ports::digest128 content, std::string name,
-                                            std::string body) {
-    return keep_failure_of({}, content, std::move(name), std::move(body));
+                                            std::string body, coro::call_context context) {
+    return keep_failure_of({}, content, std::move(name), std::move(body), context);
 }
 
 coro::task<result<void>> durable_step::keep_result(ports::digest128 content, std::string name,
-                                                   std::string body, coro::call_context) {
-    return keep_result_of({}, content, std::move(name), std::move(body));
+                                                   std::string body, coro::call_context context) {
+    return keep_result_of({}, content, std::move(name), std::move(body), context);
 }
 
 ports::step_spending durable_step::spent() const noexcept {
@@ -101,15 +106,20 @@ ports::step_spending durable_step::spent() const noexcept {
 }
 
 coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::string name,
-                                                 ports::cost_if_lost if_lost, coro::call_context) {
+                                                 ports::cost_if_lost if_lost,
+                                                 coro::call_context context) {
     ports::step_record sent =
         record(ports::step_kind::sent, {}, content, std::move(name), output_cost(if_lost));
     sent.spent = if_lost.least;
-    return row_.keep_part(std::move(sent), true);
+    return row_.keep_part(std::move(sent), true, context);
 }
 
 void durable_step::note_unpaid(ports::digest128 content) {
     row_.log().note(record(ports::step_kind::unpaid, {}, content, {}, {}));
+}
+
+std::chrono::nanoseconds durable_step::time_to_catch_up() const noexcept {
+    return row_.time_to_catch_up();
 }
 
 void durable_step::note_parts(int more) noexcept { row_.note_work(more); }

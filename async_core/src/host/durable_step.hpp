@@ -43,24 +43,29 @@ public:
     [[nodiscard]] coro::task<result<void>> keep_of(const ports::digest128& part,
                                                    const ports::digest128& content,
                                                    std::string name, std::string body,
-                                                   ports::step_spending spent);
+                                                   ports::step_spending spent,
+                                                   coro::call_context context);
     [[nodiscard]] coro::task<void> keep_failure_of(ports::digest128 part, ports::digest128 content,
-                                                   std::string name, std::string body);
+                                                   std::string name, std::string body,
+                                                   coro::call_context context);
     [[nodiscard]] coro::task<result<void>> keep_result_of(const ports::digest128& part,
                                                           const ports::digest128& content,
-                                                          std::string name, std::string body);
+                                                          std::string name, std::string body,
+                                                          coro::call_context context);
 
     [[nodiscard]] coro::task<std::optional<ports::kept_part>> take(
         ports::digest128 content, coro::call_context context) override {
         return take_of({}, content, context);
     }
     [[nodiscard]] bool is_repeated() const noexcept override { return end_is_known_; }
+    [[nodiscard]] std::chrono::nanoseconds time_to_catch_up() const noexcept override;
     [[nodiscard]] bool may_ask() noexcept override;
     [[nodiscard]] coro::task<result<void>> keep(ports::digest128 content, std::string name,
                                                 std::string body, ports::step_spending spent,
                                                 coro::call_context context) override;
     [[nodiscard]] coro::task<void> keep_failure(ports::digest128 content, std::string name,
-                                                std::string body) override;
+                                                std::string body,
+                                                coro::call_context context) override;
     [[nodiscard]] coro::task<result<void>> keep_result(ports::digest128 content, std::string name,
                                                        std::string body,
                                                        coro::call_context context) override;
@@ -75,7 +80,8 @@ public:
 
 private:
     [[nodiscard]] bool keeps_nothing() const noexcept;
-    [[nodiscard]] coro::task<result<void>> keep_record(ports::step_record record, bool durable);
+    [[nodiscard]] coro::task<result<void>> keep_record(ports::step_record record, bool durable,
+                                                       coro::call_context context);
     [[nodiscard]] ports::step_record record(ports::step_kind kind, const ports::digest128& part,
                                             const ports::digest128& content, std::string name,
                                             std::string body) const;

@@ -146,6 +146,11 @@ public:
     void lose(const digest128& path) { under_way_.insert(path); }
     /// A record that shows, as the first one, that the step has begun.
     void begin(const digest128& path) { begun_.try_emplace(path, all_.size()); }
+    /// A request of the step was sent.
+    void send(const digest128& path) {
+        begin(path);
+        sent_.insert_or_assign(path, all_.size());
+    }
     void end_attempt(const step_record& failed);
     [[nodiscard]] std::vector<step_record> take() { return std::move(all_); }
     [[nodiscard]] std::vector<std::uint64_t> take_discarded() { return std::move(discarded_); }
@@ -161,6 +166,7 @@ private:
     [[nodiscard]] bool is_stopped_again(const step_record& failed);
     void forget_open_failures();
     void repeat(std::vector<std::size_t> steps);
+    [[nodiscard]] bool is_used(std::size_t failure, const begun_functions& functions) const;
     [[nodiscard]] std::vector<std::size_t> asked_again(const std::set<digest128>& steps,
                                                        const begun_functions& functions) const;
     void start_over();
@@ -179,6 +185,7 @@ private:
     std::size_t replayed_ = 0;      ///< records before the first step that is repeated
     std::optional<stop> stopped_;   ///< the last one
     std::map<digest128, std::size_t> begun_; ///< steps since then, and the records before them
+    std::map<digest128, std::size_t> sent_;  ///< steps, and the records before their last request
 };
 
 std::vector<replayed_records::step_end> replayed_records::ends() const {
@@ -267,6 +274,7 @@ bool replayed_records::is_stopped_again(const step_record& failed) {
 void replayed_records::start_over() {
     replayed_ = 0;
     begun_.clear();
+    sent_.clear();
     all_.erase(std::remove_if(all_.begin(), all_.end(),
                               [](const step_record& each) {
                                   return !is_response(each) &&
@@ -276,31 +284,31 @@ void replayed_records::start_over() {
     for (step_record& each : all_) each.at = 0;
 }
 
-/// Which failures of the steps are asked for again: those that no function of the program has run
-/// after, whose arguments may follow from it, and what a budget refused, which may be larger now,
-/// also in steps that have not ended.
+/// The step went on from the failure: a function of the program has run after it, or a request was
+/// sent.
+bool replayed_records::is_used(std::size_t failure, const begun_functions& functions) const {
+    const step_record& record = all_[failure];
+    if (record.kind != step_kind::unanswered || is_of_budget(record)) return false;
+    const auto sent = sent_.find(record.path);
+    return functions.ran_since(record.path, failure) ||
+           (sent != sent_.end() && sent->second > failure);
+}
+
+/// Which failures of the steps are asked for again: those that the step has not gone on from, and
+/// what a budget refused, which may be larger now, also in steps that have not ended.
 std::vector<std::size_t> replayed_records::asked_again(const std::set<digest128>& steps,
                                                        const begun_functions& functions) const {
-    std::vector<std::size_t> found;
-    std::map<digest128, std::size_t> last; // failure of each step of which none is found
     std::set<digest128> ended;
     for (const step_record& each : all_) {
         if (ends_a_step(each)) ended.insert(each.path);
     }
+    std::vector<std::size_t> found;
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
         const bool is_of_open = is_of_budget(each) && ended.count(each.path) == 0;
         if (!is_failure(each) || (steps.count(each.path) == 0 && !is_of_open)) continue;
-        const bool is_used = each.kind == step_kind::unanswered && !is_of_budget(each) &&
-                             functions.ran_since(each.path, i);
-        if (is_used) {
-            last.insert_or_assign(each.path, i);
-            continue;
-        }
-        found.push_back(i);
+        if (!is_used(i, functions)) found.push_back(i);
     }
-    for (const std::size_t each : found) last.erase(all_[each].path);
-    for (const auto& [path, at] : last) found.push_back(at);
     return found;
 }
 
@@ -309,13 +317,17 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::size_t cut = steps.front();
     std::set<digest128> sent_anew; // whose responses are what failed
     const begun_functions functions(all_);
-    std::set<digest128> refused;                // steps that a batch has refused
+    std::set<digest128> refused;                // steps that failed for want of a response
     std::set<digest128> refused_last;           // steps that have done nothing after a budget has
+    std::set<digest128> with_parts;             // that ran side by side
     std::map<digest128, std::size_t> responded; // steps, by their last response
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
         if (is_response(each)) responded.insert_or_assign(each.path, i);
         if (each.kind == step_kind::refused) refused.insert(each.path);
+        if (!each.part.is_zero()) with_parts.insert(each.path);
+        const bool is_error = each.kind == step_kind::unanswered && !is_of_budget(each);
+        if (is_error && !is_used(i, functions)) refused.insert(each.path);
         if (is_of_budget(each)) refused_last.insert(each.path);
         else if (is_response(each) || each.kind == step_kind::tool) refused_last.erase(each.path);
         else if (each.kind == step_kind::nested) refused_last.erase(each.content);
@@ -324,8 +336,9 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     for (const std::size_t each : steps) {
         const digest128& path = all_[each].path;
         repeated.insert(path);
-        const bool lacks =
-            lacking_.erase(path) != 0 || refused.count(path) != 0 || refused_last.count(path) != 0;
+        // Of parts side by side the last one sent may have been cancelled by another one.
+        const bool was_lacking = lacking_.erase(path) != 0 && with_parts.count(path) == 0;
+        const bool lacks = was_lacking || refused.count(path) != 0 || refused_last.count(path) != 0;
         if (lacks) continue;
         // A step that failed in a function that ran inside has failed it, and not its own
         // responses.
@@ -344,8 +357,8 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::set<std::size_t> anew; // failures
     for (const std::size_t each : asked_again(repeated, functions)) {
         anew.insert(each);
-        // What ran after that may run otherwise.
-        if (functions.ran_since(all_[each].path, each)) cut = std::min(cut, each);
+        // What came after that may come otherwise: steps that it has cancelled, for one.
+        cut = std::min(cut, each);
     }
     double clock = 0;
     std::set<digest128> dropped; // steps whose end is not replayed, and has counted their cost
@@ -356,6 +369,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::vector<step_record> kept;
     replayed_ = 0;
     begun_.clear();
+    sent_.clear();
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         const bool is_answer = is_response(each);
@@ -415,7 +429,7 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
         if (each.kind != step_kind::sent) found.spent += each.spent;
         switch (each.kind) {
         case step_kind::sent:
-            replayed.begin(each.path);
+            replayed.send(each.path);
             open.send(std::move(each));
             break;
         case step_kind::unpaid: open.excuse(each); break;

@@ -110,7 +110,8 @@ coro::deadline run_driver::deadline_of_step(const lang::fiber& fiber, const dura
     const bool was_begun = step.recorded || row_->has_parts(step.self.path()) ||
                            row_->functions().any(step.self.path());
     if (!step.works || !was_begun || own.is_never()) return own;
-    const auto least = loop_.now() + (step.recorded ? time_to_repeat : time_to_resume);
+    const coro::clock::duration at_least = step.recorded ? time_to_repeat : time_to_resume;
+    const auto least = loop_.now() + std::max(at_least, row_->time_to_catch_up());
     if (own.at() >= least) return own;
     const coro::deadline later(least);
     return fiber.cleans_up() ? later : options_.until.earlier(later);

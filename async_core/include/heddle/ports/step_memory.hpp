@@ -6,6 +6,7 @@
 #include <heddle/coro/task.hpp>
 #include <heddle/ports/run_journal.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -57,7 +58,8 @@ public:
     /// it. Does not wait until it is kept: in a process that ends before, the request is sent
     /// again.
     [[nodiscard]] virtual coro::task<void> keep_failure(digest128 /*content*/, std::string /*name*/,
-                                                        std::string /*body*/) {
+                                                        std::string /*body*/,
+                                                        coro::call_context /*context*/) {
         co_return;
     }
     /// As keep, for what a tool returned that the model called: an edit of the program drops it.
@@ -67,6 +69,9 @@ public:
     /// An earlier execution of the step has ended. No time passes in this one: what the time of a
     /// task had ended was kept as a failure.
     [[nodiscard]] virtual bool is_repeated() const noexcept { return false; }
+    /// The time that the row may need to come to what earlier executions have recorded; it is no
+    /// part of the time of a task. Zero: it has come there.
+    [[nodiscard]] virtual std::chrono::nanoseconds time_to_catch_up() const noexcept { return {}; }
     /// Notes that a request is about to be sent; returns once that is as durable as the run asks. A
     /// process that ends before the response is kept leaves it as one that may have been paid for.
     /// `if_lost`: what it may have cost then. Errors and cancellation: as of keep.

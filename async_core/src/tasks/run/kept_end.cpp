@@ -33,11 +33,12 @@ coro::task<std::optional<error>> kept_end::check() {
 coro::task<void> kept_end::keep(error stop) {
     if (!stop.is_cancelled()) co_return;
     auto body = encode_failure(stop, time_);
-    if (body) co_await context_.step->keep_failure(content_, name_, *std::move(body));
+    if (body) co_await context_.step->keep_failure(content_, name_, *std::move(body), context_);
 }
 
 coro::task<void> kept_end::keep_refusal(spent_budget over) {
-    co_await context_.step->keep_failure(content_, host::budget_of + name_, encode_refusal(over));
+    co_await context_.step->keep_failure(content_, host::budget_of + name_, encode_refusal(over),
+                                         context_);
 }
 
 } // namespace heddle::tasks

@@ -3,6 +3,8 @@
 #include "tasks/run/remembering_port.hpp"
 #include "tasks/run/task_runner.hpp"
 
+#include <heddle/lang/errors.hpp>
+
 #include <utility>
 
 namespace heddle::tasks {
@@ -87,7 +89,8 @@ task<result<ports::send_terms>> model_call::before_sending(
     if (remembered_) {
         result<void> noted = co_await remembered_->note_sent(costs_.if_lost(), context);
         if (!noted) {
-            remembered_->note_disallowed();
+            if (noted.error().code() == lang::errc::limit) remembered_->note_refused();
+            else remembered_->note_disallowed();
             co_return std::move(noted).error();
         }
     }

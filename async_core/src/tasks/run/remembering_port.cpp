@@ -78,7 +78,7 @@ task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
         const bool is_outcome = !is_disallowed_ && !found_nothing(ended.error());
         auto body = is_outcome ? encode_failure(ended.error(), time_) : std::nullopt;
         std::string name = is_refused_ ? host::budget_of + model_ : model_;
-        if (body) co_await step_.keep_failure(asked_, std::move(name), *std::move(body));
+        if (body) co_await step_.keep_failure(asked_, std::move(name), *std::move(body), context);
         co_return ended;
     }
     // What was paid for is kept, also when the call is being ended.

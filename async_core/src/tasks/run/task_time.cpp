@@ -31,7 +31,9 @@ void task_time::begin(std::optional<std::chrono::nanoseconds> timeout) {
     if (!timeout) return;
     timeout_ = *timeout;
     if (context_.step && context_.step->is_repeated()) return;
-    context_ = context_.with_deadline(coro::deadline(began_ + *timeout));
+    // A row that was interrupted comes to what is recorded first.
+    const auto more = context_.step ? context_.step->time_to_catch_up() : timeout->zero();
+    context_ = context_.with_deadline(coro::deadline(began_ + *timeout + more));
 }
 
 bool task_time::is_over(const error& cancelled) const {

@@ -183,7 +183,7 @@ private:
             co_await coro::sleep_until(call.context, call.context.loop->now() + wait);
         if (!slept) co_return slept.error();
         if (chance_() % 4 == 0) {
-            co_await step.keep_failure(content, "q", "no");
+            co_await step.keep_failure(content, "q", "no", call.context);
             co_return false;
         }
         const result<void> kept = co_await step.keep(content, "q", "yes", {}, call.context);
@@ -269,7 +269,7 @@ private:
                     chance_() %
                             static_cast<std::uint64_t>(call->request.arguments[3].as_integer()) ==
                         0) {
-                    co_await context.step->keep_failure(content, "q", "no");
+                    co_await context.step->keep_failure(content, "q", "no", context);
                     co_return failed();
                 }
                 const result<void> kept =
