@@ -32,7 +32,7 @@ coro::task<result<void>> durable_part::keep_result(ports::digest128 content, std
 coro::task<result<void>> durable_part::note_sent(ports::digest128 content, std::string name,
                                                  ports::cost_if_lost if_lost,
                                                  coro::call_context context) {
-    return step_.note_sent(content, std::move(name), if_lost, context);
+    return step_.note_sent_of(own_, content, std::move(name), if_lost, context);
 }
 
 } // namespace heddle::host

@@ -67,8 +67,10 @@ coro::clock::duration durable_row::time_to_catch_up() const noexcept {
     if (!replays() && slice_cuts_.empty()) return {};
     constexpr double at_least = 1;
     constexpr double slower = 2;
+    // The clock does not advance with parts of steps.
+    const double reached = next_ == 0 ? clock_ : std::max(clock_, earlier_[next_ - 1].at);
     const std::chrono::duration<double> time(at_least +
-                                             slower * std::max(0.0, clock_at_begin_ - clock_));
+                                             slower * std::max(0.0, clock_at_begin_ - reached));
     return std::chrono::ceil<coro::clock::duration>(time);
 }
 

@@ -108,8 +108,15 @@ ports::step_spending durable_step::spent() const noexcept {
 coro::task<result<void>> durable_step::note_sent(ports::digest128 content, std::string name,
                                                  ports::cost_if_lost if_lost,
                                                  coro::call_context context) {
+    return note_sent_of({}, content, std::move(name), if_lost, context);
+}
+
+coro::task<result<void>> durable_step::note_sent_of(const ports::digest128& part,
+                                                    const ports::digest128& content,
+                                                    std::string name, ports::cost_if_lost if_lost,
+                                                    coro::call_context context) {
     ports::step_record sent =
-        record(ports::step_kind::sent, {}, content, std::move(name), output_cost(if_lost));
+        record(ports::step_kind::sent, part, content, std::move(name), output_cost(if_lost));
     sent.spent = if_lost.least;
     return row_.keep_part(std::move(sent), true, context);
 }

@@ -53,6 +53,12 @@ public:
                                                           std::string name, std::string body,
                                                           coro::call_context context);
 
+    [[nodiscard]] coro::task<result<void>> note_sent_of(const ports::digest128& part,
+                                                        const ports::digest128& content,
+                                                        std::string name,
+                                                        ports::cost_if_lost if_lost,
+                                                        coro::call_context context);
+
     [[nodiscard]] coro::task<std::optional<ports::kept_part>> take(
         ports::digest128 content, coro::call_context context) override {
         return take_of({}, content, context);

@@ -35,6 +35,11 @@ using ports::step_record;
     return record.kind == step_kind::unanswered && record.name.starts_with(budget_of);
 }
 
+/// A failure of an earlier attempt that is asked for again: see forget_open_failures.
+[[nodiscard]] bool is_forgotten(const step_record& record) noexcept {
+    return record.kind == step_kind::unanswered && record.content.is_zero();
+}
+
 /// The functions of the program that ran inside of the steps of a row.
 class begun_functions {
 public:
@@ -47,6 +52,24 @@ public:
     }
     [[nodiscard]] std::vector<std::size_t> of(const digest128& step) const {
         return functions_.of(step);
+    }
+    /// The beginning of the function that the time of a task cut just before the failure: it gets
+    /// its time again. Nothing: there is none.
+    [[nodiscard]] std::optional<std::size_t> cut_before(std::size_t failure) const {
+        const digest128& step = all_[failure].path;
+        const std::vector<std::size_t> ran = functions_.of(step);
+        for (std::size_t i = failure; i-- != 0;) {
+            const step_record& each = all_[i];
+            const bool is_end_of_time = function_cuts::is_one(each) &&
+                                        !function_cuts::is_not_begun(each) &&
+                                        !function_cuts::is_begun_later(each);
+            for (const std::size_t begun : ran) {
+                if (begun == i) return std::nullopt;
+                if (is_end_of_time && all_[begun].path == each.content) return begun;
+            }
+            if (each.path == step && is_response(each) && each.part.is_zero()) break;
+        }
+        return std::nullopt;
     }
     /// One of the step began after the record `at`.
     [[nodiscard]] bool ran_since(const digest128& step, std::size_t at) const {
@@ -94,14 +117,15 @@ public:
         }
         if (sent.empty()) by_path_.erase(found);
     }
-    /// The step has ended. True: the last of its requests has no response.
+    /// The step has ended. True: the last of its requests has no response, and is none of parts side
+    /// by side, of which one may have been cancelled by another one.
     bool settle_step(const digest128& path) {
         const auto found = by_path_.find(path);
         if (found == by_path_.end()) return false;
         const digest128 last = last_.at(path);
         const auto& sent = found->second;
         const bool lacks = std::any_of(sent.begin(), sent.end(), [&](const step_record& each) {
-            return each.content == last;
+            return each.content == last && each.part.is_zero();
         });
         by_path_.erase(found);
         return lacks;
@@ -138,7 +162,7 @@ public:
     void add(step_record record, bool lacks_response) {
         if (ends_a_step(record)) {
             under_way_.erase(record.path);
-            if (lacks_response) lacking_.insert(record.path);
+            if (lacks_response || record.body == cut_by_deadline) lacking_.insert(record.path);
             else lacking_.erase(record.path);
         }
         all_.push_back(std::move(record));
@@ -146,11 +170,6 @@ public:
     void lose(const digest128& path) { under_way_.insert(path); }
     /// A record that shows, as the first one, that the step has begun.
     void begin(const digest128& path) { begun_.try_emplace(path, all_.size()); }
-    /// A request of the step was sent.
-    void send(const digest128& path) {
-        begin(path);
-        sent_.insert_or_assign(path, all_.size());
-    }
     void end_attempt(const step_record& failed);
     [[nodiscard]] std::vector<step_record> take() { return std::move(all_); }
     [[nodiscard]] std::vector<std::uint64_t> take_discarded() { return std::move(discarded_); }
@@ -185,7 +204,6 @@ private:
     std::size_t replayed_ = 0;      ///< records before the first step that is repeated
     std::optional<stop> stopped_;   ///< the last one
     std::map<digest128, std::size_t> begun_; ///< steps since then, and the records before them
-    std::map<digest128, std::size_t> sent_;  ///< steps, and the records before their last request
 };
 
 std::vector<replayed_records::step_end> replayed_records::ends() const {
@@ -274,7 +292,6 @@ bool replayed_records::is_stopped_again(const step_record& failed) {
 void replayed_records::start_over() {
     replayed_ = 0;
     begun_.clear();
-    sent_.clear();
     all_.erase(std::remove_if(all_.begin(), all_.end(),
                               [](const step_record& each) {
                                   return !is_response(each) &&
@@ -284,14 +301,18 @@ void replayed_records::start_over() {
     for (step_record& each : all_) each.at = 0;
 }
 
-/// The step went on from the failure: a function of the program has run after it, or a request was
-/// sent.
+/// The step went on from the failure: a function of the program has run after it, or a request of
+/// the same part or of the step itself was answered.
 bool replayed_records::is_used(std::size_t failure, const begun_functions& functions) const {
     const step_record& record = all_[failure];
-    if (record.kind != step_kind::unanswered || is_of_budget(record)) return false;
-    const auto sent = sent_.find(record.path);
-    return functions.ran_since(record.path, failure) ||
-           (sent != sent_.end() && sent->second > failure);
+    if (record.kind == step_kind::refused || is_of_budget(record)) return false;
+    if (functions.ran_since(record.path, failure)) return true;
+    return std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(failure) + 1, all_.end(),
+                       [&record](const step_record& each) {
+                           return each.path == record.path &&
+                                  (is_response(each) || each.kind == step_kind::tool) &&
+                                  (each.part.is_zero() || each.part == record.part);
+                       });
 }
 
 /// Which failures of the steps are asked for again: those that the step has not gone on from, and
@@ -306,7 +327,8 @@ std::vector<std::size_t> replayed_records::asked_again(const std::set<digest128>
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
         const bool is_of_open = is_of_budget(each) && ended.count(each.path) == 0;
-        if (!is_failure(each) || (steps.count(each.path) == 0 && !is_of_open)) continue;
+        if (!is_failure(each) || is_forgotten(each)) continue;
+        if (steps.count(each.path) == 0 && !is_of_open) continue;
         if (!is_used(i, functions)) found.push_back(i);
     }
     return found;
@@ -319,13 +341,12 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     const begun_functions functions(all_);
     std::set<digest128> refused;                // steps that failed for want of a response
     std::set<digest128> refused_last;           // steps that have done nothing after a budget has
-    std::set<digest128> with_parts;             // that ran side by side
     std::map<digest128, std::size_t> responded; // steps, by their last response
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
         if (is_response(each)) responded.insert_or_assign(each.path, i);
         if (each.kind == step_kind::refused) refused.insert(each.path);
-        if (!each.part.is_zero()) with_parts.insert(each.path);
+        if (is_forgotten(each)) continue;
         const bool is_error = each.kind == step_kind::unanswered && !is_of_budget(each);
         if (is_error && !is_used(i, functions)) refused.insert(each.path);
         if (is_of_budget(each)) refused_last.insert(each.path);
@@ -336,9 +357,8 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     for (const std::size_t each : steps) {
         const digest128& path = all_[each].path;
         repeated.insert(path);
-        // Of parts side by side the last one sent may have been cancelled by another one.
-        const bool was_lacking = lacking_.erase(path) != 0 && with_parts.count(path) == 0;
-        const bool lacks = was_lacking || refused.count(path) != 0 || refused_last.count(path) != 0;
+        const bool lacks =
+            lacking_.erase(path) != 0 || refused.count(path) != 0 || refused_last.count(path) != 0;
         if (lacks) continue;
         // A step that failed in a function that ran inside has failed it, and not its own
         // responses.
@@ -358,7 +378,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     for (const std::size_t each : asked_again(repeated, functions)) {
         anew.insert(each);
         // What came after that may come otherwise: steps that it has cancelled, for one.
-        cut = std::min(cut, each);
+        cut = std::min(cut, functions.cut_before(each).value_or(each));
     }
     double clock = 0;
     std::set<digest128> dropped; // steps whose end is not replayed, and has counted their cost
@@ -369,7 +389,6 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::vector<step_record> kept;
     replayed_ = 0;
     begun_.clear();
-    sent_.clear();
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         const bool is_answer = is_response(each);
@@ -429,7 +448,7 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
         if (each.kind != step_kind::sent) found.spent += each.spent;
         switch (each.kind) {
         case step_kind::sent:
-            replayed.send(each.path);
+            replayed.begin(each.path);
             open.send(std::move(each));
             break;
         case step_kind::unpaid: open.excuse(each); break;

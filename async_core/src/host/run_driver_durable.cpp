@@ -3,6 +3,8 @@
 #include "durable_effect.hpp"
 #include "run_driver.hpp"
 
+#include <heddle/host/row_history.hpp>
+
 #include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/call_site.hpp>
 #include <heddle/lang/errors.hpp>
@@ -17,8 +19,6 @@ namespace heddle::host {
 
 namespace {
 
-/// The body of a record in place of a value: no value begins with it.
-constexpr const char* cut_by_deadline = "deadline";
 /// For a step whose end is recorded; a function that computed when a deadline cut it would go on.
 constexpr auto time_to_repeat = std::chrono::seconds(30);
 /// At least, for a step that was under way when an earlier process ended.

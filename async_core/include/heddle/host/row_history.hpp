@@ -56,6 +56,10 @@ using failure_reader = std::function<std::optional<std::string>(const ports::ste
 /// either, what is set aside for a response of unknown length.
 void count_lost(ports::step_record& sent, std::int64_t longest_output);
 
+/// The body of the record of a step that the deadline of its branch ended, in place of a value: no
+/// value begins with it.
+inline constexpr const char* cut_by_deadline = "deadline";
+
 /// What the name of an `unanswered` record begins with where a budget refused the request.
 inline constexpr const char* budget_of = "budget of ";
 
