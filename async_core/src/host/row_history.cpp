@@ -117,8 +117,8 @@ public:
         }
         if (sent.empty()) by_path_.erase(found);
     }
-    /// The step has ended. True: the last of its requests has no response, and is none of parts side
-    /// by side, of which one may have been cancelled by another one.
+    /// The step has ended. True: the last of its requests has no response, and is none of parts
+    /// side by side, of which one may have been cancelled by another one.
     bool settle_step(const digest128& path) {
         const auto found = by_path_.find(path);
         if (found == by_path_.end()) return false;
