@@ -8,8 +8,9 @@ namespace {
 class retried_parts : public batch_fixture {
 protected:
     child_result run(model_thread& model, bool again) {
-        std::vector<std::string> words{"run",     path("m.heddle"), "--run",      path("kept"),
-                                       "--model", "openai:gpt-4o",  "--base-url", model.url()};
+        std::vector<std::string> words{"run",         path("m.heddle"), "--run",      path("kept"),
+                                       "--model",     "openai:gpt-4o",  "--base-url", model.url(),
+                                       "--workspace", scratch.path()};
         if (again) words.emplace_back("--retry-failed");
         return run_heddle(words);
     }
@@ -32,6 +33,11 @@ constexpr const char* two_calls = R"(
     (defatom b (params x) (instructions "second {{x}}"))
     (defatom p (params x) (instructions "use {{x}} {{a(x)}} {{b(x)}}"))
     (define (main) (content (p "q"))))";
+
+constexpr const char* calling_f = R"json({"rules": [
+    {"match": {"user": "^use", "tool": "^$"},
+     "tool_calls": [{"name": "f", "arguments": {"x": "y"}}]},
+    {"match": {"user": "^use"}, "text": "done"}]})json";
 
 // The one that was sent last had its response, and was asked for again.
 TEST_F(retried_parts, that_were_answered_are_not_asked_again) {
@@ -81,6 +87,37 @@ TEST_F(retried_parts, with_a_bad_response_get_another_one) {
         EXPECT_EQ(run(model, true).code, 1);
         EXPECT_EQ(model.counters().requests - before, 2U) << "the bad one, and the other";
     }
+}
+
+// It was cut again at once, by the record of its cut.
+TEST_F(retried_parts, whose_function_was_cut_have_their_time_again) {
+    scratch.file("m.heddle", R"(
+        (deftool f (params (x string)) (description "f")
+          (progn (if (file-exists? "go.txt") 1 (sleep 30)) x))
+        (defatom p (params x) (instructions "use {{x}}") (tools (f)) (timeout 0.4))
+        (define (main) (content (p "q"))))");
+    model_thread model(calling_f);
+    EXPECT_EQ(run(model, false).code, 1);
+    EXPECT_EQ(run(model, true).code, 1);
+    scratch.file("go.txt", "");
+    const child_result ended = run(model, true);
+    EXPECT_EQ(ended.out, "done\n") << ended.err;
+    EXPECT_EQ(model.counters().requests, 2U);
+}
+
+// The task was not cut by its own time, and ended as cancelled.
+TEST_F(retried_parts, whose_function_met_the_time_of_the_branch_have_it_again) {
+    scratch.file("m.heddle", R"(
+        (deftool f (params (x string)) (description "f") (progn (sleep 30) x))
+        (defatom p (params x) (instructions "use {{x}}") (tools (f)))
+        (define (main) (timeout 0.4 (content (p "q")))))");
+    model_thread model(calling_f);
+    for (const bool again : {false, true, true}) {
+        const child_result ended = run(model, again);
+        EXPECT_EQ(ended.code, 1);
+        EXPECT_NE(ended.err.find("TimeoutError"), std::string::npos) << ended.err;
+    }
+    EXPECT_EQ(model.counters().requests, 1U);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "function_cuts.hpp"
 #include "recorded_functions.hpp"
+#include "step_path.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,12 +54,12 @@ public:
     [[nodiscard]] std::vector<std::size_t> of(const digest128& step) const {
         return functions_.of(step);
     }
-    /// The beginning of the function that the time of a task cut just before the failure: it gets
-    /// its time again. Nothing: there is none.
-    [[nodiscard]] std::optional<std::size_t> cut_before(std::size_t failure) const {
-        const digest128& step = all_[failure].path;
-        const std::vector<std::size_t> ran = functions_.of(step);
-        for (std::size_t i = failure; i-- != 0;) {
+    /// The beginning of the function that the time of a task cut just before the failure, or before
+    /// the end of the step: it gets its time again. Nothing: there is none.
+    [[nodiscard]] std::optional<std::size_t> cut_before(std::size_t end) const {
+        const step_record& ended = all_[end];
+        const std::vector<std::size_t> ran = functions_of(ended);
+        for (std::size_t i = end; i-- != 0;) {
             const step_record& each = all_[i];
             const bool is_end_of_time = function_cuts::is_one(each) &&
                                         !function_cuts::is_not_begun(each) &&
@@ -67,7 +68,7 @@ public:
                 if (begun == i) return std::nullopt;
                 if (is_end_of_time && all_[begun].path == each.content) return begun;
             }
-            if (each.path == step && is_response(each) && each.part.is_zero()) break;
+            if (each.path == ended.path && is_response(each) && each.part.is_zero()) break;
         }
         return std::nullopt;
     }
@@ -80,6 +81,21 @@ public:
     }
 
 private:
+    /// Those that have begun: of the part that failed, or of the step that ended.
+    [[nodiscard]] std::vector<std::size_t> functions_of(const step_record& ended) const {
+        std::vector<std::size_t> ran = functions_.of(ended.path);
+        const digest128& worker = ended.part.is_zero() ? ended.path : ended.part;
+        std::set<digest128> own;
+        for (std::uint64_t n = 0; n < ran.size(); ++n)
+            own.insert(step_path::inside(worker, step_path::part::nested, n));
+        const auto is_other = [&](std::size_t begun) {
+            const digest128& path = all_[begun].path;
+            return not_begun_.count(path) != 0 || (!ends_a_step(ended) && own.count(path) == 0);
+        };
+        ran.erase(std::remove_if(ran.begin(), ran.end(), is_other), ran.end());
+        return ran;
+    }
+
     const std::vector<step_record>& all_;
     recorded_functions functions_;
     std::set<digest128> not_begun_;
@@ -170,6 +186,11 @@ public:
     void lose(const digest128& path) { under_way_.insert(path); }
     /// A record that shows, as the first one, that the step has begun.
     void begin(const digest128& path) { begun_.try_emplace(path, all_.size()); }
+    /// A request was sent.
+    void send(const step_record& request) {
+        begin(request.path);
+        sent_.insert_or_assign({request.path, request.part}, all_.size());
+    }
     void end_attempt(const step_record& failed);
     [[nodiscard]] std::vector<step_record> take() { return std::move(all_); }
     [[nodiscard]] std::vector<std::uint64_t> take_discarded() { return std::move(discarded_); }
@@ -186,6 +207,7 @@ private:
     void forget_open_failures();
     void repeat(std::vector<std::size_t> steps);
     [[nodiscard]] bool is_used(std::size_t failure, const begun_functions& functions) const;
+    [[nodiscard]] bool was_sent_since(std::size_t failure) const;
     [[nodiscard]] std::vector<std::size_t> asked_again(const std::set<digest128>& steps,
                                                        const begun_functions& functions) const;
     void start_over();
@@ -204,6 +226,8 @@ private:
     std::size_t replayed_ = 0;      ///< records before the first step that is repeated
     std::optional<stop> stopped_;   ///< the last one
     std::map<digest128, std::size_t> begun_; ///< steps since then, and the records before them
+    /// Of a part of a step, zero: of the step itself: the records before its last request.
+    std::map<std::pair<digest128, digest128>, std::size_t> sent_;
 };
 
 std::vector<replayed_records::step_end> replayed_records::ends() const {
@@ -231,8 +255,9 @@ void replayed_records::forget_open_failures() {
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         if (each.kind != step_kind::unanswered || ended.count(each.path) != 0) continue;
-        if (functions.ran_since(each.path, i)) continue; // see asked_again()
-        each.content = {};                               // nothing is asked with that
+        // See asked_again(). A function that was cut is cut again by its record.
+        if (functions.ran_since(each.path, i) || functions.cut_before(i)) continue;
+        each.content = {}; // nothing is asked with that
         each.body.clear();
     }
 }
@@ -292,6 +317,7 @@ bool replayed_records::is_stopped_again(const step_record& failed) {
 void replayed_records::start_over() {
     replayed_ = 0;
     begun_.clear();
+    sent_.clear();
     all_.erase(std::remove_if(all_.begin(), all_.end(),
                               [](const step_record& each) {
                                   return !is_response(each) &&
@@ -313,6 +339,16 @@ bool replayed_records::is_used(std::size_t failure, const begun_functions& funct
                                   (is_response(each) || each.kind == step_kind::tool) &&
                                   (each.part.is_zero() || each.part == record.part);
                        });
+}
+
+/// The part, or the step itself, has sent a request after the failure: it was not what ended it.
+bool replayed_records::was_sent_since(std::size_t failure) const {
+    const step_record& record = all_[failure];
+    const auto after = [&](const digest128& part) {
+        const auto sent = sent_.find({record.path, part});
+        return sent != sent_.end() && sent->second > failure;
+    };
+    return after(record.part) || after({});
 }
 
 /// Which failures of the steps are asked for again: those that the step has not gone on from, and
@@ -348,7 +384,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         if (each.kind == step_kind::refused) refused.insert(each.path);
         if (is_forgotten(each)) continue;
         const bool is_error = each.kind == step_kind::unanswered && !is_of_budget(each);
-        if (is_error && !is_used(i, functions)) refused.insert(each.path);
+        if (is_error && !is_used(i, functions) && !was_sent_since(i)) refused.insert(each.path);
         if (is_of_budget(each)) refused_last.insert(each.path);
         else if (is_response(each) || each.kind == step_kind::tool) refused_last.erase(each.path);
         else if (each.kind == step_kind::nested) refused_last.erase(each.content);
@@ -359,6 +395,8 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         repeated.insert(path);
         const bool lacks =
             lacking_.erase(path) != 0 || refused.count(path) != 0 || refused_last.count(path) != 0;
+        if (all_[each].body == cut_by_deadline)
+            cut = std::min(cut, functions.cut_before(each).value_or(cut));
         if (lacks) continue;
         // A step that failed in a function that ran inside has failed it, and not its own
         // responses.
@@ -389,6 +427,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     std::vector<step_record> kept;
     replayed_ = 0;
     begun_.clear();
+    sent_.clear();
     for (std::size_t i = 0; i < all_.size(); ++i) {
         step_record& each = all_[i];
         const bool is_answer = is_response(each);
@@ -448,7 +487,7 @@ row_history read_history(std::vector<step_record> records, const failure_reader&
         if (each.kind != step_kind::sent) found.spent += each.spent;
         switch (each.kind) {
         case step_kind::sent:
-            replayed.begin(each.path);
+            replayed.send(each);
             open.send(std::move(each));
             break;
         case step_kind::unpaid: open.excuse(each); break;
