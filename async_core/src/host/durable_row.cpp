@@ -1,6 +1,7 @@
 #include "durable_row.hpp"
 
 #include "function_cuts.hpp"
+#include "record_kinds.hpp"
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/lang/errors.hpp>
@@ -59,7 +60,7 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
     std::stable_sort(slice_cuts_.begin(), slice_cuts_.end(), by_slices);
     // What a step has cost is what its requests have and what its end has counted besides.
     for (step_record& each : earlier_) {
-        if (each.kind != step_kind::answer && each.kind != step_kind::composed) continue;
+        if (!ends_a_step(each)) continue;
         const auto parts = spent_by_parts.find(each.path);
         if (parts != spent_by_parts.end()) each.spent += parts->second;
     }
@@ -78,8 +79,7 @@ void durable_row::number_by_path() {
 void durable_row::drop_late_beginnings() {
     std::set<std::size_t> late;
     for (std::size_t i = 0; i < earlier_.size(); ++i) {
-        if (earlier_[i].kind != step_kind::answer && earlier_[i].kind != step_kind::composed)
-            continue;
+        if (!ends_a_step(earlier_[i])) continue;
         for (const std::size_t inside : functions_.of(earlier_[i].path)) {
             if (inside > i || earlier_[i].kind == step_kind::answer) late.insert(inside);
         }

@@ -401,7 +401,8 @@ private:
         coro::wait_point released;
     };
     std::list<idle_part*> idle_parts_;
-    /// Parts that are being kept: those that are cancelled end before anything else takes effect.
+    /// Of parts side by side that are being kept: those that are cancelled end before anything else
+    /// takes effect.
     class kept_part_now;
     std::list<const coro::call_context*> kept_now_;
     [[nodiscard]] bool keeps_cancelled_parts() const noexcept;

@@ -141,8 +141,10 @@ coro::task<result<void>> durable_row::keep_part(step_record record, bool durable
         arrive(*turn);
     }
     result<void> kept;
+    const bool is_beside_others = !record.part.is_zero();
     {
-        const kept_part_now under_way(*this, context);
+        std::optional<kept_part_now> under_way;
+        if (is_beside_others) under_way.emplace(*this, context);
         if (durable) {
             result<void> appended = co_await log_.append(std::move(record), unbounded);
             kept = std::move(appended);
@@ -150,7 +152,8 @@ coro::task<result<void>> durable_row::keep_part(step_record record, bool durable
             log_.note(std::move(record));
         }
     }
-    if (context.cancelled()) { // what it was kept for has no effect, when it is repeated either
+    // What it was kept for has no effect then, when it is repeated either.
+    if (is_beside_others && context.cancelled()) {
         if (!closed_) settle();
         co_return kept;
     }

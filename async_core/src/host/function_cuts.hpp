@@ -28,5 +28,9 @@ inline constexpr ports::digest128 begun_later{3, 0};
 [[nodiscard]] inline bool is_begun_later(const ports::step_record& record) noexcept {
     return is_one(record) && record.path == begun_later;
 }
+/// The time of a task has cut the function.
+[[nodiscard]] inline bool is_end_of_time(const ports::step_record& record) noexcept {
+    return is_one(record) && !is_not_begun(record) && !is_begun_later(record);
+}
 
 } // namespace heddle::host::function_cuts

@@ -9,8 +9,8 @@ namespace heddle::lang {
 /// are no data become the text that shows them, and so does what is too much to look through in
 /// one go, about 100,000 values. Source: spec/language.md, sandbox.
 [[nodiscard]] error with_data_only(heap& memory, error failure);
-/// The same without a payload of its own and without the marks of its causes: an error that ends a
-/// sandbox for all that run inside, which keeps nothing of the program alive.
+/// The same without payload, and without the marks of its causes: an error that ends a sandbox for
+/// all that run inside, and keeps nothing of the program alive.
 [[nodiscard]] error without_references(heap& memory, error failure);
 
 } // namespace heddle::lang

@@ -15,13 +15,6 @@
 
 namespace heddle::tasks {
 
-/// Marks the error of a request that was not made because a budget is used up.
-class budget_refusal final : public error_payload {
-public:
-    explicit budget_refusal(spent_budget spent) : over(std::move(spent)) {}
-    const spent_budget over;
-};
-
 /// A place in a durable step at which a task may end without a request: before a request, a task or
 /// a function begins, while a tool waits for its place. When the step is repeated, no time passes,
 /// and what is left of a budget is not known, so that it ended there is a record. Lives while the

@@ -3,7 +3,7 @@
 #include "tasks/output/in_turns.hpp"
 #include "tasks/run/kept_context.hpp"
 #include "tasks/run/kept_executor.hpp"
-#include "tasks/run/kept_failure.hpp"
+#include "tasks/run/kept_refusal.hpp"
 #include "tasks/run/part_digest.hpp"
 #include "tasks/run/prompt_calls.hpp"
 #include "tasks/run/step_parts.hpp"

@@ -21,7 +21,7 @@ public:
         : outer_(outer), around_(around), context_(around) {}
 
     void begin(std::optional<std::chrono::nanoseconds> timeout);
-    /// Which task of its part of a durable step it is: ids of tools are unique in one only.
+    /// The number of the task in its part of a durable step: ids of tools are unique in one task.
     void set_number(std::uint32_t number) noexcept { number_ = number; }
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
     /// For everything that the execution waits for: with its deadline, once it has begun.

@@ -1,0 +1,28 @@
+// What the records of a row are, as far as several readers of them ask.
+#pragma once
+
+#include <heddle/host/row_history.hpp>
+#include <heddle/ports/run_journal.hpp>
+
+namespace heddle::host {
+
+[[nodiscard]] inline bool ends_a_step(const ports::step_record& record) noexcept {
+    return record.kind == ports::step_kind::answer || record.kind == ports::step_kind::composed;
+}
+[[nodiscard]] inline bool is_response(const ports::step_record& record) noexcept {
+    return record.kind == ports::step_kind::request || record.kind == ports::step_kind::reused;
+}
+/// Of a part of a step: of a request, a tool, a function, or the end of a task's time.
+[[nodiscard]] inline bool is_failure(const ports::step_record& record) noexcept {
+    return record.kind == ports::step_kind::refused || record.kind == ports::step_kind::unanswered;
+}
+/// A failure because a budget was used up.
+[[nodiscard]] inline bool is_of_budget(const ports::step_record& record) noexcept {
+    return record.kind == ports::step_kind::unanswered && record.name.starts_with(budget_of);
+}
+/// A failure that a later attempt asks for again, in a step that had not ended.
+[[nodiscard]] inline bool is_forgotten(const ports::step_record& record) noexcept {
+    return record.kind == ports::step_kind::unanswered && record.content.is_zero();
+}
+
+} // namespace heddle::host
