@@ -268,8 +268,7 @@ coro::task<result<void>> recorded_call::end(
         ports::step_record failed;
         failed.kind = ports::step_kind::failed;
         failed.body = failed_step_ ? *failed_step_ : how.error().message();
-        if (!how && how.error().code() == lang::make_error_code(lang::errc::limit))
-            failed.name = host::ended_by_a_limit;
+        if (!how) failed.name = host::name_of_attempt(how.error());
         store.note(row, std::move(failed));
     }
     result<void> kept = co_await store.end_row(std::move(ended), context);

@@ -120,5 +120,42 @@ TEST_F(retried_parts, whose_function_met_the_time_of_the_branch_have_it_again) {
     EXPECT_EQ(model.counters().requests, 1U);
 }
 
+// The end of the wait was replayed, and ended each retry at once.
+TEST_F(retried_parts, that_the_time_of_a_form_cut_have_it_again) {
+    const std::string late_at_first = R"json({"rules": [
+        {"match": "^slow", "text": "done",
+         "error": {"status": 429, "message": "later", "retry_after": 20, "times": 1}}]})json";
+    const std::string task = "(defatom s (params x) (instructions \"slow {{x}}\"))\n";
+    EXPECT_EQ(retried(task + "(define (main) (let ((u (spawn (content (s \"a\"))))) "
+                             "(timeout 0.4 (await u))))",
+                      late_at_first, "done"),
+              1U);
+}
+TEST_F(retried_parts, that_waited_for_a_permit_have_their_time_again) {
+    EXPECT_EQ(retried(R"(
+        (defatom s (params x) (instructions "{{x}}"))
+        (define (main) (let ((permits (semaphore 1)))
+          (second (parallel (with-permit permits (content (s "slow")))
+                            (timeout 0.4 (with-permit permits (content (s "quick")))))))))",
+                      R"json({"rules": [
+        {"match": "^slow", "text": "1",
+         "error": {"status": 429, "message": "later", "retry_after": 20, "times": 1}},
+        {"match": "^quick", "text": "done"}]})json",
+                      "done"),
+              2U);
+}
+
+// A step that had ended in time was asked for again, each time that the form around it had not.
+TEST_F(retried_parts, of_a_form_that_ended_too_late_are_all_used) {
+    EXPECT_EQ(retried(R"(
+        (defatom s (params x) (instructions "slow {{x}}"))
+        (define (main) (timeout 0.5 (list (content (s "a")) (content (s "b"))))))",
+                      R"json({"rules": [
+        {"match": "a$", "text": "1", "delay_ms": 350},
+        {"match": "b$", "text": "2", "delay_ms": 350}]})json",
+                      "(\"1\" \"2\")"),
+              1U);
+}
+
 } // namespace
 } // namespace heddle::cli_test

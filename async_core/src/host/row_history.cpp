@@ -4,8 +4,12 @@
 #include "open_requests.hpp"
 #include "record_kinds.hpp"
 
+#include <heddle/lang/errors.hpp>
+#include <heddle/lang/value_codec.hpp>
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <iterator>
 #include <map>
@@ -55,7 +59,14 @@ private:
     [[nodiscard]] bool has_paid_request(const digest128& path) const;
     [[nodiscard]] bool is_stopped_again(const step_record& failed);
     void forget_open_failures();
-    void repeat(std::vector<std::size_t> steps);
+    /// What the next attempt repeats.
+    struct repetition {
+        std::vector<std::size_t> steps; ///< where they ended, ascending
+        bool in_time = false;           ///< time ended it: no response is at fault
+        std::size_t from = SIZE_MAX;    ///< what came after that is not replayed in any case
+    };
+    void repeat(const repetition& what);
+    [[nodiscard]] bool was_cancelled(const step_record& ended) const;
     [[nodiscard]] bool is_used(std::size_t failure, const begun_functions& functions) const;
     [[nodiscard]] bool was_sent_since(std::size_t failure) const;
     [[nodiscard]] std::vector<std::size_t> asked_again(const std::set<digest128>& steps,
@@ -128,6 +139,9 @@ void replayed_records::end_attempt(const step_record& failed) {
     const auto ends_alike = [&](const step_end& each) {
         return each.failure && *each.failure == failed.body;
     };
+    const bool by_time = failed.name == ended_by_time;
+    const std::size_t cut_at =
+        by_time ? begun_functions(all_).last_cut().value_or(SIZE_MAX) : SIZE_MAX;
     const auto last_failed = std::find_if(steps.rbegin(), steps.rend(), ends_alike);
     if (last_failed != steps.rend()) {
         // Steps of other branches may have failed beside it, for the same reason: the first of them
@@ -136,20 +150,21 @@ void replayed_records::end_attempt(const step_record& failed) {
         for (const auto& [path, at] : begun_) {
             if (at <= last_failed->at) last_begun = std::max(last_begun, at);
         }
-        return repeat(
-            failures_from(std::find_if(steps.begin(), steps.end(), [&](const step_end& each) {
-                return each.at >= last_begun && ends_alike(each);
-            })));
+        const auto first = std::find_if(steps.begin(), steps.end(), [&](const step_end& each) {
+            return each.at >= last_begun && ends_alike(each);
+        });
+        return repeat({failures_from(first), by_time, cut_at});
     }
+    if (by_time && cut_at != SIZE_MAX) return repeat({{}, true, cut_at});
     if (failed.name == ended_by_a_limit && !is_stopped_again(failed)) return;
     std::vector<std::size_t> all_failed = failures_from(steps.begin());
-    if (!all_failed.empty()) return repeat(std::move(all_failed));
+    if (!all_failed.empty()) return repeat({std::move(all_failed), by_time});
     // The program itself has refused what it got, or a limit around it has ended the attempt.
     const auto paid = std::find_if(steps.rbegin(), steps.rend(), [&](const step_end& each) {
         return all_[each.at].spent.requests != 0 || all_[each.at].body.empty() ||
                has_paid_request(all_[each.at].path);
     });
-    if (paid != steps.rend()) return repeat({paid->at});
+    if (paid != steps.rend()) return repeat({{paid->at}, by_time});
     start_over();
 }
 
@@ -220,9 +235,14 @@ std::vector<std::size_t> replayed_records::asked_again(const std::set<digest128>
     return found;
 }
 
-/// `steps`: where they ended, ascending.
-void replayed_records::repeat(std::vector<std::size_t> steps) {
-    std::size_t cut = steps.front();
+/// Without an error that is its own.
+bool replayed_records::was_cancelled(const step_record& ended) const {
+    return lang::is_encoded_error(ended.body) && !failure_of_(ended);
+}
+
+void replayed_records::repeat(const repetition& what) {
+    const std::vector<std::size_t>& steps = what.steps;
+    std::size_t cut = steps.empty() ? what.from : std::min(what.from, steps.front());
     std::set<digest128> sent_anew; // whose responses are what failed
     const begun_functions functions(all_);
     std::set<digest128> refused;                // steps that failed for want of a response
@@ -243,8 +263,9 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
     for (const std::size_t each : steps) {
         const digest128& path = all_[each].path;
         repeated.insert(path);
-        const bool lacks =
-            lacking_.erase(path) != 0 || refused.count(path) != 0 || refused_last.count(path) != 0;
+        const bool was_lacking = lacking_.erase(path) != 0;
+        const bool lacks = what.in_time || was_lacking || refused.count(path) != 0 ||
+                           refused_last.count(path) != 0 || was_cancelled(all_[each]);
         if (all_[each].body == cut_by_deadline)
             cut = std::min(cut, functions.cut_before(each).value_or(cut));
         if (lacks) continue;
@@ -268,11 +289,13 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         // What came after that may come otherwise: steps that it has cancelled, for one.
         cut = std::min(cut, functions.cut_before(each).value_or(each));
     }
-    double clock = 0;
+    double clock = 0;            // the time of what is repeated has not passed
     std::set<digest128> dropped; // steps whose end is not replayed, and has counted their cost
     for (std::size_t i = 0; i < all_.size(); ++i) {
-        if (i < cut) clock = std::max(clock, all_[i].at);
-        else if (ends_a_step(all_[i])) dropped.insert(all_[i].path);
+        const step_record& each = all_[i];
+        const bool is_repeated = !ends_a_step(each) && repeated.count(each.path) != 0;
+        if (i < cut && !what.in_time && !is_repeated) clock = std::max(clock, each.at);
+        if (i >= cut && ends_a_step(each)) dropped.insert(each.path);
     }
     std::vector<step_record> kept;
     replayed_ = 0;
@@ -294,7 +317,7 @@ void replayed_records::repeat(std::vector<std::size_t> steps) {
         if (anew.count(i) != 0 || (is_failure(each) && sent_anew.count(each.path) != 0)) continue;
         if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;
         if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
-        each.at = std::min(each.at, clock); // the time after the cut has not passed
+        each.at = std::min(each.at, clock);
         each.takes_no_turn = each.takes_no_turn || i >= cut;
         kept.push_back(std::move(each));
         if (i < cut) replayed_ = kept.size();
@@ -310,6 +333,12 @@ std::string output_cost(const ports::cost_if_lost& cost) {
                   static_cast<long long>(cost.output_tokens), cost.usd_per_token.value_or(0),
                   cost.is_bounded ? 1 : 0);
     return text.data();
+}
+
+std::string_view name_of_attempt(const error& failure) {
+    if (failure.code() == lang::errc::limit) return ended_by_a_limit;
+    if (failure.code() == lang::errc::timeout) return ended_by_time;
+    return {};
 }
 
 void count_lost(step_record& sent, std::int64_t longest_output) {

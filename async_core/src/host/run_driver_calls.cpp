@@ -20,16 +20,13 @@ constexpr unsigned max_refusals = 1000;
 /// What has had its turn counts as a branch that can run, until it waits or is given up.
 class granted_turn {
 public:
-    explicit granted_turn(durable_row& row) noexcept : row_(&row) {}
+    explicit granted_turn(durable_row& row) noexcept : row_(row) {}
     granted_turn(const granted_turn&) = delete;
     granted_turn& operator=(const granted_turn&) = delete;
-    ~granted_turn() { end(); }
-    void end() noexcept {
-        if (row_) std::exchange(row_, nullptr)->branch_waits();
-    }
+    ~granted_turn() { row_.branch_waits(); }
 
 private:
-    durable_row* row_;
+    durable_row& row_;
 };
 
 } // namespace

@@ -162,7 +162,7 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         failed.body = outcome.step_message;
         const bool out_of_time = until.passed(of_.tools.loop().now());
         if (out_of_time || outcome.of_value) failed.name = host::without_failed_step;
-        else if (outcome.by_a_limit) failed.name = host::ended_by_a_limit;
+        else failed.name = outcome.attempt;
         of_.journal->note(job.number, std::move(failed));
         job.has_records = true; // for a further attempt
     }

@@ -70,7 +70,7 @@ struct row_outcome {
     bool misfit = false;                   ///< failed: its records do not fit its program
     std::vector<service_contact> contacts; ///< the services that it has asked
     bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated
-    bool by_a_limit = false; ///< failed: of memory or steps, so that it goes on where it was
+    std::string_view attempt; ///< failed: host::name_of_attempt
     ports::step_spending spent;
 };
 

@@ -26,7 +26,7 @@ struct run_end {
     std::optional<std::string> error_json;
     std::string message;      ///< of the error
     std::string step_message; ///< of the error: setup::message_of_step
-    bool by_a_limit = false;  ///< LimitError
+    std::string_view attempt; ///< of the error: host::name_of_attempt
 };
 /// A value that has no JSON form is its written form. A FAILED result is an error.
 [[nodiscard]] run_end end_of_run(const result<lang::value>& ended, const source_map& places);

@@ -24,6 +24,9 @@ namespace heddle::lang {
 /// appended to their lines as text when `places` is given.
 [[nodiscard]] std::string encode_error(const error& failure, const source_map* places = nullptr);
 
+/// Whether the bytes begin as those of encode_error.
+[[nodiscard]] bool is_encoded_error(std::string_view bytes) noexcept;
+
 /// The category of that name, or null.
 using category_finder = const boost::system::error_category* (*)(std::string_view name) noexcept;
 

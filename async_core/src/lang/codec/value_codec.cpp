@@ -20,6 +20,11 @@ std::string encode_error(const error& failure, const source_map* places) {
     return out;
 }
 
+bool is_encoded_error(std::string_view bytes) noexcept {
+    return bytes.size() > 1 && static_cast<std::uint8_t>(bytes[0]) == codec::version &&
+           static_cast<std::uint8_t>(bytes[1]) == codec::an_error;
+}
+
 result<value> decode_answer(heap& memory, std::string_view bytes, category_finder categories) {
     codec::byte_reader from(bytes);
     HEDDLE_TRY(const std::uint8_t version, from.byte());
