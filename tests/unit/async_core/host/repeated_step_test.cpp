@@ -136,7 +136,7 @@ void expect_to_go_on(const std::string& body, std::uint64_t schedules, std::size
 TEST(repeated_steps, have_the_same_value_and_ask_nothing) {
     for (const std::string& body : programs()) expect_the_same_value(body, is_soak() ? 200 : 12);
     for (const auto* bodies : {&computing_programs(), &cut_programs()}) {
-        for (const std::string& body : *bodies) expect_the_same_value(body, is_soak() ? 60 : 1);
+        for (const std::string& body : *bodies) expect_the_same_value(body, is_soak() ? 12 : 1);
     }
 }
 
@@ -144,10 +144,10 @@ TEST(repeated_steps, of_rows_that_are_stopped_go_on_and_are_replayed) {
     for (const std::string& body : programs())
         expect_to_go_on(body, is_soak() ? 20 : 2, is_soak() ? 1 : 2);
     for (const std::string& body : computing_programs())
-        expect_to_go_on(body, is_soak() ? 5 : 1, is_soak() ? 1 : 7);
+        expect_to_go_on(body, 1, is_soak() ? 1 : 7);
     // Killed while the function computes, and while what has arrived waits for it.
     for (const std::string& body : cut_programs())
-        expect_to_go_on(body, is_soak() ? 5 : 1, is_soak() ? 1 : 2);
+        expect_to_go_on(body, is_soak() ? 2 : 1, is_soak() ? 1 : 2);
 }
 
 TEST(repeated_steps, of_rows_that_are_stopped_are_looked_at) {
