@@ -163,6 +163,7 @@ coro::task<result<void>> recorded_call::begin(
     has_records_ = true;
     has_failed_ = false;
     failed_step_.reset();
+    attempt_ = {};
     log_.emplace(store, claim_.row().row, seed_, std::move(earlier));
     co_return result<void>();
 }
@@ -268,7 +269,10 @@ coro::task<result<void>> recorded_call::end(
         ports::step_record failed;
         failed.kind = ports::step_kind::failed;
         failed.body = failed_step_ ? *failed_step_ : how.error().message();
-        if (!how) failed.name = host::name_of_attempt(how.error());
+        const host::attempt_end end =
+            how || failed_step_ ? attempt_ : host::end_of_attempt(how.error());
+        failed.name = end.name;
+        failed.at = end.at;
         store.note(row, std::move(failed));
     }
     result<void> kept = co_await store.end_row(std::move(ended), context);

@@ -6,6 +6,7 @@
 #include <heddle/answer.hpp>
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
+#include <heddle/host/row_history.hpp>
 #include <heddle/json.hpp>
 #include <heddle/lang/heap.hpp>
 #include <heddle/setup/journal/row_log.hpp>
@@ -51,7 +52,10 @@ public:
     [[nodiscard]] bool is_misfit() const noexcept { return is_misfit_; }
     /// The value, or the result of which an error was raised, is that of a task that has failed
     /// with this message: a further attempt repeats that task.
-    void note_failed_step(std::string message) { failed_step_ = std::move(message); }
+    void note_failed_step(std::string message, host::attempt_end end = {}) {
+        failed_step_ = std::move(message);
+        attempt_ = end;
+    }
 
     /// The call has ended. `from_outside`: by cancellation or its deadline, so that it continues
     /// where it was. Returns once that is kept. Errors: io_error of the journal.
@@ -85,6 +89,7 @@ private:
     std::optional<json> value_;
     std::optional<setup::row_log> log_;
     std::optional<std::string> failed_step_;
+    host::attempt_end attempt_; ///< if it has failed
     usage used_before_;
     usage used_by_misfit_;
     const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -45,7 +45,8 @@ usage note_end_of_steps(recorded_call& record, const result<lang::value>& ended,
     if (!ended) {
         const auto* payload = ended.error().info().payload.get();
         if (dynamic_cast<const host::journal_mismatch*>(payload)) record.note_misfit(used);
-        record.note_failed_step(setup::message_of_step(ended.error()));
+        record.note_failed_step(setup::message_of_step(ended.error()),
+                                host::end_of_attempt(ended.error()));
     } else if (tasks::is_failed_result(*ended)) {
         record.note_failed_step(tasks::task_error_of(*ended).message());
     }

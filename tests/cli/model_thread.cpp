@@ -10,8 +10,6 @@
 
 namespace heddle::cli_test {
 
-namespace scripted = scripted;
-
 struct model_thread::parts {
     boost::asio::io_context context{1};
     coro::event_loop loop{context};
@@ -27,10 +25,11 @@ coro::task<void> serve(scripted::server* serving, coro::call_context context) {
 
 } // namespace
 
-model_thread::model_thread(const std::string& rules, std::string required_key)
+model_thread::model_thread(const std::string& rules, std::string required_key, std::uint16_t port)
     : parts_(std::make_unique<parts>()) {
     auto engine = scripted::engine::parse(rules, "rules.json").value();
     scripted::server_options options;
+    options.port = port;
     options.required_key = secret(std::move(required_key));
     options.drain = std::chrono::milliseconds(0);
     parts_->serving =
@@ -45,6 +44,11 @@ model_thread::model_thread(const std::string& rules, std::string required_key)
 model_thread::~model_thread() {
     boost::asio::post(parts_->context, [this] { parts_->serving->stop(); });
     thread_.join();
+}
+
+std::uint16_t model_thread::port() const {
+    const std::size_t colon = url_.rfind(':'); // http://127.0.0.1:PORT, and maybe a path
+    return static_cast<std::uint16_t>(std::stoul(url_.substr(colon + 1)));
 }
 
 scripted::server_counters model_thread::counters() {

@@ -2,15 +2,20 @@
 #include "batch_fixture.hpp"
 #include "model_thread.hpp"
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 namespace heddle::cli_test {
 namespace {
 
 class retried_parts : public batch_fixture {
 protected:
     child_result run(model_thread& model, bool again) {
-        std::vector<std::string> words{"run",         path("m.heddle"), "--run",      path("kept"),
-                                       "--model",     "openai:gpt-4o",  "--base-url", model.url(),
-                                       "--workspace", scratch.path()};
+        std::vector<std::string> words{"run",          path("m.heddle"), "--run",
+                                       path("kept"),   "--model",        "openai:gpt-4o",
+                                       "--base-url",   model.url(),      "--workspace",
+                                       scratch.path(), "--allow-shell"};
         if (again) words.emplace_back("--retry-failed");
         return run_heddle(words);
     }
@@ -155,6 +160,102 @@ TEST_F(retried_parts, of_a_form_that_ended_too_late_are_all_used) {
         {"match": "b$", "text": "2", "delay_ms": 350}]})json",
                       "(\"1\" \"2\")"),
               1U);
+}
+
+// Tasks and a function whose requests wait for long, but not when they are sent again.
+constexpr const char* late_tasks = R"(
+    (defatom s (params x) (instructions "slow {{x}}"))
+    (defatom n (params x) (instructions "never {{x}}"))
+    (defatom a (params x) (instructions "quick {{x}}"))
+    (deftool f (params (x string)) (description "f") (content (s x)))
+    (defatom t (params x) (instructions "use {{x}}") (tools (f)))
+)";
+std::string rules_with_delay(int milliseconds) {
+    return R"json({"rules": [
+        {"match": {"user": "^use", "tool": "^$"},
+         "tool_calls": [{"name": "f", "arguments": {"x": "y"}}]},
+        {"match": {"user": "^use"}, "text": "used"},
+        {"match": "^never", "text": "never", "delay_ms": 20000},
+        {"match": "^quick", "text": "1"},
+        {"match": "^slow", "text": "late", "delay_ms": )json" +
+           std::to_string(milliseconds) + "}]}";
+}
+
+class late_parts : public retried_parts {
+protected:
+    /// As retried(), with the tasks above.
+    std::uint64_t retried_in_time(const std::string& main, const std::string& value) {
+        scratch.file("m.heddle", late_tasks + main);
+        std::optional<model_thread> model(std::in_place, rules_with_delay(20'000));
+        const std::uint16_t port = model->port();
+        EXPECT_EQ(run(*model, false).code, 1);
+        model.reset();
+        model.emplace(rules_with_delay(0), "", port);
+        const child_result ended = run(*model, true);
+        EXPECT_EQ(ended.out, value + "\n") << ended.err;
+        EXPECT_EQ(run_heddle({"runs", "replay", path("kept")}).code, 0);
+        return model->counters().requests;
+    }
+};
+
+// Only the last of what the end of the time had cut began again. The function was cut again by its
+// record, which left nil where the value of its branch was to be.
+TEST_F(late_parts, begin_again_in_every_branch_that_was_cut) {
+    EXPECT_EQ(retried_in_time(R"(
+        (define (main) (timeout 0.6 (with ((concurrency 1))
+          (parallel (content (t "m")) (content (a "x")))))))",
+                              "(\"used\" \"1\")"),
+              3U);
+}
+TEST_F(late_parts, begin_again_where_a_future_was_cut_with_its_await) {
+    EXPECT_EQ(retried_in_time(R"(
+        (define (main) (timeout 0.6 (let ((u (spawn (content (t "m")))))
+          (list (content (a "x")) (await u))))))",
+                              "(\"1\" \"used\")"),
+              2U);
+}
+
+// What a later time had cut began again, and not what had ended the run.
+TEST_F(late_parts, begin_again_where_the_time_that_ended_the_run_began) {
+    EXPECT_EQ(retried_in_time(R"(
+        (define (main) (let ((u (spawn (content (s "m")))) (v (spawn (content (n "m")))))
+          (try (timeout 0.5 (await u)) (finally (timeout 0.1 (await v) "none"))))))",
+                              "late"),
+              2U);
+}
+
+// The time of a computation that was cut before had not passed in the retry: it went further, and
+// the row did not fit its records.
+TEST_F(late_parts, pass_the_time_of_what_was_cut_before) {
+    EXPECT_EQ(retried_in_time(R"(
+        (define (main)
+          (let ((k 0))
+            (timeout 0.3 (let loop () (set! k (+ k 1)) (loop)) "cut")
+            (let ((p (content (a (number->string k)))))
+              (list p (timeout 0.5 (content (s "m"))))))))",
+                              "(\"1\" \"late\")"),
+              1U);
+}
+
+// A program that had run before the time began ran again.
+TEST_F(late_parts, of_a_form_do_not_repeat_what_came_before_it) {
+    EXPECT_EQ(retried_in_time(R"(
+        (define (main) (let ((u (spawn (content (n "m")))))
+          (timeout 0.3 (await u) "cut")
+          (system:run_script (command "echo ran >> runs.txt"))
+          (timeout 0.5 (content (s "m"))))))",
+                              "late"),
+              2U);
+    EXPECT_EQ(scratch.text_of("runs.txt"), "ran\n");
+}
+
+// The end of a time that the program made an error of its own was replayed in each retry.
+TEST_F(late_parts, of_a_time_that_became_another_error_begin_again) {
+    EXPECT_EQ(retried_in_time(R"(
+        (define (main) (let ((u (spawn (content (t "m")))))
+          (try (timeout 0.6 (await u)) (catch (x) (error "too late"))))))",
+                              "used"),
+              2U);
 }
 
 } // namespace

@@ -20,22 +20,6 @@ begun_functions::begun_functions(const std::vector<step_record>& all) : all_(all
     }
 }
 
-std::optional<std::size_t> begun_functions::last_cut() const {
-    for (std::size_t i = all_.size(); i-- != 0;) {
-        const step_record& each = all_[i];
-        const bool is_of_wait = each.kind == ports::step_kind::cut && each.content.is_zero();
-        if (is_of_wait) return i;
-        if (!function_cuts::is_end_of_time(each)) continue;
-        for (std::size_t begun = 0; begun < i; ++begun) {
-            const bool is_beginning =
-                all_[begun].kind == ports::step_kind::nested && all_[begun].path == each.content;
-            if (is_beginning) return begun;
-        }
-        return i;
-    }
-    return std::nullopt;
-}
-
 bool begun_functions::ran_since(const digest128& step, std::size_t at) const {
     const std::vector<std::size_t> ran = functions_.of(step);
     return std::any_of(ran.begin(), ran.end(), [&](std::size_t each) {

@@ -25,9 +25,6 @@ public:
     }
     /// One of the step began after the record `at`.
     [[nodiscard]] bool ran_since(const ports::digest128& step, std::size_t at) const;
-    /// The last cut by a deadline, of a wait or a function, whose beginning it is then. Nothing:
-    /// there is none.
-    [[nodiscard]] std::optional<std::size_t> last_cut() const;
     /// The beginning of the function that the time of a task cut just before `end`, a failure of a
     /// part or the end of a step. Nothing: there is none.
     [[nodiscard]] std::optional<std::size_t> cut_before(std::size_t end) const;

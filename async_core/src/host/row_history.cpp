@@ -30,6 +30,7 @@ public:
     explicit replayed_records(const failure_reader& failure_of) : failure_of_(failure_of) {}
 
     void add(step_record record, bool lacks_response) {
+        has_new_response_ = has_new_response_ || is_response(record);
         if (ends_a_step(record)) {
             under_way_.erase(record.path);
             if (lacks_response || record.body == cut_by_deadline) lacking_.insert(record.path);
@@ -59,14 +60,11 @@ private:
     [[nodiscard]] bool has_paid_request(const digest128& path) const;
     [[nodiscard]] bool is_stopped_again(const step_record& failed);
     void forget_open_failures();
-    /// What the next attempt repeats.
-    struct repetition {
-        std::vector<std::size_t> steps; ///< where they ended, ascending
-        bool in_time = false;           ///< time ended it: no response is at fault
-        std::size_t from = SIZE_MAX;    ///< what came after that is not replayed in any case
-    };
-    void repeat(const repetition& what);
+    /// `steps`: where they ended, ascending. `from`: what came after that is not replayed in any
+    /// case.
+    void repeat(const std::vector<std::size_t>& steps, std::size_t from = SIZE_MAX);
     [[nodiscard]] bool was_cancelled(const step_record& ended) const;
+    [[nodiscard]] std::size_t beginning_of(const digest128& step) const;
     [[nodiscard]] bool is_used(std::size_t failure, const begun_functions& functions) const;
     [[nodiscard]] bool was_sent_since(std::size_t failure) const;
     [[nodiscard]] std::vector<std::size_t> asked_again(const std::set<digest128>& steps,
@@ -86,6 +84,8 @@ private:
     std::set<digest128> under_way_; ///< steps whose request was lost, and that have not ended since
     std::size_t replayed_ = 0;      ///< records before the first step that is repeated
     std::optional<stop> stopped_;   ///< the last one
+    std::optional<std::string> refused_; ///< with which error the program itself ended the last one
+    bool has_new_response_ = false;      ///< since the last attempt
     std::map<digest128, std::size_t> begun_; ///< steps since then, and the records before them
     /// Of a part of a step, zero: of the step itself: the records before its last request.
     std::map<std::pair<digest128, digest128>, std::size_t> sent_;
@@ -125,6 +125,8 @@ void replayed_records::forget_open_failures() {
 
 void replayed_records::end_attempt(const step_record& failed) {
     forget_open_failures();
+    const bool has_new_response = std::exchange(has_new_response_, false);
+    const std::optional<std::string> refused = std::exchange(refused_, std::nullopt);
     const bool interrupted =
         !std::exchange(under_way_, {}).empty() || failed.name == without_failed_step;
     if (interrupted) return; // what failed has left no record
@@ -139,9 +141,11 @@ void replayed_records::end_attempt(const step_record& failed) {
     const auto ends_alike = [&](const step_end& each) {
         return each.failure && *each.failure == failed.body;
     };
-    const bool by_time = failed.name == ended_by_time;
-    const std::size_t cut_at =
-        by_time ? begun_functions(all_).last_cut().value_or(SIZE_MAX) : SIZE_MAX;
+    if (failed.name == ended_by_time) {
+        const auto after = [&failed](const step_record& each) { return each.at > failed.at; };
+        const auto from = std::find_if(all_.begin(), all_.end(), after);
+        return repeat({}, static_cast<std::size_t>(from - all_.begin()));
+    }
     const auto last_failed = std::find_if(steps.rbegin(), steps.rend(), ends_alike);
     if (last_failed != steps.rend()) {
         // Steps of other branches may have failed beside it, for the same reason: the first of them
@@ -153,19 +157,24 @@ void replayed_records::end_attempt(const step_record& failed) {
         const auto first = std::find_if(steps.begin(), steps.end(), [&](const step_end& each) {
             return each.at >= last_begun && ends_alike(each);
         });
-        return repeat({failures_from(first), by_time, cut_at});
+        return repeat(failures_from(first));
     }
-    if (by_time && cut_at != SIZE_MAX) return repeat({{}, true, cut_at});
     if (failed.name == ended_by_a_limit && !is_stopped_again(failed)) return;
-    std::vector<std::size_t> all_failed = failures_from(steps.begin());
-    if (!all_failed.empty()) return repeat({std::move(all_failed), by_time});
+    const std::vector<std::size_t> all_failed = failures_from(steps.begin());
+    if (!all_failed.empty()) return repeat(all_failed);
+    // If it ends so again and no response was new, that follows from something else that is
+    // replayed, such as the end of a time that the program has taken for an error of its own.
+    refused_ = failed.body;
+    if (!has_new_response && refused == failed.body) return start_over();
     // The program itself has refused what it got, or a limit around it has ended the attempt.
     const auto paid = std::find_if(steps.rbegin(), steps.rend(), [&](const step_end& each) {
         return all_[each.at].spent.requests != 0 || all_[each.at].body.empty() ||
                has_paid_request(all_[each.at].path);
     });
-    if (paid != steps.rend()) return repeat({{paid->at}, by_time});
-    start_over();
+    if (paid == steps.rend()) return start_over();
+    // What has cancelled it is not to cancel it again.
+    const step_record& last = all_[paid->at];
+    repeat({paid->at}, was_cancelled(last) ? beginning_of(last.path) : SIZE_MAX);
 }
 
 /// The attempt has ended where the one before had ended, by the same limit. Then it is no limit of
@@ -178,7 +187,17 @@ bool replayed_records::is_stopped_again(const step_record& failed) {
     return again;
 }
 
-/// Nothing was paid for.
+/// The first record of the step, or of what is part of it.
+std::size_t replayed_records::beginning_of(const digest128& step) const {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&step](const step_record& each) {
+        return each.path == step || (each.kind == step_kind::nested && each.content == step);
+    });
+    const auto first = static_cast<std::size_t>(found - all_.begin());
+    const auto sent = begun_.find(step);
+    return sent == begun_.end() ? first : std::min(first, sent->second);
+}
+
+/// Only responses are kept.
 void replayed_records::start_over() {
     replayed_ = 0;
     begun_.clear();
@@ -240,9 +259,8 @@ bool replayed_records::was_cancelled(const step_record& ended) const {
     return lang::is_encoded_error(ended.body) && !failure_of_(ended);
 }
 
-void replayed_records::repeat(const repetition& what) {
-    const std::vector<std::size_t>& steps = what.steps;
-    std::size_t cut = steps.empty() ? what.from : std::min(what.from, steps.front());
+void replayed_records::repeat(const std::vector<std::size_t>& steps, std::size_t from) {
+    std::size_t cut = steps.empty() ? from : std::min(from, steps.front());
     std::set<digest128> sent_anew; // whose responses are what failed
     const begun_functions functions(all_);
     std::set<digest128> refused;                // steps that failed for want of a response
@@ -264,7 +282,7 @@ void replayed_records::repeat(const repetition& what) {
         const digest128& path = all_[each].path;
         repeated.insert(path);
         const bool was_lacking = lacking_.erase(path) != 0;
-        const bool lacks = what.in_time || was_lacking || refused.count(path) != 0 ||
+        const bool lacks = was_lacking || refused.count(path) != 0 ||
                            refused_last.count(path) != 0 || was_cancelled(all_[each]);
         if (all_[each].body == cut_by_deadline)
             cut = std::min(cut, functions.cut_before(each).value_or(cut));
@@ -294,7 +312,7 @@ void replayed_records::repeat(const repetition& what) {
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const step_record& each = all_[i];
         const bool is_repeated = !ends_a_step(each) && repeated.count(each.path) != 0;
-        if (i < cut && !what.in_time && !is_repeated) clock = std::max(clock, each.at);
+        if (i < cut && !is_repeated) clock = std::max(clock, each.at);
         if (i >= cut && ends_a_step(each)) dropped.insert(each.path);
     }
     std::vector<step_record> kept;
@@ -335,9 +353,10 @@ std::string output_cost(const ports::cost_if_lost& cost) {
     return text.data();
 }
 
-std::string_view name_of_attempt(const error& failure) {
-    if (failure.code() == lang::errc::limit) return ended_by_a_limit;
-    if (failure.code() == lang::errc::timeout) return ended_by_time;
+attempt_end end_of_attempt(const error& failure) {
+    if (failure.code() == lang::errc::limit) return {ended_by_a_limit, 0};
+    const std::optional<double> began = lang::began_extent_of(failure);
+    if (failure.code() == lang::errc::timeout && began) return {ended_by_time, *began};
     return {};
 }
 

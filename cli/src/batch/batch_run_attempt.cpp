@@ -161,8 +161,9 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         failed.kind = ports::step_kind::failed;
         failed.body = outcome.step_message;
         const bool out_of_time = until.passed(of_.tools.loop().now());
-        if (out_of_time || outcome.of_value) failed.name = host::without_failed_step;
-        else failed.name = outcome.attempt;
+        if (out_of_time || outcome.of_value) outcome.attempt = {host::without_failed_step};
+        failed.name = outcome.attempt.name;
+        failed.at = outcome.attempt.at;
         of_.journal->note(job.number, std::move(failed));
         job.has_records = true; // for a further attempt
     }

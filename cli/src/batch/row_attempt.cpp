@@ -96,7 +96,7 @@ coro::task<row_outcome> attempt_row(row_session* with, const row_binding* bindin
         outcome = failed_outcome(ended.error(), session.realm().sources());
         const auto* payload = ended.error().info().payload.get();
         outcome.misfit = dynamic_cast<const host::journal_mismatch*>(payload) != nullptr;
-        outcome.attempt = host::name_of_attempt(ended.error());
+        outcome.attempt = host::end_of_attempt(ended.error());
     }
     ended = value();
     outcome.spent = with->meter().take();

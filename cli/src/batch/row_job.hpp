@@ -4,6 +4,7 @@
 #include "batch/service_contact.hpp"
 
 #include <heddle/coro/deadline.hpp>
+#include <heddle/host/row_history.hpp>
 #include <heddle/ports/run_journal.hpp>
 #include <heddle/rows/row.hpp>
 
@@ -70,7 +71,7 @@ struct row_outcome {
     bool misfit = false;                   ///< failed: its records do not fit its program
     std::vector<service_contact> contacts; ///< the services that it has asked
     bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated
-    std::string_view attempt; ///< failed: host::name_of_attempt
+    host::attempt_end attempt; ///< failed
     ports::step_spending spent;
 };
 

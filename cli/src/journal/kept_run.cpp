@@ -68,7 +68,7 @@ run_end end_of_run(const result<lang::value>& ended, const source_map& places) {
         how.error_json = std::move(outcome.error_json);
         how.message = std::move(outcome.message);
         how.step_message = std::move(outcome.step_message);
-        if (!ended) how.attempt = host::name_of_attempt(ended.error());
+        if (!ended) how.attempt = host::end_of_attempt(ended.error());
         return how;
     }
     auto json = lang::value_to_json(*ended);
@@ -369,7 +369,8 @@ coro::task<result<void>> kept_run::end(run_end how) {
             ports::step_record failed;
             failed.kind = ports::step_kind::failed;
             failed.body = std::move(how.step_message);
-            failed.name = how.attempt;
+            failed.name = how.attempt.name;
+            failed.at = how.attempt.at;
             journal_->note(row_number, std::move(failed));
         }
         ended.value_json = std::move(how.value_json).value_or("");

@@ -7,6 +7,7 @@
 #include "journal/run_records.hpp"
 #include "journal/run_sources.hpp"
 
+#include <heddle/host/row_history.hpp>
 #include <heddle/host/session.hpp>
 #include <heddle/setup/environment.hpp>
 #include <heddle/setup/journal/row_log.hpp>
@@ -24,9 +25,9 @@ namespace heddle::cli {
 struct run_end {
     std::optional<std::string> value_json;
     std::optional<std::string> error_json;
-    std::string message;      ///< of the error
-    std::string step_message; ///< of the error: setup::message_of_step
-    std::string_view attempt; ///< of the error: host::name_of_attempt
+    std::string message;       ///< of the error
+    std::string step_message;  ///< of the error: setup::message_of_step
+    host::attempt_end attempt; ///< of the error
 };
 /// A value that has no JSON form is its written form. A FAILED result is an error.
 [[nodiscard]] run_end end_of_run(const result<lang::value>& ended, const source_map& places);

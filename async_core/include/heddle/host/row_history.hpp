@@ -37,12 +37,12 @@ using failure_reader = std::function<std::optional<std::string>(const ports::ste
 ///   failed beside it in other branches. If it ended with another error, all failed steps are
 ///   repeated or, if there are none, the last one that was paid for. If it ran out of time, the
 ///   steps in progress are repeated; the record of the attempt is marked (without_failed_step).
-///   If the time of a form had ended it (ended_by_time), what the end of that time cut is repeated,
-///   and the time of all forms passes anew.
+///   If the time of a form had ended it (ended_by_time), the row goes on as if the process had been
+///   stopped when the form began.
 /// - Records before the first repeated step are replayed. Of later records, only responses of
 ///   models are kept, for steps that make the same request again (ports::step_memory).
-/// - The responses of a repeated step are kept if the step failed for want of another response, or
-///   was cancelled, or its time ended. Otherwise they are the reason for the failure.
+/// - The responses of a repeated step are kept if the step failed for want of another response or
+///   was cancelled. Otherwise they are the reason for the failure.
 [[nodiscard]] row_history read_history(std::vector<ports::step_record> records,
                                        const failure_reader& failure_of);
 
@@ -75,11 +75,16 @@ inline constexpr const char* without_failed_step = "no step";
 /// in the same place in the same way, the last paid step is repeated.
 inline constexpr const char* ended_by_a_limit = "limit";
 
-/// The same where the time of a form of the program had ended, such as `timeout`.
+/// The same where the time of a form of the program had ended, such as `timeout`. The time of the
+/// record is when the form began, by the clock of the row.
 inline constexpr const char* ended_by_time = "time";
 
-/// The name of the `failed` record of an attempt with that error; empty: none of these.
-[[nodiscard]] std::string_view name_of_attempt(const error& failure);
+/// What the `failed` record of an attempt holds about its end.
+struct attempt_end {
+    std::string_view name; ///< empty: none of these
+    double at = 0;         ///< seconds, by the clock of the row
+};
+[[nodiscard]] attempt_end end_of_attempt(const error& failure);
 
 /// With that begins the name of a `tool` record that holds what was read for a request, which a
 /// retry reads again if no response of its step has come after it. No tool has a space in its name.

@@ -39,6 +39,7 @@ public:
     /// settings of everything that runs inside. No `catch` in the extent handles the error; the
     /// form that opened the extent removes the mark, and from there on it is an ordinary error.
     value extent;
+    std::optional<double> began; ///< the extent of time that it has left, by the clock of the host
     bool uncatchable = false; ///< no `catch` handles it: the run has to end
     bool complete = false;    ///< many branches share it (a common limit): its trace does not grow
     value message;            ///< where the message of the error is cut: all of it, or nil
@@ -57,6 +58,9 @@ inline constexpr std::size_t max_error_text = 64 * 1024;
 
 /// The extent that an error leaves (see script_payload), or null.
 [[nodiscard]] const value* extent_of(const error& failure) noexcept;
+/// When the extent of time that had ended and that the error has left began, by the clock of the
+/// host; nothing: it has left none.
+[[nodiscard]] std::optional<double> began_extent_of(const error& failure) noexcept;
 /// The error marked as leaving `extent`; nil removes the mark.
 [[nodiscard]] error with_extent(error failure, value extent);
 /// The error, such that no `catch` handles it.

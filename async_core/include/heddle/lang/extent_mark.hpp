@@ -20,6 +20,10 @@ public:
         if (end_ == std::numeric_limits<double>::infinity()) end_ = now + cleanup_seconds;
         return end_;
     }
+    /// Of an extent of time: when it began. NaN: of none.
+    [[nodiscard]] virtual double began() const noexcept {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
 
 private:
     double end_ = std::numeric_limits<double>::infinity();

@@ -15,15 +15,17 @@ namespace heddle::lang {
 class time_extent final : public extent_mark {
 public:
     time_extent(double now, double seconds, bool of_sandbox)
-        : seconds_(seconds), end_(now + seconds),
+        : began_(now), seconds_(seconds), end_(now + seconds),
           cleanup_end_(of_sandbox ? end_ : end_ + cleanup_seconds) {}
     [[nodiscard]] std::string_view type_name() const noexcept override { return "extent"; }
+    [[nodiscard]] double began() const noexcept override { return began_; }
     [[nodiscard]] double seconds() const noexcept { return seconds_; }
     [[nodiscard]] double end() const noexcept { return end_; }
     /// Code in a sandbox has no time beyond what it was given.
     [[nodiscard]] double cleanup_end(double) noexcept override { return cleanup_end_; }
 
 private:
+    double began_;
     double seconds_;
     double end_;
     double cleanup_end_;

@@ -248,6 +248,7 @@ interpreter::next interpreter::unwind_to_handler(error failure) {
         if (answer) answer->drop();
         if (is_to_end()) continue; // the parent ends too
         ++top().at;
+        if (!answer && !group->stopping()) group->fail(ended.slot, std::move(failure));
         return next::go_on;
     }
 }
@@ -289,6 +290,9 @@ void interpreter::finish_fiber(outcome& out) noexcept {
     } else if (out.kind == outcome_kind::done) {
         group->deliver(f_.slot_, out.result);
     } else if (out.kind == outcome_kind::failed) {
+        group->fail(f_.slot_, *out.failure);
+    } else if (!f_.cancel_requested() && !group->stopping()) {
+        // Nobody has cancelled it: a recorded answer was wrong. It has no value, not even nil.
         group->fail(f_.slot_, *out.failure);
     }
     group->remove(f_);

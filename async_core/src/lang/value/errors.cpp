@@ -4,8 +4,10 @@
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/base/valid_error.hpp>
+#include <heddle/lang/extent_mark.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -154,9 +156,16 @@ error with_changed_payload(error failure, Change&& change) {
 
 } // namespace
 
+std::optional<double> began_extent_of(const error& failure) noexcept {
+    const script_payload* payload = payload_of(failure);
+    return payload ? payload->began : std::nullopt;
+}
+
 error with_extent(error failure, value extent) {
     return with_changed_payload(std::move(failure), [&](script_payload& payload) {
         payload.complete = payload.complete && !extent.is_nil();
+        const auto* left = extent.is_nil() ? host_as<extent_mark>(payload.extent) : nullptr;
+        if (left && !std::isnan(left->began())) payload.began = left->began();
         payload.extent = std::move(extent);
     });
 }
