@@ -52,8 +52,7 @@ std::uint32_t source_map::add(std::string name, std::string text, std::uint32_t 
 
 std::uint32_t source_map::add_generated(std::string name, std::string text) {
     // The last part of the positions is for files.
-    if (next_ + text.size() > max_generated_positions || text.size() > max_generated_bytes)
-        return 0;
+    if (next_ + text.size() > max_generated_positions || !keeps_generated(text.size())) return 0;
     const std::size_t size = text.size();
     const std::uint32_t first = add(std::move(name), std::move(text));
     generated_.push_back(first);
@@ -65,6 +64,10 @@ std::uint32_t source_map::add_generated(std::string name, std::string text) {
         entries_.erase(oldest);
     }
     return first;
+}
+
+bool source_map::keeps_generated(std::size_t bytes) noexcept {
+    return bytes <= max_generated_bytes;
 }
 
 const source_map::entry* source_map::find(std::uint32_t position) const {

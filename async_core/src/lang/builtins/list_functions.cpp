@@ -8,6 +8,7 @@
 
 #include "lang/builtins/arithmetic.hpp"
 #include "lang/builtins/support.hpp"
+#include "lang/text/given_back.hpp"
 #include "lang/text/text_search.hpp"
 #include "lang/value/hash.hpp"
 #include "lang/value/seen_lists.hpp"
@@ -16,6 +17,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -173,12 +177,15 @@ private:
     std::vector<const value*> to_;
 };
 
-/// Values, each once, found by their hashes. Its tables are made at once, and go at once: they do
-/// not grow or end in one long step.
+/// Values, each once, found by their hashes. Its tables do not grow, and are not cleared or dropped
+/// in one long step.
 class distinct_values {
 public:
     distinct_values(native_call& call, std::size_t most)
-        : call_(call), hasher_(call.memory(), call.work()), places_(std::bit_ceil(most * 2 + 1)) {
+        : call_(call), hasher_(call.memory(), call.work()), mask_(std::bit_ceil(most * 2 + 1) - 1),
+          // Pages of zeros, which the system makes as they are needed.
+          places_(static_cast<std::uint32_t*>(std::calloc(mask_ + 1, sizeof(std::uint32_t)))) {
+        if (!places_) throw std::bad_alloc();
         seen_.reserve(most);
     }
 
@@ -187,14 +194,16 @@ public:
     /// What is known of shared parts may be much.
     ~distinct_values() {
         while (!call_.work().stopped() && hasher_.drop_some() && call_.spend(256)) {}
+        give_back_pages(places_.get(), (mask_ + 1) * sizeof(std::uint32_t), call_.work());
+        give_back_pages_of(seen_, call_.work());
     }
 
     /// Whether it equals none before. Nothing: stop.
     [[nodiscard]] std::optional<bool> add(const value& v) {
         const auto hash = hasher_.hash(v);
-        if (!hash || !call_.spend(2)) return std::nullopt;
-        std::size_t place = *hash & (places_.size() - 1);
-        for (; places_[place] != 0; place = (place + 1) & (places_.size() - 1)) {
+        if (!hash || !call_.spend(work_of_a_look)) return std::nullopt;
+        std::size_t place = *hash & mask_;
+        for (; places_[place] != 0; place = (place + 1) & mask_) {
             const entry& other = seen_[places_[place] - 1];
             if (other.hash != *hash) continue;
             // The same part may stand in many places.
@@ -226,9 +235,16 @@ private:
         return same;
     }
 
+    /// A look into a large table meets memory that is far away.
+    static constexpr std::uint64_t work_of_a_look = 6;
+
     native_call& call_;
     value_hasher hasher_;
-    std::vector<std::uint32_t> places_; ///< in seen_, from 1; 0: free
+    struct freed {
+        void operator()(std::uint32_t* block) const noexcept { std::free(block); }
+    };
+    std::size_t mask_;                               ///< of places
+    std::unique_ptr<std::uint32_t[], freed> places_; ///< in seen_, from 1; 0: free
     std::vector<entry> seen_;
     window_table<const value*> copies_;
 };

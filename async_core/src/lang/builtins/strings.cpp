@@ -7,6 +7,7 @@
 #include "lang/builtins/format.hpp"
 #include "lang/builtins/support.hpp"
 #include "lang/reader/lexer.hpp"
+#include "lang/text/given_back.hpp"
 #include "lang/text/letter_case.hpp"
 #include "lang/text/number_text.hpp"
 #include "lang/text/text_builder.hpp"
@@ -112,9 +113,11 @@ value append(native_call& call, arguments_span a) {
     }
     text_builder rest(call.work());
     if (!append_parts(call, a, grows ? 1 : 0, rest)) return {};
-    const auto text = std::move(rest).text();
+    auto text = std::move(rest).text();
     if (!text) return {};
-    return appended(call, grows ? a[0] : value::empty_string(), *text);
+    value whole = appended(call, grows ? a[0] : value::empty_string(), *text);
+    give_back_pages_of(*text, call.work());
+    return whole;
 }
 
 value length(native_call& call, arguments_span a) {

@@ -54,6 +54,7 @@ private:
 
 bool json_writing::write_string(std::string_view text) {
     constexpr std::size_t piece = 16 * 1024;
+    constexpr std::size_t work_to_escape = 6; // as often as to copy it
     if (text.size() <= piece) {
         append_json_string(text_.tail(), text);
         return true;
@@ -63,7 +64,7 @@ bool json_writing::write_string(std::string_view text) {
         const std::string_view now = utf8::prefix(text, piece);
         append_json_escaped(text_.tail(), now);
         text.remove_prefix(now.size());
-        if (!text_.settle()) return false;
+        if (!text_.settle(work_to_escape * now.size() / work_meter::bytes_of_a_unit)) return false;
         if (text_.size() > options_.max_bytes) return true; // run() refuses it
     }
     text_.tail() += '"';

@@ -1,6 +1,7 @@
 #include "code_job.hpp"
 
 #include "lang/realm/code_service.hpp"
+#include "lang/text/given_back.hpp"
 #include "lang/value/seen_lists.hpp"
 
 #include <heddle/base/exceptions.hpp>
@@ -12,6 +13,8 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace heddle::lang {
@@ -50,6 +53,14 @@ void forget_names(code_order& order, compile_watch& watch) {
         while (!parts.empty()) {
             parts.pop_back();
             if (parts.size() % portion == portion - 1) (void)watch.spend(steps);
+        }
+        // What is small costs more to give back than to free.
+        constexpr std::size_t piece = std::size_t{1} << 20;
+        auto* block = reinterpret_cast<std::byte*>(parts.data());
+        const std::size_t bytes = parts.capacity() * sizeof(parts[0]);
+        for (std::size_t at = 0; bytes > 8 * piece && at < bytes; at += piece) {
+            discard_pages(block + at, std::min(piece, bytes - at));
+            (void)watch.spend(steps);
         }
     };
     drop(order.cells);

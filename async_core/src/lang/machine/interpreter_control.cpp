@@ -58,23 +58,21 @@ interpreter::next interpreter::control_value(std::size_t at, std::size_t count, 
 
 namespace {
 
-/// Reads argument 1, a string. The text is kept, for messages about code that is made of it.
+/// Reads argument 1, a string. The text is kept if it is not too long, for messages about code that
+/// is made of it.
 result<value> read_argument(realm& realm, native_call& call, const value& text, bool one) {
-    constexpr std::size_t piece = 256 * 1024;
     constexpr std::uint64_t units_of_a_source = 300; // to keep it
     const std::string_view bytes = string_bytes(text);
     const error stopped = error::cancelled(cancel_reason::sibling);
     if (!call.expect(units_of_a_source + bytes.size() / 4) || !call.spend(units_of_a_source))
         return stopped;
-    std::string kept;
-    kept.reserve(bytes.size());
-    for (std::size_t at = 0; at < bytes.size(); at += piece) {
-        kept += bytes.substr(at, piece);
-        if (!call.spend_bytes(std::min(piece, bytes.size() - at))) return stopped;
-    }
     read_options options;
     options.work = &call.work();
-    const std::uint32_t position = realm.sources().add_generated("parsed text", std::move(kept));
+    std::uint32_t position = 0;
+    if (source_map::keeps_generated(bytes.size())) {
+        if (!call.spend_bytes(bytes.size())) return stopped;
+        position = realm.sources().add_generated("parsed text", std::string(bytes));
+    }
     if (!one) return read_list(realm.memory(), bytes, position, options);
     auto read = read_one(realm.memory(), bytes, position, options);
     if (!read) return std::move(read).error();

@@ -1,5 +1,7 @@
 #include "text_builder.hpp"
 
+#include "given_back.hpp"
+
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/text.hpp>
 
@@ -11,10 +13,14 @@ namespace heddle::lang {
 text_builder::~text_builder() { drop_pieces(); }
 
 /// From the last to the first: the allocator returns to the system what is at its end, so what
-/// goes in another order goes all at once when the last piece does.
+/// goes in another order goes all at once when the last piece does. It may also wait until there is
+/// much, so the pages of a long text go one piece at a time.
 void text_builder::drop_pieces() noexcept {
+    constexpr std::size_t many = 256;
+    const bool is_long = pieces_.size() > many;
     while (!pieces_.empty()) {
         const std::size_t bytes = pieces_.back().size();
+        if (is_long) discard_pages(pieces_.back().data(), pieces_.back().capacity());
         pieces_.pop_back();
         if (!work_.stopped()) (void)work_.spend_bytes(bytes);
     }

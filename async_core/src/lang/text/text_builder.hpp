@@ -23,11 +23,11 @@ public:
 
     /// What is short is written to its end; settle() follows, before it is much.
     [[nodiscard]] std::string& tail() noexcept { return tail_; }
-    /// False: stop.
-    [[nodiscard]] bool settle() {
+    /// `more`: units of work that it took to make what was written. False: stop.
+    [[nodiscard]] bool settle(std::uint64_t more = 0) {
         const std::size_t grown = tail_.size() - paid_;
         paid_ = tail_.size();
-        if (!work_.spend(work_of_a_part + grown / work_meter::bytes_of_a_unit)) return false;
+        if (!work_.spend(work_of_a_part + more + grown / work_meter::bytes_of_a_unit)) return false;
         if (paid_ >= piece) put_tail_away();
         return true;
     }

@@ -6,7 +6,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 
-#include <vector>
+#include <stack>
 
 namespace heddle::lang {
 
@@ -17,13 +17,13 @@ bool is_data(const value& v) {
 
 std::optional<bool> is_data(const value& v, work_meter& work) {
     seen_lists seen;
-    std::vector<const value*> open{&v};
+    std::stack<const value*> open({&v}); // grows without a copy of what is there
     const auto add = [&](const value& part) {
-        if (part.is_object() || part.is(kind::builtin)) open.push_back(&part);
+        if (part.is_object() || part.is(kind::builtin)) open.push(&part);
     };
     while (!open.empty()) {
-        const value& next = *open.back();
-        open.pop_back();
+        const value& next = *open.top();
+        open.pop();
         // One that may be in other places too is looked for, and noted.
         const std::uint64_t own = next.target() && next.target()->references > 1 ? 8 : 1;
         if (!work.spend(own + next.is(kind::list) * next.length() / 4)) return std::nullopt;
