@@ -47,8 +47,8 @@ std::optional<error> request_capture::on_request(const setup::seen_request& seen
         kept.request.waits = nullptr;
         if (auto* service = dynamic_cast<providers::http_chat_provider*>(&seen.service)) {
             auto encoded =
-                service->encode(kept.request, seen.streams ? providers::answer_mode::stream
-                                                           : providers::answer_mode::whole);
+                service->encode(kept.request, seen.streams ? providers::response_mode::stream
+                                                           : providers::response_mode::whole);
             if (encoded) {
                 kept.wire = std::move(encoded->body);
                 kept.left_out = std::move(encoded->left_out);

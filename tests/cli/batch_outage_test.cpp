@@ -31,7 +31,7 @@ protected:
                std::to_string(times) + "}}]}";
     }
     [[nodiscard]] static std::string good_response() {
-        return loopback::answer(
+        return loopback::ok_response(
             R"({"id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
                 "finish_reason": "stop", "message": {"role": "assistant", "content": "x"}}]})",
             "Content-Type: application/json\r\n");

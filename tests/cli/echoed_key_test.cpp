@@ -41,7 +41,7 @@ loopback::server::script echo(std::size_t piece) {
             if (request.empty()) return;
             const std::string said = "You sent " + authorization_of(request) + ", did you not?";
             if (request.find("\"stream\":true") == std::string::npos) {
-                with.send(loopback::answer(
+                with.send(loopback::ok_response(
                     R"({"id":"1","model":"m","choices":[{"message":{"content":)" + in_json(said) +
                         R"(},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}})",
                     "content-type: application/json\r\n"));
@@ -55,7 +55,7 @@ loopback::server::script echo(std::size_t piece) {
             events +=
                 "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
                 "data: [DONE]\n\n";
-            with.trickle(loopback::answer(events, "content-type: text/event-stream\r\n"), 700,
+            with.trickle(loopback::ok_response(events, "content-type: text/event-stream\r\n"), 700,
                          milliseconds(1));
         }
     };

@@ -31,7 +31,7 @@ std::string response_to(const std::string& call) {
                                                  {"content", "answer to " + call + "."}}}}}},
         {"usage",
          json::object{{"prompt_tokens", 100}, {"completion_tokens", 10}, {"total_tokens", 110}}}};
-    return loopback::answer(json::serialize(body), "Content-Type: application/json\r\n");
+    return loopback::ok_response(json::serialize(body), "Content-Type: application/json\r\n");
 }
 
 std::string slow_down() {

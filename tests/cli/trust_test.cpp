@@ -58,7 +58,7 @@ protected:
                 const std::scoped_lock lock(mutex);
                 requests.push_back(request);
             }
-            (void)peer.send(loopback::answer(
+            (void)peer.send(loopback::ok_response(
                 R"({"id":"1","model":"m","choices":[{"index":0,"finish_reason":"stop",)"
                 R"("message":{"role":"assistant","content":"an answer"}}]})",
                 "Content-Type: application/json\r\n"));

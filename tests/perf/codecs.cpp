@@ -46,10 +46,10 @@ void measure_codec(service& one, int rounds) {
     std::printf("%-18s", one.name);
     for (const std::size_t bytes : {100U, 10'000U}) {
         const ports::chat_request request = bench::request_of(bytes, "some-model");
-        std::printf(" %9.0f", bench::best_nanoseconds(rounds, [&] {
-                        sink +=
-                            one.codec->encode(request, providers::answer_mode::whole)->body.size();
-                    }));
+        std::printf(
+            " %9.0f", bench::best_nanoseconds(rounds, [&] {
+                sink += one.codec->encode(request, providers::response_mode::whole)->body.size();
+            }));
     }
     ports::http_response answer;
     answer.status = 200;

@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     response.body = answer;
     const auto now = std::chrono::system_clock::now();
     measure("decode, a typical answer", rounds,
-            [&] { sink += openai::decode_answer(reader, response, now)->text.size(); });
+            [&] { sink += openai::decode_response(reader, response, now)->text.size(); });
 
     std::string stream;
     for (int i = 0; i < 20; ++i) {

@@ -18,7 +18,7 @@ void counting_service::serve(connection& peer) {
              now > seen && !max_running_.compare_exchange_weak(seen, now);) {}
         std::this_thread::sleep_for(std::chrono::milliseconds(3));
         --running_;
-        (void)peer.send(answer(
+        (void)peer.send(ok_response(
             R"({"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})",
             "content-type: application/json\r\n"));
     }

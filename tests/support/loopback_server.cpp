@@ -204,7 +204,7 @@ void connection::relay(std::uint16_t port) {
 
 bool connection::session_reused() const { return tls_ != nullptr && SSL_session_reused(tls_) == 1; }
 
-std::string answer(std::string_view body, std::string_view more_headers) {
+std::string ok_response(std::string_view body, std::string_view more_headers) {
     return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
            std::string(more_headers) + "\r\n" + std::string(body);
 }

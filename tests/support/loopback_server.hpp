@@ -61,7 +61,7 @@ private:
 };
 
 /// "HTTP/1.1 200 OK" with a body and its length.
-[[nodiscard]] std::string answer(std::string_view body, std::string_view more_headers = {});
+[[nodiscard]] std::string ok_response(std::string_view body, std::string_view more_headers = {});
 
 struct server_options {
     std::optional<certificate> tls;       ///< none: plain TCP

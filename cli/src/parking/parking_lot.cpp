@@ -9,7 +9,7 @@
 
 namespace heddle::cli {
 
-using providers::batch_answer;
+using providers::batch_response;
 using providers::batch_state;
 using providers::batch_status;
 using store::batch_phase;
@@ -40,8 +40,8 @@ void take_back(ports::step_spending& from, const ports::step_spending& part) {
     from.unpriced -= std::min(from.unpriced, part.unpriced);
 }
 
-[[nodiscard]] bool is_retried(const batch_answer& answer) {
-    return answer.what != batch_answer::fate::answered &&
+[[nodiscard]] bool is_retried(const batch_response& answer) {
+    return answer.what != batch_response::fate::answered &&
            answer.response.error().info().retryable.value_or(false);
 }
 
@@ -302,14 +302,14 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
     calls->clear();
     const std::size_t asked = going.left.size();
     const bool by_hand = batch.state == cancelling; // that is no failed try
-    const providers::batch_sink sink = [&](batch_answer answer) -> result<void> {
+    const providers::batch_sink sink = [&](batch_response answer) -> result<void> {
         const auto found = going.left.find(answer.id);
         if (found == going.left.end()) {
             ++going.unknown; // never asked, or answered already
             return {};
         }
         const parked_call& call = found->second;
-        if (answer.what == batch_answer::fate::answered) {
+        if (answer.what == batch_response::fate::answered) {
             ports::step_record record;
             record.kind = ports::step_kind::request;
             record.path = call.path;

@@ -99,27 +99,27 @@ public:
         return page;
     }
 
-    result<batch_answer> read_line(const json::object& line, wall_time wall_now) override {
+    result<batch_response> read_line(const json::object& line, wall_time wall_now) override {
         std::string id(text_member(line, "custom_id"));
         const json::object* ended = object_member(line, "result");
         const std::string_view type = ended ? text_member(*ended, "type") : std::string_view();
         if (type == "expired")
-            return not_performed(std::move(id), batch_answer::fate::expired,
+            return not_performed(std::move(id), batch_response::fate::expired,
                                  codec_.provider_name());
         if (type == "canceled")
-            return not_performed(std::move(id), batch_answer::fate::cancelled,
+            return not_performed(std::move(id), batch_response::fate::cancelled,
                                  codec_.provider_name());
         if (type == "succeeded") {
             const json::value* message = member(*ended, "message");
             if (!message) return reader_.protocol_error("a result holds no message");
-            return answer_of(std::move(id), 200, *message, codec_, wall_now);
+            return response_of(std::move(id), 200, *message, codec_, wall_now);
         }
         const json::value* failed = type == "errored" ? member(*ended, "error") : nullptr;
         const json::object* body = failed ? failed->if_object() : nullptr;
         if (!body) return reader_.protocol_error("a result is of no known type", type);
         const json::object* inner = object_member(*body, "error");
         const int status = status_of(inner ? text_member(*inner, "type") : std::string_view());
-        return answer_of(std::move(id), status, *failed, codec_, wall_now);
+        return response_of(std::move(id), status, *failed, codec_, wall_now);
     }
 
 private:

@@ -107,15 +107,16 @@ public:
 
     std::string_view provider_name() const noexcept override { return options_.name; }
 
-    result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
+    result<encoded_request> encode(const ports::chat_request& request,
+                                   response_mode mode) override {
         std::vector<left_out_setting> left_out;
         HEDDLE_TRY(std::string body,
                    encode_body(request, options_, mode, known_json_, schemas_, &left_out));
         return encoded_request{"POST", target_, headers_, std::move(body), std::move(left_out)};
     }
-    result<ports::chat_response> decode(const ports::http_response& answer,
+    result<ports::chat_response> decode(const ports::http_response& received,
                                         system_clock::time_point wall_now) override {
-        return read_answer(reader_, answer, wall_now);
+        return read_response(reader_, received, wall_now);
     }
     bool is_stream(const ports::http_response& head) const noexcept override {
         return is_success_of_type(head, "text/event-stream");
@@ -131,9 +132,9 @@ public:
     encoded_request encode_ping() const override {
         return {"GET", path("/models?limit=1000"), ping_headers_, {}};
     }
-    result<std::vector<std::string>> decode_ping(const ports::http_response& answer,
+    result<std::vector<std::string>> decode_ping(const ports::http_response& received,
                                                  system_clock::time_point wall_now) override {
-        return read_models(reader_, answer, wall_now);
+        return read_models(reader_, received, wall_now);
     }
 
 private:

@@ -66,8 +66,8 @@ result<void> read_blocks(const json_reader& reader, const json::object& root,
     return {};
 }
 
-std::string_view request_id_of(const ports::http_response& answer) {
-    return answer.header("request-id").value_or("");
+std::string_view request_id_of(const ports::http_response& received) {
+    return received.header("request-id").value_or("");
 }
 
 } // namespace
@@ -120,10 +120,10 @@ bool read_failure(const json::object& root, service_failure& failure) {
     return true;
 }
 
-result<chat_response> read_answer(json_reader& reader, const ports::http_response& answer,
-                                  std::chrono::system_clock::time_point wall_now) {
+result<chat_response> read_response(json_reader& reader, const ports::http_response& received,
+                                    std::chrono::system_clock::time_point wall_now) {
     HEDDLE_TRY(const json::value tree,
-               read_object(reader, answer, wall_now, read_failure, request_id_of(answer)));
+               read_object(reader, received, wall_now, read_failure, request_id_of(received)));
     const json::object& root = tree.get_object();
     chat_response response = begun_response();
     response.id = text_member(root, "id");
@@ -144,10 +144,10 @@ result<chat_response> read_answer(json_reader& reader, const ports::http_respons
 }
 
 result<std::vector<std::string>> read_models(json_reader& reader,
-                                             const ports::http_response& answer,
+                                             const ports::http_response& received,
                                              std::chrono::system_clock::time_point wall_now) {
     HEDDLE_TRY(const json::value tree,
-               read_object(reader, answer, wall_now, read_failure, request_id_of(answer)));
+               read_object(reader, received, wall_now, read_failure, request_id_of(received)));
     return read_names(reader, tree.get_object(), "data", "id");
 }
 

@@ -27,7 +27,7 @@ public:
         : request_(request), options_(options), known_(known), schemas_(schemas),
           left_out_(left_out) {}
 
-    result<std::string> encode(answer_mode mode) {
+    result<std::string> encode(response_mode mode) {
         if (request_.model.empty()) return invalid_request("the request names no model");
         HEDDLE_CHECK(check_messages(request_));
         choose_settings();
@@ -43,7 +43,7 @@ public:
         HEDDLE_CHECK(settings());
         output_config();
         HEDDLE_CHECK(extra());
-        if (mode == answer_mode::stream) out_.key("stream").boolean(true);
+        if (mode == response_mode::stream) out_.key("stream").boolean(true);
         out_.end_object();
         return std::move(out_).take();
     }
@@ -136,7 +136,7 @@ private:
         std::size_t rest = 0;
         const chat_message* system = nullptr;
         const chat_message* last = nullptr;
-        bool has_answer = false;
+        bool has_response = false;
         for (const chat_message& message : all) {
             if (is_empty(message)) continue;
             if (message.role == chat_role::system) {
@@ -146,14 +146,14 @@ private:
             }
             rest += message.text.size();
             last = &message;
-            has_answer = has_answer || message.role == chat_role::assistant;
+            has_response = has_response || message.role == chat_role::assistant;
         }
         const std::size_t least = request_.cache_prompt == true ? 0 : min_cached_bytes;
         if (beginning >= least) {
             if (system) marked_.push_back(system);
             else marks_tools_ = !request_.tools.empty();
         }
-        if (has_answer && last && beginning + rest >= least) marked_.push_back(last);
+        if (has_response && last && beginning + rest >= least) marked_.push_back(last);
     }
 
     bool is_marked(const chat_message& message) const noexcept {
@@ -424,7 +424,7 @@ private:
 } // namespace
 
 result<std::string> encode_body(const ports::chat_request& request, const codec_options& options,
-                                answer_mode mode, json_memo& known, schema_shaper& schemas,
+                                response_mode mode, json_memo& known, schema_shaper& schemas,
                                 std::vector<left_out_setting>* left_out) {
     return encoder(request, options, known, schemas, left_out).encode(mode);
 }

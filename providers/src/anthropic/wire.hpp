@@ -5,7 +5,7 @@
 #include <heddle/providers/common/json_text.hpp>
 
 #include "anthropic/schema_shaper.hpp"
-#include "common/answer_parts.hpp"
+#include "common/response_parts.hpp"
 
 #include <chrono>
 #include <memory>
@@ -28,7 +28,7 @@ struct codec_options {
 /// The body of a request. `schemas` remembers shaped schemas, `left_out` receives the settings that
 /// the service does not have. Errors: llm_errc::invalid_request.
 [[nodiscard]] result<std::string> encode_body(const ports::chat_request& request,
-                                              const codec_options& options, answer_mode mode,
+                                              const codec_options& options, response_mode mode,
                                               json_memo& known, schema_shaper& schemas,
                                               std::vector<left_out_setting>* left_out);
 
@@ -54,12 +54,12 @@ void take_stop(ports::chat_response& response, std::string_view reason,
 /// has no such shape.
 [[nodiscard]] bool read_failure(const json::object& root, service_failure& failure);
 
-[[nodiscard]] result<ports::chat_response> read_answer(
-    json_reader& reader, const ports::http_response& answer,
+[[nodiscard]] result<ports::chat_response> read_response(
+    json_reader& reader, const ports::http_response& received,
     std::chrono::system_clock::time_point wall_now);
 
 [[nodiscard]] result<std::vector<std::string>> read_models(
-    json_reader& reader, const ports::http_response& answer,
+    json_reader& reader, const ports::http_response& received,
     std::chrono::system_clock::time_point wall_now);
 
 /// `reader` outlives it.

@@ -74,9 +74,9 @@ std::optional<std::int64_t> seconds_of(std::string_view time) noexcept {
     return ((days * 24 + *hour) * 60 + *minute) * 60 + *second;
 }
 
-batch_answer not_performed(std::string id, batch_answer::fate what,
-                           std::string_view provider_name) {
-    const char* why = what == batch_answer::fate::expired
+batch_response not_performed(std::string id, batch_response::fate what,
+                             std::string_view provider_name) {
+    const char* why = what == batch_response::fate::expired
                           ? ": the batch expired before the request was performed"
                           : ": the batch was cancelled before the request was performed";
     error failure(ports::make_error_code(ports::llm_errc::request_timeout),
@@ -85,14 +85,14 @@ batch_answer not_performed(std::string id, batch_answer::fate what,
             std::move(failure).with_origin(error_origin::server).with_retryable(true)};
 }
 
-batch_answer answer_of(std::string id, int status, const json::value& body, chat_codec& codec,
-                       batch_format::wall_time wall_now) {
-    ports::http_response answer;
-    answer.status = status;
-    answer.headers.emplace_back("content-type", "application/json");
-    answer.body = text_of_json(body);
-    auto response = codec.decode(answer, wall_now);
-    const auto what = response ? batch_answer::fate::answered : batch_answer::fate::failed;
+batch_response response_of(std::string id, int status, const json::value& body, chat_codec& codec,
+                           batch_format::wall_time wall_now) {
+    ports::http_response received;
+    received.status = status;
+    received.headers.emplace_back("content-type", "application/json");
+    received.body = text_of_json(body);
+    auto response = codec.decode(received, wall_now);
+    const auto what = response ? batch_response::fate::answered : batch_response::fate::failed;
     return {std::move(id), what, std::move(response)};
 }
 

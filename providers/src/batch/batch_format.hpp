@@ -5,8 +5,8 @@
 #include <heddle/ports/http_port.hpp>
 #include <heddle/providers/batch/batch_endpoint.hpp>
 
-#include "common/answer_parts.hpp"
 #include "common/json_reader.hpp"
+#include "common/response_parts.hpp"
 
 #include <chrono>
 #include <memory>
@@ -23,7 +23,7 @@ struct batch_request {
     std::string target;
     std::string content_type; ///< of the body
     std::string body;
-    bool is_lines = false; ///< the answer is a file of lines, not one document
+    bool is_lines = false; ///< the response is a file of lines, not one document
 };
 
 struct batch_page {
@@ -31,7 +31,7 @@ struct batch_page {
     std::string next; ///< of the next page; empty: there is none
 };
 
-/// Requests to bytes, answers to plain data. Pure; `wall_now` as in chat_codec::decode. Errors of
+/// Requests to bytes, responses to plain data. Pure; `wall_now` as in chat_codec::decode. Errors of
 /// all readers: llm_errc::protocol.
 class batch_format {
 public:
@@ -61,15 +61,15 @@ public:
     [[nodiscard]] virtual result<batch_status> read_status(const json::object& root) const = 0;
     [[nodiscard]] virtual result<batch_page> read_page(const json::object& root) const = 0;
     /// One entry of the results.
-    [[nodiscard]] virtual result<batch_answer> read_line(const json::object& line,
-                                                         wall_time wall_now) = 0;
+    [[nodiscard]] virtual result<batch_response> read_line(const json::object& line,
+                                                           wall_time wall_now) = 0;
     /// The results in a document that is not lines. Errors: also those of the sink.
     [[nodiscard]] virtual result<void> read_document(const json::object&, const batch_sink&,
                                                      wall_time) {
         return {};
     }
     [[nodiscard]] virtual failure_reader reads_failures() const noexcept = 0;
-    /// Bytes of an answer about batches.
+    /// Bytes of a response about batches.
     [[nodiscard]] virtual std::size_t max_document() const noexcept { return 8 * 1024 * 1024; }
 };
 
@@ -81,12 +81,12 @@ public:
 /// The seconds since 1970 of an RFC 3339 time in UTC ("2026-11-21T18:37:24.1Z").
 [[nodiscard]] std::optional<std::int64_t> seconds_of(std::string_view time) noexcept;
 
-/// An answer that a service did not perform.
-[[nodiscard]] batch_answer not_performed(std::string id, batch_answer::fate what,
-                                         std::string_view provider_name);
+/// The response to a request that a service did not perform.
+[[nodiscard]] batch_response not_performed(std::string id, batch_response::fate what,
+                                           std::string_view provider_name);
 /// The response in `body` as a call of the service would have had it with that status.
-[[nodiscard]] batch_answer answer_of(std::string id, int status, const json::value& body,
-                                     chat_codec& codec, batch_format::wall_time wall_now);
+[[nodiscard]] batch_response response_of(std::string id, int status, const json::value& body,
+                                         chat_codec& codec, batch_format::wall_time wall_now);
 
 /// `codec` and `reader` outlive the format. `prefix`: of the base URL, with the version.
 [[nodiscard]] std::unique_ptr<batch_format> make_openai_format(std::string prefix,

@@ -4,7 +4,7 @@
 #include <heddle/providers/common/json_text.hpp>
 #include <heddle/providers/common/ndjson_parser.hpp>
 
-#include "common/answer_redaction.hpp"
+#include "common/response_redaction.hpp"
 #include "common/service_error.hpp"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ constexpr std::size_t max_pages = 200;
 /// Created elsewhere: clocks differ.
 constexpr std::int64_t clock_slack = 300;
 
-[[nodiscard]] bool is_success(const http_response& answer) noexcept {
-    return answer.status >= 200 && answer.status < 300;
+[[nodiscard]] bool is_success(const http_response& received) noexcept {
+    return received.status >= 200 && received.status < 300;
 }
 
 /// Letters, digits, `-` and `_`: every service takes them, and they need no escape.
@@ -57,7 +57,7 @@ private:
 
 } // namespace
 
-/// The answers in a body of lines, as it arrives.
+/// The responses in a body of lines, as it arrives.
 class http_batch_endpoint::download {
 public:
     download(http_batch_endpoint& owner, const batch_sink& sink,
@@ -108,12 +108,12 @@ private:
                                : std::move(tree).error();
             return {};
         }
-        auto answer = owner_.format_->read_line(tree->get_object(), time_of_day_);
-        if (!answer) {
-            if (!unread_) unread_ = std::move(answer).error();
+        auto received = owner_.format_->read_line(tree->get_object(), time_of_day_);
+        if (!received) {
+            if (!unread_) unread_ = std::move(received).error();
             return {};
         }
-        return owner_.hand_out(*std::move(answer), sink_);
+        return owner_.hand_out(*std::move(received), sink_);
     }
 
     http_batch_endpoint& owner_;
@@ -136,16 +136,16 @@ http_batch_endpoint::http_batch_endpoint(parts of)
 }
 
 result<rendered_call> http_batch_endpoint::render(const ports::chat_request& request) {
-    HEDDLE_TRY(encoded_request encoded, codec_->encode(request, answer_mode::whole));
+    HEDDLE_TRY(encoded_request encoded, codec_->encode(request, response_mode::whole));
     return rendered_call{std::move(encoded.body), std::move(encoded.left_out)};
 }
 
-result<void> http_batch_endpoint::hand_out(batch_answer answer, const batch_sink& sink) {
-    if (answer.response) hide_secrets(*answer.response, secrets_);
-    else answer.response = hide_secrets(std::move(answer.response).error(), secrets_);
-    if (!answer.response && !answer.response.error().info().retryable)
-        answer.response = error(answer.response.error()).with_retryable(false);
-    return sink(std::move(answer));
+result<void> http_batch_endpoint::hand_out(batch_response received, const batch_sink& sink) {
+    if (received.response) hide_secrets(*received.response, secrets_);
+    else received.response = hide_secrets(std::move(received.response).error(), secrets_);
+    if (!received.response && !received.response.error().info().retryable)
+        received.response = error(received.response.error()).with_retryable(false);
+    return sink(std::move(received));
 }
 
 result<void> http_batch_endpoint::check(const batch_submission& what) const {
@@ -187,37 +187,38 @@ http_request http_batch_endpoint::prepare(batch_request request) const {
     return prepared;
 }
 
-task<http_batch_endpoint::answered> http_batch_endpoint::send(batch_request request,
-                                                              std::uint32_t* written,
-                                                              call_context context) {
+task<http_batch_endpoint::http_result> http_batch_endpoint::send(batch_request request,
+                                                                 std::uint32_t* written,
+                                                                 call_context context) {
     written_notice notice(written);
     http_request prepared = prepare(std::move(request));
     prepared.idempotent = prepared.method == "GET";
     prepared.sent = &notice;
     prepared.once = written != nullptr;
-    answered answer = co_await http_.exchange(std::move(prepared), context);
-    if (!answer) co_return from_http_error(std::move(answer).error(), name_);
-    co_return answer;
+    http_result received = co_await http_.exchange(std::move(prepared), context);
+    if (!received) co_return from_http_error(std::move(received).error(), name_);
+    co_return received;
 }
 
-task<http_batch_endpoint::answered> http_batch_endpoint::send_again(batch_request request,
-                                                                    call_context context) {
+task<http_batch_endpoint::http_result> http_batch_endpoint::send_again(batch_request request,
+                                                                       call_context context) {
     retry_state tries(options_.retry, jitter_, context.loop->now());
     for (;;) {
-        answered answer = co_await send(request, nullptr, context);
-        if (answer && is_success(*answer)) co_return answer;
-        error failure = answer ? failure_in(*answer, *context.loop) : std::move(answer).error();
+        http_result received = co_await send(request, nullptr, context);
+        if (received && is_success(*received)) co_return received;
+        error failure =
+            received ? failure_in(*received, *context.loop) : std::move(received).error();
         const retry_decision next = tries.after(failure, context.loop->now(), context.until);
         // A batch that is not found has a status, 404, that no error shows.
-        if (!next.again && answer) co_return answer;
+        if (!next.again && received) co_return received;
         if (!next.again) co_return failure;
         result<void> waited = co_await coro::sleep_until(context, next.at);
         if (!waited) co_return std::move(waited).error();
     }
 }
 
-error http_batch_endpoint::failure_in(const http_response& answer, coro::event_loop& loop) {
-    return read_error(reader_, answer, loop.time_of_day(), format_->reads_failures());
+error http_batch_endpoint::failure_in(const http_response& received, coro::event_loop& loop) {
+    return read_error(reader_, received, loop.time_of_day(), format_->reads_failures());
 }
 
 result<json::value> http_batch_endpoint::read(const std::string& body) {
@@ -231,7 +232,7 @@ task<batch_receipt> http_batch_endpoint::submit(batch_submission what, call_cont
     if (auto good = check(what); !good) co_return batch_receipt{std::move(good).error()};
     std::string file;
     if (auto upload = format_->upload(what)) {
-        answered sent = co_await send_again(*std::move(upload), context);
+        http_result sent = co_await send_again(*std::move(upload), context);
         if (!sent) co_return batch_receipt{std::move(sent).error()};
         if (!is_success(*sent)) co_return batch_receipt{failure_in(*sent, *context.loop)};
         const auto tree = read(sent->body);
@@ -243,7 +244,7 @@ task<batch_receipt> http_batch_endpoint::submit(batch_submission what, call_cont
     batch_request create = format_->create(what, file);
     what.calls = {}; // they are in the request, and are large
     std::uint32_t written = 0;
-    answered sent = co_await send(std::move(create), &written, context);
+    http_result sent = co_await send(std::move(create), &written, context);
     if (!sent) co_return batch_receipt{std::move(sent).error(), written != 0};
     if (!is_success(*sent)) {
         // Only these leave no doubt; others may come from a gateway, after the service.
@@ -259,7 +260,7 @@ task<batch_receipt> http_batch_endpoint::submit(batch_submission what, call_cont
 }
 
 task<result<batch_status>> http_batch_endpoint::poll(std::string id, call_context context) {
-    answered sent = co_await send_again(format_->poll(id), context);
+    http_result sent = co_await send_again(format_->poll(id), context);
     if (!sent) co_return std::move(sent).error();
     if (sent->status == 404) {
         batch_status gone;
@@ -285,13 +286,13 @@ task<result<void>> http_batch_endpoint::fetch(batch_status of, batch_sink sink,
             if (!fetched) co_return fetched;
             continue;
         }
-        answered sent = co_await send_again(each, context);
+        http_result sent = co_await send_again(each, context);
         if (!sent) co_return std::move(sent).error();
         if (!is_success(*sent)) co_return failure_in(*sent, *context.loop);
         const auto tree = read(sent->body);
         if (!tree) co_return tree.error();
-        const batch_sink cleaned = [&](batch_answer answer) {
-            return hand_out(std::move(answer), sink);
+        const batch_sink cleaned = [&](batch_response received) {
+            return hand_out(std::move(received), sink);
         };
         auto handed =
             format_->read_document(tree->get_object(), cleaned, context.loop->time_of_day());
@@ -314,8 +315,8 @@ task<result<void>> http_batch_endpoint::fetch_lines(const batch_request& request
         ports::http_body_sink on_piece = [&lines](std::string_view piece) {
             return lines.take(piece);
         };
-        answered sent = co_await http_.stream(std::move(prepared), std::move(on_head),
-                                              std::move(on_piece), context);
+        http_result sent = co_await http_.stream(std::move(prepared), std::move(on_head),
+                                                 std::move(on_piece), context);
         error failure;
         if (!sent) failure = from_http_error(std::move(sent).error(), name_);
         else if (!is_success(lines.head())) failure = failure_in(lines.head(), *context.loop);
@@ -336,7 +337,7 @@ task<result<std::vector<batch_status>>> http_batch_endpoint::list(std::int64_t s
     std::vector<batch_status> found;
     std::string next;
     for (std::size_t pages = 0; pages < max_pages; ++pages) {
-        answered sent = co_await send_again(format_->list(next), context);
+        http_result sent = co_await send_again(format_->list(next), context);
         if (!sent) co_return std::move(sent).error();
         if (!is_success(*sent)) co_return failure_in(*sent, *context.loop);
         const auto tree = read(sent->body);
@@ -357,7 +358,7 @@ task<result<std::vector<batch_status>>> http_batch_endpoint::list(std::int64_t s
 }
 
 task<result<void>> http_batch_endpoint::cancel(std::string id, call_context context) {
-    answered sent = co_await send_again(format_->cancel(id), context);
+    http_result sent = co_await send_again(format_->cancel(id), context);
     if (!sent) co_return std::move(sent).error();
     if (!is_success(*sent)) co_return failure_in(*sent, *context.loop);
     co_return result<void>();

@@ -50,23 +50,23 @@ public:
 
 private:
     class download;
-    using answered = result<ports::http_response>;
+    using http_result = result<ports::http_response>;
 
     [[nodiscard]] result<void> check(const batch_submission& what) const;
     [[nodiscard]] ports::http_request prepare(batch_request request) const;
     /// One request. With `written` it is sent once, and that counts when it was written. Errors: of
     /// the connection.
-    [[nodiscard]] coro::task<answered> send(batch_request request, std::uint32_t* written,
-                                            coro::call_context context);
+    [[nodiscard]] coro::task<http_result> send(batch_request request, std::uint32_t* written,
+                                               coro::call_context context);
     /// Until it succeeds or cannot: for what may be done twice. Errors: also those of the service.
-    [[nodiscard]] coro::task<answered> send_again(batch_request request,
-                                                  coro::call_context context);
+    [[nodiscard]] coro::task<http_result> send_again(batch_request request,
+                                                     coro::call_context context);
     [[nodiscard]] coro::task<result<void>> fetch_lines(const batch_request& request,
                                                        const batch_sink& sink,
                                                        coro::call_context context);
-    /// Passes an answer on without secrets.
-    [[nodiscard]] result<void> hand_out(batch_answer answer, const batch_sink& sink);
-    [[nodiscard]] error failure_in(const ports::http_response& answer, coro::event_loop& loop);
+    /// Passes a response on without secrets.
+    [[nodiscard]] result<void> hand_out(batch_response received, const batch_sink& sink);
+    [[nodiscard]] error failure_in(const ports::http_response& received, coro::event_loop& loop);
     [[nodiscard]] result<json::value> read(const std::string& body);
 
     ports::http_port& http_;

@@ -17,7 +17,7 @@ using ports::chat_response;
 
 /// A call that equal ones wait for.
 struct cached_provider::flight {
-    std::optional<chat_response> answer;
+    std::optional<chat_response> response;
     std::optional<error> failure; ///< neither: whoever made the call has ended it
     std::vector<coro::wait_point*> waiting;
 };
@@ -72,12 +72,12 @@ private:
 };
 
 /// A copy that was not paid for.
-chat_response unpaid(chat_response answer) {
-    answer.attempts = 0;
-    answer.lost.clear();
-    answer.usage = ports::token_usage{};
-    answer.usage->of_cache = true;
-    return answer;
+chat_response unpaid(chat_response response) {
+    response.attempts = 0;
+    response.lost.clear();
+    response.usage = ports::token_usage{};
+    response.usage->of_cache = true;
+    return response;
 }
 
 /// Whether a failure holds for equal calls too: not that this one ran out of its time.
@@ -97,9 +97,9 @@ error shared_failure(const error& of) {
     return failure;
 }
 
-bool can_be_kept(const chat_response& answer) noexcept {
-    return answer.refusal.empty() && (answer.finish == ports::finish_reason::stop ||
-                                      answer.finish == ports::finish_reason::tool_calls);
+bool can_be_kept(const chat_response& response) noexcept {
+    return response.refusal.empty() && (response.finish == ports::finish_reason::stop ||
+                                        response.finish == ports::finish_reason::tool_calls);
 }
 
 } // namespace
@@ -160,9 +160,9 @@ task<std::optional<result<chat_response>>> cached_provider::follow(const std::st
                                                    : cancel_reason::deadline)
                                   .with_attempts(0));
         }
-        if (other->answer) {
+        if (other->response) {
             ++counters_.shared;
-            co_return outcome(unpaid(*other->answer));
+            co_return outcome(unpaid(*other->response));
         }
         if (!other->failure) continue; // cancelled, or its receiver failed: nobody else's end
         if (failed_before || other->failure->info().retryable == false) {
@@ -202,14 +202,14 @@ task<result<chat_response>> cached_provider::answer(const chat_request& request,
         if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
         if (known) {
             ++counters_.hits;
-            if (leading) leading->get().answer = known;
+            if (leading) leading->get().response = known;
             co_return hand_out(*std::move(known), on_delta);
         }
     }
     ++counters_.misses;
     result<chat_response> outcome = co_await ask(request, on_delta, context);
     if (leading) {
-        if (outcome) leading->get().answer = *outcome;
+        if (outcome) leading->get().response = *outcome;
         else if (is_of_service(outcome.error())) leading->get().failure = outcome.error();
         leading.reset();
     }
@@ -263,12 +263,12 @@ task<std::optional<chat_response>> cached_provider::look_up(std::string key, cal
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
-task<void> cached_provider::keep(std::string key, const chat_response& answer,
+task<void> cached_provider::keep(std::string key, const chat_response& response,
                                  call_context context) {
     ports::stored_response kept;
     kept.provider = inner_.provider_name();
-    kept.model = answer.model;
-    append_response_json(kept.body, answer);
+    kept.model = response.model;
+    append_response_json(kept.body, response);
     // It is written later: neither the disk nor the end of this call takes the response away.
     const result<void> done = co_await store_.keep(std::move(key), std::move(kept), context);
     if (!done) tell(done.error());

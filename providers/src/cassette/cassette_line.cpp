@@ -269,10 +269,10 @@ result<recorded_call> read_cassette_call(std::string_view line) {
     recorded_call call;
     call.provider = text_at(*object, "provider");
     call.request = json::serialize(*request);
-    const json::value* answer = object->if_contains("answer");
+    const json::value* recorded = object->if_contains("answer");
     const json::value* failure = object->if_contains("error");
-    if (answer && answer->is_object()) {
-        HEDDLE_TRY(chat_response response, read_response_json(json::serialize(*answer)));
+    if (recorded && recorded->is_object()) {
+        HEDDLE_TRY(chat_response response, read_response_json(json::serialize(*recorded)));
         call.outcome.emplace(std::move(response));
     } else if (failure && failure->is_object()) {
         HEDDLE_CHECK(read_error(failure->get_object(), call));

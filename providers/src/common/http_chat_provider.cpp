@@ -3,7 +3,7 @@
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/ports/send_gate.hpp>
 
-#include "common/answer_redaction.hpp"
+#include "common/response_redaction.hpp"
 #include "common/sending.hpp"
 #include "common/service_address.hpp"
 #include "common/service_error.hpp"
@@ -61,10 +61,10 @@ struct http_chat_provider::parts {
 
 /// Where the pieces of a streamed response go. A server that does not stream, or responds with an
 /// error, sends one whole text, which is kept and read at the end.
-class http_chat_provider::streamed_answer {
+class http_chat_provider::streamed_response {
 public:
-    streamed_answer(chat_codec& codec, const redactor& secrets, const chat_delta_sink& receiver,
-                    call_permit& permit, std::size_t max_body)
+    streamed_response(chat_codec& codec, const redactor& secrets, const chat_delta_sink& receiver,
+                      call_permit& permit, std::size_t max_body)
         : codec_(codec), receiver_(receiver), permit_(permit), shown_(secrets),
           max_body_(max_body) {
         if (!receiver) return;
@@ -73,8 +73,8 @@ public:
             return hand_out(shown_.take(text));
         };
     }
-    streamed_answer(const streamed_answer&) = delete;
-    streamed_answer& operator=(const streamed_answer&) = delete;
+    streamed_response(const streamed_response&) = delete;
+    streamed_response& operator=(const streamed_response&) = delete;
 
     result<void> begin(const http_response& head) {
         if (head.status < 300) permit_.answering(); // an error warms no prompt
@@ -189,19 +189,19 @@ struct http_chat_provider::attempts {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
 task<result<chat_response>> http_chat_provider::complete(const chat_request& request,
                                                          call_context context) {
-    return call(request, answer_mode::whole, {}, context);
+    return call(request, response_mode::whole, {}, context);
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
 task<result<chat_response>> http_chat_provider::stream(const chat_request& request,
                                                        chat_delta_sink on_delta,
                                                        call_context context) {
-    return call(request, answer_mode::stream, std::move(on_delta), context);
+    return call(request, response_mode::stream, std::move(on_delta), context);
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
-task<result<chat_response>> http_chat_provider::call(const chat_request& request, answer_mode mode,
-                                                     chat_delta_sink on_delta,
+task<result<chat_response>> http_chat_provider::call(const chat_request& request,
+                                                     response_mode mode, chat_delta_sink on_delta,
                                                      call_context context) {
     if (auto stop = context.stop_error()) co_return std::move(*stop).with_attempts(0);
     attempts so_far(
@@ -230,22 +230,22 @@ task<result<chat_response>> http_chat_provider::call(const chat_request& request
         sent_notice gone(permit);
         prepared->sent = &gone;
         std::size_t received = 0;
-        std::unique_ptr<streamed_answer> receiving; // null: the response comes whole
-        if (mode == answer_mode::stream) {
-            receiving = std::make_unique<streamed_answer>(*codec_, secrets_, on_delta, permit,
-                                                          options_.limits.max_body_bytes);
+        std::unique_ptr<streamed_response> receiving; // null: the response comes whole
+        if (mode == response_mode::stream) {
+            receiving = std::make_unique<streamed_response>(*codec_, secrets_, on_delta, permit,
+                                                            options_.limits.max_body_bytes);
             prepared->gate = request.gate;
         } else {
             prepared->received = &received;
         }
         task<result<http_response>> sending = send(*std::move(prepared), receiving.get(), context);
-        result<http_response> answer = co_await std::move(sending);
+        result<http_response> response = co_await std::move(sending);
         const auto time_of_day = context.loop->time_of_day();
-        result<chat_response> read = receiving ? read_streamed(*receiving, answer, time_of_day)
-                                               : read_answer(answer, received, time_of_day);
-        const http_response* head = answer ? &*answer : nullptr;
+        result<chat_response> read = receiving ? read_streamed(*receiving, response, time_of_day)
+                                               : read_response(response, received, time_of_day);
+        const http_response* head = response ? &*response : nullptr;
         if (receiving) head = receiving->head();
-        if (!answer && !head && !gone.went())
+        if (!response && !head && !gone.went())
             read = ports::with_nothing_sent(std::move(read).error());
         if (permit) settle(permit, head, read, time_of_day);
         if (read) {
@@ -281,7 +281,7 @@ task<result<chat_response>> http_chat_provider::call(const chat_request& request
 }
 
 task<result<http_response>> http_chat_provider::send(http_request prepared,
-                                                     streamed_answer* receiving,
+                                                     streamed_response* receiving,
                                                      call_context context) {
     if (!receiving) return http_.exchange(std::move(prepared), context);
     return http_.stream(
@@ -290,7 +290,8 @@ task<result<http_response>> http_chat_provider::send(http_request prepared,
         [receiving](std::string_view piece) { return receiving->take(piece); }, context);
 }
 
-result<encoded_request> http_chat_provider::encode(const chat_request& request, answer_mode mode) {
+result<encoded_request> http_chat_provider::encode(const chat_request& request,
+                                                   response_mode mode) {
     return codec_->encode(request, mode);
 }
 
@@ -299,11 +300,11 @@ task<result<std::vector<std::string>>> http_chat_provider::list_models(call_cont
     if (auto stop = context.stop_error()) co_return models(*std::move(stop));
     http_request prepared = prepare(codec_->encode_ping());
     prepared.idempotent = true;
-    result<http_response> answer = co_await http_.exchange(std::move(prepared), context);
-    if (!answer) {
-        co_return models(from_http_error(std::move(answer).error(), codec_->provider_name()));
+    result<http_response> response = co_await http_.exchange(std::move(prepared), context);
+    if (!response) {
+        co_return models(from_http_error(std::move(response).error(), codec_->provider_name()));
     }
-    models names = codec_->decode_ping(*answer, context.loop->time_of_day());
+    models names = codec_->decode_ping(*response, context.loop->time_of_day());
     if (names) {
         for (std::string& each : *names) secrets_.hide(each);
     }
@@ -337,7 +338,7 @@ call_demand http_chat_provider::demand_of(const chat_request& request,
     return demand;
 }
 
-result<http_request> http_chat_provider::prepare(const chat_request& request, answer_mode mode,
+result<http_request> http_chat_provider::prepare(const chat_request& request, response_mode mode,
                                                  attempts& so_far) {
     result<encoded_request> outcome = codec_->encode(request, mode);
     if (!outcome) {
@@ -382,20 +383,21 @@ http_request http_chat_provider::prepare(encoded_request encoded) const {
     return prepared;
 }
 
-result<chat_response> http_chat_provider::read_answer(result<http_response>& answer,
-                                                      std::size_t received, wall_time time_of_day) {
+result<chat_response> http_chat_provider::read_response(result<http_response>& response,
+                                                        std::size_t received,
+                                                        wall_time time_of_day) {
     result<chat_response> read =
-        answer ? without_secrets(codec_->decode(*answer, time_of_day))
-               : from_http_error(std::move(answer).error(), codec_->provider_name());
+        response ? without_secrets(codec_->decode(*response, time_of_day))
+                 : from_http_error(std::move(response).error(), codec_->provider_name());
     if (!read) return ports::with_received(std::move(read).error(), received);
     return read;
 }
 
-result<chat_response> http_chat_provider::read_streamed(streamed_answer& receiving,
-                                                        result<http_response>& answer,
+result<chat_response> http_chat_provider::read_streamed(streamed_response& receiving,
+                                                        result<http_response>& response,
                                                         wall_time time_of_day) {
-    if (answer) return without_secrets(receiving.finish(time_of_day));
-    error failure = std::move(answer).error();
+    if (response) return without_secrets(receiving.finish(time_of_day));
+    error failure = std::move(response).error();
     if (!receiving.refused()) {
         failure = from_http_error(std::move(failure), codec_->provider_name());
     }

@@ -3,8 +3,8 @@
 #include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
-#include "common/answer_parts.hpp"
 #include "common/json_tree_parser.hpp"
+#include "common/response_parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -143,10 +143,10 @@ ports::llm_errc classify(const service_failure& failure) noexcept {
     return llm_errc::protocol; // a redirection, which no model service has reason to send
 }
 
-retry_advice advice_of(const ports::http_response& answer,
+retry_advice advice_of(const ports::http_response& received,
                        std::chrono::system_clock::time_point wall_now) {
-    return read_retry_advice(answer.header("x-should-retry"), answer.header("retry-after-ms"),
-                             answer.header("retry-after"), wall_now);
+    return read_retry_advice(received.header("x-should-retry"), received.header("retry-after-ms"),
+                             received.header("retry-after"), wall_now);
 }
 
 error make_service_error(std::string_view provider_name, const service_failure& failure,

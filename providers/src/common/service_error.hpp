@@ -31,7 +31,7 @@ struct service_failure {
 [[nodiscard]] ports::llm_errc classify(const service_failure& failure) noexcept;
 
 /// What the headers of a response say about trying again (read_retry_advice).
-[[nodiscard]] retry_advice advice_of(const ports::http_response& answer,
+[[nodiscard]] retry_advice advice_of(const ports::http_response& received,
                                      std::chrono::system_clock::time_point wall_now);
 
 /// Makes the error: kind, retryable, retry_after, origin server. The message begins with the

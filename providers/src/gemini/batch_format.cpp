@@ -141,19 +141,19 @@ public:
         return page;
     }
 
-    result<batch_answer> read_line(const json::object& line, wall_time wall_now) override {
+    result<batch_response> read_line(const json::object& line, wall_time wall_now) override {
         std::string id(text_member(line, "key"));
         if (const json::object* metadata = object_member(line, "metadata"); metadata && id.empty())
             id = text_member(*metadata, "key");
         if (const json::value* response = member(line, "response"))
-            return answer_of(std::move(id), 200, *response, codec_, wall_now);
+            return response_of(std::move(id), 200, *response, codec_, wall_now);
         const json::object* failed = object_member(line, "error");
         if (!failed) return reader_.protocol_error("a result is neither a response nor an error");
         service_failure failure;
         failure.status = status_of(count_member(*failed, "code"));
         failure.message = text_member(*failed, "message");
-        return batch_answer{std::move(id), batch_answer::fate::failed,
-                            reader_.service_error(failure)};
+        return batch_response{std::move(id), batch_response::fate::failed,
+                              reader_.service_error(failure)};
     }
 
     result<void> read_document(const json::object& root, const batch_sink& sink,

@@ -26,7 +26,8 @@ public:
 
     std::string_view provider_name() const noexcept override { return options_.name; }
 
-    result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
+    result<encoded_request> encode(const ports::chat_request& request,
+                                   response_mode mode) override {
         if (request.model.empty()) return invalid_request("the request names no model");
         std::vector<left_out_setting> left_out;
         HEDDLE_TRY(std::string body, encode_body(request, known_json_, reader_, &left_out));
@@ -34,9 +35,9 @@ public:
                                std::move(left_out)};
     }
 
-    result<ports::chat_response> decode(const ports::http_response& answer,
+    result<ports::chat_response> decode(const ports::http_response& received,
                                         system_clock::time_point wall_now) override {
-        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
+        HEDDLE_TRY(const json::value tree, read_object(reader_, received, wall_now, read_failure));
         collector collected(reader_);
         const auto failed = [&](error failure) {
             return with_so_far(std::move(failure), collected.so_far());
@@ -70,9 +71,9 @@ public:
     encoded_request encode_ping() const override {
         return {"GET", base_ + "models?pageSize=1000", ping_headers_, {}};
     }
-    result<std::vector<std::string>> decode_ping(const ports::http_response& answer,
+    result<std::vector<std::string>> decode_ping(const ports::http_response& received,
                                                  system_clock::time_point wall_now) override {
-        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
+        HEDDLE_TRY(const json::value tree, read_object(reader_, received, wall_now, read_failure));
         return read_names(reader_, tree.get_object(), "models", "name", "models/");
     }
 
@@ -86,7 +87,7 @@ private:
     }
 
     /// "gemini-2.5-flash" means "models/gemini-2.5-flash"; "tunedModels/x" for itself.
-    std::string target(std::string_view model, answer_mode mode) const {
+    std::string target(std::string_view model, response_mode mode) const {
         std::string text = base_;
         std::string_view kind = "models/";
         for (const std::string_view known : {"models/", "tunedModels/"}) {
@@ -97,7 +98,8 @@ private:
         }
         text += kind;
         append_path_segment(text, model);
-        text += mode == answer_mode::stream ? ":streamGenerateContent?alt=sse" : ":generateContent";
+        text +=
+            mode == response_mode::stream ? ":streamGenerateContent?alt=sse" : ":generateContent";
         return text;
     }
 

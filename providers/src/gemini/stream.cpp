@@ -11,7 +11,7 @@ using ports::chat_response;
 /// One streamed response: events without names, each with a part of it; no mark at the end.
 class stream final : public chat_stream_reader {
 public:
-    explicit stream(json_reader& reader) : reader_(reader), answer_(reader) {}
+    explicit stream(json_reader& reader) : reader_(reader), collected_(reader) {}
 
     result<void> feed(std::string_view piece, const chat_delta_sink& on_delta) override {
         return feed_events(
@@ -20,14 +20,16 @@ public:
     }
 
     result<chat_response> finish() override {
-        return finish_stream(answer_, reader_.options().provider_name);
+        return finish_stream(collected_, reader_.options().provider_name);
     }
 
-    bool started() const noexcept override { return answer_.started(); }
-    const chat_response& so_far() const noexcept override { return answer_.so_far(); }
+    bool started() const noexcept override { return collected_.started(); }
+    const chat_response& so_far() const noexcept override { return collected_.so_far(); }
 
 private:
-    error failed(error failure) const { return with_so_far(std::move(failure), answer_.so_far()); }
+    error failed(error failure) const {
+        return with_so_far(std::move(failure), collected_.so_far());
+    }
 
     result<void> take_event(const sse_event& read, const chat_delta_sink& on_delta) {
         const std::string_view data = read.data;
@@ -43,7 +45,7 @@ private:
                 if (!read_failure(chunk, failure)) failure.message = data;
                 return failed(reader_.service_error(failure));
             }
-            if (auto taken = answer_.take(chunk, text_); !taken) {
+            if (auto taken = collected_.take(chunk, text_); !taken) {
                 return failed(std::move(taken).error());
             }
         }
@@ -54,7 +56,7 @@ private:
 
     json_reader& reader_;
     sse_parser parser_;
-    collector answer_;
+    collector collected_;
     std::string text_; // of one event
 };
 

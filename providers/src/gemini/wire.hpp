@@ -4,8 +4,8 @@
 #include <heddle/providers/common/json_text.hpp>
 #include <heddle/providers/gemini/provider.hpp>
 
-#include "common/answer_parts.hpp"
 #include "common/piece_joiner.hpp"
+#include "common/response_parts.hpp"
 
 #include <chrono>
 #include <memory>

@@ -45,15 +45,16 @@ public:
 
     std::string_view provider_name() const noexcept override { return options_.name; }
 
-    result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
+    result<encoded_request> encode(const ports::chat_request& request,
+                                   response_mode mode) override {
         std::vector<left_out_setting> left_out;
         HEDDLE_TRY(std::string body, encode_body(request, mode, known_json_, &left_out));
         return encoded_request{"POST", target_, headers_, std::move(body), std::move(left_out)};
     }
 
-    result<ports::chat_response> decode(const ports::http_response& answer,
+    result<ports::chat_response> decode(const ports::http_response& received,
                                         system_clock::time_point wall_now) override {
-        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
+        HEDDLE_TRY(const json::value tree, read_object(reader_, received, wall_now, read_failure));
         const json::object& root = tree.get_object();
         collector collected(reader_);
         const auto failed = [&](error failure) {
@@ -89,9 +90,9 @@ public:
     encoded_request encode_ping() const override {
         return {"GET", options_.prefix + "/api/tags", headers_, {}};
     }
-    result<std::vector<std::string>> decode_ping(const ports::http_response& answer,
+    result<std::vector<std::string>> decode_ping(const ports::http_response& received,
                                                  system_clock::time_point wall_now) override {
-        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, read_failure));
+        HEDDLE_TRY(const json::value tree, read_object(reader_, received, wall_now, read_failure));
         return read_names(reader_, tree.get_object(), "models", "name");
     }
 

@@ -39,7 +39,7 @@ public:
             std::vector<left_out_setting>* left_out)
         : request_(request), known_(known), left_out_(left_out) {}
 
-    result<std::string> encode(answer_mode mode) {
+    result<std::string> encode(response_mode mode) {
         if (request_.model.empty()) return invalid_request("the request names no model");
         HEDDLE_CHECK(check_messages(request_));
         HEDDLE_CHECK(check_settings());
@@ -59,7 +59,7 @@ public:
             if (!is_beside_options(parameter.name)) continue;
             out_.foreign_key(parameter.name).raw(parameter.value_json);
         }
-        out_.key("stream").boolean(mode == answer_mode::stream); // true if left out
+        out_.key("stream").boolean(mode == response_mode::stream); // true if left out
         out_.end_object();
         return std::move(out_).take();
     }
@@ -209,7 +209,7 @@ private:
 
 } // namespace
 
-result<std::string> encode_body(const ports::chat_request& request, answer_mode mode,
+result<std::string> encode_body(const ports::chat_request& request, response_mode mode,
                                 json_memo& known, std::vector<left_out_setting>* left_out) {
     return encoder(request, known, left_out).encode(mode);
 }

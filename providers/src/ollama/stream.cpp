@@ -13,7 +13,7 @@ using ports::chat_response;
 class stream final : public chat_stream_reader {
 public:
     stream(json_reader& reader, std::size_t max_line)
-        : reader_(reader), lines_(max_line), answer_(reader) {}
+        : reader_(reader), lines_(max_line), collected_(reader) {}
 
     result<void> feed(std::string_view piece, const chat_delta_sink& on_delta) override {
         lines_.feed(piece);
@@ -33,14 +33,16 @@ public:
         if (!got) return failed(reader_.protocol_error(got.error().message()));
         // A truncated last line means that the stream ended early, which is reported below.
         if (*got && check_json(line) == json_kind::object) HEDDLE_CHECK(take_line(line));
-        return finish_stream(answer_, reader_.options().provider_name);
+        return finish_stream(collected_, reader_.options().provider_name);
     }
 
-    bool started() const noexcept override { return answer_.started(); }
-    const chat_response& so_far() const noexcept override { return answer_.so_far(); }
+    bool started() const noexcept override { return collected_.started(); }
+    const chat_response& so_far() const noexcept override { return collected_.so_far(); }
 
 private:
-    error failed(error failure) const { return with_so_far(std::move(failure), answer_.so_far()); }
+    error failed(error failure) const {
+        return with_so_far(std::move(failure), collected_.so_far());
+    }
 
     /// What it adds to the text is in text_.
     result<void> take_line(std::string_view line) {
@@ -55,7 +57,7 @@ private:
             if (!read_failure(piece, failure)) failure.message = line;
             return failed(reader_.service_error(failure));
         }
-        if (auto taken = answer_.take(piece, text_); !taken) {
+        if (auto taken = collected_.take(piece, text_); !taken) {
             return failed(std::move(taken).error());
         }
         return {};
@@ -63,7 +65,7 @@ private:
 
     json_reader& reader_;
     ndjson_parser lines_;
-    collector answer_;
+    collector collected_;
     std::string text_; // of one line
 };
 

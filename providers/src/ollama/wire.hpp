@@ -4,8 +4,8 @@
 #include <heddle/providers/common/json_text.hpp>
 #include <heddle/providers/ollama/provider.hpp>
 
-#include "common/answer_parts.hpp"
 #include "common/piece_joiner.hpp"
+#include "common/response_parts.hpp"
 
 #include <memory>
 #include <string>
@@ -22,8 +22,8 @@ struct codec_options {
 
 /// The body of a request. `left_out` receives the settings that the service does not have.
 /// Errors: llm_errc::invalid_request. Pure.
-[[nodiscard]] result<std::string> encode_body(const ports::chat_request& request, answer_mode mode,
-                                              json_memo& known,
+[[nodiscard]] result<std::string> encode_body(const ports::chat_request& request,
+                                              response_mode mode, json_memo& known,
                                               std::vector<left_out_setting>* left_out);
 
 /// Puts a response together: a whole one at once, a streamed one line by line.

@@ -127,30 +127,30 @@ public:
         return page;
     }
 
-    result<batch_answer> read_line(const json::object& line, wall_time wall_now) override {
+    result<batch_response> read_line(const json::object& line, wall_time wall_now) override {
         std::string id(text_member(line, "custom_id"));
         const json::object* response = object_member(line, "response");
         if (response) {
             const json::value* body = member(*response, "body");
             if (!body) return reader_.protocol_error("a result holds no body");
             const auto status = static_cast<int>(count_member(*response, "status_code"));
-            return answer_of(std::move(id), status, *body, codec_, wall_now);
+            return response_of(std::move(id), status, *body, codec_, wall_now);
         }
         const json::object* failed = object_member(line, "error");
         if (!failed) return reader_.protocol_error("a result is neither a response nor an error");
         const std::string_view code = text_member(*failed, "code");
         if (code == "batch_expired")
-            return not_performed(std::move(id), batch_answer::fate::expired,
+            return not_performed(std::move(id), batch_response::fate::expired,
                                  codec_.provider_name());
         if (code == "batch_cancelled")
-            return not_performed(std::move(id), batch_answer::fate::cancelled,
+            return not_performed(std::move(id), batch_response::fate::cancelled,
                                  codec_.provider_name());
         service_failure failure;
         failure.status = code == "request_timeout" ? 408 : 500;
         failure.code = code;
         failure.message = text_member(*failed, "message");
-        return batch_answer{std::move(id), batch_answer::fate::failed,
-                            reader_.service_error(failure)};
+        return batch_response{std::move(id), batch_response::fate::failed,
+                              reader_.service_error(failure)};
     }
 
 private:

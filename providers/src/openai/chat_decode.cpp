@@ -1,4 +1,4 @@
-#include "common/answer_parts.hpp"
+#include "common/response_parts.hpp"
 #include "openai/chat_json.hpp"
 #include "openai/chat_wire.hpp"
 #include "openai/service.hpp"
@@ -46,12 +46,12 @@ result<void> read_message(const json_reader& reader, const json::object& message
 
 } // namespace
 
-result<chat_response> decode_answer(json_reader& reader, const ports::http_response& answer,
-                                    std::chrono::system_clock::time_point wall_now) {
-    const auto tree = read_object(reader, answer, wall_now, &read_failure,
-                                  answer.header(request_id_header).value_or(""));
+result<chat_response> decode_response(json_reader& reader, const ports::http_response& received,
+                                      std::chrono::system_clock::time_point wall_now) {
+    const auto tree = read_object(reader, received, wall_now, &read_failure,
+                                  received.header(request_id_header).value_or(""));
     if (!tree) {
-        return with_told_usage(reader, tree.error(), answer, [](const json::object& failed) {
+        return with_told_usage(reader, tree.error(), received, [](const json::object& failed) {
             return read_usage(member(failed, "usage"));
         });
     }

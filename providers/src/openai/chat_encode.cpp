@@ -58,7 +58,7 @@ public:
         HEDDLE_CHECK(format());
         HEDDLE_CHECK(tools());
         HEDDLE_CHECK(extra());
-        if (options_.mode == answer_mode::stream) {
+        if (options_.mode == response_mode::stream) {
             out_ += R"(,"stream":true)";
             const bool asks = options_.stream_usage && options_.dialect != wire_dialect::mistral;
             if (asks) out_ += R"(,"stream_options":{"include_usage":true})";

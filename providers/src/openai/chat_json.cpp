@@ -1,6 +1,6 @@
 #include "openai/chat_json.hpp"
 
-#include "common/answer_parts.hpp"
+#include "common/response_parts.hpp"
 
 namespace heddle::providers::openai {
 

@@ -3,8 +3,8 @@
 
 #include <heddle/ports/llm_port.hpp>
 
-#include "common/answer_parts.hpp"
 #include "common/json_reader.hpp"
+#include "common/response_parts.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #include "openai/chat_wire.hpp"
 
-#include "common/answer_parts.hpp"
 #include "common/event_feed.hpp"
+#include "common/response_parts.hpp"
 #include "openai/chat_json.hpp"
 #include "openai/service.hpp"
 

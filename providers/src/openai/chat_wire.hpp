@@ -24,7 +24,7 @@ namespace heddle::providers::openai {
 inline constexpr std::string_view chat_path = "/chat/completions"; ///< below the base URL
 
 struct encode_options {
-    answer_mode mode = answer_mode::whole;
+    response_mode mode = response_mode::whole;
     wire_dialect dialect = wire_dialect::openai;
     bool stream_usage = true; ///< ask for the usage at the end of a stream
 };
@@ -39,8 +39,8 @@ struct encode_options {
                                                  std::vector<left_out_setting>* left_out = nullptr);
 
 /// Reads a whole response of any status: as chat_codec::decode.
-[[nodiscard]] result<ports::chat_response> decode_answer(
-    json_reader& reader, const ports::http_response& answer,
+[[nodiscard]] result<ports::chat_response> decode_response(
+    json_reader& reader, const ports::http_response& received,
     std::chrono::system_clock::time_point wall_now);
 
 /// Reads one streamed response (status 200, text/event-stream) in any pieces.

@@ -28,7 +28,7 @@ public:
 
     std::string_view provider_name() const noexcept override { return options_.name; }
 
-    result<encoded_request> encode(const chat_request& request, answer_mode mode) override {
+    result<encoded_request> encode(const chat_request& request, response_mode mode) override {
         encoded_request encoded;
         HEDDLE_TRY(std::string body,
                    encode_request(request, {mode, dialect_, options_.stream_usage}, &known_json_,
@@ -38,8 +38,8 @@ public:
         encoded.body = std::move(body);
         return encoded;
     }
-    result<chat_response> decode(const http_response& answer, wall_time wall_now) override {
-        return decode_answer(reader_, answer, wall_now);
+    result<chat_response> decode(const http_response& received, wall_time wall_now) override {
+        return decode_response(reader_, received, wall_now);
     }
     bool is_stream(const http_response& head) const noexcept override {
         return is_event_stream(head);
@@ -61,9 +61,9 @@ public:
                                           request_body::none);
         return request;
     }
-    result<std::vector<std::string>> decode_ping(const http_response& answer,
+    result<std::vector<std::string>> decode_ping(const http_response& received,
                                                  wall_time wall_now) override {
-        return read_models(reader_, answer, wall_now);
+        return read_models(reader_, received, wall_now);
     }
 
 private:

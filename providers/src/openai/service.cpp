@@ -1,6 +1,6 @@
 #include "openai/service.hpp"
 
-#include "common/answer_parts.hpp"
+#include "common/response_parts.hpp"
 
 #include <heddle/providers/common/retry.hpp>
 
@@ -75,13 +75,13 @@ bool read_failure(const json::object& root, service_failure& failure) {
 }
 
 result<std::vector<std::string>> read_models(json_reader& reader,
-                                             const ports::http_response& answer,
+                                             const ports::http_response& received,
                                              std::chrono::system_clock::time_point wall_now) {
-    if (answer.status < 200 || answer.status >= 300) {
-        return read_error(reader, answer, wall_now, &read_failure,
-                          answer.header(request_id_header).value_or(""));
+    if (received.status < 200 || received.status >= 300) {
+        return read_error(reader, received, wall_now, &read_failure,
+                          received.header(request_id_header).value_or(""));
     }
-    HEDDLE_TRY(const json::value tree, reader.parse(answer.body));
+    HEDDLE_TRY(const json::value tree, reader.parse(received.body));
     const json::array* list = tree.if_array(); // some send the bare list
     if (const json::object* root = tree.if_object()) {
         const json::value* failed = member(*root, "error");
@@ -91,7 +91,7 @@ result<std::vector<std::string>> read_models(json_reader& reader,
         }
         list = array_member(*root, "data");
     }
-    if (!list) return reader.protocol_error("the response holds no list of models", answer.body);
+    if (!list) return reader.protocol_error("the response holds no list of models", received.body);
     std::vector<std::string> names;
     names.reserve(list->size());
     for (const json::value& one : *list) {

@@ -61,7 +61,7 @@ enum class request_body : std::uint8_t { json, none };
 
 /// The names in a response to GET /models, sorted.
 [[nodiscard]] result<std::vector<std::string>> read_models(
-    json_reader& reader, const ports::http_response& answer,
+    json_reader& reader, const ports::http_response& received,
     std::chrono::system_clock::time_point wall_now);
 
 /// The x-ratelimit-* headers. Pure.

@@ -1,6 +1,6 @@
 #include "responses/wire.hpp"
 
-#include "common/answer_parts.hpp"
+#include "common/response_parts.hpp"
 #include "openai/service.hpp"
 
 namespace heddle::providers::responses {
@@ -110,14 +110,14 @@ result<void> read_output(const json_reader& reader, const json::object& root,
 } // namespace
 
 result<chat_response> read_response(json_reader& reader, const json::object& root,
-                                    answer_mode mode) {
+                                    response_mode mode) {
     chat_response response = begun_response();
     response.id = text_member(root, "id");
     response.model = text_member(root, "model");
     response.usage = read_usage(root); // first: it is paid, whatever else is wrong
     const auto failed = [&](error failure) { return with_so_far(std::move(failure), response); };
     service_failure failure;
-    failure.in_stream = mode == answer_mode::stream;
+    failure.in_stream = mode == response_mode::stream;
     if (const json::value* said = member(root, "error"); said && !said->is_null()) {
         (void)openai::read_failure(root, failure);
         return failed(reader.service_error(failure));
@@ -130,13 +130,13 @@ result<chat_response> read_response(json_reader& reader, const json::object& roo
     return response;
 }
 
-result<chat_response> decode_answer(json_reader& reader, const ports::http_response& answer,
-                                    std::chrono::system_clock::time_point wall_now) {
-    const auto tree = read_object(reader, answer, wall_now, &openai::read_failure,
-                                  answer.header(openai::request_id_header).value_or(""));
-    if (!tree) return with_told_usage(reader, tree.error(), answer, &read_usage);
+result<chat_response> decode_response(json_reader& reader, const ports::http_response& received,
+                                      std::chrono::system_clock::time_point wall_now) {
+    const auto tree = read_object(reader, received, wall_now, &openai::read_failure,
+                                  received.header(openai::request_id_header).value_or(""));
+    if (!tree) return with_told_usage(reader, tree.error(), received, &read_usage);
     HEDDLE_TRY(chat_response response,
-               read_response(reader, tree->get_object(), answer_mode::whole));
+               read_response(reader, tree->get_object(), response_mode::whole));
     mend_calls(response, reader.options());
     name_calls(response.tool_calls, response.id);
     return response;

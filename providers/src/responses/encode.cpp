@@ -42,7 +42,7 @@ public:
         HEDDLE_CHECK(format());
         HEDDLE_CHECK(tools());
         HEDDLE_CHECK(extra());
-        if (options_.mode == answer_mode::stream) out_.key("stream").boolean(true);
+        if (options_.mode == response_mode::stream) out_.key("stream").boolean(true);
         out_.end_object();
         return std::move(out_).take();
     }

@@ -27,7 +27,7 @@ public:
 
     std::string_view provider_name() const noexcept override { return options_.name; }
 
-    result<encoded_request> encode(const chat_request& request, answer_mode mode) override {
+    result<encoded_request> encode(const chat_request& request, response_mode mode) override {
         const encode_options chosen{mode, options_.short_input, options_.encrypted_reasoning};
         encoded_request encoded;
         HEDDLE_TRY(std::string body,
@@ -37,8 +37,8 @@ public:
         encoded.body = std::move(body);
         return encoded;
     }
-    result<chat_response> decode(const http_response& answer, wall_time wall_now) override {
-        return decode_answer(reader_, answer, wall_now);
+    result<chat_response> decode(const http_response& received, wall_time wall_now) override {
+        return decode_response(reader_, received, wall_now);
     }
     bool is_stream(const http_response& head) const noexcept override {
         return openai::is_event_stream(head);
@@ -59,9 +59,9 @@ public:
                                                   options_.project, openai::request_body::none);
         return request;
     }
-    result<std::vector<std::string>> decode_ping(const http_response& answer,
+    result<std::vector<std::string>> decode_ping(const http_response& received,
                                                  wall_time wall_now) override {
-        return openai::read_models(reader_, answer, wall_now);
+        return openai::read_models(reader_, received, wall_now);
     }
 
 private:

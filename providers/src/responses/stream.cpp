@@ -1,5 +1,5 @@
-#include "common/answer_parts.hpp"
 #include "common/event_feed.hpp"
+#include "common/response_parts.hpp"
 #include "openai/service.hpp"
 #include "responses/wire.hpp"
 
@@ -106,7 +106,7 @@ result<void> response_stream::take_end(const json::object& event,
         if (is_failure_event(event, {})) return told_error(event);
         return with_so_far(reader_.protocol_error("the last event holds no response"), response_);
     }
-    auto read = read_response(reader_, *whole, answer_mode::stream);
+    auto read = read_response(reader_, *whole, response_mode::stream);
     if (!read) {
         // The last event has the usage, and the ones before it had the text.
         if (const auto* part = ports::part_of(read.error())) response_.usage = part->usage;

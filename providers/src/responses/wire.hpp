@@ -22,7 +22,7 @@ namespace heddle::providers::responses {
 inline constexpr std::string_view responses_path = "/responses"; ///< below the base URL
 
 struct encode_options {
-    answer_mode mode = answer_mode::whole;
+    response_mode mode = response_mode::whole;
     bool short_input = true;
     bool encrypted_reasoning = false;
 };
@@ -35,8 +35,8 @@ struct encode_options {
                                                  std::vector<left_out_setting>* left_out = nullptr);
 
 /// Reads a whole response of any status: as chat_codec::decode.
-[[nodiscard]] result<ports::chat_response> decode_answer(
-    json_reader& reader, const ports::http_response& answer,
+[[nodiscard]] result<ports::chat_response> decode_response(
+    json_reader& reader, const ports::http_response& received,
     std::chrono::system_clock::time_point wall_now);
 
 /// Reads the object that is a whole response, and in a stream the `response` of the last event.
@@ -44,7 +44,7 @@ struct encode_options {
 /// not checked yet.
 [[nodiscard]] result<ports::chat_response> read_response(json_reader& reader,
                                                          const json::object& root,
-                                                         answer_mode mode);
+                                                         response_mode mode);
 
 /// Reads one streamed response in any pieces. Its events say their name in their data, so that the
 /// names of the event stream are not needed, and neither is sequence_number: order is order.

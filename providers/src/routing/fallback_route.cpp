@@ -61,11 +61,11 @@ struct fallback_route::progress {
     }
 
     /// Completes the response of `target` by the requests of the targets before it.
-    void complete(chat_response& answer, const route_target& target) const {
-        sign(answer, target);
-        sign_lost(answer.lost, 0, target);
-        answer.attempts += attempts;
-        put_lost(answer, lost);
+    void complete(chat_response& response, const route_target& target) const {
+        sign(response, target);
+        sign_lost(response.lost, 0, target);
+        response.attempts += attempts;
+        put_lost(response, lost);
     }
     error end(error last, const std::vector<route_target>& targets) {
         last = finish(std::move(last), targets);
@@ -132,13 +132,13 @@ task<result<chat_response>> fallback_route::complete(const chat_request& request
     for (;;) {
         const route_target& target = targets_[so_far.at];
         const target_request asked(request, target, false, so_far.gate_after(request));
-        result<chat_response> answer = co_await target.provider->complete(*asked, context);
-        if (answer) {
-            so_far.complete(*answer, target);
-            co_return answer;
+        result<chat_response> response = co_await target.provider->complete(*asked, context);
+        if (response) {
+            so_far.complete(*response, target);
+            co_return response;
         }
-        if (!hands_on(answer.error(), so_far, context)) {
-            co_return so_far.end(signed_failure(std::move(answer).error(), targets_[so_far.at]),
+        if (!hands_on(response.error(), so_far, context)) {
+            co_return so_far.end(signed_failure(std::move(response).error(), targets_[so_far.at]),
                                  targets_);
         }
     }
@@ -161,14 +161,14 @@ task<result<chat_response>> fallback_route::stream(const chat_request& request,
             so_far.handed_out = so_far.handed_out || !text.empty();
             return on_delta ? on_delta(text) : result<void>();
         };
-        result<chat_response> answer =
+        result<chat_response> response =
             co_await target.provider->stream(*asked, std::move(watching), context);
-        if (answer) {
-            so_far.complete(*answer, target);
-            co_return answer;
+        if (response) {
+            so_far.complete(*response, target);
+            co_return response;
         }
-        if (!hands_on(answer.error(), so_far, context)) {
-            co_return so_far.end(signed_failure(std::move(answer).error(), targets_[so_far.at]),
+        if (!hands_on(response.error(), so_far, context)) {
+            co_return so_far.end(signed_failure(std::move(response).error(), targets_[so_far.at]),
                                  targets_);
         }
     }

@@ -41,12 +41,12 @@ error with_other(error shown, const std::optional<result<chat_response>>& other,
     return ports::with_lost(std::move(shown).with_attempts(attempts), std::move(lost));
 }
 
-double tokens_of(const chat_response& answer) noexcept {
-    if (!answer.usage) return 0;
+double tokens_of(const chat_response& response) noexcept {
+    if (!response.usage) return 0;
     const auto sane = [](std::int64_t said) {
         return static_cast<double>(std::clamp<std::int64_t>(said, 0, 1'000'000'000));
     };
-    return sane(answer.usage->input) + sane(answer.usage->output);
+    return sane(response.usage->input) + sane(response.usage->output);
 }
 
 } // namespace
@@ -108,7 +108,7 @@ struct hedged_route::race {
     coro::event_loop& loop;
     std::array<coro::cancel_source, 2> cancels;
     std::array<coro::clock::time_point, 2> began{};
-    std::array<std::optional<result<chat_response>>, 2> answers;
+    std::array<std::optional<result<chat_response>>, 2> responses;
     coro::clock::time_point first_byte{};
     std::size_t winner = nobody;
     std::size_t running = 0;
@@ -149,7 +149,7 @@ bool hedged_route::may_spend() const noexcept {
 task<result<void>> hedged_route::lane(race* in, std::size_t which, call_context context) {
     const route_target& target = in->route.targets_[which];
     in->began[which] = in->loop.now();
-    std::optional<result<chat_response>> answer;
+    std::optional<result<chat_response>> response;
     try {
         const target_request asked(in->request, target, which == 1);
         if (in->streams) {
@@ -158,20 +158,20 @@ task<result<void>> hedged_route::lane(race* in, std::size_t which, call_context 
             };
             result<chat_response> got =
                 co_await target.provider->stream(*asked, std::move(sink), context);
-            answer.emplace(std::move(got));
+            response.emplace(std::move(got));
         } else {
             result<chat_response> got = co_await target.provider->complete(*asked, context);
-            answer.emplace(std::move(got));
+            response.emplace(std::move(got));
         }
     } catch (...) { // the other lane waits for the end of this one
-        answer.emplace(error_of_exception("the model"));
+        response.emplace(error_of_exception("the model"));
     }
     --in->running;
-    if (*answer) {
-        sign(**answer, target);
+    if (*response) {
+        sign(**response, target);
         if (in->winner == nobody) in->win(which);
     }
-    in->answers[which] = std::move(answer);
+    in->responses[which] = std::move(response);
     in->changed.notify();
     co_return result<void>(); // its failure is not the other's
 }
@@ -214,33 +214,33 @@ task<result<chat_response>> hedged_route::run(const chat_request& request, chat_
     const result<void> joined = co_await calls.join();
 
     const std::size_t shown = both.winner == nobody ? 0 : both.winner;
-    if (!both.answers[shown]) co_return joined ? out_of_memory() : joined.error();
-    result<chat_response> answer = std::move(*both.answers[shown]);
-    const bool hedged = both.answers[1].has_value();
-    const std::optional<result<chat_response>>& other = both.answers[1 - shown];
-    if (!answer) {
-        error failure = signed_failure(std::move(answer).error(), targets_[shown]);
+    if (!both.responses[shown]) co_return joined ? out_of_memory() : joined.error();
+    result<chat_response> response = std::move(*both.responses[shown]);
+    const bool hedged = both.responses[1].has_value();
+    const std::optional<result<chat_response>>& other = both.responses[1 - shown];
+    if (!response) {
+        error failure = signed_failure(std::move(response).error(), targets_[shown]);
         // The other one may have been cancelled, which is no failure of its own.
         const bool both_lost = hedged && both.winner == nobody;
         if (both_lost) failure = std::move(failure).with_last_cause(other->error());
         co_return with_other(std::move(failure), other, targets_[1 - shown]);
     }
-    sign_lost(answer->lost, 0, targets_[shown]);
-    const double tokens = tokens_of(*answer);
+    sign_lost(response->lost, 0, targets_[shown]);
+    const double tokens = tokens_of(*response);
     tokens_ += tokens;
     latencies_->add(both.first_byte - both.began[shown]);
     if (hedged) {
         extra_tokens_ += tokens; // about what the loser has cost
         if (*other) {
-            ports::add_lost(answer->lost, **other);
-            answer->attempts += (*other)->attempts;
+            ports::add_lost(response->lost, **other);
+            response->attempts += (*other)->attempts;
         } else {
-            add_lost_of(answer->lost, other->error(), targets_[1 - shown]);
-            answer->attempts += ports::attempts_of(other->error());
+            add_lost_of(response->lost, other->error(), targets_[1 - shown]);
+            response->attempts += ports::attempts_of(other->error());
         }
         if (shown == 1) ++counters_.hedges_won;
     }
-    co_return answer;
+    co_return response;
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in run

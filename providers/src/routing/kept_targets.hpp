@@ -28,11 +28,11 @@ namespace heddle::providers {
         coro::task<result<ports::chat_response>> looked =
             on_delta ? target.provider->stream(*asked, *on_delta, context)
                      : target.provider->complete(*asked, context);
-        result<ports::chat_response> answer = co_await std::move(looked);
-        if (answer) sign(*answer, target);
-        const bool nothing =
-            !answer && answer.error().code() == ports::make_error_code(ports::llm_errc::not_found);
-        if (!nothing || i + 1 == targets.size()) co_return answer;
+        result<ports::chat_response> response = co_await std::move(looked);
+        if (response) sign(*response, target);
+        const bool nothing = !response && response.error().code() ==
+                                              ports::make_error_code(ports::llm_errc::not_found);
+        if (!nothing || i + 1 == targets.size()) co_return response;
     }
 }
 

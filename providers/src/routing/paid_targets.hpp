@@ -49,8 +49,8 @@ inline void add_lost_of(std::vector<ports::lost_request>& lost, const error& fai
 }
 
 /// A response, with the requests that went before it or beside it.
-inline void put_lost(ports::chat_response& answer, const std::vector<ports::lost_request>& lost) {
-    answer.lost.insert(answer.lost.begin(), lost.begin(), lost.end());
+inline void put_lost(ports::chat_response& response, const std::vector<ports::lost_request>& lost) {
+    response.lost.insert(response.lost.begin(), lost.begin(), lost.end());
 }
 
 } // namespace heddle::providers

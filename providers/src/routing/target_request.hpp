@@ -66,10 +66,10 @@ private:
 }
 
 /// Records who responded and what was asked for, unless a route within this one has done so.
-inline void sign(ports::chat_response& answer, const route_target& target) {
-    if (!answer.provider.empty()) return;
-    answer.provider = target.provider->provider_name();
-    answer.asked_model = target.model;
+inline void sign(ports::chat_response& response, const route_target& target) {
+    if (!response.provider.empty()) return;
+    response.provider = target.provider->provider_name();
+    response.asked_model = target.model;
 }
 
 } // namespace heddle::providers

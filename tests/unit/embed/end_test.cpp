@@ -66,7 +66,7 @@ private:
                 (void)peer.wait_closed();
                 return;
             }
-            peer.send(loopback::answer(
+            peer.send(loopback::ok_response(
                 R"({"model": "small", "choices": [{"message": {"role": "assistant",
                     "content": "yes"}, "finish_reason": "stop"}],
                     "usage": {"prompt_tokens": 1, "completion_tokens": 1}})",

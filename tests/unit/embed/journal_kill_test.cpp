@@ -79,7 +79,7 @@ private:
                 }
                 reply = std::to_string(++answered_);
             }
-            (void)peer.send(loopback::answer(
+            (void)peer.send(loopback::ok_response(
                 R"({"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":")" +
                     reply +
                     R"("},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})",

@@ -46,7 +46,7 @@ private:
         if (asks_for("unpaid")) return refusal("429 Too Many Requests", {}, "insufficient_quota");
         if (asks_for("busy")) return refusal("503 Service Unavailable", {}, "overloaded");
         if (asks_for("broken")) return refusal("500 Internal Server Error", {}, "broken");
-        return loopback::answer(
+        return loopback::ok_response(
             R"({"model": "small", "choices": [{"message": {"role": "assistant",
                 "content": "yes"}, "finish_reason": "stop"}],
                 "usage": {"prompt_tokens": 1, "completion_tokens": 1}})",

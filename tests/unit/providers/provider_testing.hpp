@@ -108,7 +108,7 @@ private:
 /// Answers from a list, and keeps the requests.
 class fake_http final : public ports::http_port {
 public:
-    struct answer {
+    struct response {
         ports::http_response head_and_body;
         std::size_t piece = 0;          ///< size of the pieces of a stream; 0: all at once
         std::optional<error> ends_with; ///< after the body
@@ -122,7 +122,7 @@ public:
     coro::task<result<ports::http_response>> exchange(ports::http_request request,
                                                       coro::call_context) override {
         requests.push_back(std::move(request));
-        answer next = take();
+        response next = take();
         if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
         if (!next.sent) co_return *std::move(next.ends_with);
         if (requests.back().sent != nullptr) requests.back().sent->on_sent();
@@ -138,7 +138,7 @@ public:
                                                     ports::http_body_sink on_piece,
                                                     coro::call_context) override {
         requests.push_back(std::move(request));
-        answer next = take();
+        response next = take();
         if (requests.back().resent != nullptr) *requests.back().resent += next.resent;
         if (!next.sent) co_return *std::move(next.ends_with);
         if (requests.back().sent != nullptr) requests.back().sent->on_sent();
@@ -161,21 +161,21 @@ public:
     void reply(int status, std::string body,
                std::vector<std::pair<std::string, std::string>> headers = {
                    {"content-type", "application/json"}}) {
-        answer next;
+        response next;
         next.head_and_body.status = status;
         next.head_and_body.headers = std::move(headers);
         next.head_and_body.body = std::move(body);
-        answers.push_back(std::move(next));
+        responses.push_back(std::move(next));
     }
 
-    std::deque<answer> answers;
+    std::deque<response> responses;
     std::vector<ports::http_request> requests;
 
 private:
-    answer take() {
-        if (answers.empty()) throw std::logic_error("the fake has no answer left");
-        answer next = std::move(answers.front());
-        answers.pop_front();
+    response take() {
+        if (responses.empty()) throw std::logic_error("the fake has no response left");
+        response next = std::move(responses.front());
+        responses.pop_front();
         return next;
     }
 };

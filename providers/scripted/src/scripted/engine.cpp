@@ -112,7 +112,7 @@ bool matches(const rule& tried, slot_values& values) {
 struct engine::state {
     std::string file;
     rule_set rules;
-    std::uint64_t answers = 0;
+    std::uint64_t responses = 0;
     slot_values values; // kept for its memory
 
     bool fails(rule& chosen, std::size_t index) const {
@@ -146,8 +146,8 @@ struct engine::state {
 
     chat_response reply(const rule& chosen, const chat_request& request) {
         chat_response response;
-        ++answers;
-        response.id = "chatcmpl-scripted-" + std::to_string(answers);
+        ++responses;
+        response.id = "chatcmpl-scripted-" + std::to_string(responses);
         response.model = request.model.empty() ? rules.models.front() : request.model;
         if (chosen.text) chosen.text->fill(response.text, values);
         if (chosen.refusal) chosen.refusal->fill(response.refusal, values);
@@ -156,7 +156,7 @@ struct engine::state {
             const rule_call& call = chosen.calls[i];
             ports::tool_call& out = response.tool_calls.emplace_back();
             out.id = call.id.empty()
-                         ? "call_" + std::to_string(answers) + "_" + std::to_string(i + 1)
+                         ? "call_" + std::to_string(responses) + "_" + std::to_string(i + 1)
                          : call.id;
             out.name = call.name;
             call.arguments.fill(out.arguments_json, values);
@@ -196,12 +196,12 @@ outcome engine::answer(const chat_request& request) {
         outcome result;
         result.delay = self.delay_of(tried, i);
         result.piece_delay = tried.piece_delay;
-        if (tried.error && self.fails(tried, i)) result.answer = tried.error->shown;
-        else result.answer = self.reply(tried, request);
+        if (tried.error && self.fails(tried, i)) result.response = tried.error->shown;
+        else result.response = self.reply(tried, request);
         return result;
     }
     outcome none;
-    none.answer = self.unmatched(texts.user);
+    none.response = self.unmatched(texts.user);
     return none;
 }
 

@@ -31,21 +31,21 @@ public:
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the port requires it
     task<result<chat_response>> complete(const chat_request& request,
                                          call_context context) override {
-        return answer_to(request, nullptr, context);
+        return response_to(request, nullptr, context);
     }
 
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): as in complete
     task<result<chat_response>> stream(const chat_request& request, chat_delta_sink on_delta,
                                        call_context context) override {
-        result<chat_response> answer = co_await answer_to(request, &on_delta, context);
-        co_return answer;
+        result<chat_response> response = co_await response_to(request, &on_delta, context);
+        co_return response;
     }
 
 private:
     /// `request` and `on_delta` stay until this has ended: the port and stream() see to it.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters)
-    task<result<chat_response>> answer_to(const chat_request& request,
-                                          const chat_delta_sink* on_delta, call_context context) {
+    task<result<chat_response>> response_to(const chat_request& request,
+                                            const chat_delta_sink* on_delta, call_context context) {
         retry_state tries(options_.retry, jitter_);
         std::vector<ports::lost_request> lost; // of the attempts before
         for (;;) {
@@ -68,18 +68,18 @@ private:
                     co_await coro::sleep_until(context, context.loop->now() + created.delay);
                 if (!waited) co_return ended(std::move(waited).error(), std::move(lost), tries);
             }
-            if (auto* answer = std::get_if<chat_response>(&created.answer)) {
-                answer->attempts = tries.attempts();
-                answer->lost = lost;
-                if (!on_delta || !*on_delta) co_return std::move(*answer);
-                result<void> handed_out = co_await hand_out(*answer, *on_delta, created.piece_delay,
-                                                            request.gate, context);
+            if (auto* response = std::get_if<chat_response>(&created.response)) {
+                response->attempts = tries.attempts();
+                response->lost = lost;
+                if (!on_delta || !*on_delta) co_return std::move(*response);
+                result<void> handed_out = co_await hand_out(
+                    *response, *on_delta, created.piece_delay, request.gate, context);
                 if (!handed_out) {
                     co_return ended(std::move(handed_out).error(), std::move(lost), tries);
                 }
-                co_return std::move(*answer);
+                co_return std::move(*response);
             }
-            const error failure = as_error(std::get<fault>(created.answer));
+            const error failure = as_error(std::get<fault>(created.response));
             const retry_decision decision =
                 tries.after(failure, context.loop->now(), context.until);
             if (log_.enabled(log_level::debug)) {
@@ -106,17 +106,18 @@ private:
 
     /// Delivers the pieces one at each turn of the loop, as a network would.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): awaited at once
-    static task<result<void>> hand_out(const chat_response& answer, const chat_delta_sink& on_delta,
+    static task<result<void>> hand_out(const chat_response& response,
+                                       const chat_delta_sink& on_delta,
                                        std::chrono::milliseconds pause, ports::flow_gate* gate,
                                        call_context context) {
         chat_response so_far = ports::begun_response();
-        so_far.model = answer.model;
+        so_far.model = response.model;
         const auto broken = [&so_far](error failure) {
             if (so_far.text.empty()) return failure;
             return std::move(failure).with_payload(
                 std::make_shared<ports::partial_response>(so_far));
         };
-        for (const std::string_view piece : stream_pieces(answer.text)) {
+        for (const std::string_view piece : stream_pieces(response.text)) {
             if (gate && !gate->open()) {
                 result<void> opened = co_await gate->opened(context);
                 if (!opened) co_return broken(std::move(opened).error());

@@ -72,14 +72,14 @@ coro::task<void> responder::respond(responder& self, const http::server_request&
                 co_return;
             }
         }
-        if (const auto* failed = std::get_if<fault>(&chosen.answer)) {
+        if (const auto* failed = std::get_if<fault>(&chosen.response)) {
             whole = {head_of(*route.format, *failed), body_of(*route.format, *failed)};
         } else if (asked.stream) {
             co_await stream(*route.format, asked, chosen, response, context);
             co_return;
         } else {
-            route.format->append_answer(whole.body, std::get<ports::chat_response>(chosen.answer),
-                                        now_in_seconds());
+            route.format->append_response(
+                whole.body, std::get<ports::chat_response>(chosen.response), now_in_seconds());
         }
     }
     // A client that has hung up needs no response.
@@ -90,9 +90,9 @@ coro::task<void> responder::respond(responder& self, const http::server_request&
 coro::task<void> responder::stream(const served_format& format, const served_chat& asked,
                                    const outcome& chosen, http::response_writer& response,
                                    coro::call_context context) {
-    const auto& answer = std::get<ports::chat_response>(chosen.answer);
-    const auto pieces = stream_pieces(answer.refusal.empty() ? answer.text : answer.refusal);
-    const auto events = format.events(asked, answer, pieces, now_in_seconds());
+    const auto& scripted = std::get<ports::chat_response>(chosen.response);
+    const auto pieces = stream_pieces(scripted.refusal.empty() ? scripted.text : scripted.refusal);
+    const auto events = format.events(asked, scripted, pieces, now_in_seconds());
     http::response_head head;
     head.content_type = format.stream_type();
     head.fields.push_back({"Cache-Control", "no-cache"});
@@ -161,7 +161,7 @@ outcome responder::choose(const served_route& route, std::string_view body, serv
     result<served_chat> read = route.format->decode(reader_, route.target, body);
     if (!read) {
         outcome refused;
-        refused.answer = fault_of(400, read.error().message(), "invalid_request_error");
+        refused.response = fault_of(400, read.error().message(), "invalid_request_error");
         return refused;
     }
     asked = *std::move(read);

@@ -42,12 +42,12 @@ public:
     [[nodiscard]] virtual result<served_chat> decode(json_reader& reader, std::string_view target,
                                                      std::string_view body) const = 0;
     /// Appends the body of a whole response. `created` is in seconds since 1970.
-    virtual void append_answer(std::string& out, const ports::chat_response& answer,
-                               std::int64_t created) const = 0;
-    /// `pieces` are those of the text, or of the refusal if there is one. They and `answer` outlive
-    /// the result.
+    virtual void append_response(std::string& out, const ports::chat_response& response,
+                                 std::int64_t created) const = 0;
+    /// `pieces` are those of the text, or of the refusal if there is one. They and `response`
+    /// outlive the result.
     [[nodiscard]] virtual std::unique_ptr<served_events> events(
-        const served_chat& asked, const ports::chat_response& answer,
+        const served_chat& asked, const ports::chat_response& response,
         const std::vector<std::string_view>& pieces, std::int64_t created) const = 0;
     /// The content type of a streamed response.
     [[nodiscard]] virtual std::string_view stream_type() const noexcept {

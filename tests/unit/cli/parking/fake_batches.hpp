@@ -20,7 +20,7 @@ public:
         std::vector<providers::batch_call> calls;
         bool was_cancelled = false;
     };
-    using answer_maker = std::function<providers::batch_answer(const providers::batch_call&)>;
+    using answer_maker = std::function<providers::batch_response(const providers::batch_call&)>;
 
     std::string_view provider_name() const noexcept override { return "openai"; }
     providers::batch_limits limits() const noexcept override { return most; }
@@ -65,8 +65,8 @@ public:
             for (const providers::batch_call& call : each.calls) {
                 if (call.body == silent) continue;
                 if (each.was_cancelled && handed >= performed_until_cancelled) {
-                    const providers::batch_answer missed{
-                        call.id, providers::batch_answer::fate::cancelled,
+                    const providers::batch_response missed{
+                        call.id, providers::batch_response::fate::cancelled,
                         failure(ports::llm_errc::overloaded, true)};
                     if (auto taken = sink(missed); !taken) co_return taken;
                     continue;
@@ -116,18 +116,18 @@ public:
     static error failure(ports::llm_errc kind, bool retryable = false) {
         return error(ports::make_error_code(kind), "openai: it failed").with_retryable(retryable);
     }
-    static providers::batch_answer fails(const providers::batch_call& call, ports::llm_errc kind,
-                                         bool retryable) {
-        return {call.id, providers::batch_answer::fate::failed, failure(kind, retryable)};
+    static providers::batch_response fails(const providers::batch_call& call, ports::llm_errc kind,
+                                           bool retryable) {
+        return {call.id, providers::batch_response::fate::failed, failure(kind, retryable)};
     }
-    static providers::batch_answer replies(const providers::batch_call& call) {
+    static providers::batch_response replies(const providers::batch_call& call) {
         ports::chat_response response;
         response.text = "to " + call.body;
         response.model = "m-2026";
         response.usage = ports::token_usage{};
         response.usage->input = 1000;
         response.usage->output = 100;
-        return {call.id, providers::batch_answer::fate::answered, response};
+        return {call.id, providers::batch_response::fate::answered, response};
     }
 
     providers::batch_limits most{100, 1'000'000};

@@ -20,8 +20,8 @@
 namespace heddle::cli {
 namespace {
 
-using providers::batch_answer;
 using providers::batch_call;
+using providers::batch_response;
 using providers::batch_state;
 using ::testing::HasSubstr;
 
@@ -272,8 +272,8 @@ TEST_F(parking_lots, what_expired_is_submitted_again_until_it_has_failed) {
     park(2, 2, "\"b\"");
     service->answers = [](const batch_call& call) {
         if (call.body == "\"b\"") return fake_batches::replies(call);
-        return batch_answer{call.id, batch_answer::fate::expired,
-                            fake_batches::failure(ports::llm_errc::request_timeout, true)};
+        return batch_response{call.id, batch_response::fate::expired,
+                              fake_batches::failure(ports::llm_errc::request_timeout, true)};
     };
     for (std::uint32_t i = 1; i <= parking_lot::max_tries; ++i) {
         EXPECT_TRUE(lot->waits(1) || i == 1);

@@ -13,7 +13,7 @@ namespace heddle::http {
 namespace {
 
 using heddle::testing::door;
-using loopback::answer;
+using loopback::ok_response;
 using loopback::server;
 using loopback::server_options;
 
@@ -322,7 +322,7 @@ TEST_P(client_back_pressure, ends_when_the_client_is_closed) {
 }
 
 TEST_P(client_back_pressure, an_end_that_has_been_read_is_the_end) {
-    serve(always(answer(bytes.from(0, 100))));
+    serve(always(ok_response(bytes.from(0, 100))));
     begin(hose_size);
     ASSERT_TRUE(closed());
     expect_whole(100); // there is nothing to hold back
@@ -355,7 +355,7 @@ TEST_P(client_back_pressure, an_end_that_comes_meanwhile_waits) {
 TEST_P(client_back_pressure, what_has_left_the_socket_already_is_read_on) {
     // Two records of TLS that come together: the socket has nothing to tell about the second.
     constexpr std::size_t size = 20'000;
-    serve(always(answer(bytes.from(0, size))));
+    serve(always(ok_response(bytes.from(0, size))));
     for (int i = 0; i < 20; ++i) {
         begin(1);
         for (;;) {
@@ -390,7 +390,7 @@ TEST_P(client_back_pressure, a_connection_that_breaks_meanwhile_is_an_error_afte
 }
 
 TEST_P(client_back_pressure, is_for_streams_only) {
-    serve(always(answer(bytes.from(0, 1000))));
+    serve(always(ok_response(bytes.from(0, 1000))));
     gate.close();
     http_request request = request_to(far->url());
     request.gate = &gate;

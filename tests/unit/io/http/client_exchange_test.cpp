@@ -9,7 +9,7 @@
 namespace heddle::http {
 namespace {
 
-using loopback::answer;
+using loopback::ok_response;
 using loopback::server;
 
 class client_exchange : public client_test {};
@@ -18,7 +18,7 @@ TEST_F(client_exchange, the_request_arrives_as_it_was_meant) {
     std::string seen;
     server far([&](loopback::connection& peer, int) {
         seen = peer.read_request();
-        (void)peer.send(answer("hello", "X-Reply: yes\r\n"));
+        (void)peer.send(ok_response("hello", "X-Reply: yes\r\n"));
     });
     const auto outcome = call(request_to(far.url(), R"({"a":1})"));
     ASSERT_TRUE(outcome) << outcome.error().message();
@@ -31,7 +31,7 @@ TEST_F(client_exchange, the_request_arrives_as_it_was_meant) {
 }
 
 TEST_F(client_exchange, a_kept_connection_is_used_again) {
-    server far(always(answer("x")));
+    server far(always(ok_response("x")));
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(call(far.url()));
     EXPECT_EQ(far.accepted(), 1);
     const auto counters = client->counters();
@@ -44,14 +44,14 @@ TEST_F(client_exchange, a_kept_connection_is_used_again) {
 }
 
 TEST_F(client_exchange, connection_close_is_obeyed) {
-    server far(always(answer("x", "Connection: close\r\n")));
+    server far(always(ok_response("x", "Connection: close\r\n")));
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(call(far.url()));
     EXPECT_EQ(far.accepted(), 3);
     EXPECT_EQ(client->counters().open_connections, 0U);
 }
 
 TEST_F(client_exchange, bytes_after_the_answer_end_the_connection) {
-    server far(always(answer("x") + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
+    server far(always(ok_response("x") + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(call(far.url())->body, "x");
     EXPECT_EQ(far.accepted(), 3);
 }
@@ -63,7 +63,7 @@ TEST_F(client_exchange, big_bodies_go_both_ways) {
         for (std::string request = peer.read_request(); !request.empty();
              request = peer.read_request()) {
             received = request.size();
-            (void)peer.send(answer(big));
+            (void)peer.send(ok_response(big));
         }
     });
     for (int i = 0; i < 2; ++i) {
@@ -165,7 +165,7 @@ TEST_F(client_exchange, a_sink_can_end_cancel_or_throw) {
 TEST_F(client_exchange, a_connection_closed_while_idle_is_noticed_before_it_is_used) {
     server far([](loopback::connection& peer, int) {
         (void)peer.read_request();
-        (void)peer.send(answer("x")); // and closes, without having said so
+        (void)peer.send(ok_response("x")); // and closes, without having said so
     });
     ASSERT_TRUE(call(far.url()));
     EXPECT_TRUE(soon([&] { return client->counters().open_connections == 0; }));
@@ -178,14 +178,14 @@ server::script hangs_up_on_the_second(std::string before, std::atomic<int>& requ
     return [before, &requests](loopback::connection& peer, int index) {
         (void)peer.read_request();
         ++requests;
-        (void)peer.send(answer("x"));
+        (void)peer.send(ok_response("x"));
         if (peer.read_request().empty()) return;
         ++requests;
         if (index == 0) {
             (void)peer.send(before);
             return;
         }
-        (void)peer.send(answer("again"));
+        (void)peer.send(ok_response("again"));
     };
 }
 
@@ -253,7 +253,7 @@ TEST_F(client_exchange, a_connection_that_dies_while_the_server_works_is_not_rep
     server far([&requests](loopback::connection& peer, int) {
         (void)peer.read_request();
         ++requests;
-        (void)peer.send(answer("x"));
+        (void)peer.send(ok_response("x"));
         if (peer.read_request().empty()) return;
         ++requests;
         std::this_thread::sleep_for(exchange_fsm::stale_within + 200ms);
@@ -279,7 +279,7 @@ TEST_F(client_exchange, the_replacement_is_not_replaced) {
     server far([](loopback::connection& peer, int index) {
         (void)peer.read_request();
         if (index != 0) return;
-        (void)peer.send(answer("x"));
+        (void)peer.send(ok_response("x"));
         (void)peer.read_request();
     });
     ASSERT_TRUE(call(far.url()));
@@ -290,7 +290,7 @@ TEST_F(client_exchange, the_replacement_is_not_replaced) {
 TEST_F(client_exchange, a_fresh_connection_is_replaced_only_for_idempotent_requests) {
     server far([](loopback::connection& peer, int index) {
         if (!peer.read_request().empty() && index % 2 == 1)
-            (void)peer.send(answer("x", "Connection: close\r\n"));
+            (void)peer.send(ok_response("x", "Connection: close\r\n"));
     });
     http_request request = request_to(far.url());
     request.idempotent = true;
@@ -337,7 +337,7 @@ TEST_F(client_exchange, no_more_connections_than_allowed_and_all_are_served) {
     http_client_options options;
     options.max_connections = 3;
     make(options);
-    server far(always(answer("x")));
+    server far(always(ok_response("x")));
     int good = 0;
     EXPECT_TRUE(
         test.run(many_calls(client.get(), request_to(far.url()), test.context(), 50, &good)));
@@ -352,7 +352,7 @@ TEST_F(client_exchange, the_line_moves_on_when_connections_fail) {
     server far([](loopback::connection& peer, int index) {
         (void)peer.read_request();
         if (index % 2 == 0) peer.reset();
-        else (void)peer.send(answer("x", "Connection: close\r\n"));
+        else (void)peer.send(ok_response("x", "Connection: close\r\n"));
     });
     int good = 0;
     EXPECT_TRUE(
@@ -378,7 +378,7 @@ TEST_F(client_exchange, idle_connections_are_closed_at_their_age) {
     http_client_options options;
     options.idle_age = 5ms;
     make(options);
-    server far(always(answer("x")));
+    server far(always(ok_response("x")));
     ASSERT_TRUE(call(far.url()));
     EXPECT_EQ(client->counters().idle_connections, 1U);
     EXPECT_TRUE(soon([&] { return client->counters().open_connections == 0; }));
@@ -401,13 +401,13 @@ TEST_F(client_exchange, names_are_looked_up_and_addresses_tried_in_turn) {
     options.fixed_hosts.push_back(
         {"somewhere.test", {"127.0.0.2", "127.0.0.1"}}); // the first one refuses
     make(options);
-    server far(always(answer("x")));
+    server far(always(ok_response("x")));
     EXPECT_TRUE(call(far.url("localhost")));
     EXPECT_TRUE(call(far.url("somewhere.test")));
 }
 
 TEST_F(client_exchange, localhost_and_what_is_below_is_this_machine) {
-    server far(always(answer("x")));
+    server far(always(ok_response("x")));
     for (const char* name : {"localhost", "localhost.", "LOCALHOST", "a.b.localhost"}) {
         const auto outcome = call(far.url(name));
         EXPECT_TRUE(outcome) << name << ": " << outcome.error().message();
@@ -444,14 +444,14 @@ TEST_F(client_exchange, a_silent_address_is_overtaken_by_the_next) {
     options.fixed_hosts.push_back(
         {"somewhere.test", {"192.0.2.1", "127.0.0.1"}}); // 192.0.2.0/24 leads nowhere
     make(options);
-    server far(always(answer("x")));
+    server far(always(ok_response("x")));
     const auto outcome = call(far.url("somewhere.test"));
     ASSERT_TRUE(outcome) << outcome.error().message();
     EXPECT_EQ(client->counters().open_connections, 1U); // the loser is closed
 }
 
 TEST_F(client_exchange, requests_that_cannot_be_sent_are_refused) {
-    server far(always(answer("x")));
+    server far(always(ok_response("x")));
     http_request request = request_to(far.url());
     request.headers.push_back({"X-Key", "a\r\nb", true});
     EXPECT_EQ(call(request).error().code(), make_error_code(errc::invalid_argument));

@@ -8,7 +8,7 @@
 namespace heddle::http {
 namespace {
 
-using loopback::answer;
+using loopback::ok_response;
 using loopback::server;
 
 class client_failure : public client_test {
@@ -99,7 +99,7 @@ TEST_F(client_failure, an_endless_body_does_not_starve_others) {
         while (!enough && peer.send(piece)) {}
         (void)peer.send("0\r\n\r\n");
     });
-    server calm(always(answer("x")));
+    server calm(always(ok_response("x")));
     std::size_t taken = 0;
     bool ended = false;
     struct local {
@@ -262,7 +262,7 @@ TEST_F(client_failure, cancelling_while_connecting_and_before) {
 }
 
 TEST_F(client_failure, a_deadline_that_has_passed_opens_nothing) {
-    server far(always(answer("x")));
+    server far(always(ok_response("x")));
     expect_cancelled(call(request_to(far.url()), nullptr, loopback::runner::in(-1ms)),
                      cancel_reason::deadline);
     EXPECT_EQ(client->counters().connections_made, 0U);
@@ -306,7 +306,7 @@ TEST_F(client_failure, a_thousand_cancelled_calls_leave_no_socket) {
 
 TEST_F(client_failure, close_ends_everything_and_refuses_what_comes_after) {
     loopback::silent_server far;
-    server good(always(answer("x")));
+    server good(always(ok_response("x")));
     make();
     ASSERT_TRUE(call(good.url()));
     bool ended = false;

@@ -55,7 +55,7 @@ protected:
     /// Reads requests and answers them as it should.
     static void serve_properly(peer_type& peer) {
         while (!peer.read_request().empty())
-            if (!peer.send(loopback::answer("clean"))) return;
+            if (!peer.send(loopback::ok_response("clean"))) return;
     }
 
     void expect_clean(std::string_view url) {
@@ -111,7 +111,7 @@ protected:
             if (index == 0) {
                 if (row.second) {
                     if (peer.read_request().empty()) return;
-                    (void)peer.send(loopback::answer("clean"));
+                    (void)peer.send(loopback::ok_response("clean"));
                 }
                 if (!row.before && peer.read_request().empty()) return;
                 if (!row.play(peer)) return;

@@ -80,7 +80,7 @@ inline loopback::server::script always(std::string bytes) {
 /// Answers the first request of a connection with "x" and cuts it at the second.
 inline void answer_once_and_cut(loopback::connection& peer, int) {
     (void)peer.read_request();
-    (void)peer.send(loopback::answer("x"));
+    (void)peer.send(loopback::ok_response("x"));
     (void)peer.read_request();
     peer.cut();
 }

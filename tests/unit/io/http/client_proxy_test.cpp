@@ -4,7 +4,7 @@
 namespace heddle::http {
 namespace {
 
-using loopback::answer;
+using loopback::ok_response;
 using loopback::server;
 using loopback::server_options;
 
@@ -77,7 +77,7 @@ TEST_F(client_proxy, plain_http_is_forwarded_in_absolute_form) {
         for (std::string request = peer.read_request(); !request.empty();
              request = peer.read_request()) {
             note(request);
-            (void)peer.send(answer("x"));
+            (void)peer.send(ok_response("x"));
         }
     });
     through(with_user(proxy));
@@ -101,7 +101,7 @@ TEST_F(client_proxy, https_goes_through_a_tunnel_that_is_kept) {
             for (std::string request = peer.read_request(); !request.empty();
                  request = peer.read_request()) {
                 seen = request;
-                (void)peer.send(answer("x"));
+                (void)peer.send(ok_response("x"));
             }
         },
         with(api));
@@ -123,7 +123,7 @@ TEST_F(client_proxy, https_goes_through_a_tunnel_that_is_kept) {
 }
 
 TEST_F(client_proxy, the_server_behind_a_tunnel_is_verified) {
-    server far(always(answer("x")), with(api));
+    server far(always(ok_response("x")), with(api));
     server proxy(tunnel_to(far));
     through(proxy.url());
     const auto outcome = call("https://other.example.test");
@@ -134,7 +134,7 @@ TEST_F(client_proxy, the_server_behind_a_tunnel_is_verified) {
 
 TEST_F(client_proxy, tls_to_the_proxy_and_tls_inside) {
     const std::string big(1'000'000, 'b');
-    server far(always(answer(big)), with(api));
+    server far(always(ok_response(big)), with(api));
     server proxy(tunnel_to(far), with());
     through(with_user(proxy));
     for (int i = 0; i < 3; ++i) {
@@ -151,7 +151,7 @@ TEST_F(client_proxy, sessions_are_resumed_on_both_levels) {
     server far(
         [](loopback::connection& peer, int) {
             (void)peer.read_request();
-            (void)peer.send(answer("x", "Connection: close\r\n"));
+            (void)peer.send(ok_response("x", "Connection: close\r\n"));
             (void)peer.wait_closed();
         },
         with(api));
@@ -167,7 +167,7 @@ TEST_F(client_proxy, plain_http_over_a_proxy_with_tls) {
     server proxy(
         [this](loopback::connection& peer, int) {
             note(peer.read_request());
-            (void)peer.send(answer("x"));
+            (void)peer.send(ok_response("x"));
         },
         with());
     through(proxy.url());
@@ -176,7 +176,7 @@ TEST_F(client_proxy, plain_http_over_a_proxy_with_tls) {
 }
 
 TEST_F(client_proxy, a_proxy_with_a_wrong_certificate_is_refused) {
-    server proxy(always(answer("x")), with({{"other.test"}, {}, false}));
+    server proxy(always(ok_response("x")), with({{"other.test"}, {}, false}));
     through(with_user(proxy));
     for (const char* url : {"https://api.example.test", "http://api.example.test"}) {
         const auto outcome = call(url);
@@ -238,7 +238,7 @@ TEST_F(client_proxy, answers_to_connect_that_are_none) {
 }
 
 TEST_F(client_proxy, a_successful_connect_may_carry_headers_that_mean_nothing) {
-    server far(always(answer("x")), with(api));
+    server far(always(ok_response("x")), with(api));
     server proxy([&](loopback::connection& peer, int) {
         (void)peer.read_request();
         (void)peer.trickle("HTTP/1.0 200 OK\r\nContent-Length: 50\r\nVia: x\r\n\r\n", 7, 1ms);
@@ -273,8 +273,8 @@ TEST_F(client_proxy, a_proxy_that_is_not_there_is_named) {
 }
 
 TEST_F(client_proxy, this_machine_and_the_exceptions_are_reached_directly) {
-    server far(always(answer("direct")));
-    server proxy(always(answer("proxied")));
+    server far(always(ok_response("direct")));
+    server proxy(always(ok_response("proxied")));
     http_client_options options;
     options.no_proxy = "direct.test";
     options.fixed_hosts.push_back({"direct.test", {"127.0.0.1"}});

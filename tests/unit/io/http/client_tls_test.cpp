@@ -8,7 +8,7 @@
 namespace heddle::http {
 namespace {
 
-using loopback::answer;
+using loopback::ok_response;
 using loopback::server;
 using loopback::server_options;
 
@@ -48,7 +48,7 @@ protected:
 };
 
 TEST_F(client_tls, names_and_addresses_of_the_certificate_are_accepted) {
-    server far(always(answer("x")), with());
+    server far(always(ok_response("x")), with());
     trust();
     EXPECT_TRUE(call(far.url("127.0.0.1")));
     EXPECT_TRUE(call(far.url("localhost")));
@@ -57,13 +57,13 @@ TEST_F(client_tls, names_and_addresses_of_the_certificate_are_accepted) {
 }
 
 TEST_F(client_tls, an_untrusted_authority_is_refused) {
-    server far(always(answer("x")), with());
+    server far(always(ok_response("x")), with());
     make(); // trusts the system's authorities only
     EXPECT_NE(refused(far).find("certificate"), std::string::npos);
 }
 
 TEST_F(client_tls, a_wrong_name_is_refused) {
-    server far(always(answer("x")), with({{"other.test"}, {}, false}));
+    server far(always(ok_response("x")), with({{"other.test"}, {}, false}));
     trust();
     EXPECT_NE(refused(far, "localhost").find("ostname mismatch"), std::string::npos);
     EXPECT_NE(refused(far, "127.0.0.1").find("IP address mismatch"), std::string::npos);
@@ -74,7 +74,7 @@ TEST_F(client_tls, an_address_with_a_zone_is_checked_like_any_other) {
     std::string request;
     const auto reads = [&request](loopback::connection& peer, int) {
         request = peer.read_request();
-        (void)peer.send(answer("x"));
+        (void)peer.send(ok_response("x"));
     };
     server_options wrong = with({{"wrong.example"}, {}, false});
     wrong.address = "::1";
@@ -98,14 +98,14 @@ TEST_F(client_tls, wildcards_cover_one_label) {
     http_client_options options;
     options.fixed_hosts.push_back({"a.example.test", {"127.0.0.1"}});
     options.fixed_hosts.push_back({"a.b.example.test", {"127.0.0.1"}});
-    server far(always(answer("x")), with({{"*.example.test"}, {}, false}));
+    server far(always(ok_response("x")), with({{"*.example.test"}, {}, false}));
     trust(options);
     EXPECT_TRUE(call(far.url("a.example.test")));
     EXPECT_NE(refused(far, "a.b.example.test").find("mismatch"), std::string::npos);
 }
 
 TEST_F(client_tls, an_expired_certificate_is_refused) {
-    server far(always(answer("x")), with({{"localhost"}, {"127.0.0.1"}, true}));
+    server far(always(ok_response("x")), with({{"localhost"}, {"127.0.0.1"}, true}));
     trust();
     EXPECT_NE(refused(far).find("expired"), std::string::npos);
 }
@@ -114,7 +114,7 @@ TEST_F(client_tls, checking_can_be_switched_off_by_name) {
     http_client_options options;
     options.check = peer_check::none_insecure;
     make(options);
-    server far(always(answer("x")), with({{"other.test"}, {}, true}));
+    server far(always(ok_response("x")), with({{"other.test"}, {}, true}));
     EXPECT_TRUE(call(far.url()));
 }
 
@@ -149,7 +149,7 @@ TEST_F(client_tls, sessions_are_resumed) {
         server far(
             [](loopback::connection& peer, int) {
                 (void)peer.read_request();
-                (void)peer.send(answer("x", "Connection: close\r\n"));
+                (void)peer.send(ok_response("x", "Connection: close\r\n"));
                 (void)peer.read_request(); // so that the tickets are read before the end
             },
             options);
@@ -163,7 +163,7 @@ TEST_F(client_tls, sessions_are_resumed) {
 TEST_F(client_tls, versions_before_1_2_are_refused) {
     server_options options = with();
     options.tls_version_max = 0x0302; // TLS 1.1
-    server far(always(answer("x")), options);
+    server far(always(ok_response("x")), options);
     trust();
     const std::string message = refused(far);
     EXPECT_NE(message.find("handshake failed"), std::string::npos) << message;
@@ -174,7 +174,7 @@ TEST_F(client_tls, a_session_outlives_an_exchange_that_was_broken_off) {
         [](loopback::connection& peer, int index) {
             (void)peer.read_request();
             if (index == 1) return (void)peer.wait_closed();
-            (void)peer.send(answer("x", "Connection: close\r\n"));
+            (void)peer.send(ok_response("x", "Connection: close\r\n"));
             (void)peer.read_request();
         },
         with());
@@ -197,7 +197,7 @@ TEST_F(client_tls, a_certificate_directory_that_is_not_there_is_named) {
 }
 
 TEST_F(client_tls, an_idle_connection_survives_tickets_and_is_used_again) {
-    server far(always(answer("x")), with());
+    server far(always(ok_response("x")), with());
     trust();
     for (int i = 0; i < 5; ++i) {
         ASSERT_TRUE(call(far.url()));
@@ -211,7 +211,7 @@ TEST_F(client_tls, big_bodies_go_both_ways) {
     const std::string big(2'000'000, 'b');
     server far(
         [&](loopback::connection& peer, int) {
-            while (!peer.read_request().empty()) (void)peer.send(answer(big));
+            while (!peer.read_request().empty()) (void)peer.send(ok_response(big));
         },
         with());
     trust();

@@ -9,15 +9,15 @@
 namespace heddle::http {
 namespace {
 
-using loopback::answer;
 using loopback::gzip_frame;
 using loopback::no_frame;
+using loopback::ok_response;
 using loopback::packed;
 using loopback::server;
 using loopback::zlib_frame;
 
 std::string coded_answer(std::string_view body, std::string_view coding = "gzip") {
-    return answer(body, "Content-Encoding: " + std::string(coding) + "\r\n");
+    return ok_response(body, "Content-Encoding: " + std::string(coding) + "\r\n");
 }
 
 std::string text_of(std::size_t size) {
@@ -124,7 +124,7 @@ TEST_F(compression, damage_is_reported) {
     expect_refused(coded_answer(wrong_sum), http_errc::protocol_error, "damaged");
     expect_refused(coded_answer(good, "br"), http_errc::protocol_error, "not requested");
     expect_refused(coded_answer(good, "gzip, gzip"), http_errc::protocol_error, "not requested");
-    expect_refused(answer(good, "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n"),
+    expect_refused(ok_response(good, "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n"),
                    http_errc::protocol_error, "not requested");
 }
 

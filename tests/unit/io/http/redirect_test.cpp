@@ -8,7 +8,7 @@
 namespace heddle::http {
 namespace {
 
-using loopback::answer;
+using loopback::ok_response;
 using loopback::server;
 
 std::string led_to(std::string_view location, std::string_view from = "/v1/chat?x=1",
@@ -163,7 +163,7 @@ protected:
                  request = peer.read_request()) {
                 last = request;
                 (void)peer.send(request.find(" /v1 ") != std::string::npos ? redirect
-                                                                           : answer("here"));
+                                                                           : ok_response("here"));
             }
         };
     }
@@ -204,7 +204,7 @@ TEST_F(client_redirect, a_stream_sees_the_last_answer_only) {
 }
 
 TEST_F(client_redirect, another_origin_is_refused_and_gets_nothing) {
-    server other(always(answer("evil")));
+    server other(always(ok_response("evil")));
     server far(moved(to(other.url() + "/v2?token=secret")));
     const auto outcome = call(far.url());
     expect_failure(outcome, http_errc::redirect_refused);

@@ -56,14 +56,14 @@ private:
 
 TEST(batch_exchange, a_batch_goes_from_upload_to_results) {
     service there({
-        {"POST /v1/files", loopback::answer(wire("openai/response-mock/upload.json"))},
-        {"POST /v1/batches", loopback::answer(wire("openai/response-doc/validating.json"))},
+        {"POST /v1/files", loopback::ok_response(wire("openai/response-mock/upload.json"))},
+        {"POST /v1/batches", loopback::ok_response(wire("openai/response-doc/validating.json"))},
         {"GET /v1/batches/batch_abc123",
-         loopback::answer(wire("openai/response-doc/completed.json"))},
+         loopback::ok_response(wire("openai/response-doc/completed.json"))},
         {"GET /v1/files/file-cvaTdG/content",
-         loopback::answer(wire("openai/response-doc/output.jsonl"))},
+         loopback::ok_response(wire("openai/response-doc/output.jsonl"))},
         {"GET /v1/files/file-HOWS94/content",
-         loopback::answer(wire("openai/response-doc/errors-http.jsonl"))},
+         loopback::ok_response(wire("openai/response-doc/errors-http.jsonl"))},
     });
     loopback::runner on;
     recording_log log;
@@ -81,8 +81,8 @@ TEST(batch_exchange, a_batch_goes_from_upload_to_results) {
     std::set<std::string> failed;
     const auto fetched = on.run(endpoint->fetch(
         *status,
-        [&](batch_answer answer) -> result<void> {
-            (answer.response ? answered : failed).insert(answer.id);
+        [&](batch_response received) -> result<void> {
+            (received.response ? answered : failed).insert(received.id);
             return {};
         },
         on.context()));
@@ -107,17 +107,17 @@ TEST(batch_exchange, a_download_that_breaks_is_begun_again) {
     batch_status ended;
     ended.id = "b";
     ended.files = {"file-1"};
-    std::size_t answers = 0;
+    std::size_t responses = 0;
     const auto fetched = on.run(endpoint->fetch(
         ended,
-        [&](batch_answer) -> result<void> {
-            ++answers;
+        [&](batch_response) -> result<void> {
+            ++responses;
             return {};
         },
         on.context()));
     EXPECT_FALSE(fetched);
     EXPECT_GE(there.requests().size(), 2U);
-    EXPECT_GE(answers, 2U) << "whole lines are handed out";
+    EXPECT_GE(responses, 2U) << "whole lines are handed out";
     on.run(http->close());
 }
 

@@ -100,7 +100,7 @@ TEST(batch_requests, anthropic_sends_its_calls_inline) {
     recording_log log;
     auto codec = providers::make_anthropic_codec(with_key<providers::anthropic::options>()).value();
     EXPECT_EQ(first,
-              codec->encode(question("a", "claude-sonnet-5-5"), providers::answer_mode::whole)
+              codec->encode(question("a", "claude-sonnet-5-5"), providers::response_mode::whole)
                   .value()
                   .body);
 }
@@ -170,7 +170,7 @@ TEST(batch_requests, polling_listing_and_cancelling_are_as_recorded) {
         at.http.reply(200, wire(each.cancelled));
         ASSERT_TRUE(at.on.run(at.endpoint->cancel(each.id, at.on.context())));
         expect_head(at.http.requests.back(), wire_object(service + "/request/cancel.json"));
-        EXPECT_TRUE(at.http.answers.empty());
+        EXPECT_TRUE(at.http.responses.empty());
     }
 }
 
@@ -212,20 +212,20 @@ TEST(batch_requests, what_breaks_the_limits_is_not_sent) {
     EXPECT_TRUE(at.http.requests.empty());
 }
 
-TEST(batch_requests, a_submission_without_an_answer_may_exist) {
+TEST(batch_requests, a_submission_without_a_response_may_exist) {
     const error broke =
         error(make_error_code(ports::http_errc::connection_reset), "broke").with_retryable(true);
     fixture at("anthropic");
     at.http.reply(200, "");
-    at.http.answers.back().ends_with = broke;
+    at.http.responses.back().ends_with = broke;
     batch_receipt receipt = at.submit(two_calls(*at.endpoint, "m"));
     ASSERT_FALSE(receipt.status);
     EXPECT_TRUE(receipt.may_exist);
     EXPECT_EQ(at.http.requests.size(), 1U) << "it is not sent again";
 
     at.http.reply(200, "");
-    at.http.answers.back().ends_with = broke;
-    at.http.answers.back().sent = false;
+    at.http.responses.back().ends_with = broke;
+    at.http.responses.back().sent = false;
     EXPECT_FALSE(at.submit(two_calls(*at.endpoint, "m")).may_exist);
 
     at.http.reply(400, wire("anthropic/response-doc/err-400-duplicate.json"));

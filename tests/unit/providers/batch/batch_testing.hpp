@@ -21,10 +21,10 @@
 namespace heddle::testing::batches {
 
 using namespace std::chrono_literals;
-using providers::batch_answer;
 using providers::batch_call;
 using providers::batch_endpoint;
 using providers::batch_receipt;
+using providers::batch_response;
 using providers::batch_state;
 using providers::batch_status;
 using providers::batch_submission;
@@ -77,8 +77,8 @@ struct fixture {
     result<void> fetch(const batch_status& of) {
         return on.run(endpoint->fetch(
             of,
-            [this](batch_answer answer) -> result<void> {
-                answers.push_back(std::move(answer));
+            [this](batch_response received) -> result<void> {
+                responses.push_back(std::move(received));
                 return {};
             },
             on.context()));
@@ -88,7 +88,7 @@ struct fixture {
     fake_http http;
     recording_log log;
     std::unique_ptr<batch_endpoint> endpoint;
-    std::vector<batch_answer> answers;
+    std::vector<batch_response> responses;
 };
 
 inline ports::chat_request question(std::string text, std::string model) {

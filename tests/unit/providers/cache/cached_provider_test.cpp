@@ -68,11 +68,11 @@ public:
         if (found == kept.end()) co_return std::optional<ports::stored_response>();
         co_return std::optional<ports::stored_response>(found->second);
     }
-    task<result<void>> keep(std::string request, ports::stored_response answer,
+    task<result<void>> keep(std::string request, ports::stored_response response,
                             call_context context) override {
         co_await coro::yield_now(*context.loop);
         if (broken) co_return error(errc::io_error, "the disk is gone");
-        kept[request] = std::move(answer);
+        kept[request] = std::move(response);
         co_return result<void>();
     }
     task<result<ports::response_store_stats>> stats(call_context) override {
@@ -151,7 +151,7 @@ TEST_F(cached_provider_test, asks_once_and_pays_once) {
     EXPECT_EQ(cached.counters().misses, 1U);
 }
 
-TEST_F(cached_provider_test, a_kept_answer_counts_nothing_whatever_the_original_reported) {
+TEST_F(cached_provider_test, a_kept_response_counts_nothing_whatever_the_original_reported) {
     model.usage.reset();
     const chat_request request = testing::user_request("q");
     EXPECT_FALSE(ask(request).value().usage);
@@ -315,7 +315,7 @@ TEST_F(cached_provider_test, a_broken_store_is_reported_once_and_costs_nothing_b
     EXPECT_EQ(log.text.find("the disk is gone"), log.text.rfind("the disk is gone"));
 }
 
-TEST_F(cached_provider_test, a_streamed_call_gets_a_known_answer_in_one_piece) {
+TEST_F(cached_provider_test, a_streamed_call_gets_a_known_response_in_one_piece) {
     (void)ask(testing::user_request("q"));
     std::vector<std::string> pieces;
     const chat_request request = testing::user_request("q");
@@ -336,7 +336,8 @@ TEST_F(cached_provider_test, a_damaged_entry_is_asked_for_again) {
     EXPECT_EQ(ask(testing::user_request("q")).value().text, "answer 2");
 }
 
-/// Cancels the first of two equal calls after `turns` of the loop; the second must have its answer.
+/// Cancels the first of two equal calls after `turns` of the loop; the second must have its
+/// response.
 task<result<void>> cancel_the_first(ports::llm_port* port, chat_request request, int turns,
                                     call_context context, std::vector<result<chat_response>>* first,
                                     std::vector<result<chat_response>>* second) {

@@ -28,18 +28,18 @@ public:
         for (const std::string& piece : pieces) (void)on_delta(piece);
         co_return take();
     }
-    std::deque<result<chat_response>> answers;
+    std::deque<result<chat_response>> responses;
     std::vector<std::string> pieces;
 
 private:
     result<chat_response> take() {
-        auto next = std::move(answers.front());
-        answers.pop_front();
+        auto next = std::move(responses.front());
+        responses.pop_front();
         return next;
     }
 };
 
-chat_response answer(std::string text) {
+chat_response response_with(std::string text) {
     chat_response response;
     response.id = "id-1";
     response.model = "m-1";
@@ -81,19 +81,19 @@ protected:
 };
 
 TEST_F(cassette_test, what_calls_have_cost_comes_back) {
-    chat_response paid = answer("a");
+    chat_response paid = response_with("a");
     paid.usage->output_told = false;
     paid.attempts = 3;
     paid.lost = {{"elsewhere", "m", ports::token_usage{7, 0}, 5}, {}};
-    model.answers.emplace_back(paid);
+    model.responses.emplace_back(paid);
     chat_response part = ports::begun_response();
     part.text = "half";
-    model.answers.emplace_back(
+    model.responses.emplace_back(
         ports::with_lost(error(ports::make_error_code(ports::llm_errc::server), "broken")
                              .with_attempts(2)
                              .with_payload(std::make_shared<ports::partial_response>(part)),
                          {{}}));
-    model.answers.emplace_back(ports::between_attempts(
+    model.responses.emplace_back(ports::between_attempts(
         error(ports::make_error_code(ports::llm_errc::server), "between"), {{}, {}}, 2));
     const chat_request request = testing::user_request("q");
     for (int i = 0; i < 3; ++i) (void)ask(*recording, request);
@@ -119,12 +119,12 @@ TEST_F(cassette_test, what_calls_have_cost_comes_back) {
     EXPECT_EQ(ports::lost_with(third).size(), 2U);
 }
 
-TEST_F(cassette_test, plays_back_answers_with_all_their_parts) {
-    chat_response full = answer("two\nlines \xc3\xa9");
+TEST_F(cassette_test, plays_back_responses_with_all_their_parts) {
+    chat_response full = response_with("two\nlines \xc3\xa9");
     full.tool_calls.push_back({"c1", "look", R"({"a":1})", "sig"});
     full.reasoning.push_back({"because", "signed", ""});
     full.finish = ports::finish_reason::tool_calls;
-    model.answers.push_back(full);
+    model.responses.push_back(full);
     (void)ask(*recording, testing::user_request("q"));
 
     const auto player = play();
@@ -146,8 +146,8 @@ TEST_F(cassette_test, plays_back_answers_with_all_their_parts) {
 }
 
 TEST_F(cassette_test, plays_equal_calls_in_their_order_and_no_more_often) {
-    model.answers.push_back(answer("one"));
-    model.answers.push_back(answer("two"));
+    model.responses.push_back(response_with("one"));
+    model.responses.push_back(response_with("two"));
     (void)ask(*recording, testing::user_request("q"));
     (void)ask(*recording, testing::user_request("q"));
     const auto player = play();
@@ -162,7 +162,7 @@ TEST_F(cassette_test, plays_equal_calls_in_their_order_and_no_more_often) {
 
 TEST_F(cassette_test, plays_a_stream_in_its_pieces) {
     model.pieces = {"he", "llo ", "you"};
-    model.answers.push_back(answer("hello you"));
+    model.responses.push_back(response_with("hello you"));
     (void)stream(*recording, testing::user_request("q"));
     EXPECT_THAT(heard, ElementsAre("he", "llo ", "you"));
     const auto player = play();
@@ -172,9 +172,9 @@ TEST_F(cassette_test, plays_a_stream_in_its_pieces) {
 }
 
 TEST_F(cassette_test, plays_errors_with_their_advice_on_retries) {
-    chat_response part = answer("half");
+    chat_response part = response_with("half");
     model.pieces = {"half"};
-    model.answers.push_back(
+    model.responses.push_back(
         error(ports::make_error_code(ports::llm_errc::rate_limit), "listed: slow down")
             .with_retryable(true)
             .with_retry_after(std::chrono::milliseconds(1500))
@@ -196,7 +196,7 @@ TEST_F(cassette_test, plays_errors_with_their_advice_on_retries) {
 }
 
 TEST_F(cassette_test, never_writes_a_key) {
-    model.answers.push_back(answer("the key is sk-very-secret."));
+    model.responses.push_back(response_with("the key is sk-very-secret."));
     (void)ask(*recording, testing::user_request("my key: sk-very-secret"));
     EXPECT_THAT(tape, Not(HasSubstr("sk-very-secret")));
     EXPECT_THAT(tape, HasSubstr("[redacted]"));
@@ -206,7 +206,7 @@ TEST_F(cassette_test, keeps_the_numbers_of_a_call_whose_key_is_hidden) {
     chat_request request = testing::user_request("count");
     for (const double number : testing::hard_numbers()) {
         request.temperature = number;
-        model.answers.push_back(answer("the key is sk-very-secret."));
+        model.responses.push_back(response_with("the key is sk-very-secret."));
         (void)ask(*recording, request);
     }
     EXPECT_THAT(tape, HasSubstr("[redacted]"));
@@ -228,10 +228,10 @@ TEST_F(cassette_test, never_writes_a_key_that_needs_escapes) {
                           "listed:m",
                           {secret(key)}};
     const auto port = own.record(model);
-    chat_response echo = answer("the key is " + key + ".");
+    chat_response echo = response_with("the key is " + key + ".");
     // A document in a text of the document: twice escaped.
     echo.tool_calls.push_back({"id", "tool", R"({"key":"sk-SEC\"RET\\abc/def012"})"});
-    model.answers.push_back(echo);
+    model.responses.push_back(echo);
     (void)ask(*port, testing::user_request("my key: " + key));
     EXPECT_THAT(tape, Not(HasSubstr("SEC")));
     EXPECT_THAT(tape, Not(HasSubstr("def012")));
@@ -251,7 +251,7 @@ TEST_F(cassette_test, a_key_that_is_an_ordinary_word_ruins_no_recording) {
                           "listed:m",
                           {secret("role"), secret("max_output_tokens")}};
     const auto port = own.record(model);
-    model.answers.push_back(answer("the role of max_output_tokens"));
+    model.responses.push_back(response_with("the role of max_output_tokens"));
     chat_request request = testing::user_request("which role?");
     request.max_output_tokens = 10;
     (void)ask(*port, request);
@@ -263,7 +263,7 @@ TEST_F(cassette_test, a_key_that_is_an_ordinary_word_ruins_no_recording) {
 }
 
 TEST_F(cassette_test, a_missing_call_reports_where_its_messages_differ) {
-    model.answers.push_back(answer("one"));
+    model.responses.push_back(response_with("one"));
     (void)ask(*recording, testing::user_request("which colour has the sky?", "m"));
     const auto player = play();
     const auto port = player->play("listed");
@@ -281,7 +281,7 @@ TEST_F(cassette_test, a_missing_call_reports_where_its_messages_differ) {
 }
 
 TEST_F(cassette_test, strict_matching_reports_what_differs) {
-    model.answers.push_back(answer("one"));
+    model.responses.push_back(response_with("one"));
     (void)ask(*recording, testing::user_request("q"));
     const auto player = play();
     const auto port = player->play("listed");
@@ -294,7 +294,7 @@ TEST_F(cassette_test, strict_matching_reports_what_differs) {
 }
 
 TEST_F(cassette_test, lenient_matching_compares_messages_only) {
-    model.answers.push_back(answer("one"));
+    model.responses.push_back(response_with("one"));
     (void)ask(*recording, testing::user_request("what  is\nthis "));
     const auto player = play(cassette_matching::lenient);
     const auto port = player->play("another");
@@ -314,8 +314,8 @@ TEST_F(cassette_test, a_sink_that_fails_ends_the_recording_not_the_calls) {
                              "",
                              {}};
     const auto port = broken.record(model);
-    model.answers.push_back(answer("one"));
-    model.answers.push_back(answer("two"));
+    model.responses.push_back(response_with("one"));
+    model.responses.push_back(response_with("two"));
     EXPECT_TRUE(ask(*port, testing::user_request("q")));
     EXPECT_TRUE(ask(*port, testing::user_request("q")));
     ASSERT_TRUE(broken.failure());
@@ -325,7 +325,7 @@ TEST_F(cassette_test, a_sink_that_fails_ends_the_recording_not_the_calls) {
 
 TEST_F(cassette_test, ignores_a_last_line_that_is_cut_short) {
     for (const char* text : {"one", "two"}) {
-        model.answers.push_back(answer(text));
+        model.responses.push_back(response_with(text));
         (void)ask(*recording, testing::user_request(text));
     }
     const std::string whole = tape;
@@ -344,11 +344,11 @@ TEST_F(cassette_test, ignores_a_last_line_that_is_cut_short) {
 TEST_F(cassette_test, a_look_that_finds_nothing_kept_is_no_call) {
     chat_request request = testing::user_request("q");
     request.scheduling.cache = ports::cache_use::kept;
-    model.answers.emplace_back(
+    model.responses.emplace_back(
         error(ports::make_error_code(ports::llm_errc::not_found), "nothing is kept"));
     EXPECT_FALSE(ask(*recording, request));
     request.scheduling.cache = ports::cache_use::shared;
-    model.answers.push_back(answer("paid"));
+    model.responses.push_back(response_with("paid"));
     EXPECT_TRUE(ask(*recording, request));
     EXPECT_EQ(recorder.recorded(), 1U);
     const auto player = play();

@@ -26,7 +26,7 @@ std::unique_ptr<providers::chat_codec> codec_of(api_version version = api_versio
     return providers::make_anthropic_codec(std::move(options)).value();
 }
 
-std::string answer_with(std::string_view content, std::string_view rest = "") {
+std::string response_with(std::string_view content, std::string_view rest = "") {
     return R"({"id":"msg_1","model":"m","content":)" + std::string(content) +
            R"(,"stop_reason":"end_turn")" + std::string(rest) + "}";
 }
@@ -150,15 +150,15 @@ TEST(anthropic_codec, max_tokens_is_always_sent_and_leaves_room_for_thinking) {
 
 TEST(anthropic_codec, thinking_goes_back_unchanged_and_only_what_is_signed) {
     const auto codec = codec_of();
-    const auto answer = read_of(*codec, answer_with(R"([
+    const auto response = read_of(*codec, response_with(R"([
         {"type":"thinking","thinking":"Hm.","signature":"sig=="},
         {"type":"redacted_thinking","data":"xyz"},
         {"type":"text","text":"See."},
         {"type":"tool_use","id":"t1","name":"f","input":{"a":1}}])"));
-    ASSERT_EQ(answer.reasoning.size(), 2U);
-    EXPECT_EQ(answer.reasoning[0].text, "Hm.");
-    EXPECT_EQ(answer.reasoning[1].opaque, "xyz");
-    chat_request next = carried_on(user_request("x"), answer);
+    ASSERT_EQ(response.reasoning.size(), 2U);
+    EXPECT_EQ(response.reasoning[0].text, "Hm.");
+    EXPECT_EQ(response.reasoning[1].opaque, "xyz");
+    chat_request next = carried_on(user_request("x"), response);
     next.messages[1].reasoning.push_back({"of another service, unsigned", {}, {}});
     next.messages[1].reasoning.push_back({"of OpenAI", "rs_1", "gAAAA"});
     EXPECT_EQ(body_of(*codec, next).at("messages").at(1).at("content"), json::parse(R"([
@@ -289,26 +289,26 @@ TEST(anthropic_codec, tool_choices) {
 TEST(anthropic_codec, a_base_url_with_the_version_is_meant_alike) {
     for (const char* base : {"https://proxy.example/a", "https://proxy.example/a/v1/"}) {
         const auto codec = codec_of(api_version::v2026_10_21, base);
-        EXPECT_EQ(codec->encode(user_request("x"), providers::answer_mode::whole)->target,
+        EXPECT_EQ(codec->encode(user_request("x"), providers::response_mode::whole)->target,
                   "/a/v1/messages");
         EXPECT_EQ(codec->encode_ping().target, "/a/v1/models?limit=1000");
         EXPECT_EQ(codec->encode_ping().method, "GET");
     }
     const auto models = codec_of()->decode_ping(
-        answer_of(200, R"({"data":[{"id":"b"},{"id":"a"},{}]})"), codec_now);
+        response_of(200, R"({"data":[{"id":"b"},{"id":"a"},{}]})"), codec_now);
     EXPECT_EQ(models.value(), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(anthropic_codec, usage_counts_the_cache_into_the_input) {
     const auto codec = codec_of();
-    const auto answer = read_of(*codec, answer_with("[]", R"(,"usage":{"input_tokens":10,
+    const auto response = read_of(*codec, response_with("[]", R"(,"usage":{"input_tokens":10,
         "cache_read_input_tokens":1000,"cache_creation_input_tokens":200,"output_tokens":5})"));
-    ASSERT_TRUE(answer.usage);
-    EXPECT_EQ(answer.usage->input, 1210);
-    EXPECT_EQ(answer.usage->cached, 1000);
-    EXPECT_EQ(answer.usage->cache_written, 200);
-    EXPECT_EQ(answer.usage->output, 5);
-    EXPECT_FALSE(read_of(*codec, answer_with("[]")).usage);
+    ASSERT_TRUE(response.usage);
+    EXPECT_EQ(response.usage->input, 1210);
+    EXPECT_EQ(response.usage->cached, 1000);
+    EXPECT_EQ(response.usage->cache_written, 200);
+    EXPECT_EQ(response.usage->output, 5);
+    EXPECT_FALSE(read_of(*codec, response_with("[]")).usage);
     // A stream corrects what it said at its beginning, and repeats nothing that has not changed.
     const auto streamed = stream_of(
         *codec,
@@ -338,19 +338,19 @@ TEST(anthropic_codec, a_refusal_discards_the_text_so_far) {
 
 TEST(anthropic_codec, limits_are_read_from_the_headers) {
     const auto limits = codec_of()->read_limits(
-        answer_of(200, "",
-                  {{"anthropic-ratelimit-requests-limit", "50"},
-                   {"anthropic-ratelimit-requests-remaining", "0"},
-                   {"anthropic-ratelimit-requests-reset", "2026-11-21T05:00:12Z"},
-                   {"anthropic-ratelimit-input-tokens-limit", "40000"},
-                   {"anthropic-ratelimit-input-tokens-remaining", "39000"},
-                   {"anthropic-ratelimit-input-tokens-reset", "2026-11-21T06:00:30.5+01:00"},
-                   {"anthropic-ratelimit-output-tokens-remaining", "-1"},
-                   {"anthropic-ratelimit-output-tokens-reset", "2026-11-20T05:00:00Z"},
-                   {"anthropic-ratelimit-tokens-limit", "many"},
-                   {"anthropic-ratelimit-tokens-reset", "2026-13-21T05:00:12Z"},
-                   {"anthropic-ratelimit-unknown-limit", "5"},
-                   {"anthropic-ratelimit-", "5"}}),
+        response_of(200, "",
+                    {{"anthropic-ratelimit-requests-limit", "50"},
+                     {"anthropic-ratelimit-requests-remaining", "0"},
+                     {"anthropic-ratelimit-requests-reset", "2026-11-21T05:00:12Z"},
+                     {"anthropic-ratelimit-input-tokens-limit", "40000"},
+                     {"anthropic-ratelimit-input-tokens-remaining", "39000"},
+                     {"anthropic-ratelimit-input-tokens-reset", "2026-11-21T06:00:30.5+01:00"},
+                     {"anthropic-ratelimit-output-tokens-remaining", "-1"},
+                     {"anthropic-ratelimit-output-tokens-reset", "2026-11-20T05:00:00Z"},
+                     {"anthropic-ratelimit-tokens-limit", "many"},
+                     {"anthropic-ratelimit-tokens-reset", "2026-13-21T05:00:12Z"},
+                     {"anthropic-ratelimit-unknown-limit", "5"},
+                     {"anthropic-ratelimit-", "5"}}),
         codec_now);
     EXPECT_EQ(limits.requests_limit, 50);
     EXPECT_EQ(limits.requests_remaining, 0);
@@ -380,22 +380,22 @@ TEST(anthropic_codec, errors_name_the_request) {
 }
 
 TEST(anthropic_codec, arguments_are_texts_with_the_numbers_of_the_model) {
-    const auto answer = read_of(*codec_of(), answer_with(R"([{"type":"tool_use","id":"t",
+    const auto response = read_of(*codec_of(), response_with(R"([{"type":"tool_use","id":"t",
         "name":"f","input":{"a":21.5,"b":[1,-2,true,null,18446744073709551615],"c":{"d":"\"x\n"},
         "e":1e300,"f":[],"g":{},"ż\u0001":""}}])"));
-    EXPECT_EQ(answer.tool_calls.at(0).arguments_json,
+    EXPECT_EQ(response.tool_calls.at(0).arguments_json,
               R"({"a":21.5,"b":[1,-2,true,null,18446744073709551615],"c":{"d":"\"x\n"},)"
               R"("e":1e+300,"f":[],"g":{},"ż\u0001":""})");
 }
 
-TEST(anthropic_codec, hostile_answers_are_bounded) {
+TEST(anthropic_codec, hostile_responses_are_bounded) {
     const auto codec = codec_of();
     std::string calls = "[";
     for (int i = 0; i < 300; ++i) {
         calls += i == 0 ? "" : ",";
         calls += R"({"type":"tool_use","id":"t","name":"f","input":{}})";
     }
-    const error many = failure_of(*codec, 200, answer_with(calls + "]"));
+    const error many = failure_of(*codec, 200, response_with(calls + "]"));
     EXPECT_EQ(many.code(), make_error_code(llm_errc::protocol));
     EXPECT_NE(many.message().find("too many tool calls"), std::string::npos);
     for (const char* body :
@@ -406,8 +406,9 @@ TEST(anthropic_codec, hostile_answers_are_bounded) {
     }
     std::string thoughts = "[{}";
     for (int i = 0; i < 5000; ++i) thoughts += R"(,{"type":"thinking"})";
-    EXPECT_NE(failure_of(*codec, 200, answer_with(thoughts + "]")).message().find("too many parts"),
-              std::string::npos);
+    EXPECT_NE(
+        failure_of(*codec, 200, response_with(thoughts + "]")).message().find("too many parts"),
+        std::string::npos);
     std::string blocks;
     for (int i = 0; i < 5000; ++i) {
         blocks += R"(data: {"type":"content_block_start","index":1,"content_block":{"type":"x"}})"

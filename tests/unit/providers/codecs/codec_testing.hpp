@@ -20,7 +20,7 @@ inline const std::chrono::system_clock::time_point codec_now =
 
 /// The JSON of a request that must be possible.
 inline boost::json::value body_of(providers::chat_codec& codec, const ports::chat_request& request,
-                                  providers::answer_mode mode = providers::answer_mode::whole) {
+                                  providers::response_mode mode = providers::response_mode::whole) {
     const auto encoded = codec.encode(request, mode);
     EXPECT_TRUE(encoded) << encoded.error().message();
     return encoded ? boost::json::parse(encoded->body) : boost::json::value();
@@ -28,7 +28,7 @@ inline boost::json::value body_of(providers::chat_codec& codec, const ports::cha
 
 /// The error of a request that is refused before it is sent: "message | hint".
 inline std::string refusal_of(providers::chat_codec& codec, const ports::chat_request& request) {
-    const auto encoded = codec.encode(request, providers::answer_mode::whole);
+    const auto encoded = codec.encode(request, providers::response_mode::whole);
     EXPECT_FALSE(encoded);
     if (encoded) return {};
     EXPECT_EQ(encoded.error().code(), make_error_code(ports::llm_errc::invalid_request));
@@ -39,7 +39,7 @@ inline std::string refusal_of(providers::chat_codec& codec, const ports::chat_re
 /// The settings that are not sent, each as "name: reason".
 inline std::vector<std::string> left_out_of(providers::chat_codec& codec,
                                             const ports::chat_request& request) {
-    const auto encoded = codec.encode(request, providers::answer_mode::whole);
+    const auto encoded = codec.encode(request, providers::response_mode::whole);
     EXPECT_TRUE(encoded) << encoded.error().message();
     std::vector<std::string> lines;
     if (!encoded) return lines;
@@ -47,25 +47,25 @@ inline std::vector<std::string> left_out_of(providers::chat_codec& codec,
     return lines;
 }
 
-inline ports::http_response answer_of(int status, std::string body,
-                                      std::vector<std::pair<std::string, std::string>> headers = {
-                                          {"content-type", "application/json"}}) {
-    ports::http_response answer;
-    answer.status = status;
-    answer.headers = std::move(headers);
-    answer.body = std::move(body);
-    return answer;
+inline ports::http_response response_of(int status, std::string body,
+                                        std::vector<std::pair<std::string, std::string>> headers = {
+                                            {"content-type", "application/json"}}) {
+    ports::http_response response;
+    response.status = status;
+    response.headers = std::move(headers);
+    response.body = std::move(body);
+    return response;
 }
 
 inline ports::chat_response read_of(providers::chat_codec& codec, std::string body) {
-    auto read = codec.decode(answer_of(200, std::move(body)), codec_now);
+    auto read = codec.decode(response_of(200, std::move(body)), codec_now);
     EXPECT_TRUE(read) << read.error().message();
     return read ? *std::move(read) : ports::chat_response();
 }
 
 inline error failure_of(providers::chat_codec& codec, int status, std::string body,
                         std::vector<std::pair<std::string, std::string>> headers = {}) {
-    auto read = codec.decode(answer_of(status, std::move(body), std::move(headers)), codec_now);
+    auto read = codec.decode(response_of(status, std::move(body), std::move(headers)), codec_now);
     EXPECT_FALSE(read);
     return read ? error(errc::internal, "no error") : std::move(read).error();
 }
@@ -77,16 +77,16 @@ inline result<ports::chat_response> stream_of(providers::chat_codec& codec, std:
     return reader->finish();
 }
 
-/// `request` with the answer as the next turn, and a result for each of its calls.
+/// `request` with the response as the next turn, and a result for each of its calls.
 inline ports::chat_request carried_on(ports::chat_request request,
-                                      const ports::chat_response& answer) {
+                                      const ports::chat_response& response) {
     ports::chat_message turn;
     turn.role = ports::chat_role::assistant;
-    turn.text = answer.text;
-    turn.tool_calls = answer.tool_calls;
-    turn.reasoning = answer.reasoning;
+    turn.text = response.text;
+    turn.tool_calls = response.tool_calls;
+    turn.reasoning = response.reasoning;
     request.messages.push_back(std::move(turn));
-    for (const auto& call : answer.tool_calls) {
+    for (const auto& call : response.tool_calls) {
         ports::chat_message result;
         result.role = ports::chat_role::tool;
         result.text = "18 degrees";

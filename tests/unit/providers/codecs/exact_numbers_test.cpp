@@ -11,15 +11,15 @@
 namespace heddle::testing {
 namespace {
 
-/// The arguments of the call of an answer, in the answer and in the request with the next turn.
+/// The arguments of the call of a response, in the response and in the request with the next turn.
 void expect_exact(providers::chat_codec& codec, const std::string& before,
                   const std::string& after) {
     const std::vector<double> numbers = hard_numbers();
-    const auto answer = read_of(codec, before + json_of_numbers(numbers) + after);
-    ASSERT_EQ(answer.tool_calls.size(), 1U);
-    EXPECT_EQ(bits_in(answer.tool_calls[0].arguments_json), bits_of(numbers));
+    const auto response = read_of(codec, before + json_of_numbers(numbers) + after);
+    ASSERT_EQ(response.tool_calls.size(), 1U);
+    EXPECT_EQ(bits_in(response.tool_calls[0].arguments_json), bits_of(numbers));
     const auto encoded =
-        codec.encode(carried_on(user_request("x"), answer), providers::answer_mode::whole);
+        codec.encode(carried_on(user_request("x"), response), providers::response_mode::whole);
     ASSERT_TRUE(encoded) << encoded.error().message();
     EXPECT_EQ(bits_in(encoded->body), bits_of(numbers));
 }

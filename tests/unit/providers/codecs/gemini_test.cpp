@@ -11,7 +11,7 @@ using ports::chat_request;
 using ports::chat_role;
 using ports::finish_reason;
 using ports::llm_errc;
-using providers::answer_mode;
+using providers::response_mode;
 using providers::gemini::api_version;
 
 std::unique_ptr<providers::chat_codec> codec_of(
@@ -24,7 +24,7 @@ std::unique_ptr<providers::chat_codec> codec_of(
     return providers::make_gemini_codec(std::move(options)).value();
 }
 
-std::string answer_with(std::string_view parts, std::string_view reason = "STOP") {
+std::string response_with(std::string_view parts, std::string_view reason = "STOP") {
     return R"({"candidates":[{"content":{"parts":)" + std::string(parts) +
            R"(,"role":"model"},"finishReason":")" + std::string(reason) +
            R"("}],"responseId":"r1"})";
@@ -32,12 +32,12 @@ std::string answer_with(std::string_view parts, std::string_view reason = "STOP"
 
 TEST(gemini_codec, the_path_holds_version_model_and_manner) {
     const auto target = [](api_version version, const char* base, const char* model,
-                           answer_mode mode = answer_mode::whole) {
+                           response_mode mode = response_mode::whole) {
         return codec_of(version, base)->encode(user_request("x", model), mode)->target;
     };
     const char* const bare = "http://h";
     EXPECT_EQ(target(api_version::v1, bare, "m"), "/v1/models/m:generateContent");
-    EXPECT_EQ(target(api_version::v1beta, bare, "m", answer_mode::stream),
+    EXPECT_EQ(target(api_version::v1beta, bare, "m", response_mode::stream),
               "/v1beta/models/m:streamGenerateContent?alt=sse");
     EXPECT_EQ(target(api_version::v1, "http://h/p/v1beta/", "models/m"),
               "/p/v1beta/models/m:generateContent");
@@ -47,29 +47,29 @@ TEST(gemini_codec, the_path_holds_version_model_and_manner) {
               "/v1/models/..%2Fx%3Fy%3Az%2F%C3%A4:generateContent");
     EXPECT_EQ(codec_of(api_version::v1beta)->encode_ping().target, "/v1beta/models?pageSize=1000");
     const auto models = codec_of()->decode_ping(
-        answer_of(200, R"({"models":[{"name":"models/b"},{"name":"a"}]})"), codec_now);
+        response_of(200, R"({"models":[{"name":"models/b"},{"name":"a"}]})"), codec_now);
     EXPECT_EQ(models.value(), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(gemini_codec, signatures_go_back_where_they_came_from) {
     const auto codec = codec_of();
-    const auto answer = read_of(*codec, answer_with(R"([
+    const auto response = read_of(*codec, response_with(R"([
         {"text":"Let me","thought":true},{"text":" think.","thought":true,"thoughtSignature":"s0"},
         {"text":"Sum"},{"text":"mary","thought":true},
         {"text":"See.","thoughtSignature":"s1"},
         {"functionCall":{"name":"f","args":{"a":1},"id":"c1"},"thoughtSignature":"s2"},
         {"functionCall":{"name":"g","args":{}}}])"));
-    EXPECT_EQ(answer.text, "SumSee.");
-    ASSERT_EQ(answer.reasoning.size(), 3U);
-    EXPECT_EQ(answer.reasoning[0].text, "Let me think.");
-    EXPECT_EQ(answer.reasoning[0].signature, "s0");
-    EXPECT_EQ(answer.reasoning[1].text, "mary");
-    EXPECT_EQ(answer.reasoning[2].signature, "s1");
-    EXPECT_EQ(answer.finish, finish_reason::tool_calls);
-    ASSERT_EQ(answer.tool_calls.size(), 2U);
-    EXPECT_EQ(answer.tool_calls[0].signature, "s2");
+    EXPECT_EQ(response.text, "SumSee.");
+    ASSERT_EQ(response.reasoning.size(), 3U);
+    EXPECT_EQ(response.reasoning[0].text, "Let me think.");
+    EXPECT_EQ(response.reasoning[0].signature, "s0");
+    EXPECT_EQ(response.reasoning[1].text, "mary");
+    EXPECT_EQ(response.reasoning[2].signature, "s1");
+    EXPECT_EQ(response.finish, finish_reason::tool_calls);
+    ASSERT_EQ(response.tool_calls.size(), 2U);
+    EXPECT_EQ(response.tool_calls[0].signature, "s2");
 
-    const json::value body = body_of(*codec, carried_on(user_request("x"), answer));
+    const json::value body = body_of(*codec, carried_on(user_request("x"), response));
     EXPECT_EQ(body.at("contents").at(1), json::parse(R"({"role":"model","parts":[
         {"text":"Let me think.","thought":true,"thoughtSignature":"s0"},
         {"text":"SumSee.","thoughtSignature":"s1"},
@@ -87,16 +87,16 @@ TEST(gemini_codec, thoughts_in_pieces_of_a_stream_are_one_part) {
         return R"(data: {"candidates":[{"content":{"parts":)" + std::string(parts) + "}" +
                std::string(end) + "}]}\r\n\r\n";
     };
-    const auto answer = stream_of(
+    const auto response = stream_of(
         *codec,
         event(R"([{"text":"Let ","thought":true}])") + event(R"([{"text":"me.","thought":true}])") +
             event(R"([{"text":"Yes"}])") +
             event(R"([{"text":"","thoughtSignature":"sig"}])", R"(,"finishReason":"STOP")"));
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->text, "Yes");
-    ASSERT_EQ(answer->reasoning.size(), 2U);
-    EXPECT_EQ(answer->reasoning[0].text, "Let me.");
-    EXPECT_EQ(answer->reasoning[1].signature, "sig");
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "Yes");
+    ASSERT_EQ(response->reasoning.size(), 2U);
+    EXPECT_EQ(response->reasoning[0].text, "Let me.");
+    EXPECT_EQ(response->reasoning[1].signature, "sig");
 }
 
 TEST(gemini_codec, marks_of_another_service_stay_here) {
@@ -176,15 +176,15 @@ TEST(gemini_codec, reasoning_and_what_the_service_cannot_take) {
 }
 
 TEST(gemini_codec, usage_counts_thoughts_into_the_output) {
-    const auto answer =
+    const auto response =
         read_of(*codec_of(), R"({"candidates":[{"finishReason":"MAX_TOKENS"}],"usageMetadata":{
         "promptTokenCount":9,"toolUsePromptTokenCount":2,"cachedContentTokenCount":5,
         "candidatesTokenCount":4,"thoughtsTokenCount":47}})");
-    EXPECT_EQ(answer.usage->input, 11);
-    EXPECT_EQ(answer.usage->cached, 5);
-    EXPECT_EQ(answer.usage->output, 51);
-    EXPECT_EQ(answer.usage->reasoning, 47);
-    EXPECT_EQ(answer.finish, finish_reason::length);
+    EXPECT_EQ(response.usage->input, 11);
+    EXPECT_EQ(response.usage->cached, 5);
+    EXPECT_EQ(response.usage->output, 51);
+    EXPECT_EQ(response.usage->reasoning, 47);
+    EXPECT_EQ(response.finish, finish_reason::length);
 }
 
 TEST(gemini_codec, limits_that_pass_are_distinguished_from_those_of_the_day) {
@@ -217,16 +217,16 @@ TEST(gemini_codec, keys_of_others_are_not_shown) {
 
 TEST(gemini_codec, filters_discard_the_text_so_far) {
     const auto codec = codec_of();
-    const auto read = read_of(*codec, answer_with(R"([{"text":"Some"}])", "BLOCKLIST"));
+    const auto read = read_of(*codec, response_with(R"([{"text":"Some"}])", "BLOCKLIST"));
     EXPECT_EQ(read.text, "");
     EXPECT_EQ(read.refusal, "the service withheld the response (BLOCKLIST)");
     EXPECT_EQ(read.finish, finish_reason::content_filter);
     const auto blocked = read_of(*codec, R"({"promptFeedback":{"blockReason":"OTHER"}})");
     EXPECT_EQ(blocked.refusal, "the service blocked the prompt (OTHER)");
-    EXPECT_EQ(read_of(*codec, answer_with("[]", "NEW_REASON")).finish, finish_reason::other);
+    EXPECT_EQ(read_of(*codec, response_with("[]", "NEW_REASON")).finish, finish_reason::other);
 }
 
-TEST(gemini_codec, hostile_answers_are_errors) {
+TEST(gemini_codec, hostile_responses_are_errors) {
     const auto codec = codec_of();
     for (
         const char* body :
@@ -238,8 +238,9 @@ TEST(gemini_codec, hostile_answers_are_errors) {
     }
     std::string thoughts = "[{}";
     for (int i = 0; i < 5000; ++i) thoughts += R"(,{"thought":true,"thoughtSignature":"s"})";
-    EXPECT_NE(failure_of(*codec, 200, answer_with(thoughts + "]")).message().find("too many parts"),
-              std::string::npos);
+    EXPECT_NE(
+        failure_of(*codec, 200, response_with(thoughts + "]")).message().find("too many parts"),
+        std::string::npos);
 }
 
 } // namespace

@@ -10,7 +10,7 @@ using ports::chat_request;
 using ports::chat_role;
 using ports::finish_reason;
 using ports::llm_errc;
-using providers::answer_mode;
+using providers::response_mode;
 
 std::unique_ptr<providers::chat_codec> codec_of(std::string base = "http://127.0.0.1:11434") {
     providers::ollama::options options;
@@ -20,17 +20,17 @@ std::unique_ptr<providers::chat_codec> codec_of(std::string base = "http://127.0
 
 TEST(ollama_codec, calls_and_results_go_back_with_the_ids_of_the_service_only) {
     const auto codec = codec_of();
-    const auto answer = read_of(*codec, R"({"created_at":"2026-11-21T05:00:00Z","message":{
+    const auto response = read_of(*codec, R"({"created_at":"2026-11-21T05:00:00Z","message":{
         "content":"See.","thinking":"Hm.","tool_calls":[
         {"id":"call_1","function":{"name":"f","arguments":{"a":1}}},
         {"function":{"name":"g","arguments":"{\"b\":2}"}},{"function":{"name":"h"}}]},"done":true})");
-    ASSERT_EQ(answer.tool_calls.size(), 3U);
-    EXPECT_EQ(answer.tool_calls[1].arguments_json, R"({"b":2})");
-    EXPECT_EQ(answer.tool_calls[2].arguments_json, "{}");
-    EXPECT_FALSE(answer.tool_calls[1].id.empty());
-    EXPECT_NE(answer.tool_calls[1].id, answer.tool_calls[2].id);
-    EXPECT_EQ(answer.finish, finish_reason::tool_calls);
-    chat_request next = carried_on(user_request("x"), answer);
+    ASSERT_EQ(response.tool_calls.size(), 3U);
+    EXPECT_EQ(response.tool_calls[1].arguments_json, R"({"b":2})");
+    EXPECT_EQ(response.tool_calls[2].arguments_json, "{}");
+    EXPECT_FALSE(response.tool_calls[1].id.empty());
+    EXPECT_NE(response.tool_calls[1].id, response.tool_calls[2].id);
+    EXPECT_EQ(response.finish, finish_reason::tool_calls);
+    chat_request next = carried_on(user_request("x"), response);
     next.messages[3].tool_failed = true;
     const json::value body = body_of(*codec, next);
     const json::array& messages = body.at("messages").as_array();
@@ -43,7 +43,7 @@ TEST(ollama_codec, calls_and_results_go_back_with_the_ids_of_the_service_only) {
               json::parse(R"({"role":"tool","tool_name":"g","content":"Error: 18 degrees"})"));
 }
 
-TEST(ollama_codec, ids_of_two_answers_differ) {
+TEST(ollama_codec, ids_of_two_responses_differ) {
     const auto codec = codec_of();
     const auto id_at = [&](const char* time) {
         return read_of(*codec,
@@ -145,7 +145,7 @@ TEST(ollama_codec, errors_in_every_shape) {
               std::string::npos);
     const error unsigned_in = failure_of(*codec, 401, R"({"error":"unauthorized"})");
     EXPECT_EQ(unsigned_in.code(), make_error_code(llm_errc::authentication));
-    // A status of success does not make it an answer.
+    // A status of success does not make it a response.
     EXPECT_EQ(failure_of(*codec, 200, R"({"error":"out of memory"})").code(),
               make_error_code(llm_errc::server));
     for (const char* body : {"[]", "{}", R"({"message":5})", R"({"message":{"tool_calls":[5]}})",
@@ -158,7 +158,7 @@ TEST(ollama_codec, errors_in_every_shape) {
 TEST(ollama_codec, only_its_own_content_type_is_a_stream) {
     const auto codec = codec_of();
     const auto is_stream = [&](int status, const char* type) {
-        return codec->is_stream(answer_of(status, "", {{"content-type", type}}));
+        return codec->is_stream(response_of(status, "", {{"content-type", type}}));
     };
     EXPECT_TRUE(is_stream(200, "application/x-ndjson"));
     EXPECT_FALSE(is_stream(200, "application/json; charset=utf-8"));

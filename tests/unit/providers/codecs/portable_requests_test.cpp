@@ -1,4 +1,4 @@
-// What holds for the requests and answers of every service: no empty messages, and calls of tools
+// What holds for the requests and responses of every service: no empty messages, and calls of tools
 // that a length limit cut off are distinguished from bad ones.
 #include "codec_testing.hpp"
 
@@ -102,13 +102,13 @@ TEST(portable_requests, a_blank_prompt_is_refused_before_anything_is_sent) {
 
 std::string event(const std::string& data) { return "data: " + data + "\n\n"; }
 
-/// An answer whose last call is cut off at `arguments`, whole and as a stream; "": there is none.
-struct cut_answer {
+/// A response whose last call is cut off at `arguments`, whole and as a stream; "": there is none.
+struct cut_response {
     std::string whole;
     std::string stream;
 };
 
-cut_answer openai_answer(const std::string& arguments) {
+cut_response openai_response(const std::string& arguments) {
     const std::string call =
         R"([{"index":0,"id":"c","function":{"name":"look","arguments":")" + arguments + R"("}}])";
     return {
@@ -120,15 +120,15 @@ cut_answer openai_answer(const std::string& arguments) {
             event("[DONE]")};
 }
 
-cut_answer responses_answer(const std::string& arguments) {
-    const std::string answer =
+cut_response responses_response(const std::string& arguments) {
+    const std::string response =
         R"({"id":"r","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},)"
         R"("output":[{"type":"function_call","id":"fc_1","call_id":"c","name":"look","arguments":")" +
         arguments + R"("}],"usage":{"input_tokens":5,"output_tokens":87}})";
-    return {answer, event(R"({"type":"response.incomplete","response":)" + answer + "}")};
+    return {response, event(R"({"type":"response.incomplete","response":)" + response + "}")};
 }
 
-cut_answer anthropic_answer(const std::string& arguments) {
+cut_response anthropic_response(const std::string& arguments) {
     return {R"({"id":"a","content":[{"type":"tool_use","id":"c","name":"look","input":{}}],)"
             R"("stop_reason":"max_tokens","usage":{"input_tokens":5,"output_tokens":87}})",
             event(R"({"type":"message_start","message":{"id":"a","usage":{"input_tokens":5}}})") +
@@ -151,34 +151,34 @@ void expect_cut(const result<ports::chat_response>& read) {
     EXPECT_EQ(read->usage->output, 87);
 }
 
-TEST(portable_answers, a_call_that_the_length_limit_cut_is_no_bad_call_and_is_paid_for) {
+TEST(portable_responses, a_call_that_the_length_limit_cut_is_no_bad_call_and_is_paid_for) {
     const std::string half = R"({\"city\": \"Pa)";
     for (const std::string& arguments : {half, std::string()}) {
         const auto all = services();
-        const cut_answer answers[] = {openai_answer(arguments), responses_answer(arguments),
-                                      anthropic_answer(arguments)};
-        for (std::size_t i = 0; i < std::size(answers); ++i) {
+        const cut_response responses[] = {openai_response(arguments), responses_response(arguments),
+                                          anthropic_response(arguments)};
+        for (std::size_t i = 0; i < std::size(responses); ++i) {
             SCOPED_TRACE(all[i].name + " " + arguments);
-            expect_cut(all[i].codec->decode(answer_of(200, answers[i].whole), codec_now));
-            expect_cut(stream_of(*all[i].codec, answers[i].stream));
+            expect_cut(all[i].codec->decode(response_of(200, responses[i].whole), codec_now));
+            expect_cut(stream_of(*all[i].codec, responses[i].stream));
         }
     }
 }
 
-TEST(portable_answers, whole_calls_before_the_limit_stay) {
+TEST(portable_responses, whole_calls_before_the_limit_stay) {
     const auto codec = providers::make_openai_codec({}).value();
-    const auto read =
-        codec->decode(answer_of(200, openai_answer(R"({\"city\": \"Paris\"})").whole), codec_now);
+    const auto read = codec->decode(
+        response_of(200, openai_response(R"({\"city\": \"Paris\"})").whole), codec_now);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->cut_tool_call, "");
     EXPECT_EQ(read->tool_calls.size(), 1U);
 }
 
-TEST(portable_answers, bad_arguments_without_a_limit_are_those_of_the_call) {
+TEST(portable_responses, bad_arguments_without_a_limit_are_those_of_the_call) {
     const auto codec = providers::make_openai_codec({}).value();
-    std::string body = openai_answer(R"({\"city\": \"Pa)").whole;
+    std::string body = openai_response(R"({\"city\": \"Pa)").whole;
     body.replace(body.find("length"), 6, "tool_calls");
-    const auto read = codec->decode(answer_of(200, body), codec_now);
+    const auto read = codec->decode(response_of(200, body), codec_now);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_EQ(read->cut_tool_call, "");
     ASSERT_EQ(read->tool_calls.size(), 1U);

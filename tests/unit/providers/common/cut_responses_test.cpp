@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 struct cut_responses : ::testing::Test {
     void cut_after(std::string body) {
         http.reply(200, std::move(body));
-        http.answers.back().ends_with =
+        http.responses.back().ends_with =
             error(make_error_code(ports::http_errc::connection_closed), "broke")
                 .with_retryable(true);
     }

@@ -15,8 +15,8 @@ TEST(http_chat_provider_gate, is_asked_before_each_try_and_notified_of_its_end) 
     with.http.reply(429, "{}", {{"x-ratelimit-limit-requests", "500"}});
     with.breaks(http_errc::connection_reset);
     with.http.reply(200, std::string(ok));
-    const auto answer = with.complete();
-    ASSERT_TRUE(answer) << answer.error().message();
+    const auto response = with.complete();
+    ASSERT_TRUE(response) << response.error().message();
     ASSERT_EQ(with.gate->demands.size(), 3U);
     EXPECT_TRUE(with.gate->demands[0].tells_sent);
     EXPECT_EQ(with.gate->sent_numbers, (std::vector<std::uint64_t>{1, 2, 3}));
@@ -63,10 +63,10 @@ TEST(http_chat_provider_gate, may_refuse) {
     with.gate->at_once = false;
     with.gate->refusal =
         error(make_error_code(llm_errc::rate_limit), "never").with_retryable(false);
-    const auto answer = with.complete();
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().message(), "openai: never");
-    EXPECT_EQ(answer.error().info().attempts, 0U);
+    const auto response = with.complete();
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().message(), "openai: never");
+    EXPECT_EQ(response.error().info().attempts, 0U);
     EXPECT_FALSE(with.stream());
     EXPECT_TRUE(with.http.requests.empty());
     EXPECT_TRUE(with.gate->ends.empty());
@@ -82,15 +82,15 @@ TEST(http_chat_provider_gate, that_refuses_a_second_attempt_leaves_the_word_to_t
                                  .with_retry_after(7s)
                                  .with_hint("wait");
         with.http.reply(429, R"({"error":{"message":"slow down"}})");
-        const auto answer = streamed ? with.stream() : with.complete();
-        ASSERT_FALSE(answer);
-        EXPECT_EQ(answer.error().message(), "openai: rate limited (HTTP 429): slow down");
-        ASSERT_FALSE(answer.error().info().trace.empty());
-        EXPECT_EQ(answer.error().info().trace.back().what, "not tried again: no room");
-        EXPECT_EQ(answer.error().info().retry_after, 7s);
-        EXPECT_EQ(answer.error().info().retryable, false);
-        EXPECT_EQ(answer.error().info().hint, "wait");
-        EXPECT_EQ(answer.error().info().attempts, 1U);
+        const auto response = streamed ? with.stream() : with.complete();
+        ASSERT_FALSE(response);
+        EXPECT_EQ(response.error().message(), "openai: rate limited (HTTP 429): slow down");
+        ASSERT_FALSE(response.error().info().trace.empty());
+        EXPECT_EQ(response.error().info().trace.back().what, "not tried again: no room");
+        EXPECT_EQ(response.error().info().retry_after, 7s);
+        EXPECT_EQ(response.error().info().retryable, false);
+        EXPECT_EQ(response.error().info().hint, "wait");
+        EXPECT_EQ(response.error().info().attempts, 1U);
     }
 }
 
@@ -100,10 +100,10 @@ TEST(http_chat_provider_gate, chooses_when_a_429_is_tried_again) {
     with.http.reply(429, "{}", {{"retry-after", "30"}});
     with.http.reply(200, std::string(ok));
     const auto begin = with.on.loop.now();
-    const auto answer = with.complete();
-    ASSERT_TRUE(answer) << answer.error().message();
+    const auto response = with.complete();
+    ASSERT_TRUE(response) << response.error().message();
     EXPECT_EQ(with.on.loop.now(), begin) << "and not the thirty seconds later";
-    EXPECT_EQ(answer->attempts, 2U);
+    EXPECT_EQ(response->attempts, 2U);
     EXPECT_NE(with.log.text.find("; attempt 2 when the limiter allows it"), std::string::npos);
 }
 
@@ -115,12 +115,12 @@ TEST(http_chat_provider_gate, that_is_left_between_attempts_has_lost_those_befor
     with.http.reply(500, "");
     coro::cancel_source cancel;
     with.cancel_in(10ms, cancel);
-    const auto answer = with.complete(&cancel);
-    ASSERT_FALSE(answer);
-    EXPECT_TRUE(answer.error().is_cancelled());
-    EXPECT_EQ(answer.error().info().attempts, 1U);
-    EXPECT_TRUE(ports::is_unpaid(answer.error())) << "no request is under way";
-    EXPECT_EQ(ports::lost_with(answer.error()).size(), 1U);
+    const auto response = with.complete(&cancel);
+    ASSERT_FALSE(response);
+    EXPECT_TRUE(response.error().is_cancelled());
+    EXPECT_EQ(response.error().info().attempts, 1U);
+    EXPECT_TRUE(ports::is_unpaid(response.error())) << "no request is under way";
+    EXPECT_EQ(ports::lost_with(response.error()).size(), 1U);
 }
 
 TEST(http_chat_provider_gate, gets_back_what_was_never_sent) {
@@ -140,9 +140,9 @@ TEST(http_chat_provider_gate, is_left_when_the_wait_is_cancelled) {
     with.gate->wait = 1h;
     coro::cancel_source cancel;
     with.cancel_in(10ms, cancel);
-    const auto answer = with.complete(&cancel);
-    ASSERT_FALSE(answer);
-    EXPECT_TRUE(answer.error().is_cancelled());
+    const auto response = with.complete(&cancel);
+    ASSERT_FALSE(response);
+    EXPECT_TRUE(response.error().is_cancelled());
     EXPECT_EQ(with.gate->waited, 1);
     EXPECT_EQ(with.gate->given, 0U);
 }
@@ -151,7 +151,7 @@ TEST(http_chat_provider_gate, is_notified_that_a_call_was_cancelled) {
     fixture with;
     with.gated();
     with.http.reply(200, "", as_stream);
-    with.http.answers.back().ends_with = error::cancelled(cancel_reason::user);
+    with.http.responses.back().ends_with = error::cancelled(cancel_reason::user);
     EXPECT_FALSE(with.stream());
     ASSERT_EQ(with.gate->ends.size(), 1U);
     EXPECT_TRUE(with.gate->ends[0].cancelled);

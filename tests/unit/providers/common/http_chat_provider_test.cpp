@@ -41,8 +41,8 @@ TEST(http_chat_provider, what_is_tried_again_and_what_is_not) {
                 with.http.reply(status,
                                 std::string(R"({"error":{"message":"m","code":")") + code + "\"}}");
             }
-            const auto answer = streamed ? with.stream() : with.complete();
-            ASSERT_FALSE(answer);
+            const auto response = streamed ? with.stream() : with.complete();
+            ASSERT_FALSE(response);
             EXPECT_EQ(with.http.requests.size(), requests);
         }
     }
@@ -62,11 +62,11 @@ TEST(http_chat_provider, what_the_connection_does_is_tried_again) {
         for (const bool streamed : {false, true}) {
             fixture with;
             for (int i = 0; i < 3; ++i) with.breaks(code);
-            const auto answer = streamed ? with.stream() : with.complete();
-            ASSERT_FALSE(answer);
+            const auto response = streamed ? with.stream() : with.complete();
+            ASSERT_FALSE(response);
             EXPECT_EQ(with.http.requests.size(), wanted);
-            ASSERT_TRUE(answer.error().info().cause);
-            EXPECT_EQ(answer.error().info().cause->code(), make_error_code(code));
+            ASSERT_TRUE(response.error().info().cause);
+            EXPECT_EQ(response.error().info().cause->code(), make_error_code(code));
         }
     }
 }
@@ -100,8 +100,8 @@ TEST(http_chat_provider, requests_that_cost_nothing_are_reported) {
             with.request.sends = &sends;
             for (int i = 0; i < 3; ++i)
                 with.http.reply(status, R"({"error":{"message":"m","code":"c"}})");
-            const auto answer = streamed ? with.stream() : with.complete();
-            ASSERT_FALSE(answer);
+            const auto response = streamed ? with.stream() : with.complete();
+            ASSERT_FALSE(response);
             EXPECT_EQ(sends.admitted, admitted);
             EXPECT_EQ(sends.unpaid, unpaid);
         }
@@ -114,25 +114,25 @@ TEST(http_chat_provider, a_request_that_was_sent_again_in_vain_may_be_charged_fo
     counted_sends sends;
     with.request.sends = &sends;
     for (int i = 0; i < 3; ++i) with.breaks(http_errc::connect_failed);
-    with.http.answers.front().resent = 1;
-    const auto answer = with.complete();
-    ASSERT_FALSE(answer);
+    with.http.responses.front().resent = 1;
+    const auto response = with.complete();
+    ASSERT_FALSE(response);
     EXPECT_EQ(sends.admitted, 3);
     EXPECT_EQ(sends.unpaid, 2);
-    EXPECT_EQ(ports::lost_with(answer.error()).size(), 1U);
-    EXPECT_EQ(ports::attempts_of(answer.error()), 4U);
+    EXPECT_EQ(ports::lost_with(response.error()).size(), 1U);
+    EXPECT_EQ(ports::attempts_of(response.error()), 4U);
 }
 
 TEST(http_chat_provider, what_the_client_sent_again_counts_among_the_attempts) {
     for (const bool streamed : {false, true}) {
         fixture with;
         with.http.reply(500, "{}");
-        with.http.answers.back().resent = 1;
+        with.http.responses.back().resent = 1;
         with.http.reply(200, std::string(ok));
-        with.http.answers.back().resent = 1;
-        const auto answer = streamed ? with.stream() : with.complete();
-        ASSERT_TRUE(answer) << answer.error().message();
-        EXPECT_EQ(answer->attempts, 4U);
+        with.http.responses.back().resent = 1;
+        const auto response = streamed ? with.stream() : with.complete();
+        ASSERT_TRUE(response) << response.error().message();
+        EXPECT_EQ(response->attempts, 4U);
     }
 }
 
@@ -158,9 +158,9 @@ TEST(http_chat_provider, the_service_decides_by_its_headers) {
 TEST(http_chat_provider, a_wait_that_is_too_long_goes_up_with_the_error) {
     fixture with;
     with.http.reply(429, "{}", {{"retry-after", "3600"}});
-    const auto answer = with.complete();
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().info().retry_after, 1h);
+    const auto response = with.complete();
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().info().retry_after, 1h);
     EXPECT_EQ(with.http.requests.size(), 1U);
 }
 
@@ -169,9 +169,9 @@ TEST(http_chat_provider, no_try_begins_after_the_time_for_all_tries) {
     with.options.retry.total = 20ms;
     with.http.reply(503, "{}", {{"retry-after-ms", "1"}});
     with.http.reply(503, "{}", {{"retry-after-ms", "500"}});
-    const auto answer = with.complete();
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::overloaded));
+    const auto response = with.complete();
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(), make_error_code(llm_errc::overloaded));
     EXPECT_LE(with.http.requests.size(), 2U);
     EXPECT_NE(with.log.text.find("after the time for all attempts"), std::string::npos)
         << with.log.text;
@@ -198,9 +198,9 @@ TEST(http_chat_provider, errors_count_the_requests_that_were_sent) {
     for (const bool streamed : {false, true}) {
         fixture with;
         for (int i = 0; i < 3; ++i) with.http.reply(500, "{}");
-        const auto answer = streamed ? with.stream() : with.complete();
-        ASSERT_FALSE(answer);
-        EXPECT_EQ(answer.error().info().attempts, 3U);
+        const auto response = streamed ? with.stream() : with.complete();
+        ASSERT_FALSE(response);
+        EXPECT_EQ(response.error().info().attempts, 3U);
         fixture wrong;
         wrong.http.reply(400, "{}");
         const auto refused = streamed ? wrong.stream() : wrong.complete();
@@ -217,10 +217,10 @@ TEST(http_chat_provider, attempts_that_may_be_charged_for_go_along) {
     at.http.reply(500, "");
     at.http.reply(429, "");
     at.http.reply(200, std::string(ok));
-    const auto answer = at.complete();
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->attempts, 3U);
-    EXPECT_EQ(answer->lost.size(), 1U) << "the 429 is charged for by nobody";
+    const auto response = at.complete();
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->attempts, 3U);
+    EXPECT_EQ(response->lost.size(), 1U) << "the 429 is charged for by nobody";
 
     fixture failing;
     for (int i = 0; i < 3; ++i) failing.http.reply(500, "");
@@ -244,30 +244,30 @@ TEST(http_chat_provider, a_request_that_was_never_written_costs_nothing) {
     for (const bool streamed : {false, true}) {
         for (const bool sent : {false, true}) {
             fixture at;
-            fake_http::answer cut;
+            fake_http::response cut;
             cut.ends_with = error::cancelled(cancel_reason::deadline);
             cut.sent = sent;
-            at.http.answers.push_back(cut);
-            const auto answer = streamed ? at.stream() : at.complete();
-            ASSERT_FALSE(answer);
-            EXPECT_TRUE(answer.error().is_cancelled());
-            EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::deadline);
-            EXPECT_EQ(answer.error().info().attempts, 1U) << "it counts as a call";
-            EXPECT_EQ(ports::is_unpaid(answer.error()), !sent);
-            EXPECT_TRUE(ports::lost_with(answer.error()).empty());
+            at.http.responses.push_back(cut);
+            const auto response = streamed ? at.stream() : at.complete();
+            ASSERT_FALSE(response);
+            EXPECT_TRUE(response.error().is_cancelled());
+            EXPECT_EQ(response.error().cancelled_because(), cancel_reason::deadline);
+            EXPECT_EQ(response.error().info().attempts, 1U) << "it counts as a call";
+            EXPECT_EQ(ports::is_unpaid(response.error()), !sent);
+            EXPECT_TRUE(ports::lost_with(response.error()).empty());
         }
         // What was sent before it is charged for all the same.
         fixture again;
         again.http.reply(500, "");
-        fake_http::answer cut;
+        fake_http::response cut;
         cut.ends_with = error::cancelled(cancel_reason::deadline);
         cut.sent = false;
-        again.http.answers.push_back(cut);
-        const auto answer = streamed ? again.stream() : again.complete();
-        ASSERT_FALSE(answer);
-        EXPECT_TRUE(ports::is_unpaid(answer.error()));
-        EXPECT_EQ(ports::lost_with(answer.error()).size(), 1U);
-        EXPECT_EQ(answer.error().info().attempts, 2U);
+        again.http.responses.push_back(cut);
+        const auto response = streamed ? again.stream() : again.complete();
+        ASSERT_FALSE(response);
+        EXPECT_TRUE(ports::is_unpaid(response.error()));
+        EXPECT_EQ(ports::lost_with(response.error()).size(), 1U);
+        EXPECT_EQ(response.error().info().attempts, 2U);
     }
 }
 

@@ -11,12 +11,12 @@ using namespace http_chat;
 TEST(http_chat_provider, silence_inside_a_stream_keeps_what_came) {
     fixture with;
     with.breaks(http_errc::idle_timeout, std::string(piece));
-    const auto answer = with.stream();
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::request_timeout));
+    const auto response = with.stream();
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(), make_error_code(llm_errc::request_timeout));
     EXPECT_EQ(with.http.requests.size(), 1U);
     const auto kept =
-        std::dynamic_pointer_cast<const ports::partial_response>(answer.error().info().payload);
+        std::dynamic_pointer_cast<const ports::partial_response>(response.error().info().payload);
     ASSERT_TRUE(kept);
     EXPECT_EQ(kept->so_far.text, "ab");
 }
@@ -26,10 +26,10 @@ TEST(http_chat_provider, a_stream_is_begun_again_after_text_only_where_asked_for
     with.request.scheduling.retry_after_text = true;
     with.breaks(http_errc::connection_reset, std::string(piece));
     with.http.reply(200, std::string(piece) + std::string(last), as_stream);
-    const auto answer = with.stream();
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->text, "ab");
-    EXPECT_EQ(answer->attempts, 2U);
+    const auto response = with.stream();
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "ab");
+    EXPECT_EQ(response->attempts, 2U);
     EXPECT_EQ(with.handed_out, "abab"); // twice: that is what was asked for
 }
 
@@ -44,10 +44,10 @@ TEST(http_chat_provider, the_receiver_ends_a_stream_for_good_whatever_its_error_
             ++calls;
             return error(make_error_code(llm_errc::overloaded), "enough").with_retryable(true);
         };
-        const auto answer =
+        const auto response =
             with.on.run(with.provider().stream(with.request, sink, with.on.context()));
-        ASSERT_FALSE(answer);
-        EXPECT_EQ(answer.error().message(), "enough");
+        ASSERT_FALSE(response);
+        EXPECT_EQ(response.error().message(), "enough");
         EXPECT_EQ(calls, 1);
         EXPECT_EQ(with.http.requests.size(), 1U);
     }
@@ -59,10 +59,10 @@ TEST(http_chat_provider, an_endless_stream_is_bounded) {
     std::string body;
     while (body.size() < 2'000) body += piece;
     with.http.reply(200, body, as_stream);
-    with.http.answers.back().piece = 64;
-    const auto answer = with.stream();
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::protocol));
+    with.http.responses.back().piece = 64;
+    const auto response = with.stream();
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(), make_error_code(llm_errc::protocol));
 }
 
 TEST(http_chat_provider, a_stream_that_is_begun_again_has_lost_what_came) {
@@ -70,10 +70,10 @@ TEST(http_chat_provider, a_stream_that_is_begun_again_has_lost_what_came) {
     at.request.scheduling.retry_after_text = true;
     at.breaks(http_errc::connection_reset, std::string(piece));
     at.http.reply(200, std::string(last), as_stream);
-    const auto answer = at.stream();
-    ASSERT_TRUE(answer) << answer.error().message();
-    ASSERT_EQ(answer->lost.size(), 1U);
-    EXPECT_EQ(answer->lost[0].received, 2U);
+    const auto response = at.stream();
+    ASSERT_TRUE(response) << response.error().message();
+    ASSERT_EQ(response->lost.size(), 1U);
+    EXPECT_EQ(response->lost[0].received, 2U);
 }
 
 } // namespace

@@ -146,7 +146,7 @@ struct fixture {
     }
     void breaks(http_errc code, std::string body = {}) {
         http.reply(200, std::move(body), as_stream);
-        http.answers.back().ends_with = error(make_error_code(code), "broke");
+        http.responses.back().ends_with = error(make_error_code(code), "broke");
     }
 };
 

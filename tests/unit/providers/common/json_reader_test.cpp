@@ -7,7 +7,7 @@
 namespace heddle::testing {
 namespace {
 
-TEST(json_reader, big_answers_do_not_make_the_next_ones_dearer) {
+TEST(json_reader, big_responses_do_not_make_the_next_ones_dearer) {
     providers::json_reader reader({"test", nullptr});
     std::string big = "[";
     for (int i = 0; i < 2000; ++i) big += "{\"a\":[1,2,\"text of some length\"]},";

@@ -83,7 +83,7 @@ struct stand {
         };
         result<ports::chat_response> ended = co_await all->port->stream(
             all->request, std::move(sink), all->on.context(&all->cancel));
-        all->answer.emplace(std::move(ended));
+        all->response.emplace(std::move(ended));
     }
     void begin() {
         coro::spawn(on.loop, run(this), [](std::exception_ptr) {});
@@ -101,7 +101,7 @@ struct stand {
     coro::cancel_source cancel;
     full_buffer buffer;
     ports::chat_request request = user_request("x");
-    std::optional<result<ports::chat_response>> answer;
+    std::optional<result<ports::chat_response>> response;
     loopback::server server;
     std::shared_ptr<ports::http_port> http;
     std::unique_ptr<ports::llm_port> port;
@@ -113,20 +113,20 @@ TEST(stream_back_pressure, reaches_the_service_and_loses_nothing) {
     ASSERT_TRUE(with.wait_for([&] { return !with.buffer.open(); }));
     const auto longer_than_idle = coro::clock::now() + 900ms;
     ASSERT_TRUE(with.wait_for([&] { return coro::clock::now() > longer_than_idle; }));
-    EXPECT_FALSE(with.answer);
+    EXPECT_FALSE(with.response);
     EXPECT_LE(with.buffer.size(), 128U * 1024U); // one read above the mark at most
     EXPECT_LT(with.sent, pieces / 2);
     std::string text;
     ASSERT_TRUE(with.wait_for([&] {
-        if (!with.buffer.open() || with.answer) text += with.buffer.take();
-        return with.answer.has_value();
+        if (!with.buffer.open() || with.response) text += with.buffer.take();
+        return with.response.has_value();
     }));
-    ASSERT_TRUE(*with.answer) << with.answer->error().message();
+    ASSERT_TRUE(*with.response) << with.response->error().message();
     text += with.buffer.take();
     std::string wanted;
     for (int i = 0; i < pieces; ++i) wanted += text_of(i);
     EXPECT_TRUE(text == wanted) << text.size();
-    EXPECT_TRUE((*with.answer)->text == wanted);
+    EXPECT_TRUE((*with.response)->text == wanted);
 }
 
 TEST(stream_back_pressure, ends_with_cancellation) {
@@ -134,9 +134,9 @@ TEST(stream_back_pressure, ends_with_cancellation) {
     with.begin();
     ASSERT_TRUE(with.wait_for([&] { return !with.buffer.open(); }));
     with.cancel.request(cancel_reason::user);
-    ASSERT_TRUE(with.wait_for([&] { return with.answer.has_value(); }));
-    ASSERT_FALSE(*with.answer);
-    EXPECT_EQ(with.answer->error().cancelled_because(), cancel_reason::user);
+    ASSERT_TRUE(with.wait_for([&] { return with.response.has_value(); }));
+    ASSERT_FALSE(*with.response);
+    EXPECT_EQ(with.response->error().cancelled_because(), cancel_reason::user);
     EXPECT_EQ(with.http->counters().open_connections, 0U);
 }
 

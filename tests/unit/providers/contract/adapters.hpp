@@ -26,7 +26,7 @@ public:
 
 /// What a service's format cannot say.
 struct adapter_traits {
-    bool gives_ids = true;          ///< answers have an id
+    bool gives_ids = true;          ///< responses have an id
     bool tells_quota = true;        ///< a limit that does not pass differs from one that does
     bool tells_refusals = true;     ///< a refusal is distinguished from a response
     bool filter_is_refusal = false; ///< a filter's end reads as a refusal

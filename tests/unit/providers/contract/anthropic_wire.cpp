@@ -12,7 +12,7 @@ namespace {
 
 using ports::chat_request;
 using ports::chat_role;
-using providers::answer_mode;
+using providers::response_mode;
 using providers::anthropic::api_version;
 
 providers::anthropic::options options_for(api_version version) {
@@ -44,8 +44,8 @@ void add_tool_cases(std::map<std::string, wire_case>& by_name) {
     by_name["two-tools-roundtrip.1"].request = two;
     by_name["two-tools-roundtrip.2"].request = with_results(
         two, {weather_call("call_a"), time_call("call_b")}, {R"({"ok":true})", R"({"ok":true})"});
-    by_name["stream-tool"] = {two, answer_mode::stream};
-    by_name["stream-text-and-tool"] = {with_tools(ask("canon:texttool")), answer_mode::stream};
+    by_name["stream-tool"] = {two, response_mode::stream};
+    by_name["stream-text-and-tool"] = {with_tools(ask("canon:texttool")), response_mode::stream};
 }
 
 std::map<std::string, wire_case> cases() {
@@ -55,7 +55,7 @@ std::map<std::string, wire_case> cases() {
     chat_request again = ask("canon:once529");
     again.max_output_tokens = 16;
     by_name["retry-529.1"].request = again;
-    by_name["retry-529.2"] = {again, answer_mode::whole, false, 2};
+    by_name["retry-529.2"] = {again, response_mode::whole, false, 2};
     by_name["system"].request = with_system(ask("canon:plain"));
     by_name["system-blocks-cache"].request = with_system(ask("canon:plain"));
     by_name["system-blocks-cache"].request.messages.front().cache_up_to_here = true;
@@ -67,9 +67,9 @@ std::map<std::string, wire_case> cases() {
     chat_request& settings = by_name["params"].request = ask("canon:plain");
     settings.stop = {"END"};
     settings.extra = {{"metadata", R"({"user_id":"u-1"})"}};
-    by_name["stream"] = {ask("canon:plain"), answer_mode::stream};
-    by_name["stream-cut"] = {ask("canon:disconnect"), answer_mode::stream};
-    by_name["stream-helper"] = {ask("canon:unicode"), answer_mode::stream};
+    by_name["stream"] = {ask("canon:plain"), response_mode::stream};
+    by_name["stream-cut"] = {ask("canon:disconnect"), response_mode::stream};
+    by_name["stream-helper"] = {ask("canon:unicode"), response_mode::stream};
     add_tool_cases(by_name);
     return by_name;
 }
@@ -101,7 +101,7 @@ wire_adapter for_version(api_version version) {
 wire_adapter anthropic_wire() {
     wire_adapter adapter = for_version(api_version::v2026_10_21);
     adapter.name = "anthropic";
-    adapter.requests = adapter.answers = "anthropic";
+    adapter.requests = adapter.responses = "anthropic";
     chat_request effort = ask("canon:plain");
     effort.model = "claude-opus-5-5";
     effort.reasoning_effort = "low";
@@ -113,7 +113,7 @@ wire_adapter anthropic_2023_wire() {
     wire_adapter adapter = for_version(api_version::v2023_06_01);
     adapter.name = "anthropic_2023";
     adapter.requests = "anthropic-2023-06-01";
-    adapter.answers = "anthropic"; // the answers have not changed
+    adapter.responses = "anthropic"; // the responses have not changed
     chat_request& settings = adapter.cases["params"].request;
     settings.temperature = 0.2;
     settings.extra.push_back({"top_k", "40"});

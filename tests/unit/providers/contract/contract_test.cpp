@@ -59,15 +59,15 @@ private:
 TEST_P(contract, plain_question_gets_its_answer) {
     start(
         R"json({"rules":[{"match":"capital of (\\w+)","template":"Paris is in {{1}}. \"ż\" \u0001\n"}]})json");
-    const auto answer = complete(user_request("the capital of France?", "m-1"));
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->text, "Paris is in France. \"ż\" \x01\n");
-    EXPECT_EQ(answer->model, "m-1");
-    EXPECT_EQ(answer->finish, finish_reason::stop);
-    EXPECT_EQ(answer->attempts, 1U);
-    ASSERT_TRUE(answer->usage);
-    EXPECT_EQ(answer->usage->input, 6);
-    EXPECT_EQ(answer->id.empty(), !traits().gives_ids);
+    const auto response = complete(user_request("the capital of France?", "m-1"));
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "Paris is in France. \"ż\" \x01\n");
+    EXPECT_EQ(response->model, "m-1");
+    EXPECT_EQ(response->finish, finish_reason::stop);
+    EXPECT_EQ(response->attempts, 1U);
+    ASSERT_TRUE(response->usage);
+    EXPECT_EQ(response->usage->input, 6);
+    EXPECT_EQ(response->id.empty(), !traits().gives_ids);
 }
 
 TEST_P(contract, system_text_and_earlier_turns_reach_the_model) {
@@ -77,12 +77,12 @@ TEST_P(contract, system_text_and_earlier_turns_reach_the_model) {
     request.messages.insert(request.messages.begin(), {chat_role::system, "Be terse.", {}, {}, {}});
     request.messages.push_back({chat_role::assistant, "Hello Ada.", {}, {}, {}});
     request.messages.push_back({chat_role::user, "who am I?", {}, {}, {}});
-    const auto answer = complete(request);
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->text, "Ada");
+    const auto response = complete(request);
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "Ada");
 }
 
-TEST_P(contract, answers_by_schema_are_json) {
+TEST_P(contract, responses_by_schema_are_json) {
     start(
         R"json({"rules":[{"match":"(\\w+), (\\d+)","json":{"name":"{{1}}","age":"{{2}}"}}]})json");
     chat_request request = user_request("Ada, 36");
@@ -91,9 +91,9 @@ TEST_P(contract, answers_by_schema_are_json) {
         R"json({"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},
                           "required":["name","age"],"additionalProperties":false})json",
         true};
-    const auto answer = complete(request);
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(json::parse(answer->text), (json::value{{"name", "Ada"}, {"age", 36}}));
+    const auto response = complete(request);
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(json::parse(response->text), (json::value{{"name", "Ada"}, {"age", 36}}));
 }
 
 TEST_P(contract, tools_are_called_and_their_results_go_back) {
@@ -114,9 +114,9 @@ TEST_P(contract, tools_are_called_and_their_results_go_back) {
     for (const auto& call : called->tool_calls) {
         request.messages.push_back({chat_role::tool, "18 degrees", {}, call.id, call.name});
     }
-    const auto answer = complete(request);
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->text, "It is 18.");
+    const auto response = complete(request);
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "It is 18.");
 }
 
 TEST_P(contract, ends_and_refusals_are_reported) {
@@ -164,14 +164,15 @@ TEST_P(contract, errors_have_their_kind_and_whether_they_pass) {
           {"529", llm_errc::overloaded, true}}) {
         SCOPED_TRACE(prompt);
         if (kind == llm_errc::quota && !traits().tells_quota) continue;
-        const auto answer = complete(user_request(prompt));
-        ASSERT_FALSE(answer);
-        EXPECT_EQ(answer.error().code(), make_error_code(kind)) << answer.error().message();
-        EXPECT_EQ(answer.error().info().retryable, retryable);
-        EXPECT_EQ(answer.error().info().origin, error_origin::server);
-        EXPECT_TRUE(answer.error().message().starts_with("model: ")) << answer.error().message();
+        const auto response = complete(user_request(prompt));
+        ASSERT_FALSE(response);
+        EXPECT_EQ(response.error().code(), make_error_code(kind)) << response.error().message();
+        EXPECT_EQ(response.error().info().retryable, retryable);
+        EXPECT_EQ(response.error().info().origin, error_origin::server);
+        EXPECT_TRUE(response.error().message().starts_with("model: "))
+            << response.error().message();
         if (kind == llm_errc::rate_limit) {
-            EXPECT_EQ(answer.error().info().retry_after, 1500ms);
+            EXPECT_EQ(response.error().info().retry_after, 1500ms);
         }
     }
     const auto unmatched = complete(user_request("something else"));
@@ -187,9 +188,9 @@ TEST_P(contract, passing_errors_are_retried_and_lasting_ones_not) {
         {"match":"never","text":"ok","error":{"status":400,"times":1}},
         {"match":"quota","text":"ok","error":{"status":429,"code":"insufficient_quota","times":1}}]})json",
           2);
-    const auto answer = complete(user_request("twice"));
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->attempts, 3U);
+    const auto response = complete(user_request("twice"));
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->attempts, 3U);
     EXPECT_FALSE(complete(user_request("never")));
     EXPECT_EQ(complete(user_request("never"))->attempts, 1U);
     if (traits().tells_quota) {
@@ -218,9 +219,9 @@ TEST_P(contract, a_crowded_service_is_asked_again_whole_and_streamed) {
 TEST_P(contract, retries_keep_to_the_deadline) {
     start(R"json({"default":{"error":{"status":429,"retry_after":1000}}})json", 3);
     const coro::deadline until(clock::now() + hang_guard::far_beyond);
-    const auto answer = complete(user_request("x"), nullptr, until);
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(),
+    const auto response = complete(user_request("x"), nullptr, until);
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(),
               make_error_code(llm_errc::rate_limit)); // reported at once, not after the wait
 }
 
@@ -228,27 +229,27 @@ TEST_P(contract, cancellation_ends_a_call_in_its_delay) {
     start(R"json({"default":{"text":"late","delay_ms":600000}})json");
     coro::cancel_source cancel;
     const cancel_later later(run->on, cancel, 20ms);
-    const auto answer = complete(user_request("x"), &cancel);
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::user);
+    const auto response = complete(user_request("x"), &cancel);
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().cancelled_because(), cancel_reason::user);
 }
 
 TEST_P(contract, cancellation_ends_the_wait_for_a_retry) {
     start(R"json({"default":{"error":{"status":429,"retry_after":60}}})json", 3);
     coro::cancel_source cancel;
     const cancel_later later(run->on, cancel, 20ms);
-    const auto answer = complete(user_request("x"), &cancel);
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::user);
+    const auto response = complete(user_request("x"), &cancel);
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().cancelled_because(), cancel_reason::user);
 }
 
 TEST_P(contract, cancelled_before_it_begins) {
     start(R"json({"default":{"text":"x"}})json");
     coro::cancel_source cancel;
     cancel.request(cancel_reason::sibling);
-    const auto answer = complete(user_request("x"), &cancel);
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::sibling);
+    const auto response = complete(user_request("x"), &cancel);
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().cancelled_because(), cancel_reason::sibling);
     const auto late = complete(user_request("x"), nullptr, coro::deadline(clock::now() - 1ms));
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().cancelled_because(), cancel_reason::deadline);
@@ -256,26 +257,26 @@ TEST_P(contract, cancelled_before_it_begins) {
 
 TEST_P(contract, deadline_ends_a_slow_call) {
     start(R"json({"default":{"text":"late","delay_ms":600000}})json");
-    const auto answer = complete(user_request("x"), nullptr, coro::deadline(clock::now() + 30ms));
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::deadline);
+    const auto response = complete(user_request("x"), nullptr, coro::deadline(clock::now() + 30ms));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().cancelled_because(), cancel_reason::deadline);
 }
 
-TEST_P(contract, streamed_pieces_join_to_the_answer) {
+TEST_P(contract, streamed_pieces_join_to_the_response) {
     start(
         R"json({"default":{"text":"The loom holds the warp threads under tension, and the weft — 日本語 — goes through.",
         "piece_ms":2}})json");
     std::string joined;
     int pieces = 0;
-    const auto answer = stream(user_request("x"), [&](std::string_view text) -> result<void> {
+    const auto response = stream(user_request("x"), [&](std::string_view text) -> result<void> {
         joined += text;
         ++pieces;
         return {};
     });
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(joined, answer->text);
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(joined, response->text);
     EXPECT_GT(pieces, 3);
-    EXPECT_TRUE(answer->usage);
+    EXPECT_TRUE(response->usage);
 }
 
 TEST_P(contract, streams_carry_calls_refusals_and_errors_too) {
@@ -307,13 +308,13 @@ TEST_P(contract, the_receiver_of_a_stream_can_end_it) {
         R"json({"default":{"text":"one two three four five six seven eight nine ten","piece_ms":1}})json",
         3);
     int pieces = 0;
-    const auto answer = stream(user_request("x"), [&](std::string_view) -> result<void> {
+    const auto response = stream(user_request("x"), [&](std::string_view) -> result<void> {
         ++pieces;
         return error(errc::limit_exceeded, "enough");
     });
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), make_error_code(errc::limit_exceeded));
-    EXPECT_EQ(answer.error().message(), "enough");
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(), make_error_code(errc::limit_exceeded));
+    EXPECT_EQ(response.error().message(), "enough");
     EXPECT_EQ(pieces, 1); // and no second try
 }
 
@@ -321,61 +322,61 @@ TEST_P(contract, cancellation_ends_a_stream_between_its_pieces) {
     start(
         R"json({"default":{"text":"one two three four five six seven eight nine ten","piece_ms":30000}})json");
     coro::cancel_source cancel;
-    const auto answer = stream(
+    const auto response = stream(
         user_request("x"),
         [&](std::string_view) -> result<void> {
             cancel.request(cancel_reason::user);
             return {};
         },
         &cancel);
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::user);
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().cancelled_because(), cancel_reason::user);
 }
 
 INSTANTIATE_TEST_SUITE_P(providers, contract, ::testing::ValuesIn(all_adapters()),
                          [](const auto& one) { return one.param.name; });
 
 /// The ways to the same rules differ in nothing that a caller sees, where the format can say all.
-TEST(contract_of_the_front_ends, answers_are_identical) {
+TEST(contract_of_the_front_ends, responses_are_identical) {
     constexpr std::string_view rules = R"json({"seed":9,"rules":[
         {"match":"(?s)^sum (?P<text>.*)$","json":{"n":"{{words}}","all":"{{all:\\w+}}","h":"{{hash}}"}},
         {"match":"chance","text":"lucky","error":{"status":500,"message":"unlucky","probability":0.5}},
         {"match":"call","text":"ok","tool_calls":[{"name":"f","arguments":{"p":"{{user}}"}}]},
         {"match":"wait","text":"w","error":{"status":429,"code":"c","type":"t","retry_after":2}}]})json";
-    const auto describe = [](const result<chat_response>& answer) {
-        if (!answer) {
-            const auto& info = answer.error().info();
-            return answer.error().message() + "|" + info.code.message() + "|" +
+    const auto describe = [](const result<chat_response>& response) {
+        if (!response) {
+            const auto& info = response.error().info();
+            return response.error().message() + "|" + info.code.message() + "|" +
                    std::to_string(info.retry_after.value_or(0ms).count()) +
                    (info.retryable.value_or(false) ? "r" : "");
         }
-        std::string text =
-            answer->id + "|" + answer->model + "|" + answer->text + "|" + answer->refusal + "|";
-        for (const auto& call : answer->tool_calls)
+        std::string text = response->id + "|" + response->model + "|" + response->text + "|" +
+                           response->refusal + "|";
+        for (const auto& call : response->tool_calls)
             text += call.id + call.name + call.arguments_json;
-        text += std::string(to_string(answer->finish)) + std::to_string(answer->usage->input) +
-                "," + std::to_string(answer->usage->output);
+        text += std::string(to_string(response->finish)) + std::to_string(response->usage->input) +
+                "," + std::to_string(response->usage->output);
         return text;
     };
     std::vector<std::vector<std::string>> seen;
     for (const adapter& one : all_adapters()) {
         if (!one.traits.keeps_everything) continue;
         auto run = one.start(rules, 0);
-        auto& answers = seen.emplace_back();
+        auto& responses = seen.emplace_back();
         for (int round = 0; round < 20; ++round) {
             for (const char* prompt :
                  {"sum a b \"c\"\nd\te", "chance", "call żółw", "wait", "none of them"}) {
                 const chat_request request = user_request(prompt);
-                answers.push_back(
+                responses.push_back(
                     describe(run->on.run(run->port().complete(request, run->on.context()))));
                 std::string pieces;
                 const ports::chat_delta_sink sink = [&](std::string_view text) -> result<void> {
                     pieces += text; // where it is cut may differ: what could begin a key waits
                     return {};
                 };
-                answers.push_back(
+                responses.push_back(
                     describe(run->on.run(run->port().stream(request, sink, run->on.context()))));
-                answers.push_back(pieces);
+                responses.push_back(pieces);
             }
         }
         run->finish();

@@ -11,7 +11,7 @@ namespace {
 
 using ports::chat_request;
 using ports::chat_role;
-using providers::answer_mode;
+using providers::response_mode;
 
 providers::gemini::options wire_options() {
     providers::gemini::options options;
@@ -24,7 +24,7 @@ chat_request ask(std::string text) { return user_request(std::move(text), "gemin
 
 void add_tool_cases(std::map<std::string, wire_case>& by_name) {
     const chat_request one = with_tools(ask("canon:tool1"));
-    by_name["stream-tool"] = {one, answer_mode::stream};
+    by_name["stream-tool"] = {one, response_mode::stream};
     chat_request chosen = one;
     chosen.tool_choice = "auto";
     by_name["tool-roundtrip.1"].request = chosen;
@@ -60,7 +60,7 @@ std::map<std::string, wire_case> cases() {
     settings.extra = {{"top_k", "40"}};
     by_name["thinking"].request = ask("canon:plain");
     by_name["thinking"].request.reasoning_tokens = 0;
-    by_name["stream"] = {ask("canon:plain"), answer_mode::stream};
+    by_name["stream"] = {ask("canon:plain"), response_mode::stream};
     add_tool_cases(by_name);
     return by_name;
 }
@@ -70,7 +70,7 @@ std::map<std::string, wire_case> cases() {
 wire_adapter gemini_wire() {
     wire_adapter adapter;
     adapter.name = "gemini";
-    adapter.requests = adapter.answers = "gemini";
+    adapter.requests = adapter.responses = "gemini";
     adapter.origin = "https://generativelanguage.googleapis.com";
     adapter.make_provider = [](ports::http_port& http, log_port& log, std::string_view) {
         return providers::make_gemini_provider(http, wire_options(), log).value();

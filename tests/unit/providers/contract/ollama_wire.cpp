@@ -11,7 +11,7 @@ namespace {
 
 using ports::chat_request;
 using ports::chat_role;
-using providers::answer_mode;
+using providers::response_mode;
 
 providers::ollama::options wire_options() {
     providers::ollama::options options;
@@ -24,7 +24,7 @@ chat_request ask(std::string text) { return user_request(std::move(text), "llama
 std::map<std::string, wire_case> cases() {
     std::map<std::string, wire_case> by_name;
     by_name["chat-plain"].request = ask("canon:plain");
-    by_name["chat-stream"] = {ask("canon:plain"), answer_mode::stream};
+    by_name["chat-stream"] = {ask("canon:plain"), response_mode::stream};
     by_name["chat-json-mode"].request = ask("canon:schema");
     by_name["chat-json-mode"].request.format.type = ports::response_format::kind::json_object;
     by_name["chat-json-schema"].request = with_schema(ask("canon:schema"));
@@ -55,7 +55,7 @@ std::map<std::string, wire_case> cases() {
 wire_adapter ollama_wire() {
     wire_adapter adapter;
     adapter.name = "ollama";
-    adapter.requests = adapter.answers = "ollama";
+    adapter.requests = adapter.responses = "ollama";
     adapter.origin = "http://127.0.0.1:11434";
     adapter.make_provider = [](ports::http_port& http, log_port& log, std::string_view) {
         return providers::make_ollama_provider(http, wire_options(), log).value();

@@ -13,7 +13,7 @@ namespace {
 
 using ports::chat_request;
 using ports::chat_role;
-using providers::answer_mode;
+using providers::response_mode;
 
 /// The recorded streams of these cases do not ask for the usage.
 bool asks_for_usage(std::string_view case_name) {
@@ -41,9 +41,9 @@ void add_tool_cases(std::map<std::string, wire_case>& by_name) {
     by_name["two-tools-roundtrip.1"].request.parallel_tool_calls = true;
     by_name["two-tools-roundtrip.2"].request = with_results(
         two, {weather_call("call_a"), time_call("call_b")}, {R"({"ok":true})", R"({"ok":true})"});
-    by_name["stream-tool"] = {two, answer_mode::stream};
+    by_name["stream-tool"] = {two, response_mode::stream};
     by_name["stream-text-and-tool"] = {with_tools(user_request("canon:texttool")),
-                                       answer_mode::stream};
+                                       response_mode::stream};
 }
 
 std::map<std::string, wire_case> cases() {
@@ -52,7 +52,7 @@ std::map<std::string, wire_case> cases() {
     by_name["finish-content-filter"].request = user_request("canon:filter");
     by_name["finish-length"].request = user_request("canon:length");
     by_name["retry-after-429.1"].request = user_request("canon:once429");
-    by_name["retry-after-429.2"] = {user_request("canon:once429"), answer_mode::whole, false, 2};
+    by_name["retry-after-429.2"] = {user_request("canon:once429"), response_mode::whole, false, 2};
     by_name["models-list"].ping = true;
     by_name["system"].request = with_system(user_request("canon:plain"));
     chat_request turns = with_system(user_request("My name is Ada."));
@@ -71,9 +71,9 @@ std::map<std::string, wire_case> cases() {
     settings.extra = {{"n", "1"}, {"user", "\"u-1\""}};
     by_name["reasoning-effort"].request = user_request("canon:plain", "gpt-5-mini");
     by_name["reasoning-effort"].request.reasoning_effort = "low";
-    by_name["stream"] = {user_request("canon:plain"), answer_mode::stream};
-    by_name["stream-cut"] = {user_request("canon:disconnect"), answer_mode::stream};
-    by_name["stream-unicode"] = {user_request("canon:unicode"), answer_mode::stream};
+    by_name["stream"] = {user_request("canon:plain"), response_mode::stream};
+    by_name["stream-cut"] = {user_request("canon:disconnect"), response_mode::stream};
+    by_name["stream-unicode"] = {user_request("canon:unicode"), response_mode::stream};
     add_tool_cases(by_name);
     return by_name;
 }
@@ -83,7 +83,7 @@ std::map<std::string, wire_case> cases() {
 wire_adapter openai_chat_wire() {
     wire_adapter adapter;
     adapter.name = "openai_chat";
-    adapter.requests = adapter.answers = "openai-chat";
+    adapter.requests = adapter.responses = "openai-chat";
     adapter.origin = "https://api.openai.com";
     adapter.make_provider = [](ports::http_port& http, log_port& log, std::string_view case_name) {
         return providers::make_openai_provider(http, options_for(case_name), log).value();

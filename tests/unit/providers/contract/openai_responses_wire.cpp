@@ -11,7 +11,7 @@ namespace {
 
 using ports::chat_request;
 using ports::chat_role;
-using providers::answer_mode;
+using providers::response_mode;
 
 providers::responses::options options_for(std::string_view case_name) {
     providers::responses::options options;
@@ -27,7 +27,7 @@ std::map<std::string, wire_case> cases() {
     by_name["plain"].request = user_request("canon:plain");
     by_name["finish-length"].request = user_request("canon:length");
     by_name["json-schema"].request = with_schema(user_request("canon:schema"));
-    by_name["stream"] = {user_request("canon:plain"), answer_mode::stream};
+    by_name["stream"] = {user_request("canon:plain"), response_mode::stream};
     by_name["previous-response"].request = user_request("canon:plain");
     by_name["previous-response"].request.extra = {
         {"previous_response_id", "\"resp_0123456789abcdef\""}};
@@ -43,11 +43,11 @@ std::map<std::string, wire_case> cases() {
     turns.messages.push_back({chat_role::user, "canon:multi", {}, {}, {}});
 
     const chat_request tools = with_tools(user_request("canon:tool1"));
-    by_name["stream-tool"] = {tools, answer_mode::stream};
+    by_name["stream-tool"] = {tools, response_mode::stream};
     by_name["tool-roundtrip.1"].request = tools;
     by_name["tool-roundtrip.1"].request.tool_choice = "auto";
     ports::tool_call call = weather_call("call_abc123");
-    call.signature = "fc-PayFJrrodMvovHlw"; // the id of the item, as the answer had it
+    call.signature = "fc-PayFJrrodMvovHlw"; // the id of the item, as the response had it
     by_name["tool-roundtrip.2"].request =
         with_results(tools, {std::move(call)}, {R"({"temp":18,"unit":"celsius"})"});
     return by_name;
@@ -58,7 +58,7 @@ std::map<std::string, wire_case> cases() {
 wire_adapter openai_responses_wire() {
     wire_adapter adapter;
     adapter.name = "openai_responses";
-    adapter.requests = adapter.answers = "openai-responses";
+    adapter.requests = adapter.responses = "openai-responses";
     adapter.origin = "https://api.openai.com";
     adapter.make_provider = [](ports::http_port& http, log_port& log, std::string_view case_name) {
         return providers::make_responses_provider(http, options_for(case_name), log).value();

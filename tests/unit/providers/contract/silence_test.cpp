@@ -50,13 +50,14 @@ TEST(silence_in_a_stream, ends_it_by_the_idle_limit_and_keeps_the_text) {
         return {};
     };
     const ports::chat_request request = user_request("x");
-    const auto answer = on.run((*port)->stream(request, sink, on.context()));
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), make_error_code(ports::llm_errc::request_timeout));
-    ASSERT_TRUE(answer.error().info().cause);
-    EXPECT_EQ(answer.error().info().cause->code(), make_error_code(ports::http_errc::idle_timeout));
+    const auto response = on.run((*port)->stream(request, sink, on.context()));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(), make_error_code(ports::llm_errc::request_timeout));
+    ASSERT_TRUE(response.error().info().cause);
+    EXPECT_EQ(response.error().info().cause->code(),
+              make_error_code(ports::http_errc::idle_timeout));
     const auto kept =
-        std::dynamic_pointer_cast<const ports::partial_response>(answer.error().info().payload);
+        std::dynamic_pointer_cast<const ports::partial_response>(response.error().info().payload);
     ASSERT_TRUE(kept);
     EXPECT_FALSE(handed_out.empty());
     EXPECT_EQ(kept->so_far.text, handed_out);

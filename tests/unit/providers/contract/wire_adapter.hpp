@@ -19,17 +19,17 @@ namespace heddle::testing {
 /// The neutral request that a recorded one must come from.
 struct wire_case {
     ports::chat_request request;
-    providers::answer_mode mode = providers::answer_mode::whole;
+    providers::response_mode mode = providers::response_mode::whole;
     bool ping = false;         ///< the list of models, not a chat
     std::uint32_t attempt = 1; ///< 2: as it is sent again after a failure
 };
 
 /// One codec with the folders of tests/data/wire that it is held to.
 struct wire_adapter {
-    std::string name;     ///< in the names of the tests: letters, digits, _
-    std::string requests; ///< folder with request/*.json
-    std::string answers;  ///< folder with response-doc and response-mock; empty: none
-    std::string origin;   ///< where requests go, as http_origin::name
+    std::string name;      ///< in the names of the tests: letters, digits, _
+    std::string requests;  ///< folder with request/*.json
+    std::string responses; ///< folder with response-doc and response-mock; empty: none
+    std::string origin;    ///< where requests go, as http_origin::name
     /// A provider as a program makes it, with wire_key, no retry but one, for this case.
     std::function<std::unique_ptr<providers::http_chat_provider>(
         ports::http_port& http, log_port& log, std::string_view case_name)>
@@ -39,7 +39,7 @@ struct wire_adapter {
     std::map<std::string, wire_case> cases; ///< by the name of the file, without .json
     /// Recorded requests without a neutral request, and why.
     std::map<std::string, std::string> left_out;
-    /// What the service calls the ends of an answer, where it is not our own word.
+    /// What the service calls the ends of a response, where it is not our own word.
     std::map<std::string, ports::finish_reason> stops;
     /// The index counts output without reasoning; token_usage counts it with it.
     bool reasoning_beside_output = false;
@@ -67,7 +67,7 @@ inline constexpr std::string_view wire_key = "sk-wire-0123456789abcdefghijkl";
 [[nodiscard]] ports::chat_request with_tools(ports::chat_request request);
 /// Puts "You are a terse assistant." first.
 [[nodiscard]] ports::chat_request with_system(ports::chat_request request);
-/// Asks for an answer by person_schema().
+/// Asks for a response by person_schema().
 [[nodiscard]] ports::chat_request with_schema(ports::chat_request request);
 [[nodiscard]] ports::tool_call weather_call(std::string id);
 [[nodiscard]] ports::tool_call time_call(std::string id);

@@ -34,19 +34,19 @@ const std::map<std::string, std::set<llm_errc>>& error_names() {
     return names;
 }
 
-void expect_calls(const json::array& wanted, const chat_response& answer) {
-    ASSERT_EQ(answer.tool_calls.size(), wanted.size());
+void expect_calls(const json::array& wanted, const chat_response& response) {
+    ASSERT_EQ(response.tool_calls.size(), wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const json::object& call = wanted[i].as_object();
-        EXPECT_EQ(answer.tool_calls[i].name, call.at("name").as_string());
-        EXPECT_EQ(json::parse(answer.tool_calls[i].arguments_json), call.at("arguments"));
+        EXPECT_EQ(response.tool_calls[i].name, call.at("name").as_string());
+        EXPECT_EQ(json::parse(response.tool_calls[i].arguments_json), call.at("arguments"));
         // Where the service sends no id, the codec makes one that distinguishes the calls.
-        EXPECT_FALSE(answer.tool_calls[i].id.empty());
+        EXPECT_FALSE(response.tool_calls[i].id.empty());
         if (const auto* id = call.if_contains("id")) {
-            EXPECT_EQ(answer.tool_calls[i].id, id->as_string());
+            EXPECT_EQ(response.tool_calls[i].id, id->as_string());
         }
         for (std::size_t j = 0; j < i; ++j) {
-            EXPECT_NE(answer.tool_calls[i].id, answer.tool_calls[j].id);
+            EXPECT_NE(response.tool_calls[i].id, response.tool_calls[j].id);
         }
     }
 }
@@ -76,25 +76,25 @@ void expect_error(const json::object& expect, const result<chat_response>& read)
 }
 
 void expect_stop(const wire_adapter& adapter, const std::string& wanted,
-                 const chat_response& answer) {
+                 const chat_response& response) {
     const auto other = adapter.stops.find(wanted);
     const std::string ours =
         other == adapter.stops.end() ? wanted : std::string(to_string(other->second));
     // Services that have no word for it say "stop" when tools are called.
-    const bool calls = ours == "stop" && !answer.tool_calls.empty();
-    EXPECT_EQ(to_string(answer.finish), calls ? "tool_calls" : ours);
+    const bool calls = ours == "stop" && !response.tool_calls.empty();
+    EXPECT_EQ(to_string(response.finish), calls ? "tool_calls" : ours);
 }
 
 void expect_usage(const wire_adapter& adapter, const json::object& wanted,
-                  const chat_response& answer) {
-    ASSERT_TRUE(answer.usage);
+                  const chat_response& response) {
+    ASSERT_TRUE(response.usage);
     const auto* reasoning = wanted.if_contains("reasoning");
     std::int64_t output = wanted.at("output").as_int64();
     if (adapter.reasoning_beside_output && reasoning) output += reasoning->as_int64();
-    EXPECT_EQ(answer.usage->input, wanted.at("input").as_int64());
-    EXPECT_EQ(answer.usage->output, output);
+    EXPECT_EQ(response.usage->input, wanted.at("input").as_int64());
+    EXPECT_EQ(response.usage->output, output);
     if (reasoning) {
-        EXPECT_EQ(answer.usage->reasoning, reasoning->as_int64());
+        EXPECT_EQ(response.usage->reasoning, reasoning->as_int64());
     }
 }
 
@@ -163,11 +163,11 @@ std::vector<wire_sample> documented_samples(const std::string& provider) {
     for (const json::value& entry : index.as_array()) {
         wire_sample sample;
         sample.name = entry.at("file").as_string();
-        sample.answer.status = static_cast<int>(entry.at("status").as_int64());
+        sample.response.status = static_cast<int>(entry.at("status").as_int64());
         for (const auto& [name, value] : entry.at("headers").as_object()) {
-            sample.answer.headers.emplace_back(name, value.as_string());
+            sample.response.headers.emplace_back(name, value.as_string());
         }
-        sample.answer.body = read_file(folder / sample.name);
+        sample.response.body = read_file(folder / sample.name);
         sample.cut = entry.at("cut").as_bool();
         sample.expect = entry.at("expect").as_object();
         samples.push_back(std::move(sample));
@@ -182,11 +182,11 @@ std::vector<wire_sample> mock_samples(const std::string& provider) {
         wire_sample sample;
         sample.name = entry.path().filename().string();
         const std::string stem = entry.path().stem().string();
-        sample.answer.status = status_of_mock(stem);
-        sample.answer.headers = {{"content-type", type_of(entry.path())}};
-        sample.answer.body = read_file(entry.path());
+        sample.response.status = status_of_mock(stem);
+        sample.response.headers = {{"content-type", type_of(entry.path())}};
+        sample.response.body = read_file(entry.path());
         sample.cut = stem == "stream-cut";
-        sample.expect = said_by_the_mock(stem, sample.answer.status);
+        sample.expect = said_by_the_mock(stem, sample.response.status);
         samples.push_back(std::move(sample));
     }
     return samples;
@@ -213,19 +213,19 @@ result<chat_response> read_pieces(providers::chat_codec& codec, std::string_view
     if (!deltas.empty()) {
         EXPECT_TRUE(stream->started());
     }
-    result<chat_response> answer = stream->finish();
+    result<chat_response> response = stream->finish();
     // A refusal takes back what was handed out, and so does a filter.
-    if (answer && answer->refusal.empty()) {
-        EXPECT_EQ(deltas, answer->text);
+    if (response && response->refusal.empty()) {
+        EXPECT_EQ(deltas, response->text);
     }
-    return answer;
+    return response;
 }
 
 void expect_as_said(const wire_adapter& adapter, const wire_sample& sample,
                     const result<chat_response>& read) {
     const json::object& expect = sample.expect;
     if (expect.contains("error")) return expect_error(expect, read);
-    if (sample.answer.status != 200) { // of the mock
+    if (sample.response.status != 200) { // of the mock
         ASSERT_FALSE(read);
         EXPECT_EQ(read.error().info().retryable, expect.at("retryable").as_bool())
             << read.error().message();

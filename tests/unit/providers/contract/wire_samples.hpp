@@ -1,4 +1,4 @@
-// Reading the recorded and documented answers, and judging what a codec made of them.
+// Reading the recorded and documented responses, and judging what a codec made of them.
 #pragma once
 
 #include "wire_adapter.hpp"
@@ -19,18 +19,18 @@ inline const std::chrono::system_clock::time_point wire_now =
 
 struct wire_sample {
     std::string name;
-    ports::http_response answer;
+    ports::http_response response;
     bool cut = false; ///< the connection is dropped after the last byte
     boost::json::object expect;
 };
 
 /// The samples of response-doc, as index.json lists them.
 [[nodiscard]] std::vector<wire_sample> documented_samples(const std::string& provider);
-/// The answers of the mock, with the status and type that it sent, and what the cases say that a
+/// The responses of the mock, with the status and type that it sent, and what the cases say that a
 /// client must make of them.
 [[nodiscard]] std::vector<wire_sample> mock_samples(const std::string& provider);
 
-/// Reads a streamed answer in pieces that end at `next_cut`, each a copy of its own size,
+/// Reads a streamed response in pieces that end at `next_cut`, each a copy of its own size,
 /// and checks that the pieces handed out are the text.
 [[nodiscard]] result<ports::chat_response> read_pieces(
     providers::chat_codec& codec, std::string_view body,

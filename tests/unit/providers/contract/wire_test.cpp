@@ -55,29 +55,29 @@ json::object shown_headers(const ports::http_headers& headers) {
     return seen;
 }
 
-/// The request that a provider sends for a case. The answers are failures that may pass, until the
-/// attempt that is wanted.
+/// The request that a provider sends for a case. The responses are failures that may pass, until
+/// the attempt that is wanted.
 ports::http_request sent_for(const wire_adapter& adapter, const std::string& name,
                              const wire_case& wanted) {
     test_loop on;
     fake_http http;
     auto provider = adapter.make_provider(http, null_log(), name);
     for (std::uint32_t attempt = 1; attempt <= wanted.attempt; ++attempt) {
-        fake_http::answer broken;
+        fake_http::response broken;
         broken.ends_with = error(make_error_code(ports::http_errc::connection_reset), "reset")
                                .with_retryable(attempt < wanted.attempt);
-        http.answers.push_back(std::move(broken));
+        http.responses.push_back(std::move(broken));
     }
     if (wanted.ping) {
         EXPECT_FALSE(on.run(provider->list_models(on.context())));
     } else {
-        const auto answer = wanted.mode == providers::answer_mode::whole
-                                ? on.run(provider->complete(wanted.request, on.context()))
-                                : on.run(provider->stream(wanted.request, nullptr, on.context()));
-        EXPECT_FALSE(answer);
-        if (!answer) {
-            EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::connection))
-                << answer.error().message();
+        const auto response = wanted.mode == providers::response_mode::whole
+                                  ? on.run(provider->complete(wanted.request, on.context()))
+                                  : on.run(provider->stream(wanted.request, nullptr, on.context()));
+        EXPECT_FALSE(response);
+        if (!response) {
+            EXPECT_EQ(response.error().code(), make_error_code(llm_errc::connection))
+                << response.error().message();
         }
     }
     EXPECT_EQ(http.requests.size(), wanted.attempt);
@@ -120,14 +120,14 @@ TEST_P(wire_contract, every_recorded_request_is_reproduced) {
 void read_in_all_ways(const wire_adapter& adapter, const wire_sample& sample) {
     const auto codec = adapter.make_codec();
     ++totals->samples;
-    if (!codec->is_stream(sample.answer)) {
-        expect_as_said(adapter, sample, codec->decode(sample.answer, wire_now));
-        // Once more with the same codec: nothing may be left of the first answer.
-        expect_as_said(adapter, sample, codec->decode(sample.answer, wire_now));
+    if (!codec->is_stream(sample.response)) {
+        expect_as_said(adapter, sample, codec->decode(sample.response, wire_now));
+        // Once more with the same codec: nothing may be left of the first response.
+        expect_as_said(adapter, sample, codec->decode(sample.response, wire_now));
         totals->readings += 2;
         return;
     }
-    const std::string& body = sample.answer.body;
+    const std::string& body = sample.response.body;
     const auto reads = [&](const std::function<std::size_t(std::size_t)>& next_cut) {
         expect_as_said(adapter, sample, read_pieces(*codec, body, next_cut));
         ++totals->readings;
@@ -145,9 +145,9 @@ void read_in_all_ways(const wire_adapter& adapter, const wire_sample& sample) {
     }
 }
 
-TEST_P(wire_contract, every_documented_answer_is_read_as_its_index_specifies) {
-    if (adapter.answers.empty()) GTEST_SKIP() << "no answers of its own";
-    const auto samples = documented_samples(adapter.answers);
+TEST_P(wire_contract, every_documented_response_is_read_as_its_index_specifies) {
+    if (adapter.responses.empty()) GTEST_SKIP() << "no responses of its own";
+    const auto samples = documented_samples(adapter.responses);
     EXPECT_FALSE(samples.empty());
     for (const wire_sample& sample : samples) {
         SCOPED_TRACE(sample.name);
@@ -155,71 +155,72 @@ TEST_P(wire_contract, every_documented_answer_is_read_as_its_index_specifies) {
     }
 }
 
-TEST_P(wire_contract, every_answer_of_the_mock_is_read) {
-    if (adapter.answers.empty()) GTEST_SKIP() << "no answers of its own";
-    for (const wire_sample& sample : mock_samples(adapter.answers)) {
+TEST_P(wire_contract, every_response_of_the_mock_is_read) {
+    if (adapter.responses.empty()) GTEST_SKIP() << "no responses of its own";
+    for (const wire_sample& sample : mock_samples(adapter.responses)) {
         SCOPED_TRACE(sample.name);
         const std::string stem = sample.name.substr(0, sample.name.rfind('.'));
         const auto known = adapter.cases.find(stem);
         const auto codec = adapter.make_codec();
         if (known != adapter.cases.end() && known->second.ping) {
-            const auto models = codec->decode_ping(sample.answer, wire_now);
+            const auto models = codec->decode_ping(sample.response, wire_now);
             ASSERT_TRUE(models) << models.error().message();
             EXPECT_FALSE(models->empty());
             EXPECT_TRUE(std::is_sorted(models->begin(), models->end()));
-            EXPECT_FALSE(codec->decode(sample.answer, wire_now)); // a list is no answer to a chat
+            EXPECT_FALSE(
+                codec->decode(sample.response, wire_now)); // a list is no response to a chat
             ++totals->samples;
             ++totals->readings;
             continue;
         }
-        if (adapter.left_out.contains(stem)) continue; // the answer to no chat
+        if (adapter.left_out.contains(stem)) continue; // the response to no chat
         read_in_all_ways(adapter, sample);
     }
 }
 
-/// As a program sees it: through the provider, in the stream too, where an answer that is not one
+/// As a program sees it: through the provider, in the stream too, where a response that is not one
 /// comes in pieces.
-TEST_P(wire_contract, the_provider_passes_every_documented_answer_on) {
-    if (adapter.answers.empty()) GTEST_SKIP() << "no answers of its own";
+TEST_P(wire_contract, the_provider_passes_every_documented_response_on) {
+    if (adapter.responses.empty()) GTEST_SKIP() << "no responses of its own";
     const ports::chat_request request = adapter.cases.begin()->second.request;
-    for (wire_sample sample : documented_samples(adapter.answers)) {
+    for (wire_sample sample : documented_samples(adapter.responses)) {
         SCOPED_TRACE(sample.name);
         sample.expect.erase("wait_ms"); // a date is read in another year
         for (const std::size_t piece :
-             {std::size_t{1}, std::size_t{17}, sample.answer.body.size()}) {
+             {std::size_t{1}, std::size_t{17}, sample.response.body.size()}) {
             test_loop on;
             fake_http http;
             recording_log log;
             auto provider = adapter.make_provider(http, log, "");
             for (int attempt = 0; attempt < 2; ++attempt) {
-                fake_http::answer next;
-                next.head_and_body = sample.answer;
+                fake_http::response next;
+                next.head_and_body = sample.response;
                 next.piece = piece;
                 if (sample.cut) {
                     next.ends_with =
                         error(make_error_code(ports::http_errc::connection_closed), "closed")
                             .with_retryable(true);
                 }
-                http.answers.push_back(std::move(next));
+                http.responses.push_back(std::move(next));
             }
             const coro::deadline soon(coro::clock::now() + std::chrono::milliseconds(500));
-            const auto answer =
+            const auto response =
                 on.run(provider->stream(request, nullptr, on.context(nullptr, soon)));
-            expect_as_said(adapter, sample, answer);
+            expect_as_said(adapter, sample, response);
             EXPECT_EQ(log.text.find(wire_key), std::string::npos);
             ++totals->readings;
         }
     }
 }
 
-/// Answers damaged at random end in an answer or in an error of ours, and soon.
-TEST_P(wire_contract, damaged_answers_are_survived) {
-    if (adapter.answers.empty()) GTEST_SKIP() << "no answers of its own";
+/// Responses damaged at random end in a response or in an error of ours, and soon.
+TEST_P(wire_contract, damaged_responses_are_survived) {
+    if (adapter.responses.empty()) GTEST_SKIP() << "no responses of its own";
     std::mt19937 random(11);
     const auto codec = adapter.make_codec();
-    for (wire_sample sample : documented_samples(adapter.answers)) {
-        const std::string body = sample.answer.body;
-        const bool streamed = codec->is_stream(sample.answer);
+    for (wire_sample sample : documented_samples(adapter.responses)) {
+        const std::string body = sample.response.body;
+        const bool streamed = codec->is_stream(sample.response);
         for (int round = 0; round < 60; ++round) {
             std::string damaged = body;
             for (unsigned n = 1 + random() % 4; n > 0 && !damaged.empty(); --n) {
@@ -231,11 +232,11 @@ TEST_P(wire_contract, damaged_answers_are_survived) {
                 default: damaged.resize(at); break;
                 }
             }
-            sample.answer.body = damaged;
+            sample.response.body = damaged;
             const auto read =
                 streamed ? read_pieces(*codec, damaged,
                                        [&](std::size_t at) { return at + 1 + random() % 64; })
-                         : codec->decode(sample.answer, wire_now);
+                         : codec->decode(sample.response, wire_now);
             if (!read) {
                 EXPECT_EQ(read.error().code().category(), ports::llm_category())
                     << read.error().message();
@@ -256,17 +257,17 @@ TEST_P(wire_contract, no_error_shows_the_key) {
               R"({"type":"error","error":{"message":"you sent )" + key + R"(","type":")" + key +
                   R"(","code":")" + key + R"(","status":")" + key + "\"}}",
               "<html><title>" + key + "</title></html>"}) {
-            ports::http_response answer;
-            answer.status = status;
-            answer.headers = {
+            ports::http_response response;
+            response.status = status;
+            response.headers = {
                 {"content-type", "application/json"}, {"x-request-id", key}, {"request-id", key}};
-            answer.body = body;
-            const auto read = codec->decode(answer, wire_now);
+            response.body = body;
+            const auto read = codec->decode(response, wire_now);
             ASSERT_FALSE(read) << status << body;
             EXPECT_EQ(read.error().message().find(key), std::string::npos)
                 << read.error().message();
             EXPECT_TRUE(read.error().message().starts_with(codec->provider_name()));
-            const auto models = codec->decode_ping(answer, wire_now);
+            const auto models = codec->decode_ping(response, wire_now);
             ASSERT_FALSE(models) << status << body;
             EXPECT_EQ(models.error().message().find(key), std::string::npos);
         }

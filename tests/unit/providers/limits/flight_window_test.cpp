@@ -57,7 +57,7 @@ TEST(flight_window, doubles_by_time_while_nothing_is_answered) {
 }
 
 // Else a service that answers quickly and refuses slowly would receive four times what it takes.
-TEST(flight_window, what_answers_have_doubled_does_not_double_by_time_as_well) {
+TEST(flight_window, what_responses_have_doubled_does_not_double_by_time_as_well) {
     crowd at(options_of(64, 200ms));
     EXPECT_EQ(at.go(), 64U);
     at.now = start + 190ms;

@@ -23,7 +23,7 @@ using providers::limiter_gate;
 using providers::limiter_settings;
 using providers::prefix_gate;
 
-const std::string good_answer =
+const std::string good_response =
     R"({"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":)"
     R"({"role":"assistant","content":"yes"},"finish_reason":"stop"}],)"
     R"("usage":{"prompt_tokens":20,"completion_tokens":1,"total_tokens":21}})";
@@ -53,15 +53,15 @@ struct real_setup {
 
     coro::task<result<void>> ask(std::string prompt, bool streamed, coro::deadline until = {}) {
         const ports::chat_request request = user_request(std::move(prompt), "m");
-        result<ports::chat_response> answer = error(errc::internal, "not asked");
+        result<ports::chat_response> response = error(errc::internal, "not asked");
         if (streamed) {
             ports::chat_delta_sink sink = [](std::string_view) { return result<void>(); };
-            answer =
+            response =
                 co_await provider->stream(request, std::move(sink), at.context(nullptr, until));
         } else {
-            answer = co_await provider->complete(request, at.context(nullptr, until));
+            response = co_await provider->complete(request, at.context(nullptr, until));
         }
-        if (!answer) co_return answer.error();
+        if (!response) co_return response.error();
         ++answered;
         co_return result<void>();
     }
@@ -100,10 +100,10 @@ TEST(limiter_end_to_end, a_429_stops_everybody_until_its_time_is_over) {
                 const std::lock_guard lock(mutex);
                 next_at = coro::clock::now();
             }
-            peer.send(loopback::answer(good_answer,
-                                       "content-type: application/json\r\n"
-                                       "x-ratelimit-limit-requests: 6000\r\n"
-                                       "x-ratelimit-remaining-requests: 5990\r\n"));
+            peer.send(loopback::ok_response(good_response,
+                                            "content-type: application/json\r\n"
+                                            "x-ratelimit-limit-requests: 6000\r\n"
+                                            "x-ratelimit-remaining-requests: 5990\r\n"));
         }
     });
     limiter_settings settings; // one at a time, so that nothing is under way at the 429

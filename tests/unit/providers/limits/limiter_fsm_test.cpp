@@ -23,7 +23,7 @@ TEST(limiter_fsm, knows_nothing_and_holds_nothing_back) {
     EXPECT_EQ(at.machine.in_flight(), 32U);
 }
 
-TEST(limiter_fsm, window_doubles_with_each_round_of_answers) {
+TEST(limiter_fsm, window_doubles_with_each_round_of_responses) {
     limiter_bench at;
     for (int i = 0; i < 2000; ++i) at.wait();
     std::vector<std::uint32_t> round;

@@ -109,7 +109,7 @@ TEST(rate_bucket, a_window_refills_at_its_end_and_not_before) {
     EXPECT_FALSE(at.copy.fits(1));
     at.pass(10ms);
     EXPECT_NEAR(at.copy.level(), 50, 0.5);
-    // A late answer from the window before is old news.
+    // A late response from the window before is old news.
     at.hear(49, 50, 0, 1ms);
     EXPECT_NEAR(at.copy.level(), 50, 0.5);
 }
@@ -125,7 +125,7 @@ TEST(rate_bucket, a_window_is_used_to_the_last_call_from_the_beginning) {
     EXPECT_NEAR(at.copy.level(), 36, 1e-6);
 }
 
-// 429s without headers come first, answers with headers later.
+// 429s without headers come first, responses with headers later.
 TEST(rate_bucket, what_was_refused_before_the_first_reading_is_not_owed) {
     bench at;
     for (int i = 0; i < 64; ++i) at.send();

@@ -161,10 +161,10 @@ TEST(openai_provider, no_error_and_no_log_line_shows_the_key) {
                                  std::string(key) + "\"}}";
         for (int i = 0; i < 3; ++i)
             with.http.reply(status, body, {{"x-request-id", std::string(key)}});
-        const auto answer = with.on.run(port->complete(with.request, with.on.context()));
-        ASSERT_FALSE(answer);
-        EXPECT_EQ(answer.error().message().find(key), std::string::npos)
-            << answer.error().message();
+        const auto response = with.on.run(port->complete(with.request, with.on.context()));
+        ASSERT_FALSE(response);
+        EXPECT_EQ(response.error().message().find(key), std::string::npos)
+            << response.error().message();
         EXPECT_EQ(with.log.text.find(key), std::string::npos) << with.log.text;
         EXPECT_FALSE(with.log.text.empty());
     }
@@ -176,18 +176,18 @@ TEST(openai_provider, connection_errors_are_retried_and_reported_as_such) {
     options.retry.max_retries = 2;
     auto port = with.make(options);
     for (int i = 0; i < 3; ++i) {
-        fake_http::answer broken;
+        fake_http::response broken;
         broken.ends_with =
             error(make_error_code(ports::http_errc::connection_reset), "reset by peer");
-        with.http.answers.push_back(std::move(broken));
+        with.http.responses.push_back(std::move(broken));
     }
-    const auto answer = with.on.run(port->complete(with.request, with.on.context()));
-    ASSERT_FALSE(answer);
+    const auto response = with.on.run(port->complete(with.request, with.on.context()));
+    ASSERT_FALSE(response);
     EXPECT_EQ(with.http.requests.size(), 3U);
-    EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::connection));
-    EXPECT_EQ(answer.error().message(), "openai: reset by peer");
-    ASSERT_TRUE(answer.error().info().cause);
-    EXPECT_EQ(answer.error().info().cause->code(),
+    EXPECT_EQ(response.error().code(), make_error_code(llm_errc::connection));
+    EXPECT_EQ(response.error().message(), "openai: reset by peer");
+    ASSERT_TRUE(response.error().info().cause);
+    EXPECT_EQ(response.error().info().cause->code(),
               make_error_code(ports::http_errc::connection_reset));
 }
 
@@ -195,15 +195,15 @@ TEST(openai_provider, a_stream_is_not_begun_again_once_text_was_handed_out) {
     fixture with;
     auto port = with.make(options_for());
     with.http.reply(200, stream_of("abc"), as_stream);
-    with.http.answers.back().ends_with =
+    with.http.responses.back().ends_with =
         error(make_error_code(ports::http_errc::connection_closed), "closed");
-    with.http.answers.back().piece = 7;
-    const auto answer = with.stream(*port);
-    ASSERT_FALSE(answer);
+    with.http.responses.back().piece = 7;
+    const auto response = with.stream(*port);
+    ASSERT_FALSE(response);
     EXPECT_EQ(with.http.requests.size(), 1U);
     EXPECT_EQ(with.seen, "abc");
     const auto kept =
-        std::dynamic_pointer_cast<const ports::partial_response>(answer.error().info().payload);
+        std::dynamic_pointer_cast<const ports::partial_response>(response.error().info().payload);
     ASSERT_TRUE(kept);
     EXPECT_EQ(kept->so_far.text, "abc");
 }
@@ -215,9 +215,9 @@ TEST(openai_provider, a_stream_that_fails_before_its_first_piece_is_tried_again)
     with.http.reply(200, "data: {\"error\":{\"message\":\"busy\",\"type\":\"server_error\"}}\n\n",
                     as_stream);
     with.http.reply(200, stream_of("ok") + std::string(stream_end), as_stream);
-    const auto answer = with.stream(*port);
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->attempts, 3U);
+    const auto response = with.stream(*port);
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->attempts, 3U);
     EXPECT_EQ(with.seen, "ok");
 }
 
@@ -225,10 +225,10 @@ TEST(openai_provider, a_server_that_does_not_stream_is_read_whole) {
     fixture with;
     auto port = with.make(options_for());
     with.http.reply(200, read_file(wire_data("response-doc/ok.json")));
-    with.http.answers.back().piece = 5;
-    const auto answer = with.stream(*port);
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->text, "Paris.");
+    with.http.responses.back().piece = 5;
+    const auto response = with.stream(*port);
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "Paris.");
     EXPECT_EQ(with.seen, "Paris.");
 }
 
@@ -237,9 +237,9 @@ TEST(openai_provider, a_wrong_request_is_not_sent) {
     auto port = with.make(options_for());
     ports::chat_request wrong = with.request;
     wrong.model.clear();
-    const auto answer = with.on.run(port->complete(wrong, with.on.context()));
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::invalid_request));
+    const auto response = with.on.run(port->complete(wrong, with.on.context()));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(), make_error_code(llm_errc::invalid_request));
     EXPECT_TRUE(with.http.requests.empty());
 }
 

@@ -37,7 +37,7 @@ TEST(openai_wire_request, compatible_dialect_leaves_out_what_others_do_not_know)
     request.messages.push_back({chat_role::tool, "18", {}, "call_1", "get_weather"});
     request.max_output_tokens = 5;
     const auto body = openai::encode_request(
-        request, {providers::answer_mode::whole, openai::wire_dialect::compatible});
+        request, {providers::response_mode::whole, openai::wire_dialect::compatible});
     ASSERT_TRUE(body);
     const json::value read = json::parse(*body);
     EXPECT_EQ(read.at("max_tokens").as_int64(), 5);

@@ -1,4 +1,4 @@
-// What is particular to answers of Chat Completions; the contract suite reads the samples.
+// What is particular to responses of Chat Completions; the contract suite reads the samples.
 #include "../provider_testing.hpp"
 
 #include "openai/chat_wire.hpp"
@@ -18,18 +18,18 @@ using ports::llm_errc;
 const std::chrono::system_clock::time_point wall_now =
     std::chrono::sys_days(std::chrono::year(2026) / 10 / 21) + 7h + 28min + 10s;
 
-ports::http_response answer_of(int status, std::string body,
-                               std::vector<std::pair<std::string, std::string>> headers = {}) {
-    ports::http_response answer;
-    answer.status = status;
-    answer.headers = std::move(headers);
-    answer.body = std::move(body);
-    return answer;
+ports::http_response response_of(int status, std::string body,
+                                 std::vector<std::pair<std::string, std::string>> headers = {}) {
+    ports::http_response response;
+    response.status = status;
+    response.headers = std::move(headers);
+    response.body = std::move(body);
+    return response;
 }
 
-error failure_of(const ports::http_response& answer, const secret* hidden = nullptr) {
+error failure_of(const ports::http_response& response, const secret* hidden = nullptr) {
     providers::json_reader reader({"openai", hidden});
-    auto read = openai::decode_answer(reader, answer, wall_now);
+    auto read = openai::decode_response(reader, response, wall_now);
     EXPECT_FALSE(read);
     return read ? error(errc::internal, "no error") : std::move(read).error();
 }
@@ -37,7 +37,7 @@ error failure_of(const ports::http_response& answer, const secret* hidden = null
 TEST(openai_wire_response, date_in_the_future_sets_the_wait_and_one_in_the_past_none) {
     const std::string body = read_file(wire_data("response-doc/err-429-retry-date.json"));
     const auto wait = [&](const char* date) {
-        return failure_of(answer_of(429, body, {{"retry-after", date}})).info().retry_after;
+        return failure_of(response_of(429, body, {{"retry-after", date}})).info().retry_after;
     };
     EXPECT_EQ(wait("Wed, 21 Oct 2026 07:28:40 GMT"), 30s);
     EXPECT_EQ(wait("Wed, 21 Oct 2026 07:28:00 GMT"), 0ms);
@@ -47,7 +47,7 @@ TEST(openai_wire_response, date_in_the_future_sets_the_wait_and_one_in_the_past_
 TEST(openai_wire_response, x_should_retry_decides_except_where_nothing_helps) {
     const auto retryable = [](int status, const char* says, const char* code = "") {
         const std::string body = std::string(R"({"error":{"message":"m","code":")") + code + "\"}}";
-        return failure_of(answer_of(status, body, {{"x-should-retry", says}})).info().retryable;
+        return failure_of(response_of(status, body, {{"x-should-retry", says}})).info().retryable;
     };
     EXPECT_EQ(retryable(500, "false"), false);
     EXPECT_EQ(retryable(404, "true"), true);
@@ -63,7 +63,8 @@ TEST(openai_wire_response, keys_that_the_server_repeats_are_not_shown) {
     const std::string other = "sk-proj-AbCdEfGhIjKlMnOpQrStUvWx";
     const auto shows = [&](const std::string& body, int status = 401) {
         const error failure = failure_of(
-            answer_of(status, body, {{"x-request-id", own}, {"content-type", "text/plain"}}), &key);
+            response_of(status, body, {{"x-request-id", own}, {"content-type", "text/plain"}}),
+            &key);
         std::string all = failure.message() + failure.info().hint;
         return all.find(own) != std::string::npos || all.find("of-no-known") != std::string::npos ||
                all.find("AbCdEfGh") != std::string::npos;
@@ -80,7 +81,7 @@ TEST(openai_wire_response, keys_that_the_server_repeats_are_not_shown) {
 }
 
 TEST(openai_wire_response, texts_of_the_server_are_one_bounded_line) {
-    const error failure = failure_of(answer_of(
+    const error failure = failure_of(response_of(
         500, R"({"error":{"message":"a\n\u001b[31mb\r\n)" + std::string(100000, 'y') + "\"}}"));
     EXPECT_LT(failure.message().size(), 500U);
     EXPECT_EQ(failure.message().find('\n'), std::string::npos);
@@ -88,35 +89,35 @@ TEST(openai_wire_response, texts_of_the_server_are_one_bounded_line) {
 }
 
 TEST(openai_wire_response, shapes_of_errors_that_other_servers_use) {
-    EXPECT_NE(failure_of(answer_of(404, R"({"error":"model 'x' not found"})"))
+    EXPECT_NE(failure_of(response_of(404, R"({"error":"model 'x' not found"})"))
                   .message()
                   .find("not found"),
               std::string::npos);
-    EXPECT_NE(failure_of(answer_of(400, R"({"object":"error","message":"too long","code":400})"))
+    EXPECT_NE(failure_of(response_of(400, R"({"object":"error","message":"too long","code":400})"))
                   .message()
                   .find("too long"),
               std::string::npos);
-    EXPECT_NE(failure_of(answer_of(422, R"({"detail":"bad field"})")).message().find("bad field"),
+    EXPECT_NE(failure_of(response_of(422, R"({"detail":"bad field"})")).message().find("bad field"),
               std::string::npos);
     EXPECT_NE(
-        failure_of(answer_of(422, R"({"object":"error","message":{"detail":[{"msg":"extra"}]}})"))
+        failure_of(response_of(422, R"({"object":"error","message":{"detail":[{"msg":"extra"}]}})"))
             .message()
             .find("extra"),
         std::string::npos);
     const error routed =
-        failure_of(answer_of(200, R"({"error":{"code":502,"message":"behind us"}})"));
+        failure_of(response_of(200, R"({"error":{"code":502,"message":"behind us"}})"));
     EXPECT_EQ(routed.code(), make_error_code(llm_errc::server));
     EXPECT_EQ(routed.info().retryable, true);
 }
 
-TEST(openai_wire_response, hostile_answers_end_in_an_error) {
+TEST(openai_wire_response, hostile_responses_end_in_an_error) {
     const std::string deep(100000, '[');
-    EXPECT_EQ(failure_of(answer_of(200, deep)).code(), make_error_code(llm_errc::protocol));
+    EXPECT_EQ(failure_of(response_of(200, deep)).code(), make_error_code(llm_errc::protocol));
     for (const char* body :
          {"", "null", "[]", "{}", R"({"choices":{}})", R"({"choices":[1]})", R"({"choices":[{}]})",
           R"({"choices":[{"message":3}]})", R"({"choices":[{"message":{"tool_calls":[4]}}]})",
           "\xff\xfe", "{\"a\":\"\xff\"}"}) {
-        EXPECT_EQ(failure_of(answer_of(200, body)).code(), make_error_code(llm_errc::protocol))
+        EXPECT_EQ(failure_of(response_of(200, body)).code(), make_error_code(llm_errc::protocol))
             << body;
     }
     std::string many = R"({"choices":[{"message":{"tool_calls":[)";
@@ -124,13 +125,13 @@ TEST(openai_wire_response, hostile_answers_end_in_an_error) {
         many += R"({"id":"x","function":{"name":"f","arguments":"{}"}},)";
     many.pop_back();
     many += "]}}]}";
-    EXPECT_EQ(failure_of(answer_of(200, many)).code(), make_error_code(llm_errc::protocol));
+    EXPECT_EQ(failure_of(response_of(200, many)).code(), make_error_code(llm_errc::protocol));
 }
 
 TEST(openai_wire_response, content_in_parts_and_arguments_as_objects_are_taken) {
     providers::json_reader reader({"openai"});
-    const auto read = openai::decode_answer(
-        reader, answer_of(200, R"({"choices":[{"message":{"content":[{"type":"text","text":"a"},
+    const auto read = openai::decode_response(
+        reader, response_of(200, R"({"choices":[{"message":{"content":[{"type":"text","text":"a"},
             {"type":"image"},{"type":"text","text":"b"}],"tool_calls":[{"id":"1","function":
             {"name":"f","arguments":{"x":1}}},{"id":"2","function":{"name":"g","arguments":""}}]},
             "finish_reason":"tool_calls"}]})"),
@@ -217,14 +218,14 @@ TEST(openai_wire_response, limits_of_the_account_are_read_from_the_headers) {
 TEST(openai_wire_response, models_come_in_two_shapes) {
     providers::json_reader reader({"openai"});
     const auto list = openai::read_models(
-        reader, answer_of(200, R"({"object":"list","data":[{"id":"b"},{"id":"a"},7,{"x":1}]})"),
+        reader, response_of(200, R"({"object":"list","data":[{"id":"b"},{"id":"a"},7,{"x":1}]})"),
         wall_now);
     ASSERT_TRUE(list);
     EXPECT_EQ(*list, (std::vector<std::string>{"a", "b"}));
-    const auto bare = openai::read_models(reader, answer_of(200, R"([{"id":"m"}])"), wall_now);
+    const auto bare = openai::read_models(reader, response_of(200, R"([{"id":"m"}])"), wall_now);
     ASSERT_TRUE(bare);
     EXPECT_EQ(*bare, std::vector<std::string>{"m"});
-    const auto wrong = openai::read_models(reader, answer_of(401, "{}"), wall_now);
+    const auto wrong = openai::read_models(reader, response_of(401, "{}"), wall_now);
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().code(), make_error_code(llm_errc::authentication));
 }

@@ -1,4 +1,4 @@
-// What is particular to Responses; the contract suite has the recorded requests and answers.
+// What is particular to Responses; the contract suite has the recorded requests and responses.
 #include "../provider_testing.hpp"
 
 #include <heddle/providers/responses/provider.hpp>
@@ -36,10 +36,10 @@ std::string refused(const chat_request& request) {
 
 result<chat_response> read(std::string body) {
     providers::json_reader reader({"openai-responses"});
-    ports::http_response answer;
-    answer.status = 200;
-    answer.body = std::move(body);
-    return responses::decode_answer(reader, answer, {});
+    ports::http_response response;
+    response.status = 200;
+    response.body = std::move(body);
+    return responses::decode_response(reader, response, {});
 }
 
 result<chat_response> read_stream(const std::vector<std::string>& events,
@@ -183,8 +183,8 @@ TEST(responses_wire, what_the_service_cannot_take_is_named) {
     EXPECT_EQ(refused(request), "the schema of the response is not a JSON object");
 }
 
-TEST(responses_wire, items_of_an_answer_are_kept_for_the_next_turn) {
-    const auto answer = read(R"({"id":"resp_1","model":"m","status":"completed","output":[
+TEST(responses_wire, items_of_a_response_are_kept_for_the_next_turn) {
+    const auto response = read(R"({"id":"resp_1","model":"m","status":"completed","output":[
         {"type":"reasoning","id":"rs_1","encrypted_content":"gAAA","summary":[
             {"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}]},
         {"type":"web_search_call","id":"ws_1"},
@@ -192,26 +192,26 @@ TEST(responses_wire, items_of_an_answer_are_kept_for_the_next_turn) {
         "usage":{"input_tokens":9,"output_tokens":5,"input_tokens_details":
             {"cached_tokens":4,"cache_write_tokens":2},
             "output_tokens_details":{"reasoning_tokens":3}}})");
-    ASSERT_TRUE(answer) << answer.error().message();
-    ASSERT_EQ(answer->reasoning.size(), 1U);
-    EXPECT_EQ(answer->reasoning[0].text, "a\n\nb");
-    EXPECT_EQ(answer->reasoning[0].signature, "rs_1");
-    EXPECT_EQ(answer->reasoning[0].opaque, "gAAA");
-    ASSERT_EQ(answer->tool_calls.size(), 1U);
-    EXPECT_EQ(answer->tool_calls[0].id, "call_1");
-    EXPECT_EQ(answer->tool_calls[0].signature, "fc_1");
-    EXPECT_EQ(answer->tool_calls[0].arguments_json, "{}");
-    EXPECT_EQ(answer->finish, finish_reason::tool_calls);
-    EXPECT_EQ(answer->usage.value().cached, 4);
-    EXPECT_EQ(answer->usage.value().cache_written, 2);
-    EXPECT_EQ(answer->usage.value().reasoning, 3);
+    ASSERT_TRUE(response) << response.error().message();
+    ASSERT_EQ(response->reasoning.size(), 1U);
+    EXPECT_EQ(response->reasoning[0].text, "a\n\nb");
+    EXPECT_EQ(response->reasoning[0].signature, "rs_1");
+    EXPECT_EQ(response->reasoning[0].opaque, "gAAA");
+    ASSERT_EQ(response->tool_calls.size(), 1U);
+    EXPECT_EQ(response->tool_calls[0].id, "call_1");
+    EXPECT_EQ(response->tool_calls[0].signature, "fc_1");
+    EXPECT_EQ(response->tool_calls[0].arguments_json, "{}");
+    EXPECT_EQ(response->finish, finish_reason::tool_calls);
+    EXPECT_EQ(response->usage.value().cached, 4);
+    EXPECT_EQ(response->usage.value().cache_written, 2);
+    EXPECT_EQ(response->usage.value().reasoning, 3);
 }
 
-TEST(responses_wire, answers_that_did_not_end_well) {
+TEST(responses_wire, responses_that_did_not_end_well) {
     const auto code = [](const char* body) {
-        const auto answer = read(body);
-        EXPECT_FALSE(answer) << body;
-        return answer ? boost::system::error_code() : answer.error().code();
+        const auto response = read(body);
+        EXPECT_FALSE(response) << body;
+        return response ? boost::system::error_code() : response.error().code();
     };
     EXPECT_EQ(code(R"({"status":"failed","output":[]})"), make_error_code(llm_errc::server));
     EXPECT_EQ(code(R"({"status":"failed","error":{"code":"rate_limit_exceeded"},"output":[]})"),
@@ -243,18 +243,18 @@ TEST(responses_wire, a_stream_without_pieces_is_taken_from_its_last_event) {
 }
 
 TEST(responses_wire, a_stream_whose_last_event_is_short_keeps_its_pieces) {
-    const auto answer = read_stream(
+    const auto response = read_stream(
         {R"({"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"c","name":"f"}})",
          R"({"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc_2","call_id":"d","name":"g"}})",
          R"({"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"b\":2}"})",
          R"({"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"a\":1}"})",
          R"({"type":"response.function_call_arguments.delta","output_index":7,"delta":"lost"})",
          R"({"type":"response.completed","response":{"status":"completed","output":[]}})"});
-    ASSERT_TRUE(answer) << answer.error().message();
-    ASSERT_EQ(answer->tool_calls.size(), 2U);
-    EXPECT_EQ(answer->tool_calls[0].arguments_json, R"({"a":1})");
-    EXPECT_EQ(answer->tool_calls[1].arguments_json, R"({"b":2})");
-    EXPECT_EQ(answer->finish, finish_reason::tool_calls);
+    ASSERT_TRUE(response) << response.error().message();
+    ASSERT_EQ(response->tool_calls.size(), 2U);
+    EXPECT_EQ(response->tool_calls[0].arguments_json, R"({"a":1})");
+    EXPECT_EQ(response->tool_calls[1].arguments_json, R"({"b":2})");
+    EXPECT_EQ(response->finish, finish_reason::tool_calls);
 }
 
 TEST(responses_wire, errors_inside_a_stream_keep_what_came) {
@@ -265,11 +265,11 @@ TEST(responses_wire, errors_inside_a_stream_keep_what_came) {
          R"({"type":"error","error":{"code":"server_error","message":"no"}})",
          R"({"error":{"type":"server_error","message":"no"}})",
          R"({"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"no"}}})"}) {
-        const auto answer = read_stream({text, failed});
-        ASSERT_FALSE(answer) << failed;
-        EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::server)) << failed;
-        const auto kept =
-            std::dynamic_pointer_cast<const ports::partial_response>(answer.error().info().payload);
+        const auto response = read_stream({text, failed});
+        ASSERT_FALSE(response) << failed;
+        EXPECT_EQ(response.error().code(), make_error_code(llm_errc::server)) << failed;
+        const auto kept = std::dynamic_pointer_cast<const ports::partial_response>(
+            response.error().info().payload);
         ASSERT_TRUE(kept) << failed;
         EXPECT_EQ(kept->so_far.text, "Half");
     }
@@ -295,11 +295,11 @@ TEST(responses_wire, errors_inside_a_stream_are_found_wherever_they_are) {
              std::string(),
          R"({"type":"requests","error":)" + no + "}",
          R"({"type":"response.failed","response":{"status":"failed","error":)" + no + "}}"}) {
-        const auto answer = read_stream({text, failed});
-        ASSERT_FALSE(answer) << failed;
-        EXPECT_EQ(answer.error().code(), make_error_code(llm_errc::rate_limit)) << failed;
-        EXPECT_NE(answer.error().message().find("too much"), std::string::npos) << failed;
-        const auto* kept = ports::part_of(answer.error());
+        const auto response = read_stream({text, failed});
+        ASSERT_FALSE(response) << failed;
+        EXPECT_EQ(response.error().code(), make_error_code(llm_errc::rate_limit)) << failed;
+        EXPECT_NE(response.error().message().find("too much"), std::string::npos) << failed;
+        const auto* kept = ports::part_of(response.error());
         ASSERT_TRUE(kept) << failed;
         EXPECT_EQ(kept->text, "Half");
     }
@@ -310,18 +310,18 @@ TEST(responses_wire, errors_inside_a_stream_are_found_wherever_they_are) {
           std::string(R"({"type":"response.completed","response":{"status":"completed",)"
                       R"("output":[],"error":"too much"}})"),
           std::string(R"({"type":"error","error":"too much"})")}) {
-        const auto answer = read_stream({text, failed});
-        ASSERT_FALSE(answer) << failed;
-        EXPECT_NE(answer.error().message().find("too much"), std::string::npos) << failed;
+        const auto response = read_stream({text, failed});
+        ASSERT_FALSE(response) << failed;
+        EXPECT_NE(response.error().message().find("too much"), std::string::npos) << failed;
     }
 }
 
 TEST(responses_wire, the_usage_of_a_response_that_failed_is_kept) {
-    const auto answer =
+    const auto response =
         read_stream({R"({"type":"response.cancelled","response":{"status":"cancelled","output":[],)"
                      R"("usage":{"input_tokens":7,"output_tokens":3,"total_tokens":10}}})"});
-    ASSERT_FALSE(answer);
-    const auto* kept = ports::part_of(answer.error());
+    ASSERT_FALSE(response);
+    const auto* kept = ports::part_of(response.error());
     ASSERT_TRUE(kept);
     ASSERT_TRUE(kept->usage);
     EXPECT_EQ(kept->usage->input, 7);
@@ -329,10 +329,10 @@ TEST(responses_wire, the_usage_of_a_response_that_failed_is_kept) {
 }
 
 TEST(responses_wire, an_error_of_a_tool_of_the_service_is_not_one_of_the_response) {
-    const auto answer = read_stream(
+    const auto response = read_stream(
         {R"({"type":"response.mcp_call.failed","error":{"message":"no"},"item_id":"i"})",
          R"({"type":"response.completed","response":{"status":"completed","output":[]}})"});
-    EXPECT_TRUE(answer) << answer.error().message();
+    EXPECT_TRUE(response) << response.error().message();
 }
 
 TEST(responses_provider, a_key_is_needed_for_the_service_itself) {

@@ -5,13 +5,13 @@
 namespace heddle::testing {
 namespace {
 
-TEST(hedged_route, a_quick_answer_needs_no_second_call) {
+TEST(hedged_route, a_quick_response_needs_no_second_call) {
     route_harness at;
     at.a.plan = {{100ms, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
-    const auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->provider, "a");
+    const auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->provider, "a");
     EXPECT_TRUE(at.b.models.empty());
     EXPECT_EQ(route.counters().hedges, 0U);
 }
@@ -38,11 +38,11 @@ TEST(hedged_route, a_slow_one_is_overtaken_cancelled_and_joined) {
     at.b.plan = {{200ms, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, "m-b"}, after(1s));
     const auto began = at.loop.now();
-    const auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->provider, "b");
-    EXPECT_EQ(answer->model, "m-b");
-    EXPECT_EQ(answer->attempts, 2U);
+    const auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->provider, "b");
+    EXPECT_EQ(response->model, "m-b");
+    EXPECT_EQ(response->attempts, 2U);
     EXPECT_EQ(at.loop.now() - began, 1200ms);
     EXPECT_EQ(at.a.running, 0);
     EXPECT_EQ(at.a.cancelled, 1);
@@ -67,9 +67,9 @@ TEST(hedged_route, the_first_may_still_win) {
     at.a.plan = {{1500ms, {}}};
     at.b.plan = {{60s, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
-    const auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->provider, "a");
+    const auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->provider, "a");
     EXPECT_EQ(at.b.cancelled, 1);
 }
 
@@ -138,15 +138,15 @@ TEST(hedged_route, pieces_of_two_streams_are_never_mixed) {
     at.a.plan = {{1100ms, {}, {"a1 ", "a2 ", "a3"}, 300ms}};
     at.b.plan = {{200ms, {}, {"b1 ", "b2 ", "b3"}, 300ms}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
-    auto answer = at.run(route.stream(at.request, at.sink, at.context()));
-    ASSERT_TRUE(answer);
+    auto response = at.run(route.stream(at.request, at.sink, at.context()));
+    ASSERT_TRUE(response);
     EXPECT_EQ(at.text, "a1 a2 a3"); // its first piece came at 1.1 s, the other's would at 1.2 s
     EXPECT_EQ(at.b.cancelled, 1);
     at.text.clear();
     at.a.plan = {{5s, {}, {"a1 "}, 0ms}};
-    answer = at.run(route.stream(at.request, at.sink, at.context()));
+    response = at.run(route.stream(at.request, at.sink, at.context()));
     EXPECT_EQ(at.text, "b1 b2 b3");
-    EXPECT_EQ(answer->provider, "b");
+    EXPECT_EQ(response->provider, "b");
 }
 
 TEST(hedged_route, a_stream_that_fails_after_its_first_piece_is_not_replaced) {
@@ -154,9 +154,9 @@ TEST(hedged_route, a_stream_that_fails_after_its_first_piece_is_not_replaced) {
     at.a.plan = {{1100ms, llm_errc::server, {"a1 "}, 2s}};
     at.b.plan = {{60s, {}}};
     hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
-    const auto answer = at.run(route.stream(at.request, at.sink, at.context()));
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), llm_errc::server);
+    const auto response = at.run(route.stream(at.request, at.sink, at.context()));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(), llm_errc::server);
     EXPECT_EQ(at.text, "a1 ");
 }
 
@@ -165,10 +165,10 @@ TEST(hedged_route, cancellation_reaches_both) {
         route_harness at;
         at.a.plan = at.b.plan = {{60s, {}}};
         hedged_route route("r", {&at.a, ""}, {&at.b, ""}, after(1s));
-        const auto answer = at.run(
+        const auto response = at.run(
             route.complete(at.request, at.context(nullptr, coro::deadline(at.loop.now() + when))));
-        ASSERT_FALSE(answer);
-        EXPECT_EQ(answer.error().cancelled_because(), cancel_reason::deadline);
+        ASSERT_FALSE(response);
+        EXPECT_EQ(response.error().cancelled_because(), cancel_reason::deadline);
         EXPECT_EQ(at.a.running + at.b.running, 0);
     }
 }

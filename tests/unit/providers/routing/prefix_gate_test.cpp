@@ -102,7 +102,7 @@ TEST(prefix_gate, the_first_leads_and_its_first_byte_lets_the_others_go) {
     EXPECT_EQ(at.behind->out, 51);
 }
 
-TEST(prefix_gate, a_whole_answer_lets_them_go_too) {
+TEST(prefix_gate, a_whole_response_lets_them_go_too) {
     fan_out at;
     for (int i = 0; i < 3; ++i) at.call();
     at.turn();

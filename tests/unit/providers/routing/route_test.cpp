@@ -8,16 +8,16 @@ namespace {
 TEST(fallback_route, the_first_that_answers_is_named) {
     route_harness at;
     fallback_route route("smart", {{&at.a, "m-a"}, {&at.b, "m-b"}}, at.log);
-    auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->provider, "a");
-    EXPECT_EQ(answer->attempts, 1U);
+    auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->provider, "a");
+    EXPECT_EQ(response->attempts, 1U);
     at.a.plan = {{0ms, llm_errc::overloaded}};
-    answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->provider, "b");
-    EXPECT_EQ(answer->model, "m-b");
-    EXPECT_EQ(answer->attempts, 2U);
+    response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->provider, "b");
+    EXPECT_EQ(response->model, "m-b");
+    EXPECT_EQ(response->attempts, 2U);
     EXPECT_EQ(route.counters().fallbacks, 1U);
     EXPECT_NE(at.log.text.find("smart: a failed; continuing with b:m-b"), std::string::npos);
 }
@@ -48,8 +48,8 @@ TEST(fallback_route, hands_on_what_another_service_can_cure_and_nothing_else) {
         route_harness at;
         at.a.plan = {{0ms, code}};
         fallback_route route("r", {{&at.a, ""}, {&at.b, ""}}, at.log);
-        const auto answer = at.run(route.complete(at.request, at.context()));
-        EXPECT_EQ(answer.has_value(), curable_elsewhere.has(code)) << static_cast<int>(code);
+        const auto response = at.run(route.complete(at.request, at.context()));
+        EXPECT_EQ(response.has_value(), curable_elsewhere.has(code)) << static_cast<int>(code);
         EXPECT_EQ(at.b.models.size(), curable_elsewhere.has(code) ? 1U : 0U);
     }
     route_harness at;
@@ -66,15 +66,15 @@ TEST(fallback_route, the_last_error_names_the_others) {
     at.b.plan = {{0ms, llm_errc::server}};
     at.c.plan = {{0ms, llm_errc::connection}};
     fallback_route route("r", {{&at.a, "x"}, {&at.b, ""}, {&at.c, ""}}, at.log);
-    const auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code(), llm_errc::connection);
-    ASSERT_TRUE(answer.error().info().cause);
-    EXPECT_EQ(answer.error().info().cause->code(), llm_errc::server);
-    ASSERT_TRUE(answer.error().info().cause->info().cause);
-    EXPECT_EQ(answer.error().info().cause->info().cause->code(), llm_errc::rate_limit);
-    ASSERT_EQ(answer.error().info().trace.size(), 1U);
-    EXPECT_EQ(answer.error().info().trace[0].what, "after b failed: b failed");
+    const auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code(), llm_errc::connection);
+    ASSERT_TRUE(response.error().info().cause);
+    EXPECT_EQ(response.error().info().cause->code(), llm_errc::server);
+    ASSERT_TRUE(response.error().info().cause->info().cause);
+    EXPECT_EQ(response.error().info().cause->info().cause->code(), llm_errc::rate_limit);
+    ASSERT_EQ(response.error().info().trace.size(), 1U);
+    EXPECT_EQ(response.error().info().trace[0].what, "after b failed: b failed");
 }
 
 TEST(fallback_route, causes_of_their_own_hide_no_other_model) {
@@ -83,15 +83,15 @@ TEST(fallback_route, causes_of_their_own_hide_no_other_model) {
     at.b.plan = {{0ms, llm_errc::connection, {}, 0ms, 3, true}};
     at.c.plan = {{0ms, llm_errc::connection, {}, 0ms, 1, true}};
     fallback_route route("r", {{&at.a, ""}, {&at.b, ""}, {&at.c, ""}}, at.log);
-    const auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_FALSE(answer);
+    const auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_FALSE(response);
     std::string messages;
-    const error failed = answer.error();
+    const error failed = response.error();
     for (const error* each = &failed; each; each = each->info().cause.get()) {
         messages += each->message() + "; ";
     }
     EXPECT_EQ(messages, "c failed; refused; b failed; refused; a failed; refused; ");
-    EXPECT_EQ(answer.error().info().attempts, 9U);
+    EXPECT_EQ(response.error().info().attempts, 9U);
 }
 
 TEST(fallback_route, counts_the_requests_of_those_that_failed) {
@@ -99,25 +99,25 @@ TEST(fallback_route, counts_the_requests_of_those_that_failed) {
     at.a.plan = {{0ms, llm_errc::overloaded, {}, 0ms, 4}};
     at.b.plan = {{0ms, llm_errc::overloaded}};
     fallback_route route("r", {{&at.a, ""}, {&at.b, ""}, {&at.c, ""}}, at.log);
-    const auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->attempts, 6U); // four, one that is not said, and the one that went well
+    const auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->attempts, 6U); // four, one that is not said, and the one that went well
 }
 
 TEST(fallback_route, never_goes_on_after_text_was_handed_out) {
     route_harness at;
     at.a.plan = {{0ms, llm_errc::server}};
     fallback_route route("r", {{&at.a, ""}, {&at.b, ""}}, at.log);
-    auto answer = at.run(route.stream(at.request, at.sink, at.context()));
-    EXPECT_FALSE(answer);
+    auto response = at.run(route.stream(at.request, at.sink, at.context()));
+    EXPECT_FALSE(response);
     EXPECT_EQ(at.text, "one two");
     EXPECT_TRUE(at.b.models.empty());
     at.a.plan = {{0ms, llm_errc::server, {}}};
     at.text.clear();
-    answer = at.run(route.stream(at.request, at.sink, at.context()));
-    ASSERT_TRUE(answer);
+    response = at.run(route.stream(at.request, at.sink, at.context()));
+    ASSERT_TRUE(response);
     EXPECT_EQ(at.text, "one two");
-    EXPECT_EQ(answer->provider, "b");
+    EXPECT_EQ(response->provider, "b");
 }
 
 TEST(fallback_route, cancellation_and_deadline_end_it) {
@@ -150,15 +150,15 @@ TEST(paid_requests, of_targets_that_failed_go_along) {
     fallback_route route("smart", {{&at.a, "m-a"}, {&at.b, "m-b"}, {&at.c, "m-c"}}, at.log);
     at.a.plan = {{0ms, llm_errc::server}};
     at.b.plan = {{0ms, llm_errc::rate_limit}}; // charges for nothing
-    auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->attempts, 3U);
-    EXPECT_EQ(lost_of(answer->lost), std::vector<std::string>{"a:m-a ?"});
+    auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->attempts, 3U);
+    EXPECT_EQ(lost_of(response->lost), std::vector<std::string>{"a:m-a ?"});
     at.c.plan = {{0ms, llm_errc::server}};
-    answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_FALSE(answer);
-    EXPECT_TRUE(ports::is_unpaid(answer.error())) << "all are among the lost";
-    EXPECT_EQ(lost_of(ports::lost_with(answer.error())),
+    response = at.run(route.complete(at.request, at.context()));
+    ASSERT_FALSE(response);
+    EXPECT_TRUE(ports::is_unpaid(response.error())) << "all are among the lost";
+    EXPECT_EQ(lost_of(ports::lost_with(response.error())),
               (std::vector<std::string>{"a:m-a ?", "c:m-c ?"}));
 }
 
@@ -167,13 +167,13 @@ TEST(paid_requests, are_priced_by_the_model_that_was_asked_for) {
     fallback_route inner("inner", {{&at.a, "m-a"}, {&at.b, "m-b"}}, at.log);
     fallback_route route("smart", {{&inner, ""}, {&at.c, "m-c"}}, at.log);
     at.a.plan = {{0ms, llm_errc::server}};
-    const auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->provider, "b");
-    EXPECT_EQ(answer->asked_model, "m-b");
-    ASSERT_EQ(answer->lost.size(), 1U);
-    EXPECT_EQ(answer->lost[0].provider, "a");
-    EXPECT_EQ(answer->lost[0].asked_model, "m-a");
+    const auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->provider, "b");
+    EXPECT_EQ(response->asked_model, "m-b");
+    ASSERT_EQ(response->lost.size(), 1U);
+    EXPECT_EQ(response->lost[0].provider, "a");
+    EXPECT_EQ(response->lost[0].asked_model, "m-a");
 }
 
 TEST(paid_requests, of_the_loser_of_a_hedge_go_along) {
@@ -184,23 +184,23 @@ TEST(paid_requests, of_the_loser_of_a_hedge_go_along) {
     hedged_route route("quick", {&at.a, "m-a"}, {&at.b, "m-b"}, rules);
     at.a.plan = {{10s, {}}};
     at.b.plan = {{50ms, {}}};
-    auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->provider, "b");
-    EXPECT_EQ(lost_of(answer->lost), std::vector<std::string>{"a:m-a ?"});
+    auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->provider, "b");
+    EXPECT_EQ(lost_of(response->lost), std::vector<std::string>{"a:m-a ?"});
     // Both answer in the same moment: both are paid.
     at.a.plan = {{150ms, {}}};
-    answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    ASSERT_EQ(answer->lost.size(), 1U);
-    EXPECT_EQ(answer->attempts, 2U);
+    response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    ASSERT_EQ(response->lost.size(), 1U);
+    EXPECT_EQ(response->attempts, 2U);
     // Both fail.
     at.a.plan = {{150ms, llm_errc::server, {}, 0ms, 2}};
     at.b.plan = {{0ms, llm_errc::server}};
-    answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().info().attempts, 3U);
-    EXPECT_EQ(lost_of(ports::lost_with(answer.error())),
+    response = at.run(route.complete(at.request, at.context()));
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().info().attempts, 3U);
+    EXPECT_EQ(lost_of(ports::lost_with(response.error())),
               (std::vector<std::string>{"b:m-b ?", "a:m-a ?"}));
 }
 
@@ -211,9 +211,9 @@ TEST(routes, compose) {
     hedged_route quick("quick", {&at.a, ""}, {&at.b, ""}, after(1s));
     fallback_route route("r", {{&quick, ""}, {&at.c, "m-c"}}, at.log);
     at.a.plan = {{2s, llm_errc::rate_limit}};
-    const auto answer = at.run(route.complete(at.request, at.context()));
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->provider, "c");
+    const auto response = at.run(route.complete(at.request, at.context()));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->provider, "c");
 }
 
 } // namespace

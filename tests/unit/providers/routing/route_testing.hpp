@@ -24,7 +24,7 @@ using providers::fallback_route;
 using providers::hedge_rules;
 using providers::hedged_route;
 
-/// A model that follows a plan: after a delay an answer or an error, pieces before it.
+/// A model that follows a plan: after a delay a response or an error, pieces before it.
 class planned_model final : public ports::llm_port {
 public:
     struct step {

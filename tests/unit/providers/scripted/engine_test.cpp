@@ -29,9 +29,9 @@ std::shared_ptr<engine> load(std::string_view rules) {
 
 ports::chat_response reply(engine& model, const ports::chat_request& request) {
     outcome result = model.answer(request);
-    if (const auto* failed = std::get_if<fault>(&result.answer))
+    if (const auto* failed = std::get_if<fault>(&result.response))
         throw std::runtime_error(failed->message);
-    return std::get<ports::chat_response>(std::move(result.answer));
+    return std::get<ports::chat_response>(std::move(result.response));
 }
 
 std::string text_of(std::string_view rules, const std::string& prompt) {
@@ -105,7 +105,7 @@ TEST(scripted_engine, unmatched_prompt_names_the_file_and_shows_its_beginning) {
     const auto model = load(R"({"rules":[{"match":"^never$","text":"x"}]})");
     const outcome result =
         model->answer(user_request("Tell me\na \"story\" " + std::string(500, 'x')));
-    const auto& failed = std::get<fault>(result.answer);
+    const auto& failed = std::get<fault>(result.response);
     EXPECT_EQ(failed.status, 400);
     EXPECT_EQ(failed.code, "no_matching_rule");
     EXPECT_TRUE(failed.message.starts_with(
@@ -142,7 +142,7 @@ TEST(scripted_engine, groups_are_numbered_through_all_patterns) {
         "[][c]");
 }
 
-TEST(scripted_engine, json_answers_are_escaped_and_typed) {
+TEST(scripted_engine, json_responses_are_escaped_and_typed) {
     const std::string rules = R"json({"rules":[{"match":"(?s)^(?P<a>\\S+) (?P<text>.*)$","json":{
         "a":"{{a}}","s":"{{string@a}}","in":"<{{text}}>","n":"{{lines}}","l":"{{all:\\w+}}","k":[1.5,true,null,{}],
         "none":"{{first:zzz}}"}}]})json";
@@ -185,7 +185,7 @@ TEST(scripted_engine, errors_come_by_count_and_by_chance_of_the_seed) {
         std::string seen;
         for (int i = 0; i < calls; ++i) {
             const outcome result = model->answer(user_request("x"));
-            seen += std::holds_alternative<fault>(result.answer) ? 'x' : '.';
+            seen += std::holds_alternative<fault>(result.response) ? 'x' : '.';
         }
         return seen;
     };
@@ -334,8 +334,8 @@ TEST(scripted_engine, the_reference_page_is_true) {
             ASSERT_TRUE(model);
             given = model->answer(user_request(block + "\n"));
         } else if (kind == "text reply" || kind == "json reply") {
-            ASSERT_TRUE(given && std::holds_alternative<ports::chat_response>(given->answer));
-            const std::string text = std::get<ports::chat_response>(given->answer).text;
+            ASSERT_TRUE(given && std::holds_alternative<ports::chat_response>(given->response));
+            const std::string text = std::get<ports::chat_response>(given->response).text;
             if (kind == "text reply") {
                 EXPECT_EQ(text, block);
             } else {
@@ -343,8 +343,8 @@ TEST(scripted_engine, the_reference_page_is_true) {
             }
             ++checked;
         } else if (kind == "text error") {
-            ASSERT_TRUE(given && std::holds_alternative<fault>(given->answer));
-            const fault& failed = std::get<fault>(given->answer);
+            ASSERT_TRUE(given && std::holds_alternative<fault>(given->response));
+            const fault& failed = std::get<fault>(given->response);
             EXPECT_EQ(std::to_string(failed.status) + " " + failed.code + " " + failed.message,
                       block);
             ++checked;

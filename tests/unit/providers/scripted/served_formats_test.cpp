@@ -212,29 +212,29 @@ TEST(served_formats, texts_and_results_are_found_wherever_they_are) {
     EXPECT_EQ(responses->chat.messages[3].text, "one");
 }
 
-/// All events of a streamed answer.
-std::string streamed(std::string_view path, const ports::chat_response& answer) {
-    const auto pieces = scripted::stream_pieces(answer.text);
-    const auto events = format_at(path).events({}, answer, pieces, 0);
+/// All events of a streamed response.
+std::string streamed(std::string_view path, const ports::chat_response& response) {
+    const auto pieces = scripted::stream_pieces(response.text);
+    const auto events = format_at(path).events({}, response, pieces, 0);
     std::string all;
     for (std::string event; events->next(event); event.clear()) all += event;
     return all;
 }
 
 TEST(served_formats, streams_as_the_services_write_them) {
-    ports::chat_response answer;
-    answer.id = "id1";
-    answer.model = "m";
-    answer.text = "Hi you";
-    answer.tool_calls.push_back({"c1", "f", R"({"a":1})"});
-    answer.finish = ports::finish_reason::tool_calls;
-    answer.usage = ports::token_usage{};
-    answer.usage->input = 12;
-    answer.usage->cached = 2;
-    answer.usage->output = 9;
-    answer.usage->reasoning = 4;
+    ports::chat_response response;
+    response.id = "id1";
+    response.model = "m";
+    response.text = "Hi you";
+    response.tool_calls.push_back({"c1", "f", R"({"a":1})"});
+    response.finish = ports::finish_reason::tool_calls;
+    response.usage = ports::token_usage{};
+    response.usage->input = 12;
+    response.usage->cached = 2;
+    response.usage->output = 9;
+    response.usage->reasoning = 4;
 
-    const std::string anthropic = streamed(anthropic_path, answer);
+    const std::string anthropic = streamed(anthropic_path, response);
     EXPECT_TRUE(anthropic.starts_with("event: message_start\ndata: {\"type\":\"message_start\""));
     EXPECT_NE(anthropic.find(R"("usage":{"input_tokens":10,"cache_creation_input_tokens":0,)"
                              R"("cache_read_input_tokens":2,"output_tokens":1})"),
@@ -246,7 +246,7 @@ TEST(served_formats, streams_as_the_services_write_them) {
     EXPECT_NE(anthropic.find(R"("stop_reason":"tool_use")"), std::string::npos);
     EXPECT_TRUE(anthropic.ends_with("data: {\"type\":\"message_stop\"}\n\n"));
 
-    const std::string gemini = streamed(gemini_path, answer);
+    const std::string gemini = streamed(gemini_path, response);
     EXPECT_EQ(gemini.find("event:"), std::string::npos);
     EXPECT_NE(gemini.find("\r\n\r\ndata: "), std::string::npos);
     EXPECT_NE(gemini.find(R"("finishReason":"STOP")"), std::string::npos);
@@ -254,7 +254,7 @@ TEST(served_formats, streams_as_the_services_write_them) {
                           R"("cachedContentTokenCount":2,"thoughtsTokenCount":4})"),
               std::string::npos);
 
-    const std::string ollama = streamed(ollama_path, answer);
+    const std::string ollama = streamed(ollama_path, response);
     EXPECT_EQ(std::count(ollama.begin(), ollama.end(), '\n'), 3); // text, call, end
     EXPECT_NE(ollama.find(R"("arguments":{"a":1})"), std::string::npos);
     EXPECT_NE(ollama.find(R"("done":true,"done_reason":"stop","prompt_eval_count":12)"),
@@ -262,7 +262,7 @@ TEST(served_formats, streams_as_the_services_write_them) {
     EXPECT_NE(ollama.find("\"created_at\":\"1970-01-01T00:00:00Z\""), std::string::npos);
     EXPECT_EQ(format_at(ollama_path).stream_type(), "application/x-ndjson");
 
-    const std::string responses = streamed(responses_path, answer);
+    const std::string responses = streamed(responses_path, response);
     EXPECT_NE(responses.find("event: response.output_text.delta\n"), std::string::npos);
     EXPECT_NE(responses.find(R"("sequence_number":0})"), std::string::npos);
     EXPECT_NE(responses.find("event: response.completed\n"), std::string::npos);

@@ -131,9 +131,9 @@ std::string closing(std::string_view prompt, std::string_view more = "") {
     return chat(prompt, more, "Connection: close\r\n");
 }
 
-json::value body_of(const std::string& answer) {
-    const std::size_t end = answer.find("\r\n\r\n");
-    return json::parse(answer.substr(end == std::string::npos ? 0 : end + 4));
+json::value body_of(const std::string& response) {
+    const std::size_t end = response.find("\r\n\r\n");
+    return json::parse(response.substr(end == std::string::npos ? 0 : end + 4));
 }
 
 std::size_t count(const std::string& text, std::string_view what) {
@@ -144,18 +144,18 @@ std::size_t count(const std::string& text, std::string_view what) {
 }
 
 /// Two responses to the same request may be of different seconds.
-std::string without_date(std::string answer) {
-    const std::size_t at = answer.find("Date: ");
-    if (at != std::string::npos) answer.erase(at, answer.find("\r\n", at) + 2 - at);
-    return answer;
+std::string without_date(std::string response) {
+    const std::size_t at = response.find("Date: ");
+    if (at != std::string::npos) response.erase(at, response.find("\r\n", at) + 2 - at);
+    return response;
 }
 
 TEST_F(scripted_server, answers_in_the_format_of_openai) {
     start();
-    const std::string answer = exchange(closing("hi"));
-    EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n"));
-    EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos);
-    const json::value body = body_of(answer);
+    const std::string response = exchange(closing("hi"));
+    EXPECT_TRUE(response.starts_with("HTTP/1.1 200 OK\r\n"));
+    EXPECT_NE(response.find("Connection: close\r\n"), std::string::npos);
+    const json::value body = body_of(response);
     EXPECT_EQ(body.at("object"), "chat.completion");
     EXPECT_EQ(body.at("model"), "m");
     EXPECT_EQ(body.at("choices").at(0).at("message").at("content"), "You said: hi");
@@ -176,13 +176,13 @@ TEST_F(scripted_server, errors_have_the_shape_and_the_headers_of_openai) {
          {"", "{", "[]", "{}", R"({"model":"m"})", R"({"model":"m","messages":[]})",
           R"({"model":"m","messages":[1]})", R"({"model":"m","messages":[{"role":"x"}]})",
           R"({"model":"m","messages":[{"role":"user","content":5}]})"}) {
-        const std::string answer = exchange(
+        const std::string response = exchange(
             "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: "
             "close\r\nContent-Length: " +
             std::to_string(std::string_view(body).size()) + "\r\n\r\n" + body);
-        EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << body;
-        EXPECT_EQ(body_of(answer).at("error").at("type"), "invalid_request_error") << body;
-        const json::value shown = body_of(answer);
+        EXPECT_TRUE(response.starts_with("HTTP/1.1 400 ")) << body;
+        EXPECT_EQ(body_of(response).at("error").at("type"), "invalid_request_error") << body;
+        const json::value shown = body_of(response);
         const std::string message(shown.at("error").at("message").as_string());
         EXPECT_EQ(message.find("answer"), std::string::npos) << message; // it is none
     }
@@ -207,14 +207,14 @@ TEST_F(scripted_server, other_paths) {
     EXPECT_TRUE(get("/v1/models", "DELETE").starts_with("HTTP/1.1 405 "));
 }
 
-TEST_F(scripted_server, an_answer_to_head_has_no_body) {
+TEST_F(scripted_server, a_response_to_head_has_no_body) {
     start();
     for (const char* target : {"/health", "/v1/models", "/models/one", "/v1/chat/completions",
                                "/v1/models/three", "/v1/embeddings"}) {
         SCOPED_TRACE(target);
         const std::string rest = std::string(" ") + target + " HTTP/1.1\r\nHost: x\r\n";
         const std::string got = exchange("GET" + rest + "Connection: close\r\n\r\n");
-        // What comes behind it on the connection is the next answer.
+        // What comes behind it on the connection is the next response.
         const std::string both =
             exchange("HEAD" + rest + "\r\nGET" + rest + "Connection: close\r\n\r\n");
         const std::size_t end = both.find("\r\n\r\n");
@@ -261,13 +261,13 @@ TEST_F(scripted_server, pipelined_requests_are_answered_in_their_order) {
     client one(on, server->port());
     one.send(chat("slow 1") + chat("2") + chat("busy") + chat("slow 4") + closing("5") +
              chat("never answered"));
-    const std::string answers = one.read_all();
+    const std::string responses = one.read_all();
     std::size_t at = 0;
     for (const char* wanted : {"slow 1", "You said: 2", "Slow \\\"down", "slow 4", "You said: 5"}) {
-        at = answers.find(wanted, at);
+        at = responses.find(wanted, at);
         EXPECT_NE(at, std::string::npos) << wanted;
     }
-    EXPECT_EQ(count(answers, "HTTP/1.1 "), 5U);
+    EXPECT_EQ(count(responses, "HTTP/1.1 "), 5U);
     EXPECT_EQ(server->counters().requests, 5U);
     EXPECT_EQ(server->counters().connections, 1U);
 }
@@ -303,12 +303,12 @@ TEST_F(scripted_server, big_and_chunked_bodies_and_waiting_clients) {
 
 TEST_F(scripted_server, streams_as_openai_does) {
     start();
-    const std::string answer = exchange(closing(
+    const std::string response = exchange(closing(
         "a b c d e f g h i j", R"(,"stream":true,"stream_options":{"include_usage":true})"));
-    EXPECT_NE(answer.find("Content-Type: text/event-stream"), std::string::npos);
-    EXPECT_NE(answer.find("Transfer-Encoding: chunked"), std::string::npos);
-    EXPECT_NE(answer.find("data: [DONE]\n\n\r\n0\r\n\r\n"), std::string::npos);
-    EXPECT_EQ(count(answer, "\"usage\":{"), 1U);
+    EXPECT_NE(response.find("Content-Type: text/event-stream"), std::string::npos);
+    EXPECT_NE(response.find("Transfer-Encoding: chunked"), std::string::npos);
+    EXPECT_NE(response.find("data: [DONE]\n\n\r\n0\r\n\r\n"), std::string::npos);
+    EXPECT_EQ(count(response, "\"usage\":{"), 1U);
     EXPECT_EQ(count(exchange(closing("a", ",\"stream\":true")), "\"usage\":{"), 0U);
     const std::string failed = exchange(closing("busy", ",\"stream\":true"));
     EXPECT_TRUE(failed.starts_with("HTTP/1.1 429 "));
@@ -341,7 +341,7 @@ TEST_F(scripted_server, silent_clients_are_let_go) {
     EXPECT_TRUE(wait_until([&] { return server->counters().open_connections == 0; }));
 }
 
-TEST_F(scripted_server, a_client_that_leaves_ends_its_answer) {
+TEST_F(scripted_server, a_client_that_leaves_ends_its_response) {
     start();
     client one(on, server->port());
     one.send(chat("forever"));
@@ -350,7 +350,7 @@ TEST_F(scripted_server, a_client_that_leaves_ends_its_answer) {
     EXPECT_TRUE(wait_until([&] { return server->counters().open_connections == 0; }));
 }
 
-TEST_F(scripted_server, stop_lets_answers_under_way_finish_and_closes_the_rest) {
+TEST_F(scripted_server, stop_lets_responses_under_way_finish_and_closes_the_rest) {
     start();
     client idle(on, server->port());
     client busy(on, server->port());
@@ -359,9 +359,9 @@ TEST_F(scripted_server, stop_lets_answers_under_way_finish_and_closes_the_rest) 
         return server->counters().in_flight == 1 && server->counters().open_connections == 2;
     }));
     stop.request(cancel_reason::user);
-    const std::string answer = busy.read_all();
-    EXPECT_NE(answer.find("slow 7"), std::string::npos);
-    EXPECT_NE(answer.find("Connection: close"), std::string::npos);
+    const std::string response = busy.read_all();
+    EXPECT_NE(response.find("slow 7"), std::string::npos);
+    EXPECT_NE(response.find("Connection: close"), std::string::npos);
     EXPECT_EQ(idle.read_all(), "");
     wait_for_end();
     EXPECT_EQ(server->counters().open_connections, 0U);
@@ -408,7 +408,7 @@ TEST_F(scripted_server, more_connections_than_allowed_wait_their_turn) {
     EXPECT_EQ(server->counters().requests, 10U);
 }
 
-TEST_F(scripted_server, a_thousand_slow_answers_at_once) {
+TEST_F(scripted_server, a_thousand_slow_responses_at_once) {
     start();
     std::vector<std::unique_ptr<client>> clients;
     for (int i = 0; i < 1000; ++i) {

@@ -1,9 +1,9 @@
 #include "codec.hpp"
 
-#include "common/answer_parts.hpp"
 #include "common/json_reader.hpp"
 #include "common/json_writer.hpp"
 #include "common/request_parts.hpp"
+#include "common/response_parts.hpp"
 #include "common/service_address.hpp"
 
 #include <heddle/providers/common/sse_parser.hpp>
@@ -84,7 +84,8 @@ public:
 
     std::string_view provider_name() const noexcept override { return options_.name; }
 
-    result<encoded_request> encode(const ports::chat_request& request, answer_mode mode) override {
+    result<encoded_request> encode(const ports::chat_request& request,
+                                   response_mode mode) override {
         if (request.messages.size() != 1) {
             return invalid_request("the service takes one message and no more");
         }
@@ -93,7 +94,7 @@ public:
         body.begin_object();
         body.key("model").string(request.model);
         body.key("prompt").string(request.messages.front().text);
-        if (mode == answer_mode::stream) body.key("pieces").boolean(true);
+        if (mode == response_mode::stream) body.key("pieces").boolean(true);
         for (const ports::extra_parameter& extra : request.extra) {
             const bool own = is_among(extra.name, {"model", "prompt", "pieces"});
             HEDDLE_CHECK(check_extra(extra, own));
@@ -108,8 +109,8 @@ public:
         return encoded;
     }
 
-    result<chat_response> decode(const http_response& answer, wall_time wall_now) override {
-        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, &read_fault));
+    result<chat_response> decode(const http_response& received, wall_time wall_now) override {
+        HEDDLE_TRY(const json::value tree, read_object(reader_, received, wall_now, &read_fault));
         const json::object& root = tree.get_object();
         chat_response response;
         read_usage(root, response); // first: it is paid, whatever else is wrong
@@ -139,9 +140,9 @@ public:
         request.headers = headers();
         return request;
     }
-    result<std::vector<std::string>> decode_ping(const http_response& answer,
+    result<std::vector<std::string>> decode_ping(const http_response& received,
                                                  wall_time wall_now) override {
-        HEDDLE_TRY(const json::value tree, read_object(reader_, answer, wall_now, &read_fault));
+        HEDDLE_TRY(const json::value tree, read_object(reader_, received, wall_now, &read_fault));
         return read_names(reader_, tree.get_object(), "models", "name");
     }
 

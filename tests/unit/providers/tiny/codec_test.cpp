@@ -43,11 +43,11 @@ TEST(tiny_codec, a_call_there_and_back) {
     fixture with;
     with.http.reply(503, R"({"fault":{"kind":"busy","text":"later"}})");
     with.http.reply(200, R"({"answer":"hi","tokens":{"in":2,"out":1}})");
-    const auto answer = with.complete();
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->text, "hi");
-    EXPECT_EQ(answer->attempts, 2U);
-    EXPECT_EQ(answer->usage.value().input, 2);
+    const auto response = with.complete();
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "hi");
+    EXPECT_EQ(response->attempts, 2U);
+    EXPECT_EQ(response->usage.value().input, 2);
     EXPECT_EQ(with.http.requests[0].target, "/v1/ask");
     EXPECT_EQ(with.http.requests[0].body, R"({"model":"small","prompt":"hello"})");
     EXPECT_TRUE(with.http.requests[0].headers[0].sensitive);
@@ -61,10 +61,10 @@ TEST(tiny_codec, a_stream_whole_cut_and_broken) {
                     "data: {\"piece\":\"h\"}\n\ndata: {\"piece\":\"i\"}\n\n"
                     "data: {\"over\":true,\"tokens\":{\"in\":2,\"out\":1}}\n\n",
                     type);
-    with.http.answers.back().piece = 3;
-    const auto answer = with.stream();
-    ASSERT_TRUE(answer) << answer.error().message();
-    EXPECT_EQ(answer->text, "hi");
+    with.http.responses.back().piece = 3;
+    const auto response = with.stream();
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "hi");
     EXPECT_EQ(with.pieces, "hi");
 
     with.http.reply(200, "data: {\"piece\":\"h\"}\n\n", type);

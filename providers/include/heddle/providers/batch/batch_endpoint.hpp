@@ -84,7 +84,7 @@ struct batch_receipt {
 };
 
 /// How one request of a batch ended.
-struct batch_answer {
+struct batch_response {
     enum class fate : std::uint8_t {
         answered,
         failed,    ///< `response` is the error; retryable() is set
@@ -96,8 +96,8 @@ struct batch_answer {
     result<ports::chat_response> response;
 };
 
-/// Takes one answer. An error ends the fetch.
-using batch_sink = std::function<result<void>(batch_answer)>;
+/// Takes one response. An error ends the fetch.
+using batch_sink = std::function<result<void>(batch_response)>;
 
 /// Submits batches of requests and fetches their responses. Requests and responses are translated
 /// by the codec of the service's calls. Reading requests are tried again when they fail; creating
@@ -122,8 +122,8 @@ public:
     /// A batch that the service does not know is `gone`.
     [[nodiscard]] virtual coro::task<result<batch_status>> poll(std::string id,
                                                                 coro::call_context context) = 0;
-    /// Hands out the answers, in any order, until they end. After an error, the caller may fetch
-    /// again and gets answers twice. Ids may be repeated or unknown.
+    /// Hands out the responses, in any order, until they end. After an error, the caller may fetch
+    /// again and gets responses twice. Ids may be repeated or unknown.
     [[nodiscard]] virtual coro::task<result<void>> fetch(batch_status of, batch_sink sink,
                                                          coro::call_context context) = 0;
     /// The batches of the account that were created at `since` (seconds since 1970) or later.

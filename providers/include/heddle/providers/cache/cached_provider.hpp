@@ -67,7 +67,7 @@ private:
         coro::call_context context);
     [[nodiscard]] coro::task<std::optional<ports::chat_response>> look_up(
         std::string key, coro::call_context context);
-    [[nodiscard]] coro::task<void> keep(std::string key, const ports::chat_response& answer,
+    [[nodiscard]] coro::task<void> keep(std::string key, const ports::chat_response& response,
                                         coro::call_context context);
     void tell(const error& failure);
 

@@ -16,7 +16,7 @@
 
 namespace heddle::providers {
 
-enum class answer_mode : std::uint8_t { whole, stream };
+enum class response_mode : std::uint8_t { whole, stream };
 
 /// A setting of a request that the service does not have.
 struct left_out_setting {
@@ -80,12 +80,12 @@ public:
     /// workflow runs with any service. Messages without content are not sent.
     /// Errors: llm_errc::invalid_request, naming the part that cannot be sent.
     [[nodiscard]] virtual result<encoded_request> encode(const ports::chat_request& request,
-                                                         answer_mode mode) = 0;
+                                                         response_mode mode) = 0;
     /// Reads a whole response of any status. `wall_now`: for a Retry-After that is a date. Errors:
     /// llm_errc with origin server, and retryable and retry_after if known; texts of the server are
     /// shortened to one line, and never show the key.
     [[nodiscard]] virtual result<ports::chat_response> decode(
-        const ports::http_response& answer, std::chrono::system_clock::time_point wall_now) = 0;
+        const ports::http_response& received, std::chrono::system_clock::time_point wall_now) = 0;
     /// True if a response with this head is a stream for open_stream, not a whole body.
     [[nodiscard]] virtual bool is_stream(const ports::http_response& head) const noexcept = 0;
     /// The codec outlives the reader. Several may be open at once.
@@ -100,7 +100,7 @@ public:
     [[nodiscard]] virtual encoded_request encode_ping() const = 0;
     /// The models in the response to encode_ping, sorted. Errors: as decode.
     [[nodiscard]] virtual result<std::vector<std::string>> decode_ping(
-        const ports::http_response& answer, std::chrono::system_clock::time_point wall_now) = 0;
+        const ports::http_response& received, std::chrono::system_clock::time_point wall_now) = 0;
 };
 
 } // namespace heddle::providers

@@ -53,7 +53,7 @@ public:
 
     /// What would be sent for a request; nothing is. Errors: as chat_codec::encode.
     [[nodiscard]] result<encoded_request> encode(const ports::chat_request& request,
-                                                 answer_mode mode);
+                                                 response_mode mode);
 
     /// Requests the models of the service: one request, without retries and without the gate.
     /// Errors: as complete. Cancellation: as complete.
@@ -64,34 +64,34 @@ public:
     [[nodiscard]] bool caches_prompts() const noexcept;
 
 private:
-    class streamed_answer;
+    class streamed_response;
     struct attempts;
     struct parts;
     using wall_time = std::chrono::system_clock::time_point;
     explicit http_chat_provider(parts result);
 
     [[nodiscard]] coro::task<result<ports::chat_response>> call(const ports::chat_request& request,
-                                                                answer_mode mode,
+                                                                response_mode mode,
                                                                 ports::chat_delta_sink on_delta,
                                                                 coro::call_context context);
     /// Null `receiving`: the response comes whole.
     [[nodiscard]] coro::task<result<ports::http_response>> send(ports::http_request prepared,
-                                                                streamed_answer* receiving,
+                                                                streamed_response* receiving,
                                                                 coro::call_context context);
     [[nodiscard]] static call_demand demand_of(const ports::chat_request& request,
                                                std::uint32_t attempt) noexcept;
     [[nodiscard]] coro::clock::time_point start_of(const coro::call_context& context) const;
     /// `so_far` receives a warning for each setting that the service does not have.
     [[nodiscard]] result<ports::http_request> prepare(const ports::chat_request& request,
-                                                      answer_mode mode, attempts& so_far);
+                                                      response_mode mode, attempts& so_far);
     void warn_of(const std::vector<left_out_setting>& left_out, std::vector<std::string>& warnings);
     [[nodiscard]] ports::http_request prepare(encoded_request encoded) const;
     /// `received`: bytes of the body, also of one that was cut off.
-    [[nodiscard]] result<ports::chat_response> read_answer(result<ports::http_response>& answer,
-                                                           std::size_t received,
-                                                           wall_time time_of_day);
-    [[nodiscard]] result<ports::chat_response> read_streamed(streamed_answer& receiving,
-                                                             result<ports::http_response>& answer,
+    [[nodiscard]] result<ports::chat_response> read_response(result<ports::http_response>& response,
+                                                             std::size_t received,
+                                                             wall_time time_of_day);
+    [[nodiscard]] result<ports::chat_response> read_streamed(streamed_response& receiving,
+                                                             result<ports::http_response>& response,
                                                              wall_time time_of_day);
     [[nodiscard]] result<ports::chat_response> without_secrets(
         result<ports::chat_response> read) const;

@@ -44,7 +44,7 @@ struct fault {
 struct outcome {
     std::chrono::milliseconds delay{0};
     std::chrono::milliseconds piece_delay{0}; ///< between the pieces of a streamed response
-    std::variant<ports::chat_response, fault> answer;
+    std::variant<ports::chat_response, fault> response;
 };
 
 /// The rules of one file with their counters. The format: docs/reference/scripted-model.md. Pure

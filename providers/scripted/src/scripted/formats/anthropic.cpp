@@ -1,7 +1,7 @@
 #include "scripted/formats/anthropic.hpp"
 
-#include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
+#include "common/response_parts.hpp"
 #include "scripted/formats/format_parts.hpp"
 
 #include <optional>
@@ -89,9 +89,9 @@ result<void> read_message(const json::value& value, std::size_t number,
     return {};
 }
 
-std::string_view stop_name(const chat_response& answer) noexcept {
-    if (!answer.refusal.empty()) return "refusal";
-    switch (answer.finish) {
+std::string_view stop_name(const chat_response& response) noexcept {
+    if (!response.refusal.empty()) return "refusal";
+    switch (response.finish) {
     case finish_reason::length: return "max_tokens";
     case finish_reason::tool_calls: return "tool_use";
     case finish_reason::content_filter:
@@ -100,18 +100,18 @@ std::string_view stop_name(const chat_response& answer) noexcept {
     }
 }
 
-void write_stop(json_writer& out, const chat_response& answer) {
-    out.key("stop_reason").string(stop_name(answer));
+void write_stop(json_writer& out, const chat_response& response) {
+    out.key("stop_reason").string(stop_name(response));
     out.key("stop_sequence").raw("null");
-    if (answer.refusal.empty()) return;
+    if (response.refusal.empty()) return;
     out.key("stop_details").begin_object();
     out.key("type").raw(R"("refusal")");
-    out.key("explanation").string(answer.refusal);
+    out.key("explanation").string(response.refusal);
     out.end_object();
 }
 
-void write_usage(json_writer& out, const chat_response& answer, std::int64_t output) {
-    const ports::token_usage usage = answer.usage.value_or(ports::token_usage{});
+void write_usage(json_writer& out, const chat_response& response, std::int64_t output) {
+    const ports::token_usage usage = response.usage.value_or(ports::token_usage{});
     out.key("usage").begin_object();
     out.key("input_tokens").number(usage.input - usage.cached - usage.cache_written);
     out.key("cache_creation_input_tokens").number(usage.cache_written);
@@ -120,11 +120,11 @@ void write_usage(json_writer& out, const chat_response& answer, std::int64_t out
     out.end_object();
 }
 
-void write_head(json_writer& out, const chat_response& answer) {
-    out.key("id").string(answer.id);
+void write_head(json_writer& out, const chat_response& response) {
+    out.key("id").string(response.id);
     out.key("type").raw(R"("message")");
     out.key("role").raw(R"("assistant")");
-    out.key("model").string(answer.model);
+    out.key("model").string(response.model);
 }
 
 void write_call(json_writer& out, const ports::tool_call& call, std::string_view input) {
@@ -166,8 +166,8 @@ std::string_view error_type(const fault& shown) noexcept {
 /// Blocks one after the other: the text in its pieces, then each call in two deltas.
 class message_events final : public served_events {
 public:
-    message_events(const chat_response& answer, const std::vector<std::string_view>& pieces)
-        : answer_(answer), pieces_(pieces) {}
+    message_events(const chat_response& response, const std::vector<std::string_view>& pieces)
+        : response_(response), pieces_(pieces) {}
 
     bool next(std::string& out) override {
         switch (stage_) {
@@ -197,13 +197,13 @@ public:
             break;
         case stage::call_arguments:
             delta(out, "input_json_delta", "partial_json",
-                  answer_.tool_calls[call_].arguments_json);
+                  response_.tool_calls[call_].arguments_json);
             stage_ = stage::call_end;
             break;
         case stage::call_begin:
-            if (call_ < answer_.tool_calls.size()) {
+            if (call_ < response_.tool_calls.size()) {
                 json_writer block;
-                write_call(block, answer_.tool_calls[call_], "{}");
+                write_call(block, response_.tool_calls[call_], "{}");
                 begin_block(out, block.text());
                 stage_ = stage::call_arguments;
                 break;
@@ -237,7 +237,7 @@ private:
     };
 
     /// A refusal is reported at the end and has no text.
-    bool has_text() const noexcept { return answer_.refusal.empty() && !pieces_.empty(); }
+    bool has_text() const noexcept { return response_.refusal.empty() && !pieces_.empty(); }
 
     template <class Fill>
     static void event(std::string& out, std::string_view type, Fill fill) {
@@ -255,11 +255,11 @@ private:
 
     void start(json_writer& data) const {
         data.key("message").begin_object();
-        write_head(data, answer_);
+        write_head(data, response_);
         data.key("content").raw("[]");
         data.key("stop_reason").raw("null");
         data.key("stop_sequence").raw("null");
-        write_usage(data, answer_, 1);
+        write_usage(data, response_, 1);
         data.end_object();
     }
 
@@ -283,14 +283,14 @@ private:
 
     void end(json_writer& data) const {
         data.key("delta").begin_object();
-        write_stop(data, answer_);
+        write_stop(data, response_);
         data.end_object();
         data.key("usage").begin_object();
-        data.key("output_tokens").number(answer_.usage ? answer_.usage->output : 0);
+        data.key("output_tokens").number(response_.usage ? response_.usage->output : 0);
         data.end_object();
     }
 
-    const chat_response& answer_;
+    const chat_response& response_;
     const std::vector<std::string_view>& pieces_;
     stage stage_ = stage::begin;
     std::int64_t block_ = 0;
@@ -322,33 +322,34 @@ public:
         return served;
     }
 
-    void append_answer(std::string& out, const chat_response& answer, std::int64_t) const override {
+    void append_response(std::string& out, const chat_response& response,
+                         std::int64_t) const override {
         append_json(out, [&](json_writer& body) {
             body.begin_object();
-            write_head(body, answer);
+            write_head(body, response);
             body.key("content").begin_array();
-            if (answer.refusal.empty()) {
-                if (!answer.text.empty()) {
+            if (response.refusal.empty()) {
+                if (!response.text.empty()) {
                     body.begin_object();
                     body.key("type").raw(R"("text")");
-                    body.key("text").string(answer.text);
+                    body.key("text").string(response.text);
                     body.end_object();
                 }
-                for (const ports::tool_call& call : answer.tool_calls) {
+                for (const ports::tool_call& call : response.tool_calls) {
                     write_call(body, call, call.arguments_json);
                 }
             }
             body.end_array();
-            write_stop(body, answer);
-            write_usage(body, answer, answer.usage ? answer.usage->output : 0);
+            write_stop(body, response);
+            write_usage(body, response, response.usage ? response.usage->output : 0);
             body.end_object();
         });
     }
 
-    std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
+    std::unique_ptr<served_events> events(const served_chat&, const chat_response& response,
                                           const std::vector<std::string_view>& pieces,
                                           std::int64_t) const override {
-        return std::make_unique<message_events>(answer, pieces);
+        return std::make_unique<message_events>(response, pieces);
     }
 
     void append_fault(std::string& out, const fault& shown) const override {

@@ -2,8 +2,8 @@
 
 #include <heddle/base/hex.hpp>
 
-#include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
+#include "common/response_parts.hpp"
 #include "scripted/formats/format_parts.hpp"
 
 #include <utility>
@@ -35,12 +35,12 @@ result<void> read_turn(const json::object& turn, const std::string& where,
     for (const json::value& one : *parts) {
         const json::object* part = one.if_object();
         if (!part) return wrong(where + ".parts holds something that is not a part");
-        if (const json::object* answer = object_member(*part, "functionResponse")) {
+        if (const json::object* function_response = object_member(*part, "functionResponse")) {
             chat_message& result = messages.emplace_back();
             result.role = chat_role::tool;
-            result.tool_call_id = text_member(*answer, "id");
-            result.tool_name = text_member(*answer, "name");
-            const json::object* response = object_member(*answer, "response");
+            result.tool_call_id = text_member(*function_response, "id");
+            result.tool_name = text_member(*function_response, "name");
+            const json::object* response = object_member(*function_response, "response");
             if (!response) return wrong(where + ": a functionResponse needs a response");
             // A bare text comes as {"output": …}, or as {"error": …}.
             const json::value* text = response->if_contains("output");
@@ -76,9 +76,9 @@ void read_system(const json::object& root, std::vector<chat_message>& messages) 
     }
 }
 
-std::string_view finish_name(const chat_response& answer) noexcept {
-    if (!answer.refusal.empty()) return "SAFETY";
-    switch (answer.finish) {
+std::string_view finish_name(const chat_response& response) noexcept {
+    if (!response.refusal.empty()) return "SAFETY";
+    switch (response.finish) {
     case finish_reason::length: return "MAX_TOKENS";
     case finish_reason::content_filter:
     case finish_reason::refusal: return "SAFETY";
@@ -115,7 +115,7 @@ void write_usage(json_writer& out, const ports::token_usage& usage) {
 
 /// One GenerateContentResponse. `parts` writes what is in its content.
 template <class Parts>
-void write_response(json_writer& out, const chat_response& answer, bool is_last, Parts parts) {
+void write_response(json_writer& out, const chat_response& response, bool is_last, Parts parts) {
     out.begin_object();
     out.key("candidates").begin_array();
     out.begin_object();
@@ -126,23 +126,23 @@ void write_response(json_writer& out, const chat_response& answer, bool is_last,
     out.key("role").raw(R"("model")");
     out.end_object();
     if (is_last) {
-        out.key("finishReason").string(finish_name(answer));
-        if (!answer.refusal.empty()) out.key("finishMessage").string(answer.refusal);
+        out.key("finishReason").string(finish_name(response));
+        if (!response.refusal.empty()) out.key("finishMessage").string(response.refusal);
     }
     out.key("index").number(std::int64_t{0});
     out.end_object();
     out.end_array();
-    if (answer.usage && is_last) write_usage(out, *answer.usage);
-    out.key("modelVersion").string(answer.model);
-    out.key("responseId").string(answer.id);
+    if (response.usage && is_last) write_usage(out, *response.usage);
+    out.key("modelVersion").string(response.model);
+    out.key("responseId").string(response.id);
     out.end_object();
 }
 
 /// Chunks without names and without a mark at the end; lines end in CRLF.
 class chunk_events final : public served_events {
 public:
-    chunk_events(const chat_response& answer, const std::vector<std::string_view>& pieces)
-        : answer_(answer), pieces_(pieces), is_refusal_(!answer.refusal.empty()) {}
+    chunk_events(const chat_response& response, const std::vector<std::string_view>& pieces)
+        : response_(response), pieces_(pieces), is_refusal_(!response.refusal.empty()) {}
 
     bool next(std::string& out) override {
         if (over_) return false;
@@ -150,13 +150,13 @@ public:
         json_writer chunk;
         if (at_piece()) {
             const std::string_view piece = pieces_[piece_++];
-            write_response(chunk, answer_, false, [&] { write_text(chunk, piece); });
-        } else if (!is_refusal_ && call_ < answer_.tool_calls.size()) {
-            const ports::tool_call& call = answer_.tool_calls[call_++];
-            write_response(chunk, answer_, false, [&] { write_call(chunk, call); });
+            write_response(chunk, response_, false, [&] { write_text(chunk, piece); });
+        } else if (!is_refusal_ && call_ < response_.tool_calls.size()) {
+            const ports::tool_call& call = response_.tool_calls[call_++];
+            write_response(chunk, response_, false, [&] { write_call(chunk, call); });
         } else {
             over_ = true;
-            write_response(chunk, answer_, true, [&] { write_text(chunk, ""); });
+            write_response(chunk, response_, true, [&] { write_text(chunk, ""); });
         }
         out += chunk.text();
         out += "\r\n\r\n";
@@ -167,7 +167,7 @@ public:
     bool at_piece() const noexcept override { return !is_refusal_ && piece_ < pieces_.size(); }
 
 private:
-    const chat_response& answer_;
+    const chat_response& response_;
     const std::vector<std::string_view>& pieces_;
     bool is_refusal_ = false;
     bool over_ = false;
@@ -249,20 +249,21 @@ public:
         return served;
     }
 
-    void append_answer(std::string& out, const chat_response& answer, std::int64_t) const override {
+    void append_response(std::string& out, const chat_response& response,
+                         std::int64_t) const override {
         append_json(out, [&](json_writer& body) {
-            write_response(body, answer, true, [&] {
-                if (!answer.refusal.empty()) return;
-                if (!answer.text.empty()) write_text(body, answer.text);
-                for (const ports::tool_call& call : answer.tool_calls) write_call(body, call);
+            write_response(body, response, true, [&] {
+                if (!response.refusal.empty()) return;
+                if (!response.text.empty()) write_text(body, response.text);
+                for (const ports::tool_call& call : response.tool_calls) write_call(body, call);
             });
         });
     }
 
-    std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
+    std::unique_ptr<served_events> events(const served_chat&, const chat_response& response,
                                           const std::vector<std::string_view>& pieces,
                                           std::int64_t) const override {
-        return std::make_unique<chunk_events>(answer, pieces);
+        return std::make_unique<chunk_events>(response, pieces);
     }
 
     std::string_view stream_type() const noexcept override { return "text/event-stream"; }

@@ -1,7 +1,7 @@
 #include "scripted/formats/ollama.hpp"
 
-#include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
+#include "common/response_parts.hpp"
 #include "scripted/formats/format_parts.hpp"
 
 #include <heddle/base/time_text.hpp>
@@ -71,50 +71,50 @@ void write_calls(json_writer& out, const std::vector<ports::tool_call>& calls) {
 }
 
 /// One object of a response.
-void write_piece(json_writer& out, const chat_response& answer, std::int64_t created,
+void write_piece(json_writer& out, const chat_response& response, std::int64_t created,
                  std::string_view text, bool has_calls, bool is_last) {
     out.begin_object();
-    out.key("model").string(answer.model);
+    out.key("model").string(response.model);
     out.key("created_at").string(utc_text(created));
     out.key("message").begin_object();
     out.key("role").raw(R"("assistant")");
     out.key("content").string(text);
-    if (has_calls) write_calls(out, answer.tool_calls);
+    if (has_calls) write_calls(out, response.tool_calls);
     out.end_object();
     out.key("done").boolean(is_last);
     if (is_last) {
         out.key("done_reason")
-            .raw(answer.finish == finish_reason::length ? R"("length")" : R"("stop")");
-        if (answer.usage) {
-            out.key("prompt_eval_count").number(answer.usage->input);
-            out.key("eval_count").number(answer.usage->output);
+            .raw(response.finish == finish_reason::length ? R"("length")" : R"("stop")");
+        if (response.usage) {
+            out.key("prompt_eval_count").number(response.usage->input);
+            out.key("eval_count").number(response.usage->output);
         }
     }
     out.end_object();
 }
 
 /// The service has no refusals: they are texts like others.
-std::string_view text_of(const chat_response& answer) noexcept {
-    return answer.refusal.empty() ? answer.text : answer.refusal;
+std::string_view text_of(const chat_response& response) noexcept {
+    return response.refusal.empty() ? response.text : response.refusal;
 }
 
 class line_events final : public served_events {
 public:
-    line_events(const chat_response& answer, const std::vector<std::string_view>& pieces,
+    line_events(const chat_response& response, const std::vector<std::string_view>& pieces,
                 std::int64_t created)
-        : answer_(answer), pieces_(pieces), created_(created) {}
+        : response_(response), pieces_(pieces), created_(created) {}
 
     bool next(std::string& out) override {
         if (over_) return false;
         json_writer line(std::exchange(out, {}));
         if (at_piece()) {
-            write_piece(line, answer_, created_, pieces_[piece_++], false, false);
-        } else if (!calls_told_ && !answer_.tool_calls.empty()) {
+            write_piece(line, response_, created_, pieces_[piece_++], false, false);
+        } else if (!calls_told_ && !response_.tool_calls.empty()) {
             calls_told_ = true;
-            write_piece(line, answer_, created_, "", true, false);
+            write_piece(line, response_, created_, "", true, false);
         } else {
             over_ = true;
-            write_piece(line, answer_, created_, "", false, true);
+            write_piece(line, response_, created_, "", false, true);
         }
         out = std::move(line).take() + "\n";
         return true;
@@ -123,7 +123,7 @@ public:
     bool at_piece() const noexcept override { return piece_ < pieces_.size(); }
 
 private:
-    const chat_response& answer_;
+    const chat_response& response_;
     const std::vector<std::string_view>& pieces_;
     std::int64_t created_;
     bool calls_told_ = false;
@@ -158,17 +158,17 @@ public:
         return served;
     }
 
-    void append_answer(std::string& out, const chat_response& answer,
-                       std::int64_t created) const override {
+    void append_response(std::string& out, const chat_response& response,
+                         std::int64_t created) const override {
         append_json(out, [&](json_writer& body) {
-            write_piece(body, answer, created, text_of(answer), true, true);
+            write_piece(body, response, created, text_of(response), true, true);
         });
     }
 
-    std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
+    std::unique_ptr<served_events> events(const served_chat&, const chat_response& response,
                                           const std::vector<std::string_view>& pieces,
                                           std::int64_t created) const override {
-        return std::make_unique<line_events>(answer, pieces, created);
+        return std::make_unique<line_events>(response, pieces, created);
     }
 
     std::string_view stream_type() const noexcept override { return "application/x-ndjson"; }

@@ -3,7 +3,7 @@
 #include <heddle/base/json_string.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
-#include "common/answer_parts.hpp"
+#include "common/response_parts.hpp"
 #include "openai/chat_json.hpp"
 #include "scripted/formats/format_parts.hpp"
 
@@ -79,16 +79,16 @@ std::string_view finish_name(ports::finish_reason reason) noexcept {
     return reason == ports::finish_reason::refusal ? "stop" : to_string(reason);
 }
 
-void append_head(std::string& out, const chat_response& answer, std::string_view object,
+void append_head(std::string& out, const chat_response& response, std::string_view object,
                  std::int64_t created) {
     out += R"({"id":)";
-    append_json_string(out, answer.id);
+    append_json_string(out, response.id);
     out += R"(,"object":")";
     out += object;
     out += R"(","created":)";
     append_json_number(out, created);
     out += R"(,"model":)";
-    append_json_string(out, answer.model);
+    append_json_string(out, response.model);
 }
 
 result<served_chat> decode_request(json_reader& reader, std::string_view body) {
@@ -110,18 +110,18 @@ result<served_chat> decode_request(json_reader& reader, std::string_view body) {
     return served;
 }
 
-void append_answer(std::string& out, const chat_response& answer, std::int64_t created) {
-    append_head(out, answer, "chat.completion", created);
+void append_response(std::string& out, const chat_response& response, std::int64_t created) {
+    append_head(out, response, "chat.completion", created);
     out += R"(,"choices":[{"index":0,"message":{"role":"assistant","content":)";
     const bool no_text =
-        answer.text.empty() && (!answer.tool_calls.empty() || !answer.refusal.empty());
-    append_text_or_null(out, answer.text, no_text);
+        response.text.empty() && (!response.tool_calls.empty() || !response.refusal.empty());
+    append_text_or_null(out, response.text, no_text);
     out += R"(,"refusal":)";
-    append_text_or_null(out, answer.refusal, answer.refusal.empty());
-    if (!answer.tool_calls.empty()) {
+    append_text_or_null(out, response.refusal, response.refusal.empty());
+    if (!response.tool_calls.empty()) {
         out += R"(,"tool_calls":[)";
-        for (std::size_t i = 0; i < answer.tool_calls.size(); ++i) {
-            const ports::tool_call& call = answer.tool_calls[i];
+        for (std::size_t i = 0; i < response.tool_calls.size(); ++i) {
+            const ports::tool_call& call = response.tool_calls[i];
             out += i == 0 ? R"({"id":)" : R"(,{"id":)";
             append_json_string(out, call.id);
             out += R"(,"type":"function","function":{"name":)";
@@ -133,11 +133,11 @@ void append_answer(std::string& out, const chat_response& answer, std::int64_t c
         out += ']';
     }
     out += R"(},"logprobs":null,"finish_reason":")";
-    out += finish_name(answer.finish);
+    out += finish_name(response.finish);
     out += "\"}]";
-    if (answer.usage) {
+    if (response.usage) {
         out += ',';
-        append_usage(out, *answer.usage);
+        append_usage(out, *response.usage);
     }
     out += '}';
 }
@@ -169,10 +169,11 @@ void append_models(std::string& out, const std::vector<std::string>& names) {
 }
 
 /// Makes the events of a streamed response.
-class answer_events final : public served_events {
+class response_events final : public served_events {
 public:
-    answer_events(const ports::chat_response& answer, const std::vector<std::string_view>& pieces,
-                  std::int64_t created, bool include_usage);
+    response_events(const ports::chat_response& response,
+                    const std::vector<std::string_view>& pieces, std::int64_t created,
+                    bool include_usage);
     [[nodiscard]] bool next(std::string& out) override;
     [[nodiscard]] bool at_piece() const noexcept override { return stage_ == stage::pieces; }
 
@@ -182,7 +183,7 @@ private:
     void append_delta(std::string& out) const;
     void go_on() noexcept;
 
-    const ports::chat_response& answer_;
+    const ports::chat_response& response_;
     const std::vector<std::string_view>& pieces_;
     std::string head_; // what all chunks begin with
     bool include_usage_ = false;
@@ -190,20 +191,20 @@ private:
     std::size_t next_ = 0;
 };
 
-answer_events::answer_events(const chat_response& answer,
-                             const std::vector<std::string_view>& pieces, std::int64_t created,
-                             bool include_usage)
-    : answer_(answer), pieces_(pieces), include_usage_(include_usage) {
-    append_head(head_, answer, "chat.completion.chunk", created);
+response_events::response_events(const chat_response& response,
+                                 const std::vector<std::string_view>& pieces, std::int64_t created,
+                                 bool include_usage)
+    : response_(response), pieces_(pieces), include_usage_(include_usage) {
+    append_head(head_, response, "chat.completion.chunk", created);
 }
 
-void answer_events::begin_chunk(std::string& out) const {
+void response_events::begin_chunk(std::string& out) const {
     out += "data: ";
     out += head_;
     out += R"(,"choices":[)";
 }
 
-bool answer_events::next(std::string& out) {
+bool response_events::next(std::string& out) {
     if (stage_ == stage::over) return false;
     if (stage_ == stage::done) {
         out += "data: [DONE]\n\n";
@@ -213,7 +214,7 @@ bool answer_events::next(std::string& out) {
     begin_chunk(out);
     if (stage_ == stage::usage) {
         out += "],";
-        append_usage(out, *answer_.usage);
+        append_usage(out, *response_.usage);
         out += "}\n\n";
         stage_ = stage::done;
         return true;
@@ -222,8 +223,8 @@ bool answer_events::next(std::string& out) {
     append_delta(out);
     out += R"(},"logprobs":null,"finish_reason":)";
     if (stage_ == stage::end) {
-        append_json_string(out, finish_name(answer_.finish));
-        stage_ = include_usage_ && answer_.usage ? stage::usage : stage::done;
+        append_json_string(out, finish_name(response_.finish));
+        stage_ = include_usage_ && response_.usage ? stage::usage : stage::done;
     } else {
         out += "null";
         go_on();
@@ -232,8 +233,8 @@ bool answer_events::next(std::string& out) {
     return true;
 }
 
-void answer_events::append_delta(std::string& out) const {
-    const bool is_refusal = !answer_.refusal.empty();
+void response_events::append_delta(std::string& out) const {
+    const bool is_refusal = !response_.refusal.empty();
     switch (stage_) {
     case stage::begin:
         out += is_refusal ? R"("role":"assistant","content":null,"refusal":"")"
@@ -244,7 +245,7 @@ void answer_events::append_delta(std::string& out) const {
         append_json_string(out, pieces_[next_]);
         return;
     case stage::calls: {
-        const ports::tool_call& call = answer_.tool_calls[next_ / 2];
+        const ports::tool_call& call = response_.tool_calls[next_ / 2];
         out += R"("tool_calls":[{"index":)";
         append_json_number(out, static_cast<std::int64_t>(next_ / 2));
         if (next_ % 2 == 0) {
@@ -265,7 +266,7 @@ void answer_events::append_delta(std::string& out) const {
 }
 
 /// To the next event of text or calls, or behind the last.
-void answer_events::go_on() noexcept {
+void response_events::go_on() noexcept {
     if (stage_ == stage::begin) {
         stage_ = stage::pieces;
         next_ = 0;
@@ -277,7 +278,7 @@ void answer_events::go_on() noexcept {
         next_ = 0;
     }
     // Each call is two events: its name, then its arguments.
-    if (stage_ == stage::calls && next_ >= 2 * answer_.tool_calls.size()) stage_ = stage::end;
+    if (stage_ == stage::calls && next_ >= 2 * response_.tool_calls.size()) stage_ = stage::end;
 }
 
 class format final : public served_format {
@@ -286,14 +287,14 @@ public:
                                std::string_view body) const override {
         return decode_request(reader, body);
     }
-    void append_answer(std::string& out, const chat_response& answer,
-                       std::int64_t created) const override {
-        openai::append_answer(out, answer, created);
+    void append_response(std::string& out, const chat_response& response,
+                         std::int64_t created) const override {
+        openai::append_response(out, response, created);
     }
-    std::unique_ptr<served_events> events(const served_chat& asked, const chat_response& answer,
+    std::unique_ptr<served_events> events(const served_chat& asked, const chat_response& response,
                                           const std::vector<std::string_view>& pieces,
                                           std::int64_t created) const override {
-        return std::make_unique<answer_events>(answer, pieces, created, asked.include_usage);
+        return std::make_unique<response_events>(response, pieces, created, asked.include_usage);
     }
     void append_fault(std::string& out, const fault& shown) const override {
         append_error(out, shown.message, shown.type, shown.code);

@@ -1,7 +1,7 @@
 #include "scripted/formats/responses.hpp"
 
-#include "common/answer_parts.hpp"
 #include "common/json_writer.hpp"
+#include "common/response_parts.hpp"
 #include "scripted/formats/format_parts.hpp"
 #include "scripted/formats/openai.hpp"
 
@@ -72,13 +72,13 @@ result<void> read_item(const json::value& value, std::size_t number,
     return {}; // reasoning, and what the service did by itself
 }
 
-bool is_cut(const chat_response& answer) noexcept {
-    return answer.refusal.empty() && (answer.finish == finish_reason::length ||
-                                      answer.finish == finish_reason::content_filter);
+bool is_cut(const chat_response& response) noexcept {
+    return response.refusal.empty() && (response.finish == finish_reason::length ||
+                                        response.finish == finish_reason::content_filter);
 }
 
-void write_part(json_writer& out, const chat_response& answer, std::string_view text) {
-    const bool is_refusal = !answer.refusal.empty();
+void write_part(json_writer& out, const chat_response& response, std::string_view text) {
+    const bool is_refusal = !response.refusal.empty();
     out.begin_object();
     out.key("type").raw(is_refusal ? R"("refusal")" : R"("output_text")");
     out.key(is_refusal ? "refusal" : "text").string(text);
@@ -87,15 +87,15 @@ void write_part(json_writer& out, const chat_response& answer, std::string_view 
 }
 
 /// The item that holds the text, or the refusal. `text` is empty while it has not come.
-void write_message(json_writer& out, const chat_response& answer, std::string_view status,
+void write_message(json_writer& out, const chat_response& response, std::string_view status,
                    std::string_view text) {
     out.begin_object();
     out.key("type").raw(R"("message")");
-    out.key("id").string("msg_" + answer.id);
+    out.key("id").string("msg_" + response.id);
     out.key("status").string(status);
     out.key("role").raw(R"("assistant")");
     out.key("content").begin_array();
-    if (!text.empty()) write_part(out, answer, text);
+    if (!text.empty()) write_part(out, response, text);
     out.end_array();
     out.end_object();
 }
@@ -112,8 +112,8 @@ void write_call(json_writer& out, const ports::tool_call& call, std::string_view
     out.end_object();
 }
 
-std::string_view text_of(const chat_response& answer) noexcept {
-    return answer.refusal.empty() ? answer.text : answer.refusal;
+std::string_view text_of(const chat_response& response) noexcept {
+    return response.refusal.empty() ? response.text : response.refusal;
 }
 
 void write_usage(json_writer& out, const ports::token_usage& usage) {
@@ -132,36 +132,36 @@ void write_usage(json_writer& out, const ports::token_usage& usage) {
 }
 
 /// The whole response, or, at the beginning of a stream, what is known of it.
-void write_response(json_writer& out, const chat_response& answer, std::int64_t created,
+void write_response(json_writer& out, const chat_response& response, std::int64_t created,
                     bool is_done) {
     out.begin_object();
-    out.key("id").string(answer.id);
+    out.key("id").string(response.id);
     out.key("object").raw(R"("response")");
     out.key("created_at").number(created);
-    out.key("model").string(answer.model);
+    out.key("model").string(response.model);
     out.key("error").raw("null");
-    out.key("status").string(!is_done         ? "in_progress"
-                             : is_cut(answer) ? "incomplete"
-                                              : "completed");
+    out.key("status").string(!is_done           ? "in_progress"
+                             : is_cut(response) ? "incomplete"
+                                                : "completed");
     out.key("incomplete_details");
-    if (!is_done || !is_cut(answer)) {
+    if (!is_done || !is_cut(response)) {
         out.raw("null");
     } else {
         out.begin_object();
-        out.key("reason").string(answer.finish == finish_reason::length ? "max_output_tokens"
-                                                                        : "content_filter");
+        out.key("reason").string(response.finish == finish_reason::length ? "max_output_tokens"
+                                                                          : "content_filter");
         out.end_object();
     }
     out.key("output").begin_array();
     if (is_done) {
-        const std::string_view status = is_cut(answer) ? "incomplete" : "completed";
-        if (!text_of(answer).empty()) write_message(out, answer, status, text_of(answer));
-        for (const ports::tool_call& call : answer.tool_calls) {
+        const std::string_view status = is_cut(response) ? "incomplete" : "completed";
+        if (!text_of(response).empty()) write_message(out, response, status, text_of(response));
+        for (const ports::tool_call& call : response.tool_calls) {
             write_call(out, call, "completed", call.arguments_json);
         }
     }
     out.end_array();
-    if (is_done && answer.usage) write_usage(out, *answer.usage);
+    if (is_done && response.usage) write_usage(out, *response.usage);
     else out.key("usage").raw("null");
     out.end_object();
 }
@@ -169,33 +169,34 @@ void write_response(json_writer& out, const chat_response& answer, std::int64_t 
 /// Items one after the other: the text in its pieces, then each call.
 class item_events final : public served_events {
 public:
-    item_events(const chat_response& answer, const std::vector<std::string_view>& pieces,
+    item_events(const chat_response& response, const std::vector<std::string_view>& pieces,
                 std::int64_t created)
-        : answer_(answer), pieces_(pieces), created_(created) {}
+        : response_(response), pieces_(pieces), created_(created) {}
 
     bool next(std::string& out) override {
         switch (stage_) {
         case stage::begin:
             event(out, "response.created", [&](json_writer& data) {
                 data.key("response");
-                write_response(data, answer_, created_, false);
+                write_response(data, response_, created_, false);
             });
             stage_ = pieces_.empty() ? stage::call_begin : stage::text_begin;
             break;
         case stage::text_begin:
             item(out, "response.output_item.added",
-                 [&](json_writer& data) { write_message(data, answer_, "in_progress", ""); });
+                 [&](json_writer& data) { write_message(data, response_, "in_progress", ""); });
             stage_ = stage::pieces;
             break;
         case stage::pieces:
-            delta(out,
-                  answer_.refusal.empty() ? "response.output_text.delta" : "response.refusal.delta",
-                  pieces_[piece_]);
+            delta(
+                out,
+                response_.refusal.empty() ? "response.output_text.delta" : "response.refusal.delta",
+                pieces_[piece_]);
             if (++piece_ == pieces_.size()) stage_ = stage::text_end;
             break;
         case stage::text_end:
             item(out, "response.output_item.done", [&](json_writer& data) {
-                write_message(data, answer_, "completed", text_of(answer_));
+                write_message(data, response_, "completed", text_of(response_));
             });
             ++place_;
             stage_ = stage::call_begin;
@@ -203,12 +204,12 @@ public:
         case stage::call_begin: begin_call_or_end(out); break;
         case stage::call_arguments:
             delta(out, "response.function_call_arguments.delta",
-                  answer_.tool_calls[call_].arguments_json);
+                  response_.tool_calls[call_].arguments_json);
             stage_ = stage::call_end;
             break;
         case stage::call_end:
             item(out, "response.output_item.done", [&](json_writer& data) {
-                const ports::tool_call& call = answer_.tool_calls[call_];
+                const ports::tool_call& call = response_.tool_calls[call_];
                 write_call(data, call, "completed", call.arguments_json);
             });
             ++place_;
@@ -267,22 +268,22 @@ private:
     }
 
     void begin_call_or_end(std::string& out) {
-        if (call_ < answer_.tool_calls.size()) {
+        if (call_ < response_.tool_calls.size()) {
             item(out, "response.output_item.added", [&](json_writer& data) {
-                write_call(data, answer_.tool_calls[call_], "in_progress", "");
+                write_call(data, response_.tool_calls[call_], "in_progress", "");
             });
             stage_ = stage::call_arguments;
             return;
         }
-        event(out, is_cut(answer_) ? "response.incomplete" : "response.completed",
+        event(out, is_cut(response_) ? "response.incomplete" : "response.completed",
               [&](json_writer& data) {
                   data.key("response");
-                  write_response(data, answer_, created_, true);
+                  write_response(data, response_, created_, true);
               });
         stage_ = stage::over;
     }
 
-    const chat_response& answer_;
+    const chat_response& response_;
     const std::vector<std::string_view>& pieces_;
     std::int64_t created_;
     std::int64_t number_ = 0; // of the events
@@ -321,15 +322,15 @@ public:
         return served;
     }
 
-    void append_answer(std::string& out, const chat_response& answer,
-                       std::int64_t created) const override {
-        append_json(out, [&](json_writer& body) { write_response(body, answer, created, true); });
+    void append_response(std::string& out, const chat_response& response,
+                         std::int64_t created) const override {
+        append_json(out, [&](json_writer& body) { write_response(body, response, created, true); });
     }
 
-    std::unique_ptr<served_events> events(const served_chat&, const chat_response& answer,
+    std::unique_ptr<served_events> events(const served_chat&, const chat_response& response,
                                           const std::vector<std::string_view>& pieces,
                                           std::int64_t created) const override {
-        return std::make_unique<item_events>(answer, pieces, created);
+        return std::make_unique<item_events>(response, pieces, created);
     }
 
     void append_fault(std::string& out, const fault& shown) const override {

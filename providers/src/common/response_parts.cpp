@@ -1,4 +1,4 @@
-#include "common/answer_parts.hpp"
+#include "common/response_parts.hpp"
 
 #include "common/json_writer.hpp"
 
@@ -50,51 +50,51 @@ error not_in_shape(json_reader& reader, std::string_view body) {
 
 } // namespace
 
-error read_error(json_reader& reader, const ports::http_response& answer,
+error read_error(json_reader& reader, const ports::http_response& received,
                  std::chrono::system_clock::time_point wall_now, failure_reader read,
                  std::string_view request_id) {
     service_failure failure;
-    failure.status = answer.status;
+    failure.status = received.status;
     failure.request_id = request_id;
-    failure.advice = advice_of(answer, wall_now);
-    const auto tree = reader.parse(answer.body);
+    failure.advice = advice_of(received, wall_now);
+    const auto tree = reader.parse(received.body);
     const json::object* root = tree ? tree->if_object() : nullptr;
     if (!root || !read(*root, failure)) {
-        const std::string_view title = html_title(answer.body);
-        failure.message = title.empty() ? std::string_view(answer.body) : title;
+        const std::string_view title = html_title(received.body);
+        failure.message = title.empty() ? std::string_view(received.body) : title;
     }
     return reader.service_error(failure);
 }
 
-result<json::value> read_object(json_reader& reader, const ports::http_response& answer,
+result<json::value> read_object(json_reader& reader, const ports::http_response& received,
                                 std::chrono::system_clock::time_point wall_now, failure_reader read,
                                 std::string_view request_id) {
-    if (answer.status < 200 || answer.status >= 300) {
-        return read_error(reader, answer, wall_now, read, request_id);
+    if (received.status < 200 || received.status >= 300) {
+        return read_error(reader, received, wall_now, read, request_id);
     }
-    auto parsed = reader.parse(answer.body);
+    auto parsed = reader.parse(received.body);
     if (!parsed) {
-        if (!html_title(answer.body).empty()) return not_in_shape(reader, answer.body);
+        if (!html_title(received.body).empty()) return not_in_shape(reader, received.body);
         return std::move(parsed).error();
     }
     json::value tree = *std::move(parsed);
     const json::object* root = tree.if_object();
-    if (!root) return not_in_shape(reader, answer.body);
+    if (!root) return not_in_shape(reader, received.body);
     const json::value* failed = member(*root, "error");
     if (!failed || failed->is_null()) return tree;
     service_failure failure;
     failure.request_id = request_id;
-    failure.advice = advice_of(answer, wall_now);
+    failure.advice = advice_of(received, wall_now);
     failure.advice.should_retry.reset(); // it speaks of the status, which was no error
     if (!read(*root, failure))
-        return reader.protocol_error("the response is an error", answer.body);
+        return reader.protocol_error("the response is an error", received.body);
     return reader.service_error(failure);
 }
 
-error with_told_usage(json_reader& reader, error failure, const ports::http_response& answer,
+error with_told_usage(json_reader& reader, error failure, const ports::http_response& received,
                       usage_reader read) {
-    if (answer.status < 200 || answer.status >= 300) return failure;
-    const auto tree = reader.parse(answer.body);
+    if (received.status < 200 || received.status >= 300) return failure;
+    const auto tree = reader.parse(received.body);
     const json::object* root = tree ? tree->if_object() : nullptr;
     ports::chat_response so_far = ports::begun_response();
     if (root) so_far.usage = read(*root);
@@ -131,11 +131,11 @@ result<std::vector<std::string>> read_names(json_reader& reader, const json::obj
     return names;
 }
 
-void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark) {
+void name_calls(std::vector<ports::tool_call>& calls, std::string_view response_mark) {
     const auto nameless = [](const ports::tool_call& call) { return call.id.empty(); };
     if (std::none_of(calls.begin(), calls.end(), nameless)) return;
     std::uint64_t hash = 14695981039346656037U; // FNV-1a
-    for (const char c : answer_mark) {
+    for (const char c : response_mark) {
         hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
     }
     std::array<char, 16> digits{};

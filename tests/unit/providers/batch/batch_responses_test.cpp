@@ -1,4 +1,4 @@
-// What the endpoints for batches make of the documented answers.
+// What the endpoints for batches make of the documented responses.
 #include "batch_testing.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using ports::llm_errc;
 
-/// The documented answers of a service that are of one kind of file.
+/// The documented responses of a service that are of one kind of file.
 std::vector<json::object> samples(const std::string& service, const std::string& ending) {
     std::vector<json::object> found;
     const json::value index = json::parse(wire(service + "/response-doc/index.json"));
@@ -23,43 +23,43 @@ std::vector<json::object> samples(const std::string& service, const std::string&
 
 bool is_over(batch_state state) { return state != batch_state::running; }
 
-void expect_row(const json::object& wanted, const batch_answer& answer) {
+void expect_row(const json::object& wanted, const batch_response& received) {
     if (const auto* text = wanted.if_contains("text")) {
-        ASSERT_TRUE(answer.response) << answer.response.error().message();
-        EXPECT_EQ(answer.response->text, text->as_string());
+        ASSERT_TRUE(received.response) << received.response.error().message();
+        EXPECT_EQ(received.response->text, text->as_string());
     }
     if (wanted.if_contains("stop")) {
-        ASSERT_TRUE(answer.response);
-        EXPECT_EQ(answer.response->finish, ports::finish_reason::length);
+        ASSERT_TRUE(received.response);
+        EXPECT_EQ(received.response->finish, ports::finish_reason::length);
     }
     if (wanted.if_contains("refusal")) {
-        ASSERT_TRUE(answer.response);
-        EXPECT_FALSE(answer.response->refusal.empty());
+        ASSERT_TRUE(received.response);
+        EXPECT_FALSE(received.response->refusal.empty());
     }
     const auto* failed = wanted.if_contains("error");
     if (!failed) return;
-    ASSERT_FALSE(answer.response);
-    EXPECT_EQ(answer.response.error().info().retryable, wanted.at("retryable").as_bool());
+    ASSERT_FALSE(received.response);
+    EXPECT_EQ(received.response.error().info().retryable, wanted.at("retryable").as_bool());
     static const std::map<std::string, llm_errc> kinds{
         {"invalid_request", llm_errc::invalid_request},
         {"rate_limit", llm_errc::rate_limit},
         {"request_timeout", llm_errc::request_timeout}};
     const std::string kind(failed->as_string());
     if (const auto known = kinds.find(kind); known != kinds.end()) {
-        EXPECT_EQ(answer.response.error().code(), known->second) << kind;
+        EXPECT_EQ(received.response.error().code(), known->second) << kind;
     }
     if (kind == "expired" || kind == "batch_expired") {
-        EXPECT_EQ(answer.what, batch_answer::fate::expired);
+        EXPECT_EQ(received.what, batch_response::fate::expired);
     }
     if (kind == "canceled" || kind == "batch_cancelled") {
-        EXPECT_EQ(answer.what, batch_answer::fate::cancelled);
+        EXPECT_EQ(received.what, batch_response::fate::cancelled);
     }
 }
 
-/// Of each id the first answer: what follows is for the caller to refuse.
-void expect_rows(const json::object& expect, const std::vector<batch_answer>& answers) {
-    std::map<std::string, const batch_answer*> by_id;
-    for (const batch_answer& each : answers) by_id.emplace(each.id, &each);
+/// Of each id the first response: what follows is for the caller to refuse.
+void expect_rows(const json::object& expect, const std::vector<batch_response>& responses) {
+    std::map<std::string, const batch_response*> by_id;
+    for (const batch_response& each : responses) by_id.emplace(each.id, &each);
     for (const json::value& each : expect.at("rows").as_array()) {
         const json::object& wanted = each.as_object();
         const auto* id = wanted.if_contains("custom_id");
@@ -71,7 +71,7 @@ void expect_rows(const json::object& expect, const std::vector<batch_answer>& an
     }
 }
 
-TEST(batch_answers, states_are_as_documented) {
+TEST(batch_responses, states_are_as_documented) {
     for (const std::string service : {"openai", "anthropic", "gemini"}) {
         for (const json::object& sample : samples(service, ".json")) {
             const std::string file(sample.at("file").as_string());
@@ -119,14 +119,14 @@ TEST(batch_answers, states_are_as_documented) {
             if (service == "gemini" && expect.if_contains("rows")) {
                 at.http.reply(200, wire(service + "/response-doc/" + file));
                 ASSERT_TRUE(at.fetch(*status));
-                EXPECT_EQ(at.answers.size(), expect.at("rows").as_array().size());
-                expect_rows(expect, at.answers);
+                EXPECT_EQ(at.responses.size(), expect.at("rows").as_array().size());
+                expect_rows(expect, at.responses);
             }
         }
     }
 }
 
-TEST(batch_answers, lines_of_results_are_as_documented) {
+TEST(batch_responses, lines_of_results_are_as_documented) {
     for (const std::string service : {"openai", "anthropic", "gemini"}) {
         for (const json::object& sample : samples(service, ".jsonl")) {
             const std::string file(sample.at("file").as_string());
@@ -139,7 +139,7 @@ TEST(batch_answers, lines_of_results_are_as_documented) {
                 const int tries = cut ? 3 : 1;
                 for (int i = 0; i < tries; ++i) {
                     at.http.reply(200, wire(service + "/response-doc/" + file), {});
-                    at.http.answers.back().piece = piece;
+                    at.http.responses.back().piece = piece;
                 }
                 batch_status ended;
                 ended.id = "b";
@@ -147,29 +147,29 @@ TEST(batch_answers, lines_of_results_are_as_documented) {
                 if (service != "anthropic") ended.files = {"file-1"};
                 const auto fetched = at.fetch(ended);
                 EXPECT_EQ(fetched.has_value(), !cut);
-                EXPECT_TRUE(at.http.answers.empty());
-                expect_rows(sample.at("expect").as_object(), at.answers);
+                EXPECT_TRUE(at.http.responses.empty());
+                expect_rows(sample.at("expect").as_object(), at.responses);
             }
         }
     }
 }
 
-TEST(batch_answers, one_model_call_reads_as_usual) {
+TEST(batch_responses, one_model_call_reads_as_usual) {
     fixture at("openai");
     at.http.reply(200, wire("openai/response-doc/output.jsonl"), {});
     batch_status ended;
     ended.id = "b";
     ended.files = {"file-1"};
     ASSERT_TRUE(at.fetch(ended));
-    ASSERT_EQ(at.answers.size(), 2U);
-    const auto& response = *at.answers.front().response;
+    ASSERT_EQ(at.responses.size(), 2U);
+    const auto& response = *at.responses.front().response;
     ASSERT_TRUE(response.usage);
     EXPECT_EQ(response.usage->input, 22);
     EXPECT_EQ(response.usage->output, 2);
     EXPECT_EQ(response.id, "chatcmpl-123");
 }
 
-TEST(batch_answers, the_key_is_in_no_answer) {
+TEST(batch_responses, the_key_is_in_no_response) {
     fixture at("openai");
     at.http.reply(200,
                   R"({"custom_id":"a","response":{"status_code":200,"body":{"id":"1","model":"m",)"
@@ -183,12 +183,12 @@ TEST(batch_answers, the_key_is_in_no_answer) {
     ended.id = "b";
     ended.files = {"file-1"};
     ASSERT_TRUE(at.fetch(ended));
-    ASSERT_EQ(at.answers.size(), 2U);
-    EXPECT_EQ(at.answers[0].response->text, "[hidden]");
-    EXPECT_EQ(at.answers[1].response.error().message().find(key), std::string::npos);
+    ASSERT_EQ(at.responses.size(), 2U);
+    EXPECT_EQ(at.responses[0].response->text, "[hidden]");
+    EXPECT_EQ(at.responses[1].response.error().message().find(key), std::string::npos);
 }
 
-TEST(batch_answers, names_of_a_service_do_not_leave_their_place) {
+TEST(batch_responses, names_of_a_service_do_not_leave_their_place) {
     fixture at("openai");
     for (const std::string_view id : {"../files/x", "a/b", "a?b", ".."}) {
         json::object body = wire_object("openai/response-doc/completed.json");
@@ -204,7 +204,7 @@ TEST(batch_answers, names_of_a_service_do_not_leave_their_place) {
     EXPECT_FALSE(at.poll("batch_other"));
 }
 
-TEST(batch_answers, a_line_that_cannot_be_read_hides_no_other) {
+TEST(batch_responses, a_line_that_cannot_be_read_hides_no_other) {
     fixture at("openai");
     const std::string good = wire("openai/response-doc/output.jsonl");
     at.http.reply(200, "not JSON\n[1]\n{\"custom_id\":\"x\"}\n" + good + "\n", {});
@@ -214,10 +214,10 @@ TEST(batch_answers, a_line_that_cannot_be_read_hides_no_other) {
     const auto fetched = at.fetch(ended);
     ASSERT_FALSE(fetched);
     EXPECT_EQ(fetched.error().code(), llm_errc::protocol);
-    EXPECT_EQ(at.answers.size(), 2U);
+    EXPECT_EQ(at.responses.size(), 2U);
 }
 
-TEST(batch_answers, a_batch_that_is_not_found_is_gone) {
+TEST(batch_responses, a_batch_that_is_not_found_is_gone) {
     for (const std::string service : {"openai", "anthropic", "gemini"}) {
         fixture at(service);
         at.http.reply(404, wire(service + "/response-doc/err-404.json"));
@@ -227,7 +227,7 @@ TEST(batch_answers, a_batch_that_is_not_found_is_gone) {
     }
 }
 
-TEST(batch_answers, questions_are_asked_again_when_they_fail) {
+TEST(batch_responses, questions_are_asked_again_when_they_fail) {
     fixture at("anthropic");
     at.http.reply(529, R"({"type":"error","error":{"type":"overloaded_error","message":"x"}})");
     at.http.reply(200, wire("anthropic/response-doc/ended.json"));
@@ -237,7 +237,7 @@ TEST(batch_answers, questions_are_asked_again_when_they_fail) {
     EXPECT_TRUE(status->has_results);
     at.http.reply(401, R"({"type":"error","error":{"type":"authentication_error","message":"x"}})");
     EXPECT_FALSE(at.poll("msgbatch_013Zva2CMHLNnXjNJJKqJ2EF"));
-    EXPECT_TRUE(at.http.answers.empty());
+    EXPECT_TRUE(at.http.responses.empty());
 }
 
 } // namespace

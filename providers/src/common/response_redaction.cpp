@@ -1,4 +1,4 @@
-#include "common/answer_redaction.hpp"
+#include "common/response_redaction.hpp"
 
 #include "common/json_tree_parser.hpp"
 

@@ -21,14 +21,14 @@ namespace heddle::providers {
 using failure_reader = bool (*)(const json::object& root, service_failure& failure);
 
 /// The error that a response represents whose status is not 2xx. `request_id` is of its headers.
-[[nodiscard]] error read_error(json_reader& reader, const ports::http_response& answer,
+[[nodiscard]] error read_error(json_reader& reader, const ports::http_response& received,
                                std::chrono::system_clock::time_point wall_now, failure_reader read,
                                std::string_view request_id = {});
 
 /// The tree of a response, an object. Errors: read_error for another status than 2xx; what is not
 /// JSON or not an object; an error sent with a status of success.
 [[nodiscard]] result<json::value> read_object(json_reader& reader,
-                                              const ports::http_response& answer,
+                                              const ports::http_response& received,
                                               std::chrono::system_clock::time_point wall_now,
                                               failure_reader read,
                                               std::string_view request_id = {});
@@ -38,7 +38,7 @@ using usage_reader = std::optional<ports::token_usage> (*)(const json::object& r
 /// Adds the reported usage to a failure that read_object found in a response with a status of
 /// success.
 [[nodiscard]] error with_told_usage(json_reader& reader, error failure,
-                                    const ports::http_response& answer, usage_reader read);
+                                    const ports::http_response& received, usage_reader read);
 
 /// Whether an event of a stream is an error: it has one as a member, or it is named one, with the
 /// message beside the name. `event_type` is what the stream calls it, or empty.
@@ -56,8 +56,8 @@ using usage_reader = std::optional<ports::token_usage> (*)(const json::object& r
                                                           std::string_view prefix = {});
 
 /// Assigns ids of our own to calls without one, which some models make: results have to find their
-/// call, and other services insist on ids. `answer_mark` is a text that only this answer has.
-void name_calls(std::vector<ports::tool_call>& calls, std::string_view answer_mark);
+/// call, and other services insist on ids. `response_mark` is a text that only this response has.
+void name_calls(std::vector<ports::tool_call>& calls, std::string_view response_mark);
 /// True for an id that a service made; false for one of name_calls, which its service does not
 /// know, and for none. Models without ids take none: their calls and results are matched by their
 /// order.

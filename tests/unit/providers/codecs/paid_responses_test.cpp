@@ -1,5 +1,5 @@
-// What was paid for comes out of every codec, whatever else of an answer is wrong: what the service
-// reports that it used, and what the model has written.
+// What was paid for comes out of every codec, whatever else of a response is wrong: what the
+// service reports that it used, and what the model has written.
 #include "codec_testing.hpp"
 
 #include <heddle/providers/anthropic/provider.hpp>
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 std::string event(const std::string& data) { return "data: " + data + "\n\n"; }
 
-/// What an answer is made of. `calls`: of the tool "look", with these arguments as JSON texts.
+/// What a response is made of. `calls`: of the tool "look", with these arguments as JSON texts.
 struct parts {
     std::string input = "1000"; ///< tokens, as JSON; "": the figure is missing
     std::string output = "500";
@@ -89,7 +89,7 @@ service openai_chat() {
 }
 
 service openai_responses() {
-    const auto answer = [](const parts& of) {
+    const auto response = [](const parts& of) {
         return R"({"id":"r","status":"completed","output":[{"type":"message","content":[)"
                R"({"type":"output_text","text":"PRECIOUS"}]},)" +
                joined(of,
@@ -100,9 +100,9 @@ service openai_responses() {
                (of.arguments.empty() ? R"({"type":"reasoning"})" : "") + R"(],"usage":)" +
                counts({{"input_tokens", of.input}, {"output_tokens", of.output}}) + "}";
     };
-    return {"responses", providers::make_responses_codec({}).value(), true, answer,
-            [answer](const parts& of) {
-                return event(R"({"type":"response.completed","response":)" + answer(of) + "}");
+    return {"responses", providers::make_responses_codec({}).value(), true, response,
+            [response](const parts& of) {
+                return event(R"({"type":"response.completed","response":)" + response(of) + "}");
             }};
 }
 
@@ -114,7 +114,7 @@ service anthropic() {
                    std::string(of.arguments.empty() ? "" : ",") +
                    joined(of,
                           [](const std::string& i, const std::string& arguments) {
-                              // No text in a whole answer: what is no JSON cannot stand there.
+                              // No text in a whole response: what is no JSON cannot stand there.
                               return R"({"type":"tool_use","id":"c)" + i +
                                      R"(","name":"look","input":)" + quoted(arguments) + "}";
                           }) +
@@ -144,7 +144,7 @@ service anthropic() {
 }
 
 service gemini() {
-    const auto answer = [](const parts& of) {
+    const auto response = [](const parts& of) {
         return R"({"candidates":[{"content":{"parts":[{"text":"PRECIOUS"})" +
                std::string(of.arguments.empty() ? "" : ",") +
                joined(of,
@@ -155,12 +155,12 @@ service gemini() {
                R"(]},"finishReason":"STOP"}],"usageMetadata":)" +
                counts({{"promptTokenCount", of.input}, {"candidatesTokenCount", of.output}}) + "}";
     };
-    return {"gemini", providers::make_gemini_codec({}).value(), false, answer,
-            [answer](const parts& of) { return event(answer(of)); }};
+    return {"gemini", providers::make_gemini_codec({}).value(), false, response,
+            [response](const parts& of) { return event(response(of)); }};
 }
 
 service ollama() {
-    const auto answer = [](const parts& of) {
+    const auto response = [](const parts& of) {
         std::string usage =
             counts({{"prompt_eval_count", of.input}, {"eval_count", of.output}}).substr(1);
         return R"({"model":"m","message":{"content":"PRECIOUS","tool_calls":[)" +
@@ -171,11 +171,11 @@ service ollama() {
                       }) +
                R"(]},"done":true,"done_reason":"stop")" + (usage == "}" ? "" : ",") + usage;
     };
-    return {"ollama", providers::make_ollama_codec({}).value(), true, answer,
-            [answer](const parts& of) { return answer(of) + "\n"; }};
+    return {"ollama", providers::make_ollama_codec({}).value(), true, response,
+            [response](const parts& of) { return response(of) + "\n"; }};
 }
 
-/// Reads the answer both ways.
+/// Reads the response both ways.
 template <class Check>
 void for_each_service(const parts& of, Check check) {
     for (auto* make : {openai_chat, openai_responses, anthropic, gemini, ollama}) {
@@ -183,14 +183,14 @@ void for_each_service(const parts& of, Check check) {
         SCOPED_TRACE(each.name);
         {
             SCOPED_TRACE("whole");
-            check(each, each.codec->decode(answer_of(200, each.whole(of)), codec_now));
+            check(each, each.codec->decode(response_of(200, each.whole(of)), codec_now));
         }
         SCOPED_TRACE("stream");
         check(each, stream_of(*each.codec, each.stream(of)));
     }
 }
 
-TEST(paid_answers, bad_arguments_leave_an_answer_as_it_is) {
+TEST(paid_responses, bad_arguments_leave_a_response_as_it_is) {
     const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
     for (const std::string& wrong : {std::string("{not json"), std::string("[1,2]"), deep}) {
         for_each_service(
@@ -220,7 +220,7 @@ TEST(paid_answers, bad_arguments_leave_an_answer_as_it_is) {
     }
 }
 
-TEST(paid_answers, too_many_calls_are_an_error_with_what_was_paid_for) {
+TEST(paid_responses, too_many_calls_are_an_error_with_what_was_paid_for) {
     const parts many{"1000", "500", std::vector<std::string>(300, "{}")};
     for_each_service(many, [](const service& each, const auto& read) {
         ASSERT_FALSE(read);
@@ -239,7 +239,7 @@ TEST(paid_answers, too_many_calls_are_an_error_with_what_was_paid_for) {
     });
 }
 
-TEST(paid_answers, whole_answers_in_no_shape_are_errors_with_what_was_paid_for) {
+TEST(paid_responses, whole_responses_in_no_shape_are_errors_with_what_was_paid_for) {
     struct row {
         std::function<service()> make;
         std::string body;
@@ -271,7 +271,7 @@ TEST(paid_answers, whole_answers_in_no_shape_are_errors_with_what_was_paid_for) 
     for (const row& each : rows) {
         const service of = each.make();
         SCOPED_TRACE(of.name + " " + each.body);
-        const auto read = of.codec->decode(answer_of(200, each.body), codec_now);
+        const auto read = of.codec->decode(response_of(200, each.body), codec_now);
         ASSERT_FALSE(read);
         const ports::chat_response* part = ports::part_of(read.error());
         ASSERT_TRUE(part && part->usage);
@@ -281,7 +281,7 @@ TEST(paid_answers, whole_answers_in_no_shape_are_errors_with_what_was_paid_for) 
     }
 }
 
-TEST(paid_answers, figures_that_are_none_are_not_reported) {
+TEST(paid_responses, figures_that_are_none_are_not_reported) {
     for (const char* wrong : {"", "null", "\"12\"", "-1", "1.5e300", "9223372036854775807",
                               "18446744073709551615", "[]"}) {
         SCOPED_TRACE(wrong);
@@ -311,7 +311,7 @@ TEST(paid_answers, figures_that_are_none_are_not_reported) {
     }
 }
 
-TEST(paid_answers, zeros_are_reported) {
+TEST(paid_responses, zeros_are_reported) {
     for (const char* zero : {"0", "0.0", "-0.0"}) {
         for_each_service({zero, zero, {}}, [](const service&, const auto& read) {
             ASSERT_TRUE(read && read->usage);
@@ -320,7 +320,7 @@ TEST(paid_answers, zeros_are_reported) {
     }
 }
 
-TEST(paid_answers, a_figure_is_made_up_out_of_the_total) {
+TEST(paid_responses, a_figure_is_made_up_out_of_the_total) {
     const auto of = [](std::string usage) {
         const auto codec = providers::make_openai_codec({}).value();
         return read_of(*codec, R"({"choices":[{"message":{"content":"x"}}],"usage":)" + usage + "}")
@@ -333,7 +333,7 @@ TEST(paid_answers, a_figure_is_made_up_out_of_the_total) {
     EXPECT_FALSE(of("{}"));
 }
 
-TEST(paid_answers, a_stream_that_breaks_off_does_not_know_its_output) {
+TEST(paid_responses, a_stream_that_breaks_off_does_not_know_its_output) {
     const auto codec = providers::make_anthropic_codec({}).value();
     const auto reader = codec->open_stream();
     ASSERT_TRUE(reader->feed(
@@ -351,7 +351,7 @@ TEST(paid_answers, a_stream_that_breaks_off_does_not_know_its_output) {
     EXPECT_FALSE(part->usage->output_told);
 }
 
-TEST(paid_answers, content_that_is_a_value_is_its_text) {
+TEST(paid_responses, content_that_is_a_value_is_its_text) {
     const auto codec = providers::make_openai_codec({}).value();
     const auto text = [&](const std::string& content) {
         return read_of(*codec, R"({"choices":[{"message":{"content":)" + content + "}}]}").text;
