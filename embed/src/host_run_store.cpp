@@ -354,9 +354,9 @@ coro::task<result<void>> host_run_store::index_contents(coro::call_context /*con
     return at_once<void>(of_batches());
 }
 
-coro::task<result<std::vector<store::content_answer>>> host_run_store::answers_of(
+coro::task<result<std::vector<store::content_record>>> host_run_store::records_with(
     ports::digest128 /*content*/, coro::call_context /*context*/) {
-    return at_once<std::vector<store::content_answer>>(of_batches());
+    return at_once<std::vector<store::content_record>>(of_batches());
 }
 
 } // namespace heddle::embed

@@ -101,8 +101,8 @@ public:
                                                                    coro::call_context) override;
     coro::task<result<store::row_sample>> sample_rows(coro::call_context) override;
     coro::task<result<void>> index_contents(coro::call_context) override;
-    coro::task<result<std::vector<store::content_answer>>> answers_of(ports::digest128,
-                                                                      coro::call_context) override;
+    coro::task<result<std::vector<store::content_record>>> records_with(
+        ports::digest128, coro::call_context) override;
 
 private:
     struct waiter;

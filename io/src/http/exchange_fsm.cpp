@@ -96,7 +96,7 @@ exchange_step exchange_fsm::received(std::string_view bytes, time_point now) {
     }
     if (phase_ == phase::sending) return exchange_step::wait;
     // From its first byte on the response is bound by `idle`, whether its head is whole or not.
-    phase_ = parser_.answer_begun() ? phase::body : phase::head;
+    phase_ = parser_.response_begun() ? phase::body : phase::head;
     if (phase_ == phase::head) mark_ = sent_;
     return exchange_step::receive;
 }
@@ -193,7 +193,7 @@ error exchange_fsm::broken(http_errc code, boost::system::error_code ec) const {
     std::string message(rules_.origin);
     message += code == http_errc::connection_reset ? ": the connection broke"
                                                    : ": the server closed the connection";
-    if (!parser_.answer_begun())
+    if (!parser_.response_begun())
         message +=
             phase_ == phase::sending ? " while the request was sent" : " before it responded";
     else if (!parser_.head_done()) message += " inside the response header";
@@ -201,7 +201,7 @@ error exchange_fsm::broken(http_errc code, boost::system::error_code ec) const {
         message += " after " + std::to_string(parser_.body_bytes()) + " bytes of the response body";
     if (ec) message += " (" + ec.message() + ")";
     error failure = error(code, std::move(message)).with_retryable(true);
-    if (!parser_.answer_begun())
+    if (!parser_.response_begun())
         failure = std::move(failure).with_hint(
             "sending it again may help; heddle does not do so because the server may have acted "
             "on the request");

@@ -34,13 +34,13 @@ error proxy_tunnel::placed(http_errc code, std::string_view what) const {
 result<bool> proxy_tunnel::received(std::string_view bytes) {
     // As for HEAD: whatever the header declares, what follows a 2xx is the tunnel.
     const response_rules rules{true, max_header_bytes, 0};
-    auto whole = parser_.feed(bytes, rules, {&answer_, nullptr, nullptr});
+    auto whole = parser_.feed(bytes, rules, {&response_, nullptr, nullptr});
     if (!whole) {
         const error why = std::move(whole).error();
         return placed(static_cast<http_errc>(why.code().value()), ": " + why.message());
     }
     if (!*whole) return false;
-    if (answer_.status >= 300) return refusal();
+    if (response_.status >= 300) return refusal();
     if (parser_.extra_bytes()) {
         // A TLS server never speaks first: this comes from the proxy, and not from whom we asked
         // for.
@@ -50,10 +50,11 @@ result<bool> proxy_tunnel::received(std::string_view bytes) {
 }
 
 error proxy_tunnel::refusal() const {
-    if (answer_.status == 407) return proxy_wants_user(place_, has_user_);
-    const bool later = answer_.status == 408 || answer_.status == 429 || answer_.status >= 500;
+    if (response_.status == 407) return proxy_wants_user(place_, has_user_);
+    const bool later =
+        response_.status == 408 || response_.status == 429 || response_.status >= 500;
     return placed(http_errc::proxy_refused,
-                  " refused the tunnel (status " + std::to_string(answer_.status) + ")")
+                  " refused the tunnel (status " + std::to_string(response_.status) + ")")
         .with_hint(later ? "the proxy could not reach the server, or is overloaded"
                          : "the proxy does not allow this server or port; if it can be reached "
                            "directly, list it among those to reach without a proxy (no_proxy)")

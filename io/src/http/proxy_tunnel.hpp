@@ -37,7 +37,7 @@ private:
     std::size_t sent_ = 0;
     std::string place_; ///< "https://host:443: the proxy http://proxy:3128"
     response_parser parser_;
-    ports::http_response answer_;
+    ports::http_response response_;
     bool has_user_;
 };
 

@@ -150,12 +150,12 @@ result<std::string> resolve_redirect(const origin_name& origin, std::string_view
 }
 
 result<void> follow_redirect(ports::http_request& request, const origin_name& origin,
-                             const ports::http_response& answer) {
-    HEDDLE_TRY(request.target, resolve_redirect(origin, request.target, *answer.header("location"),
-                                                secrets_of(request)));
+                             const ports::http_response& response) {
+    HEDDLE_TRY(request.target, resolve_redirect(origin, request.target,
+                                                *response.header("location"), secrets_of(request)));
     const bool becomes_get =
-        (answer.status == 303 && request.method != "HEAD") ||
-        ((answer.status == 301 || answer.status == 302) && request.method == "POST");
+        (response.status == 303 && request.method != "HEAD") ||
+        ((response.status == 301 || response.status == 302) && request.method == "POST");
     if (!becomes_get) return {};
     request.method = "GET";
     request.body.clear();

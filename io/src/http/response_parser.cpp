@@ -21,7 +21,7 @@ using beast_error = beast::error;
 using boost::system::error_code;
 
 constexpr std::size_t max_kept_parsers = 64;
-constexpr int max_interim_answers = 16;
+constexpr int max_interim_responses = 16;
 constexpr std::size_t max_reservation = 256 * 1024;
 /// A decoder takes some 50 kB; most responses need none.
 constexpr std::size_t max_kept_decoders = 8;
@@ -253,7 +253,7 @@ struct parser_cache::storage {
     std::optional<beast_parser> parser;
     std::string pending; ///< the beginning of a line that is not whole yet
     std::size_t header_bytes = 0;
-    int interim_answers = 0;
+    int interim_responses = 0;
 
     void begin(parser_cache& cache, const response_rules& rules) {
         parser.emplace(cache.decoders_->free, rules);
@@ -282,7 +282,7 @@ void response_parser::reset() noexcept {
         storage_->parser.reset();
         storage_->pending.clear();
         storage_->header_bytes = 0;
-        storage_->interim_answers = 0;
+        storage_->interim_responses = 0;
         if (storage_->pending.capacity() > 4096) storage_->pending.shrink_to_fit();
         if (cache_->free_.size() < max_kept_parsers) cache_->free_.push_back(std::move(storage_));
         else storage_.reset();
@@ -356,7 +356,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
         parser.target = target;
         error_code ec;
         std::size_t used = 0;
-        if (!parser.head_seen && storage_->header_bytes == 0 && storage_->interim_answers == 0) {
+        if (!parser.head_seen && storage_->header_bytes == 0 && storage_->interim_responses == 0) {
             if (auto foreign = foreign_protocol(bytes)) return *std::move(foreign);
         }
         if (!bytes.empty())
@@ -386,7 +386,7 @@ result<bool> response_parser::parse(std::string_view& bytes, const response_rule
                 return parse_error(ports::http_errc::protocol_error,
                                    "the server switched to a protocol that was not requested");
             }
-            if (++storage_->interim_answers > max_interim_answers) {
+            if (++storage_->interim_responses > max_interim_responses) {
                 return parse_error(ports::http_errc::protocol_error,
                                    "the server sends interim responses without end");
             }

@@ -35,7 +35,7 @@ protected:
 };
 
 /// Looks a name up beside the loop (name_lookup.hpp), for all who ask in the meantime at once, and
-/// remembers the answer for a while. Destroying it drops the waiting listeners.
+/// remembers the result for a while. Destroying it drops the waiting listeners.
 /// Threads: the shard's only.
 class address_book {
 public:

@@ -48,24 +48,24 @@ public:
         co_return std::move(*mine->outcome);
     }
 
-    coro::task<result<void>> keep(std::string request, ports::stored_response answer,
+    coro::task<result<void>> keep(std::string request, ports::stored_response response,
                                   coro::call_context context) override {
-        if (answer.body.size() > options_.max_bytes) co_return result<void>();
-        bool added = file_->writes.add(request, answer, now());
+        if (response.body.size() > options_.max_bytes) co_return result<void>();
+        bool added = file_->writes.add(request, response, now());
         if (!added) {
             struct waiting {
                 std::string request;
-                ports::stored_response answer;
+                ports::stored_response response;
             };
             const auto mine =
-                std::make_shared<waiting>(waiting{std::move(request), std::move(answer)});
+                std::make_shared<waiting>(waiting{std::move(request), std::move(response)});
             const ports::worker_port::work job =
                 [mine, file = file_](const std::atomic<bool>& abandoned) {
-                    file->writes.wait_for_room(mine->request, mine->answer, abandoned);
+                    file->writes.wait_for_room(mine->request, mine->response, abandoned);
                 };
             const result<void> ran = co_await workers_.run(job, context);
             if (!ran) co_return ran.error();
-            added = file_->writes.add(mine->request, mine->answer, now());
+            added = file_->writes.add(mine->request, mine->response, now());
         }
         if (auto failure = file_->writes.take_failure()) {
             told_ = true;
@@ -93,7 +93,7 @@ public:
             co_await workers_.run(job, context.with_deadline(until));
         if (auto stop = context.stop_error()) co_return *std::move(stop);
         // The number is that of those that are lost: none of them is written after it was reported.
-        if (const std::size_t lost = file_->writes.drop_waiting(last_answer_wait); lost != 0) {
+        if (const std::size_t lost = file_->writes.drop_waiting(last_response_wait); lost != 0) {
             co_return error(errc::io_error, "response cache " + options_.file + ": " +
                                                 std::to_string(lost) +
                                                 " responses could not be written")
@@ -133,7 +133,8 @@ public:
 
 private:
     static constexpr std::chrono::milliseconds max_wait{10'000};
-    static constexpr std::chrono::milliseconds last_answer_wait{250}; ///< for the one being written
+    /// For the one being written.
+    static constexpr std::chrono::milliseconds last_response_wait{250};
 
     [[nodiscard]] std::int64_t now() const {
         return std::chrono::duration_cast<std::chrono::seconds>(options_.clock().time_since_epoch())

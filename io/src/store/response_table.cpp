@@ -39,9 +39,9 @@ std::string_view view_of(const sha256::digest& key) {
     return {reinterpret_cast<const char*>(key.data()), key.size()};
 }
 
-std::int64_t bytes_of(std::string_view key, const ports::stored_response& answer) {
-    return static_cast<std::int64_t>(key.size() + answer.body.size() + answer.provider.size() +
-                                     answer.model.size());
+std::int64_t bytes_of(std::string_view key, const ports::stored_response& response) {
+    return static_cast<std::int64_t>(key.size() + response.body.size() + response.provider.size() +
+                                     response.model.size());
 }
 
 std::chrono::system_clock::time_point time_of(std::int64_t seconds) {
@@ -240,14 +240,14 @@ result<std::optional<ports::stored_response>> response_table::find_in(open_table
     return built;
 }
 
-result<void> response_table::keep(std::string_view request, const ports::stored_response& answer,
+result<void> response_table::keep(std::string_view request, const ports::stored_response& response,
                                   std::optional<std::int64_t> created,
                                   const std::atomic<bool>* abandoned) {
     const turn mine(*this);
     const patience wait{writing_wait, abandoned};
     HEDDLE_TRY(open_table * table, opened(purpose::writing, wait));
     const sha256::digest key = sha256().of({request});
-    auto kept = keep_in(*table, view_of(key), answer, created.value_or(now()));
+    auto kept = keep_in(*table, view_of(key), response, created.value_or(now()));
     if (!kept) return in_file(std::move(kept).error());
     return {};
 }
@@ -268,16 +268,16 @@ result<void> response_table::count_bytes(open_table& table) {
 }
 
 result<void> response_table::keep_in(open_table& table, std::string_view key,
-                                     const ports::stored_response& answer, std::int64_t created) {
-    const std::int64_t size = bytes_of(key, answer);
+                                     const ports::stored_response& response, std::int64_t created) {
+    const std::int64_t size = bytes_of(key, response);
     if (static_cast<std::uint64_t>(size) > options_.max_bytes) return {};
     if (!table.bytes) HEDDLE_CHECK(count_bytes(table));
     HEDDLE_TRY(const bool replaced, table.size_of.begin().bind(key).step());
     const std::int64_t before = replaced ? table.size_of.number(0) : 0;
     table.size_of.begin();
-    table.keep.begin().bind(key).bind_text(answer.provider).bind_text(answer.model);
+    table.keep.begin().bind(key).bind_text(response.provider).bind_text(response.model);
     HEDDLE_TRY([[maybe_unused]] const bool row,
-               table.keep.bind(created).bind(created).bind(size).bind(answer.body).step());
+               table.keep.bind(created).bind(created).bind(size).bind(response.body).step());
     table.keep.begin();
     *table.bytes += size - before;
     if (static_cast<std::uint64_t>(std::max<std::int64_t>(*table.bytes, 0)) <= options_.max_bytes) {

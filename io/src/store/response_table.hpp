@@ -28,7 +28,8 @@ public:
     [[nodiscard]] result<std::optional<ports::stored_response>> find(
         std::string_view request, const std::atomic<bool>* abandoned = nullptr);
     /// `created`: seconds since 1970; nothing: now.
-    [[nodiscard]] result<void> keep(std::string_view request, const ports::stored_response& answer,
+    [[nodiscard]] result<void> keep(std::string_view request,
+                                    const ports::stored_response& response,
                                     std::optional<std::int64_t> created = std::nullopt,
                                     const std::atomic<bool>* abandoned = nullptr);
     /// Whether responses were lost with the file that was open, since the last call.
@@ -82,7 +83,8 @@ private:
                                                                         std::string_view key,
                                                                         patience wait);
     [[nodiscard]] result<void> keep_in(open_table& table, std::string_view key,
-                                       const ports::stored_response& answer, std::int64_t created);
+                                       const ports::stored_response& response,
+                                       std::int64_t created);
     [[nodiscard]] static result<void> count_bytes(open_table& table);
     [[nodiscard]] result<void> make_room(open_table& table);
 

@@ -16,9 +16,9 @@ using std::chrono::steady_clock;
 constexpr milliseconds max_stall{2'000};
 constexpr milliseconds look_after{20}; ///< whether somebody still waits
 
-std::size_t bytes_of(const std::string& request, const ports::stored_response& answer) noexcept {
+std::size_t bytes_of(const std::string& request, const ports::stored_response& response) noexcept {
     constexpr std::size_t around = 256;
-    return around + 2 * request.size() + answer.body.size(); // the request is a key, too
+    return around + 2 * request.size() + response.body.size(); // the request is a key, too
 }
 
 /// Signals are for the thread of the loop.
@@ -51,9 +51,9 @@ response_writer::~response_writer() {
     if (thread_.joinable()) thread_.join();
 }
 
-bool response_writer::add(const std::string& request, ports::stored_response& answer,
+bool response_writer::add(const std::string& request, ports::stored_response& response,
                           std::int64_t created) {
-    const std::size_t bytes = bytes_of(request, answer);
+    const std::size_t bytes = bytes_of(request, response);
     const std::lock_guard held(lock_);
     if (!has_room(bytes)) return false;
     if (!thread_.joinable()) {
@@ -68,7 +68,7 @@ bool response_writer::add(const std::string& request, ports::stored_response& an
         queue_.pop_back();
         throw;
     }
-    one->answer = std::move(answer);
+    one->response = std::move(response);
     if (queue_.size() == 1) last_written_ = steady_clock::now();
     bytes_ += bytes;
     changed_.notify_all();
@@ -80,13 +80,13 @@ std::optional<ports::stored_response> response_writer::waiting(const std::string
     const std::lock_guard held(lock_);
     const auto found = newest_.find(request);
     if (found == newest_.end() || found->second->created <= oldest) return std::nullopt;
-    return found->second->answer;
+    return found->second->response;
 }
 
 void response_writer::wait_for_room(const std::string& request,
-                                    const ports::stored_response& answer,
+                                    const ports::stored_response& response,
                                     const std::atomic<bool>& abandoned) {
-    const std::size_t bytes = bytes_of(request, answer);
+    const std::size_t bytes = bytes_of(request, response);
     std::unique_lock held(lock_);
     while (!has_room(bytes) && !abandoned.load(std::memory_order_relaxed) &&
            steady_clock::now() - last_written_ < max_stall) {
@@ -124,7 +124,7 @@ std::optional<error> response_writer::take_failure() {
 
 result<void> response_writer::write(const item& one) {
     try {
-        return table_.keep(one.request, one.answer, one.created, &hurries_);
+        return table_.keep(one.request, one.response, one.created, &hurries_);
     } catch (const std::exception& thrown) {
         return error(errc::internal, std::string("response cache: ") + thrown.what());
     }

@@ -31,15 +31,15 @@ public:
     response_writer(const response_writer&) = delete;
     response_writer& operator=(const response_writer&) = delete;
 
-    /// Takes the answer. False: too much waits already, and `answer` is as it was.
-    [[nodiscard]] bool add(const std::string& request, ports::stored_response& answer,
+    /// Takes the response. False: too much waits already, and `response` is as it was.
+    [[nodiscard]] bool add(const std::string& request, ports::stored_response& response,
                            std::int64_t created);
     /// The response to `request` if it still waits, and is newer than `oldest`.
     [[nodiscard]] std::optional<ports::stored_response> waiting(const std::string& request,
                                                                 std::int64_t oldest);
     /// Blocks until there is room for such a response, as long as others are written: until 2 s
     /// after the last one.
-    void wait_for_room(const std::string& request, const ports::stored_response& answer,
+    void wait_for_room(const std::string& request, const ports::stored_response& response,
                        const std::atomic<bool>& abandoned);
     /// Blocks until nothing waits, for `limit` at most.
     void wait_until_done(std::chrono::milliseconds limit, const std::atomic<bool>& abandoned);
@@ -53,7 +53,7 @@ public:
 private:
     struct item {
         std::string request;
-        ports::stored_response answer;
+        ports::stored_response response;
         std::int64_t created = 0;
         std::size_t bytes = 0;
     };

@@ -68,7 +68,7 @@ result<end_place> place_in(const sqlite_statement& asked) {
                      static_cast<std::uint64_t>(asked.number(1))};
 }
 
-/// The answers of a statement, each made by `make`.
+/// The rows of a statement, each made by `make`.
 template <class One, class Make>
 result<std::vector<One>> all_of(sqlite_statement& asked, Make&& make) {
     std::vector<One> all;
@@ -366,19 +366,19 @@ result<row_sample> run_reader::sample_rows() {
     });
 }
 
-result<std::vector<content_answer>> run_reader::answers_of(ports::digest128 content) {
-    using answers = std::vector<content_answer>;
-    return ask<answers>([&](sqlite_database& database) -> result<answers> {
+result<std::vector<content_record>> run_reader::records_with(ports::digest128 content) {
+    using records = std::vector<content_record>;
+    return ask<records>([&](sqlite_database& database) -> result<records> {
         HEDDLE_TRY(sqlite_statement asked,
                    database.prepare("SELECT row, " RECORD_COLUMNS " FROM records WHERE content = ? "
                                     "ORDER BY row, seq"));
         std::string buffer;
         asked.begin();
         bind_digest(asked, content, buffer);
-        return all_of<content_answer>(asked, [&]() -> result<content_answer> {
-            content_answer answer{static_cast<std::uint64_t>(asked.number(0)), {}};
-            HEDDLE_TRY(answer.record, record_in(asked, 1));
-            return answer;
+        return all_of<content_record>(asked, [&]() -> result<content_record> {
+            content_record found{static_cast<std::uint64_t>(asked.number(0)), {}};
+            HEDDLE_TRY(found.record, record_in(asked, 1));
+            return found;
         });
     });
 }

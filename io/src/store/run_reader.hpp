@@ -41,7 +41,7 @@ public:
     [[nodiscard]] result<std::vector<run_row>> rows(std::uint64_t first, std::size_t count,
                                                     std::optional<ports::row_status> status,
                                                     bool whole);
-    [[nodiscard]] result<std::vector<content_answer>> answers_of(ports::digest128 content);
+    [[nodiscard]] result<std::vector<content_record>> records_with(ports::digest128 content);
     [[nodiscard]] result<row_sample> sample_rows();
 
 private:

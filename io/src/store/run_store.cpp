@@ -179,10 +179,10 @@ public:
     coro::task<result<row_sample>> sample_rows(coro::call_context context) override {
         return read<row_sample>([](run_reader& reader) { return reader.sample_rows(); }, context);
     }
-    coro::task<result<std::vector<content_answer>>> answers_of(
+    coro::task<result<std::vector<content_record>>> records_with(
         ports::digest128 content, coro::call_context context) override {
-        return read<std::vector<content_answer>>(
-            [content](run_reader& reader) { return reader.answers_of(content); }, context);
+        return read<std::vector<content_record>>(
+            [content](run_reader& reader) { return reader.records_with(content); }, context);
     }
 
 private:

@@ -25,6 +25,6 @@ namespace heddle::http {
 /// removed. 307 and 308 change the target only.
 /// Errors: as resolve_redirect.
 [[nodiscard]] result<void> follow_redirect(ports::http_request& request, const origin_name& origin,
-                                           const ports::http_response& answer);
+                                           const ports::http_response& response);
 
 } // namespace heddle::http

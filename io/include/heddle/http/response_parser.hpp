@@ -67,7 +67,7 @@ public:
 
     [[nodiscard]] bool begun() const noexcept { return phase_ != phase::nothing; }
     /// Whether a byte of a response has arrived that, as far as is known, is not interim.
-    [[nodiscard]] bool answer_begun() const noexcept { return begun() && !interim_; }
+    [[nodiscard]] bool response_begun() const noexcept { return begun() && !interim_; }
     [[nodiscard]] bool head_done() const noexcept { return phase_ >= phase::body; }
     /// Whether the connection may carry another exchange. Valid once the response is complete.
     [[nodiscard]] bool reusable() const noexcept { return reusable_; }

@@ -85,8 +85,8 @@ struct row_records {
     std::vector<ports::step_record> records;
 };
 
-/// A recorded answer by its content.
-struct content_answer {
+/// A record by its content.
+struct content_record {
     std::uint64_t row = 0;
     ports::step_record record;
 };
@@ -180,11 +180,11 @@ public:
     [[nodiscard]] virtual coro::task<result<row_sample>> sample_rows(
         coro::call_context context) = 0;
 
-    /// Makes the index that answers_of needs; takes about a second for a million records, while
+    /// Makes the index that records_with needs; takes about a second for a million records, while
     /// nothing else is written.
     [[nodiscard]] virtual coro::task<result<void>> index_contents(coro::call_context context) = 0;
-    /// The answers to that content, in the order of their rows.
-    [[nodiscard]] virtual coro::task<result<std::vector<content_answer>>> answers_of(
+    /// The records with that content, in the order of their rows.
+    [[nodiscard]] virtual coro::task<result<std::vector<content_record>>> records_with(
         ports::digest128 content, coro::call_context context) = 0;
 };
 

@@ -185,7 +185,7 @@ TEST_P(client_back_pressure, reaches_the_server) {
     EXPECT_EQ(client->counters().connections_made, 1U);
 }
 
-TEST_P(client_back_pressure, many_times_in_one_answer) {
+TEST_P(client_back_pressure, many_times_in_one_response) {
     serve_hose();
     begin(hose_size / 64);
     int times = 0;

@@ -50,7 +50,7 @@ TEST_F(client_exchange, connection_close_is_obeyed) {
     EXPECT_EQ(client->counters().open_connections, 0U);
 }
 
-TEST_F(client_exchange, bytes_after_the_answer_end_the_connection) {
+TEST_F(client_exchange, bytes_after_the_response_end_the_connection) {
     server far(always(ok_response("x") + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(call(far.url())->body, "x");
     EXPECT_EQ(far.accepted(), 3);
@@ -75,7 +75,7 @@ TEST_F(client_exchange, big_bodies_go_both_ways) {
     EXPECT_EQ(far.accepted(), 1);
 }
 
-TEST_F(client_exchange, a_trickled_answer_with_interim_ones_and_chunks) {
+TEST_F(client_exchange, a_trickled_response_with_interim_ones_and_chunks) {
     server far([](loopback::connection& peer, int) {
         if (peer.read_request().empty()) return;
         (void)peer.trickle(
@@ -266,7 +266,7 @@ TEST_F(client_exchange, a_connection_that_dies_while_the_server_works_is_not_rep
     EXPECT_EQ(far.accepted(), 1);
 }
 
-TEST_F(client_exchange, nothing_is_sent_again_once_a_byte_of_the_answer_has_come) {
+TEST_F(client_exchange, nothing_is_sent_again_once_a_byte_of_the_response_has_come) {
     std::atomic<int> requests{0};
     server far(hangs_up_on_the_second("H", requests));
     ASSERT_TRUE(call(far.url()));
@@ -303,7 +303,7 @@ TEST_F(client_exchange, a_fresh_connection_is_replaced_only_for_idempotent_reque
     EXPECT_EQ(far.accepted(), 3);
 }
 
-TEST_F(client_exchange, an_early_answer_to_a_big_request_is_taken) {
+TEST_F(client_exchange, an_early_response_to_a_big_request_is_taken) {
     server far([](loopback::connection& peer, int) {
         (void)peer.send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig");
         // Closing at once would reset what the client has to read.

@@ -1,4 +1,4 @@
-// What goes wrong on the way: broken answers, limits of time and size, cancellation, closing.
+// What goes wrong on the way: broken responses, limits of time and size, cancellation, closing.
 #include "client_fixture.hpp"
 
 #include <hang_guard.hpp>
@@ -49,7 +49,7 @@ auto sends_and_resets(std::string bytes) {
 
 const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n";
 
-TEST_F(client_failure, truncated_answers) {
+TEST_F(client_failure, truncated_responses) {
     expect_failure(call_to(sends("")), http_errc::connection_closed);
     expect_failure(call_to(sends("HTTP/1.1 200 OK\r\nCont")), http_errc::connection_closed);
     expect_failure(call_to(sends(head + "half")), http_errc::connection_closed);

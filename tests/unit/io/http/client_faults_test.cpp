@@ -1,6 +1,6 @@
 // Everything a server can do wrong, in one table: each row is played by a real server, plain and
 // with TLS, and must end in the error it names, within its time, with bounded memory; and the next
-// call of the same client must get its own answer over a clean connection.
+// call of the same client must get its own response over a clean connection.
 #include "server_faults.hpp"
 
 #include <hang_guard.hpp>
@@ -259,7 +259,7 @@ TEST_F(client_faults, of_a_proxy) {
         {"closes after CONNECT", {closed}, hangs_up},
         {"resets after CONNECT", {broken}, resets},
         {"does not answer CONNECT", {http_errc::connect_timeout}, waits, brief::connect},
-        {"half an answer to CONNECT",
+        {"half a response to CONNECT",
          {http_errc::connect_timeout},
          says_and_waits("HTTP/1.1 200"),
          brief::connect},
@@ -268,7 +268,7 @@ TEST_F(client_faults, of_a_proxy) {
         {"interim responses without end to CONNECT",
          {protocol},
          repeats("", "HTTP/1.1 100 Continue\r\n\r\n")},
-        sends("more than an answer to CONNECT", ok + "\r\n" + ok + "\r\n"),
+        sends("more than a response to CONNECT", ok + "\r\n" + ok + "\r\n"),
         {"opens the tunnel and closes it",
          {closed, broken, unconnected},
          [](peer_type& peer) {
@@ -284,7 +284,7 @@ TEST_F(client_faults, of_a_proxy) {
          },
          brief::connect},
         {"opens the tunnel to plain HTTP",
-         {http_errc::tls_failed, protocol}, // the bytes may come with the answer to CONNECT
+         {http_errc::tls_failed, protocol}, // the bytes may come with the response to CONNECT
          [](peer_type& peer) {
              (void)peer.send(ok + "\r\n");
              std::this_thread::sleep_for(20ms);

@@ -224,7 +224,7 @@ TEST_F(client_proxy, a_407_of_a_forwarding_proxy_is_an_error_too) {
     EXPECT_NE(outcome.error().message().find(proxy.url()), std::string::npos);
 }
 
-TEST_F(client_proxy, answers_to_connect_that_are_none) {
+TEST_F(client_proxy, responses_to_connect_that_are_none) {
     expect_failure(refused_with("HELLO\r\n\r\n"), http_errc::protocol_error);
     expect_failure(refused_with("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
                    http_errc::protocol_error);

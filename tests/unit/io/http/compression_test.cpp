@@ -1,4 +1,4 @@
-// Compressed answers: gzip and deflate, whole, in pieces, damaged, and bombs.
+// Compressed responses: gzip and deflate, whole, in pieces, damaged, and bombs.
 #include "client_fixture.hpp"
 #include "packed_bytes.hpp"
 
@@ -16,7 +16,7 @@ using loopback::packed;
 using loopback::server;
 using loopback::zlib_frame;
 
-std::string coded_answer(std::string_view body, std::string_view coding = "gzip") {
+std::string coded_response(std::string_view body, std::string_view coding = "gzip") {
     return ok_response(body, "Content-Encoding: " + std::string(coding) + "\r\n");
 }
 
@@ -73,7 +73,7 @@ TEST_F(compression, every_frame_in_any_pieces) {
     for (const row& r :
          {row{"gzip", gzip_frame}, row{"x-gzip", gzip_frame}, row{"GZIP", gzip_frame},
           row{"deflate", zlib_frame}, row{"deflate", no_frame}}) {
-        const std::string bytes = coded_answer(packed(text, r.frame), r.coding);
+        const std::string bytes = coded_response(packed(text, r.frame), r.coding);
         for (const std::size_t piece : {std::size_t{1} << 30, std::size_t{1000}, std::size_t{1}}) {
             for (const bool streamed : {false, true}) {
                 const auto whole = feed(bytes, piece, streamed);
@@ -89,15 +89,15 @@ TEST_F(compression, every_frame_in_any_pieces) {
 
 TEST_F(compression, members_follow_each_other) {
     const auto whole =
-        feed(coded_answer(packed("one ") + packed("") + packed("two")), std::size_t{1} << 30);
+        feed(coded_response(packed("one ") + packed("") + packed("two")), std::size_t{1} << 30);
     ASSERT_TRUE(whole && *whole);
     EXPECT_EQ(response.body, "one two");
 }
 
 TEST_F(compression, nothing_is_nothing) {
     for (const std::string& bytes :
-         {coded_answer(""), std::string("HTTP/1.1 204 x\r\nContent-Encoding: gzip\r\n\r\n"),
-          coded_answer("plain", "identity")}) {
+         {coded_response(""), std::string("HTTP/1.1 204 x\r\nContent-Encoding: gzip\r\n\r\n"),
+          coded_response("plain", "identity")}) {
         const auto whole = feed(bytes, 1);
         EXPECT_TRUE(whole && *whole) << bytes;
     }
@@ -111,32 +111,32 @@ TEST_F(compression, nothing_is_nothing) {
 
 TEST_F(compression, damage_is_reported) {
     const std::string good = packed(text_of(5000));
-    expect_refused(coded_answer(good.substr(0, good.size() / 2)), http_errc::protocol_error,
+    expect_refused(coded_response(good.substr(0, good.size() / 2)), http_errc::protocol_error,
                    "too early");
-    expect_refused(coded_answer(good.substr(0, good.size() - 1)), http_errc::protocol_error,
+    expect_refused(coded_response(good.substr(0, good.size() - 1)), http_errc::protocol_error,
                    "too early");
-    expect_refused(coded_answer("this is not gzip"), http_errc::protocol_error, "damaged");
-    expect_refused(coded_answer(good + "xyz"), http_errc::protocol_error, "damaged");
-    expect_refused(coded_answer(packed("x", zlib_frame) + "more", "deflate"),
+    expect_refused(coded_response("this is not gzip"), http_errc::protocol_error, "damaged");
+    expect_refused(coded_response(good + "xyz"), http_errc::protocol_error, "damaged");
+    expect_refused(coded_response(packed("x", zlib_frame) + "more", "deflate"),
                    http_errc::protocol_error, "damaged");
     std::string wrong_sum = good;
     wrong_sum[wrong_sum.size() - 6] ^= 1;
-    expect_refused(coded_answer(wrong_sum), http_errc::protocol_error, "damaged");
-    expect_refused(coded_answer(good, "br"), http_errc::protocol_error, "not requested");
-    expect_refused(coded_answer(good, "gzip, gzip"), http_errc::protocol_error, "not requested");
+    expect_refused(coded_response(wrong_sum), http_errc::protocol_error, "damaged");
+    expect_refused(coded_response(good, "br"), http_errc::protocol_error, "not requested");
+    expect_refused(coded_response(good, "gzip, gzip"), http_errc::protocol_error, "not requested");
     expect_refused(ok_response(good, "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n"),
                    http_errc::protocol_error, "not requested");
 }
 
 TEST_F(compression, what_it_inflates_to_is_bounded) {
     rules.max_body_bytes = 20'000;
-    expect_refused(coded_answer(packed(text_of(30'000))), http_errc::body_too_large, "20000");
+    expect_refused(coded_response(packed(text_of(30'000))), http_errc::body_too_large, "20000");
     EXPECT_LE(response.body.size(), 20'000U);
     rules.max_body_bytes = std::size_t{1} << 32;
-    expect_refused(coded_answer(packed(std::string(100'000'000, 'x'))), http_errc::body_too_large,
+    expect_refused(coded_response(packed(std::string(100'000'000, 'x'))), http_errc::body_too_large,
                    "inflates");
     EXPECT_LT(response.body.size(), 3'000'000U);
-    const auto small = feed(coded_answer(packed(std::string(900'000, 'x'))), 1 << 20);
+    const auto small = feed(coded_response(packed(std::string(900'000, 'x'))), 1 << 20);
     EXPECT_TRUE(small && *small); // below a megabyte the ratio is nobody's business
 }
 
@@ -144,7 +144,7 @@ TEST_F(compression, many_at_once_and_again) {
     // More than are kept, given back in any order.
     std::vector<std::unique_ptr<response_parser>> parsers;
     std::vector<http_response> responses(40);
-    const std::string bytes = coded_answer(packed(text_of(3000)));
+    const std::string bytes = coded_response(packed(text_of(3000)));
     for (int round = 0; round < 2; ++round) {
         for (auto& one : responses) {
             one = {};
@@ -165,12 +165,12 @@ TEST_F(compression, many_at_once_and_again) {
 
 class client_compression : public client_test {
 protected:
-    /// What the request said it accepts; the answer is compressed.
+    /// What the request said it accepts; the response is compressed.
     std::string accepted(http_request request, bool streamed = false) {
         std::string seen;
         server far([&](loopback::connection& peer, int) {
             seen = peer.read_request();
-            (void)peer.send(coded_answer(packed("hello")));
+            (void)peer.send(coded_response(packed("hello")));
         });
         request.origin = *client->origin(far.url());
         std::string body;

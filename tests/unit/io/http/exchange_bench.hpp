@@ -18,7 +18,7 @@ using boost::system::error_code;
 
 inline const error_code broken_pipe = make_error_code(boost::system::errc::broken_pipe);
 inline const error_code was_reset = make_error_code(boost::system::errc::connection_reset);
-inline const std::string whole_answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+inline const std::string whole_response = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 /// A machine with a clock of its own.
 struct bench {

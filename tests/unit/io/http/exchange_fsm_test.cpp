@@ -51,7 +51,7 @@ TEST(exchange_fsm, cancelling_at_each_place_ends_it_and_closes) {
             EXPECT_FALSE(b.fsm->keeps_connection());
             // Whatever comes after the end changes nothing.
             EXPECT_EQ(b.fsm->cancelled(cancel_reason::user), step::wait);
-            EXPECT_EQ(b.fsm->received(whole_answer, b.now), step::wait);
+            EXPECT_EQ(b.fsm->received(whole_response, b.now), step::wait);
             EXPECT_EQ(b.fsm->ended(stream_end::reset, was_reset, b.now), step::wait);
             EXPECT_EQ(b.fsm->connected(connection_origin::fresh, b.now), step::wait);
             EXPECT_EQ(b.fsm->opening(b.now), step::wait);
@@ -170,18 +170,18 @@ TEST(exchange_fsm, opening_that_fails_hands_its_error_on) {
     EXPECT_EQ(b.code(), http_errc::connect_failed);
 }
 
-// --- answers at odd moments ----------------------------------------------------------------------
+// --- responses at odd moments --------------------------------------------------------------------
 
-TEST(exchange_fsm, an_answer_before_the_request_is_sent_is_taken_and_not_kept) {
+TEST(exchange_fsm, a_response_before_the_request_is_sent_is_taken_and_not_kept) {
     bench b;
     go_to(b, place::partly_sent);
-    EXPECT_EQ(b.fsm->received(whole_answer, b.now), step::finish);
+    EXPECT_EQ(b.fsm->received(whole_response, b.now), step::finish);
     EXPECT_TRUE(b.succeeded());
     EXPECT_EQ(b.response.body, "hello");
     EXPECT_FALSE(b.fsm->keeps_connection());
 }
 
-TEST(exchange_fsm, an_answer_that_begins_early_does_not_stop_the_sending) {
+TEST(exchange_fsm, a_response_that_begins_early_does_not_stop_the_sending) {
     bench b;
     go_to(b, place::partly_sent);
     EXPECT_EQ(b.fsm->received("HTTP/1.1 200 OK\r\n", b.now), step::wait);
@@ -191,16 +191,16 @@ TEST(exchange_fsm, an_answer_that_begins_early_does_not_stop_the_sending) {
     EXPECT_TRUE(b.succeeded());
 }
 
-TEST(exchange_fsm, an_answer_behind_a_broken_pipe_is_found) {
+TEST(exchange_fsm, a_response_behind_a_broken_pipe_is_found) {
     bench b;
     go_to(b, place::partly_sent);
     EXPECT_EQ(b.fsm->send_failed(broken_pipe, b.now), step::receive);
-    EXPECT_EQ(b.fsm->received(whole_answer, b.now), step::finish);
+    EXPECT_EQ(b.fsm->received(whole_response, b.now), step::finish);
     EXPECT_TRUE(b.succeeded());
     EXPECT_FALSE(b.fsm->keeps_connection());
 }
 
-TEST(exchange_fsm, a_broken_pipe_without_an_answer_names_the_cause) {
+TEST(exchange_fsm, a_broken_pipe_without_a_response_names_the_cause) {
     bench b;
     go_to(b, place::partly_sent);
     (void)b.fsm->send_failed(broken_pipe, b.now);
@@ -231,7 +231,7 @@ TEST(exchange_fsm, protocol_errors_and_limits_name_the_origin) {
     big.fsm = std::make_unique<exchange_fsm>(big.cache, big.rules,
                                              response_target{&big.response, nullptr, nullptr});
     go_to(big, place::head);
-    EXPECT_EQ(big.fsm->received(whole_answer, big.now), step::finish);
+    EXPECT_EQ(big.fsm->received(whole_response, big.now), step::finish);
     EXPECT_EQ(big.code(), http_errc::body_too_large);
 }
 
@@ -243,7 +243,7 @@ TEST(exchange_fsm, what_a_sink_returns_is_the_outcome) {
     b.fsm = std::make_unique<exchange_fsm>(b.cache, b.rules,
                                            response_target{&b.response, nullptr, &sink});
     go_to(b, place::head);
-    EXPECT_EQ(b.fsm->received(whole_answer, b.now), step::finish);
+    EXPECT_EQ(b.fsm->received(whole_response, b.now), step::finish);
     EXPECT_EQ(b.fsm->outcome()->message(), "enough");
     EXPECT_FALSE(b.fsm->keeps_connection());
 }

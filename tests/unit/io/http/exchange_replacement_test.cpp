@@ -23,12 +23,12 @@ TEST(exchange_replacement, the_replacement_can_succeed) {
     (void)b.fsm->ended(stream_end::reset, was_reset, b.now);
     (void)b.fsm->connected(connection_origin::fresh, b.now);
     (void)b.fsm->sent(true, b.now);
-    EXPECT_EQ(b.fsm->received(whole_answer, b.now), step::finish);
+    EXPECT_EQ(b.fsm->received(whole_response, b.now), step::finish);
     EXPECT_TRUE(b.succeeded());
     EXPECT_TRUE(b.fsm->keeps_connection());
 }
 
-TEST(exchange_replacement, after_a_byte_of_the_answer_nothing_is_sent_again) {
+TEST(exchange_replacement, after_a_byte_of_the_response_nothing_is_sent_again) {
     for (const place where : {place::in_head, place::in_body}) {
         exchange_rules rules;
         rules.idempotent = true;
@@ -42,7 +42,7 @@ TEST(exchange_replacement, after_a_byte_of_the_answer_nothing_is_sent_again) {
 TEST(exchange_replacement, a_stale_connection_that_breaks_while_sending_is_replaced) {
     bench b;
     go_to(b, place::partly_sent, connection_origin::pooled);
-    EXPECT_EQ(b.fsm->send_failed(broken_pipe, b.now), step::receive); // first look for an answer
+    EXPECT_EQ(b.fsm->send_failed(broken_pipe, b.now), step::receive); // first look for a response
     EXPECT_EQ(b.fsm->ended(stream_end::reset, was_reset, b.now), step::reopen);
 }
 
@@ -112,7 +112,8 @@ TEST(exchange_replacement, what_could_not_be_written_is_sent_again_however_long_
     EXPECT_EQ(b.fsm->ended(stream_end::reset, was_reset, b.now), step::reopen);
 }
 
-TEST(exchange_replacement, behind_interim_answers_the_first_byte_is_waited_for_as_long_as_before) {
+TEST(exchange_replacement,
+     behind_interim_responses_the_first_byte_is_waited_for_as_long_as_before) {
     const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
     bench b;
     go_to(b, place::head);
@@ -127,13 +128,13 @@ TEST(exchange_replacement, behind_interim_answers_the_first_byte_is_waited_for_a
     EXPECT_EQ(b.fsm->next_time(), sent + 100ms);
     b.now = sent + 99ms;
     EXPECT_EQ(b.fsm->timed(b.now), step::wait);
-    EXPECT_EQ(b.fsm->received(whole_answer.substr(0, 3), b.now), step::receive);
+    EXPECT_EQ(b.fsm->received(whole_response.substr(0, 3), b.now), step::receive);
     EXPECT_EQ(b.fsm->next_time(), b.now + 50ms);
-    EXPECT_EQ(b.fsm->received(whole_answer.substr(3), b.now), step::finish);
+    EXPECT_EQ(b.fsm->received(whole_response.substr(3), b.now), step::finish);
     EXPECT_TRUE(b.succeeded());
 }
 
-TEST(exchange_replacement, an_end_behind_an_interim_answer_is_none_of_a_stale_connection) {
+TEST(exchange_replacement, an_end_behind_an_interim_response_is_none_of_a_stale_connection) {
     bench b;
     go_to(b, place::head, connection_origin::pooled);
     EXPECT_EQ(b.fsm->received("HTTP/1.1 102 Processing\r\n\r\n", b.now), step::receive);

@@ -95,10 +95,10 @@ TEST(redirect, a_key_that_a_server_returns_is_not_shown) {
         http_request request;
         request.target = "/v1";
         request.headers = {{"X-Other", "y", false}, {"Authorization", "Bearer " + key, true}};
-        http_response answer;
-        answer.status = 307;
-        answer.headers = {{"location", location}};
-        const auto verdict = follow_redirect(request, *parse_origin("https://api.test"), answer);
+        http_response response;
+        response.status = 307;
+        response.headers = {{"location", location}};
+        const auto verdict = follow_redirect(request, *parse_origin("https://api.test"), response);
         ASSERT_FALSE(verdict) << location;
         const std::string& said = verdict.error().message();
         EXPECT_EQ(said.find(key.substr(0, 12)), std::string::npos) << said;
@@ -106,10 +106,10 @@ TEST(redirect, a_key_that_a_server_returns_is_not_shown) {
     // What is nobody's secret stays.
     http_request request;
     request.headers = {{"X-Key", key, true}};
-    http_response answer;
-    answer.status = 307;
-    answer.headers = {{"location", "https://evil.test/login/" + key + "?x"}};
-    const auto verdict = follow_redirect(request, *parse_origin("https://api.test"), answer);
+    http_response response;
+    response.status = 307;
+    response.headers = {{"location", "https://evil.test/login/" + key + "?x"}};
+    const auto verdict = follow_redirect(request, *parse_origin("https://api.test"), response);
     ASSERT_FALSE(verdict);
     EXPECT_NE(verdict.error().message().find("https://evil.test/login/[hidden],"),
               std::string::npos)
@@ -184,7 +184,7 @@ TEST_F(client_redirect, a_redirect_within_the_origin_is_followed) {
     }
 }
 
-TEST_F(client_redirect, a_stream_sees_the_last_answer_only) {
+TEST_F(client_redirect, a_stream_sees_the_last_response_only) {
     server far(moved(to("/v2")));
     http_request request = request_to(far.url());
     std::string seen;
@@ -237,7 +237,7 @@ TEST_F(client_redirect, following_can_be_switched_off) {
     EXPECT_EQ(outcome->body, "moved");
 }
 
-TEST_F(client_redirect, without_a_location_it_is_an_answer_like_others) {
+TEST_F(client_redirect, without_a_location_it_is_a_response_like_others) {
     server far(always("HTTP/1.1 302 Found\r\nContent-Length: 2\r\n\r\nhm"));
     const auto outcome = call(far.url());
     ASSERT_TRUE(outcome);

@@ -133,7 +133,7 @@ TEST(response_parser, statuses_without_body_end_with_their_head) {
         [](const parsed& out) { EXPECT_TRUE(out.whole); }, head);
 }
 
-TEST(response_parser, interim_answers_are_skipped) {
+TEST(response_parser, interim_responses_are_skipped) {
     in_all_cuts(
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -145,7 +145,7 @@ TEST(response_parser, interim_answers_are_skipped) {
         });
 }
 
-TEST(response_parser, interim_answers_without_end_and_upgrades_are_refused) {
+TEST(response_parser, interim_responses_without_end_and_upgrades_are_refused) {
     std::string endless;
     for (int i = 0; i < 100; ++i) endless += "HTTP/1.1 100 Continue\r\n\r\n";
     in_all_cuts(endless, [](const parsed& out) {
@@ -169,7 +169,7 @@ TEST(response_parser, connection_close_and_http_1_0_are_not_reused) {
                 [](const parsed& out) { EXPECT_TRUE(out.reusable); });
 }
 
-TEST(response_parser, bytes_after_the_answer_spoil_the_connection) {
+TEST(response_parser, bytes_after_the_response_spoil_the_connection) {
     const auto out = parse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK", 1000);
     EXPECT_TRUE(out.whole);
     EXPECT_FALSE(out.reusable);
@@ -239,7 +239,7 @@ TEST(response_parser, a_huge_announced_length_reserves_little) {
     EXPECT_LT(out.response.body.capacity(), std::size_t{1} << 20);
 }
 
-TEST(response_parser, sinks_get_the_head_first_and_may_stop_the_answer) {
+TEST(response_parser, sinks_get_the_head_first_and_may_stop_the_response) {
     parser_cache cache;
     ports::http_response response;
     std::string log;
@@ -299,7 +299,7 @@ TEST(response_parser, an_empty_chunked_body_in_all_cuts) {
                 });
 }
 
-TEST(response_parser, mutilated_answers_in_random_cuts_end_in_an_answer_or_an_error) {
+TEST(response_parser, mutilated_responses_in_random_cuts_end_in_a_response_or_an_error) {
     const std::vector<std::string> seeds{
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello",
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

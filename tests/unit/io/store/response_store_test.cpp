@@ -108,7 +108,7 @@ TEST_F(response_store_test, returns_what_was_kept_also_after_it_is_opened_again)
     EXPECT_EQ(found->model, "gpt");
 }
 
-TEST_F(response_store_test, replaces_an_answer_and_counts_it_once) {
+TEST_F(response_store_test, replaces_a_response_and_counts_it_once) {
     const auto store = open();
     keep(*store, "q", std::string(100, 'a'));
     keep(*store, "q", std::string(50, 'b'));
@@ -265,7 +265,7 @@ TEST_F(response_store_test, a_file_whose_making_was_cut_off_is_made_anew) {
     EXPECT_EQ(mode.bytes(0), "delete"); // nothing of it was changed
 }
 
-TEST_F(response_store_test, an_answer_that_is_there_is_given_while_another_process_writes) {
+TEST_F(response_store_test, a_response_that_is_there_is_given_while_another_process_writes) {
     response_store_options options;
     options.file = (folder / "cache.db").string();
     options.clock = [this] { return system_clock::time_point(seconds(now.load())); };
@@ -350,7 +350,7 @@ TEST_F(response_store_test, reports_that_its_folder_is_missing) {
     EXPECT_THAT(kept.error().message(), HasSubstr("none/cache.db"));
 }
 
-TEST_F(response_store_test, takes_answers_while_another_process_keeps_the_file_locked) {
+TEST_F(response_store_test, takes_responses_while_another_process_keeps_the_file_locked) {
     keep(*open(), "earlier", "0");
     auto other = sqlite_database::open((folder / "cache.db").string()).value();
     ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
@@ -359,7 +359,7 @@ TEST_F(response_store_test, takes_answers_while_another_process_keeps_the_file_l
         coro::cancel_source cancel;
         cancel.request(cancel_reason::user);
         for (int i = 0; i < 20; ++i) {
-            // Also of a call that has ended: the answer has arrived.
+            // Also of a call that has ended: the response has arrived.
             const auto taken = loop.run(store->keep(
                 std::to_string(i), stored_response{"p", "m", "b"}, loop.context(&cancel)));
             EXPECT_TRUE(taken) << taken.error().message();
@@ -377,7 +377,7 @@ TEST_F(response_store_test, takes_answers_while_another_process_keeps_the_file_l
     EXPECT_EQ(find(*open(), "19"), "b");
 }
 
-TEST_F(response_store_test, answers_that_were_reported_as_lost_are_not_written_afterwards) {
+TEST_F(response_store_test, responses_that_were_reported_as_lost_are_not_written_afterwards) {
     keep(*open(), "earlier", "0");
     auto other = sqlite_database::open((folder / "cache.db").string()).value();
     ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
@@ -401,21 +401,21 @@ TEST_F(response_store_test, answers_that_were_reported_as_lost_are_not_written_a
 }
 
 TEST_F(response_store_test, counts_what_is_lost_and_ends_soon_when_the_disk_is_too_slow) {
-    constexpr std::size_t answers = 20'000;
+    constexpr std::size_t responses = 20'000;
     std::size_t told = 0;
     keep(*open(), "earlier", "0");
     auto other = sqlite_database::open((folder / "cache.db").string()).value();
     ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
     {
         const auto store = open(1ULL << 30);
-        for (std::size_t i = 0; i < answers; ++i) keep(*store, std::to_string(i), "b");
+        for (std::size_t i = 0; i < responses; ++i) keep(*store, std::to_string(i), "b");
         ASSERT_TRUE(other.run("COMMIT"));
         const auto late = flush(*store, milliseconds(50));
         ASSERT_FALSE(late) << "written in 50 ms";
         (void)std::sscanf(late.error().message().c_str() + late.error().message().rfind(": ") + 2,
                           "%zu", &told);
     }
-    EXPECT_EQ(stats(*open(1ULL << 30)).entries, 1 + answers - told);
+    EXPECT_EQ(stats(*open(1ULL << 30)).entries, 1 + responses - told);
     EXPECT_GT(told, 0U);
 }
 

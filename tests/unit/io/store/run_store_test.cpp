@@ -116,19 +116,19 @@ TEST_F(run_store_test, knows_what_is_not_in_the_output_yet) {
     EXPECT_EQ(loop.run(store->ends_to_emit(0, 10, loop.context())).value().size(), 5U);
 }
 
-TEST_F(run_store_test, finds_answers_by_their_content) {
+TEST_F(run_store_test, finds_records_by_their_content) {
     const auto store = open();
     for (const std::uint64_t row : {4, 2}) {
         ASSERT_TRUE(append(*store, row, record_of(1, "one")));
         ASSERT_TRUE(append(*store, row, record_of(2, "two")));
     }
     ASSERT_TRUE(loop.run(store->index_contents(loop.context())));
-    const auto found = loop.run(store->answers_of({5, 2}, loop.context())).value();
+    const auto found = loop.run(store->records_with({5, 2}, loop.context())).value();
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[0].row, 2U);
     EXPECT_EQ(found[1].row, 4U);
     EXPECT_EQ(found[1].record.body, "two");
-    EXPECT_TRUE(loop.run(store->answers_of({5, 3}, loop.context())).value().empty());
+    EXPECT_TRUE(loop.run(store->records_with({5, 3}, loop.context())).value().empty());
 }
 
 /// A row whose program has changed keeps what was paid for, and nothing else.
