@@ -9,8 +9,8 @@ namespace {
 
 using passages = std::vector<memory_passage>;
 
-ports::memory_answer answer_of(passages found, bool with_text) {
-    ports::memory_answer answer;
+ports::memory_response answer_of(passages found, bool with_text) {
+    ports::memory_response answer;
     for (memory_passage& each : found) {
         ports::memory_match match;
         match.id = each.name;
@@ -29,8 +29,8 @@ public:
     memory_adapter(std::shared_ptr<memory_source> source, host_patience patience)
         : source_(std::move(source)), patience_(patience) {}
 
-    coro::task<result<ports::memory_answer>> relevant_files(ports::memory_request request,
-                                                            coro::call_context context) override {
+    coro::task<result<ports::memory_response>> relevant_files(ports::memory_request request,
+                                                              coro::call_context context) override {
         const bool with_text = request.include_content;
         auto begin = [&](call about, memory_source::completion done) {
             source_->find({std::move(request.query), request.limit}, std::move(about),

@@ -100,11 +100,11 @@ coro::task<result<ports::chat_response>> stub_llm::stream(const ports::chat_requ
 }
 
 stub_memory::stub_memory(const json::object& one_case) {
-    if (const auto* prepared = one_case.if_contains("memory")) answers_.set(prepared->as_array());
+    if (const auto* prepared = one_case.if_contains("memory")) responses_.set(prepared->as_array());
 }
 
-coro::task<result<ports::memory_answer>> stub_memory::relevant_files(ports::memory_request request,
-                                                                     coro::call_context) {
+coro::task<result<ports::memory_response>> stub_memory::relevant_files(
+    ports::memory_request request, coro::call_context) {
     json::object asked{{"query", request.query}};
     const auto put = [&](const char* key, const std::optional<std::string>& text) {
         if (text) asked[key] = *text;
@@ -124,16 +124,16 @@ coro::task<result<ports::memory_answer>> stub_memory::relevant_files(ports::memo
     call.kind = "memory";
     call.inputs = to_value(*heap, json::object{{"map", asked}});
     record->push_back(std::move(call));
-    ports::memory_answer answer;
-    if (const json::object* reply = answers_.next()) {
-        if (reply->contains("error")) answer.error = text_or(*reply, "error", "");
+    ports::memory_response response;
+    if (const json::object* reply = responses_.next()) {
+        if (reply->contains("error")) response.error = text_or(*reply, "error", "");
         if (const json::value* paths = reply->if_contains("paths")) {
             for (const json::value& path : paths->as_array()) {
-                answer.matches.emplace_back().path = path.as_string().c_str();
+                response.matches.emplace_back().path = path.as_string().c_str();
             }
         }
     }
-    co_return answer;
+    co_return response;
 }
 
 stub_harness::stub_harness(host::session& session, tasks::task_system_parts parts, stub_llm& llm,
@@ -254,7 +254,7 @@ coro::task<result<lang::value>> stub_harness::answer(tasks::task_call call) {
             co_return *std::move(failed);
         }
     }
-    // From here to the stub's answer nothing waits, so no other call comes between.
+    // From here to the stub's response nothing waits, so no other call comes between.
     llm_.next_text = reply ? text_or(*reply, "content", "") : "";
     llm_.next_call = std::move(recorded);
     result<lang::value> ended = co_await session_tasks::execute(std::move(call));

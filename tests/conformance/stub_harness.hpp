@@ -57,14 +57,14 @@ public:
 class stub_memory final : public ports::memory_port {
 public:
     explicit stub_memory(const boost::json::object& one_case);
-    [[nodiscard]] coro::task<result<ports::memory_answer>> relevant_files(
+    [[nodiscard]] coro::task<result<ports::memory_response>> relevant_files(
         ports::memory_request request, coro::call_context context) override;
 
     std::vector<recorded_call>* record = nullptr;
     lang::heap* heap = nullptr;
 
 private:
-    reply_list answers_;
+    reply_list responses_;
 };
 
 /// The task system with replies of a case in place of failures and tools.

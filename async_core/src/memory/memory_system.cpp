@@ -105,8 +105,8 @@ using index_handle = std::shared_ptr<shared_index>;
     return [index, given](const std::atomic<bool>&) { index->describe(std::move(*given)); };
 }
 
-[[nodiscard]] work answer_job(index_handle index, box<ports::memory_answer> into,
-                              ports::memory_request request, std::size_t default_limit) {
+[[nodiscard]] work response_job(index_handle index, box<ports::memory_response> into,
+                                ports::memory_request request, std::size_t default_limit) {
     auto asked = std::make_shared<const ports::memory_request>(std::move(request));
     return [index, into, asked, default_limit](const std::atomic<bool>&) {
         into->emplace(index->answer(*asked, default_limit));
@@ -224,16 +224,16 @@ coro::task<result<index_report>> memory_system::index_locked(index_options optio
     co_return std::move(*report);
 }
 
-coro::task<result<ports::memory_answer>> memory_system::relevant_files(
+coro::task<result<ports::memory_response>> memory_system::relevant_files(
     ports::memory_request request, coro::call_context context) {
     if (!options_.roots.empty()) {
         result<void> ready = co_await refresh_roots(context);
         if (!ready) co_return std::move(ready).error();
     }
-    const auto answer = make_box<ports::memory_answer>();
-    work job = answer_job(shared_, answer, std::move(request), options_.default_limit);
+    const auto response = make_box<ports::memory_response>();
+    work job = response_job(shared_, response, std::move(request), options_.default_limit);
     const result<void> ran = co_await workers_.run(std::move(job), context);
-    co_return opened(ran, answer);
+    co_return opened(ran, response);
 }
 
 bool memory_system::is_fresh(const coro::call_context& context) const {

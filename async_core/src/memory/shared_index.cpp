@@ -15,16 +15,16 @@ namespace {
 constexpr std::size_t max_index_file = std::size_t{4} * 1024 * 1024 * 1024;
 constexpr std::size_t max_content_bytes = 1024 * 1024; ///< of memory_match::content
 
-[[nodiscard]] std::string summary_of(const ports::memory_answer& answer, std::size_t all) {
+[[nodiscard]] std::string summary_of(const ports::memory_response& response, std::size_t all) {
     const std::string of = " of " + std::to_string(all) + " indexed files";
-    if (answer.matches.empty()) return "none" + of + " matches";
-    std::string text = "the best " + std::to_string(answer.matches.size()) + of + ":";
-    const std::size_t named = std::min<std::size_t>(answer.matches.size(), 5);
+    if (response.matches.empty()) return "none" + of + " matches";
+    std::string text = "the best " + std::to_string(response.matches.size()) + of + ":";
+    const std::size_t named = std::min<std::size_t>(response.matches.size(), 5);
     for (std::size_t i = 0; i < named; ++i) {
-        const std::string& path = answer.matches[i].path;
+        const std::string& path = response.matches[i].path;
         text += (i == 0 ? " " : ", ") + path.substr(path.rfind('/') + 1);
     }
-    return named < answer.matches.size() ? text + ", …" : text;
+    return named < response.matches.size() ? text + ", …" : text;
 }
 
 /// The path inside of a root: the place of the root is irrelevant to the file.
@@ -137,10 +137,10 @@ void shared_index::describe(std::vector<described_file> files) {
     }
 }
 
-ports::memory_answer shared_index::answer(const ports::memory_request& request,
-                                          std::size_t default_limit) const {
+ports::memory_response shared_index::answer(const ports::memory_request& request,
+                                            std::size_t default_limit) const {
     const index_query wanted = query_of(request, default_limit);
-    ports::memory_answer found;
+    ports::memory_response found;
     {
         const std::shared_lock reading(lock_);
         for (const ranked_file& ranked : index_.query(wanted)) {

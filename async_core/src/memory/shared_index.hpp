@@ -36,8 +36,8 @@ public:
     void remove(const std::vector<std::string>& paths);
     void describe(std::vector<described_file> files);
 
-    [[nodiscard]] ports::memory_answer answer(const ports::memory_request& request,
-                                              std::size_t default_limit) const;
+    [[nodiscard]] ports::memory_response answer(const ports::memory_request& request,
+                                                std::size_t default_limit) const;
 
     [[nodiscard]] result<void> save(const std::string& file);
     [[nodiscard]] result<void> load(const std::string& file);

@@ -31,12 +31,12 @@ namespace {
 
 } // namespace
 
-std::size_t bytes_of(const chat_response& answer) noexcept {
-    std::size_t bytes = answer.text.size() + answer.refusal.size();
-    for (const tool_call& call : answer.tool_calls) {
+std::size_t bytes_of(const chat_response& response) noexcept {
+    std::size_t bytes = response.text.size() + response.refusal.size();
+    for (const tool_call& call : response.tool_calls) {
         bytes += call.name.size() + call.arguments_json.size();
     }
-    for (const reasoning_part& part : answer.reasoning) bytes += part.text.size();
+    for (const reasoning_part& part : response.reasoning) bytes += part.text.size();
     return bytes;
 }
 
@@ -86,11 +86,11 @@ void add_lost(std::vector<lost_request>& lost, const error& failure) {
     lost.push_back({part->provider, part->model, part->usage, bytes_of(*part), part->asked_model});
 }
 
-void add_lost(std::vector<lost_request>& lost, const chat_response& answer) {
-    lost.insert(lost.end(), answer.lost.begin(), answer.lost.end());
-    if (answer.attempts == 0) return;
-    lost.push_back(
-        {answer.provider, answer.model, answer.usage, bytes_of(answer), answer.asked_model});
+void add_lost(std::vector<lost_request>& lost, const chat_response& response) {
+    lost.insert(lost.end(), response.lost.begin(), response.lost.end());
+    if (response.attempts == 0) return;
+    lost.push_back({response.provider, response.model, response.usage, bytes_of(response),
+                    response.asked_model});
 }
 
 error with_lost(error failure, std::vector<lost_request> lost) {

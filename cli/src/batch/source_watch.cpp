@@ -137,10 +137,10 @@ public:
     watched_memory(source_watch& owner, ports::memory_port& behind)
         : owner_(owner), behind_(behind) {}
 
-    coro::task<result<ports::memory_answer>> relevant_files(ports::memory_request request,
-                                                            coro::call_context context) override {
+    coro::task<result<ports::memory_response>> relevant_files(ports::memory_request request,
+                                                              coro::call_context context) override {
         std::string asked = owner_.is_noting_ ? text_of(request) : std::string();
-        result<ports::memory_answer> answer =
+        result<ports::memory_response> answer =
             co_await behind_.relevant_files(std::move(request), context);
         if (answer) owner_.note(kind::files, std::move(asked), owner_.digest_of_files(*answer));
         else owner_.note_failure(kind::files, std::move(asked), answer.error());
@@ -268,7 +268,7 @@ std::string source_watch::digest_of_names(const std::vector<std::string>& names)
 }
 
 /// Without what depends on the other files of the index: the scores and, with them, the order.
-std::string source_watch::digest_of_files(const ports::memory_answer& answer) const {
+std::string source_watch::digest_of_files(const ports::memory_response& answer) const {
     if (answer.error) return digest_of(*answer.error);
     std::set<std::string> files;
     for (const ports::memory_match& each : answer.matches) {
@@ -311,7 +311,7 @@ coro::task<result<std::string>> source_watch::ask(program_source source,
     case kind::files: {
         auto request = request_in(source.asked);
         if (!request || !memory_) co_return std::string();
-        result<ports::memory_answer> answer =
+        result<ports::memory_response> answer =
             co_await memory_->relevant_files(*std::move(request), context);
         if (answer) digest = digest_of_files(*answer);
         else failure = std::move(answer).error();

@@ -53,7 +53,7 @@ struct index_run {
     std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop, 2);
     memory::memory_system memory{*workers, fs::make_local_tree(), with(log.get())};
     memory::index_report report;
-    std::optional<ports::memory_answer> answer;
+    std::optional<ports::memory_response> answer;
     result<void> ended;
 
     [[nodiscard]] static memory::memory_options with(log_port* log) {
@@ -97,7 +97,7 @@ coro::task<result<void>> index_and_ask(index_run* run) {
     request.query = *asked.query;
     request.limit = asked.limit;
     if (asked.by_metadata) request.strategy = ports::matching_strategy::metadata;
-    result<ports::memory_answer> found =
+    result<ports::memory_response> found =
         co_await run->memory.relevant_files(std::move(request), context);
     if (!found) co_return std::move(found).error();
     run->answer = *std::move(found);
@@ -134,7 +134,7 @@ coro::task<void> perform(index_run* run) {
             {"warnings", json::array(report.warnings.begin(), report.warnings.end())}};
 }
 
-[[nodiscard]] json::object answer_json(const ports::memory_answer& answer) {
+[[nodiscard]] json::object answer_json(const ports::memory_response& answer) {
     json::array matches;
     for (const ports::memory_match& match : answer.matches) {
         matches.push_back(json::object{{"path", match.path},
@@ -145,7 +145,7 @@ coro::task<void> perform(index_run* run) {
     return {{"context_summary", answer.context_summary}, {"matches", std::move(matches)}};
 }
 
-[[nodiscard]] std::string answer_text(const ports::memory_answer& answer, const std::string& root,
+[[nodiscard]] std::string answer_text(const ports::memory_response& answer, const std::string& root,
                                       unsigned columns) {
     if (answer.matches.empty()) return answer.context_summary + "\n";
     table rows;

@@ -101,7 +101,7 @@ public:
     [[nodiscard]] coro::task<result<index_report>> index_git_repository(index_options options,
                                                                         coro::call_context context);
     /// Errors: see memory_port; not_found for a root of the options.
-    [[nodiscard]] coro::task<result<ports::memory_answer>> relevant_files(
+    [[nodiscard]] coro::task<result<ports::memory_response>> relevant_files(
         ports::memory_request request, coro::call_context context) override;
 
     /// Writes the index in one step. Errors: io_error; invalid_argument if the file exists and is

@@ -200,7 +200,7 @@ struct chat_response {
 };
 
 /// Number of bytes that the model wrote.
-[[nodiscard]] std::size_t bytes_of(const chat_response& answer) noexcept;
+[[nodiscard]] std::size_t bytes_of(const chat_response& response) noexcept;
 
 /// An empty response to decode into. Its finish reason is still unknown.
 [[nodiscard]] inline chat_response begun_response() {

@@ -60,7 +60,7 @@ public:
 /// Adds the requests of a call that failed, or whose response is discarded, to those of a call that
 /// continues.
 void add_lost(std::vector<lost_request>& lost, const error& failure);
-void add_lost(std::vector<lost_request>& lost, const chat_response& answer);
+void add_lost(std::vector<lost_request>& lost, const chat_response& response);
 /// Returns `failure` with the requests that preceded its own.
 [[nodiscard]] error with_lost(error failure, std::vector<lost_request> lost);
 /// Returns `failure` for a request whose response was cut off after `bytes` bytes of its body,

@@ -52,7 +52,7 @@ struct memory_match {
     std::string metadata;
 };
 
-struct memory_answer {
+struct memory_response {
     std::string context_summary;
     std::vector<memory_match> matches; ///< best first
     std::optional<std::string> error;  ///< why the lookup failed
@@ -64,7 +64,7 @@ public:
     virtual ~memory_port() = default;
     /// If nothing matches, the result has no matches. Errors: why the lookup was not possible.
     /// Cancellation: ends at its next wait.
-    [[nodiscard]] virtual coro::task<result<memory_answer>> relevant_files(
+    [[nodiscard]] virtual coro::task<result<memory_response>> relevant_files(
         memory_request request, coro::call_context context) = 0;
 };
 

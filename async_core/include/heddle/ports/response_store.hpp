@@ -45,7 +45,8 @@ public:
     /// returned; the call waits only while too many responses are queued.
     /// Errors: io_error, also that of an earlier response. Cancellation: ends the wait and drops
     /// the response; a response that needs no wait is stored in any case.
-    [[nodiscard]] virtual coro::task<result<void>> keep(std::string request, stored_response answer,
+    [[nodiscard]] virtual coro::task<result<void>> keep(std::string request,
+                                                        stored_response response,
                                                         coro::call_context context) = 0;
 
     /// Waits up to `limit` until all queued responses are written, and drops those that are not.

@@ -80,7 +80,7 @@ struct choosing {
     const ports::memory_request& request;
     task_source& tasks;
     registered_task chooser;
-    ports::memory_answer& answer;
+    ports::memory_response& response;
     std::vector<choice> choices; ///< one for each candidate
     std::size_t excerpt_bytes = 0;
 };
@@ -88,7 +88,7 @@ struct choosing {
 /// Asks about candidates [from, to). Only cancellation is an error.
 coro::task<result<void>> choose_shard(choosing& all, std::size_t from, std::size_t to,
                                       coro::call_context context) {
-    const std::span<const ports::memory_match> shard(all.answer.matches.data() + from, to - from);
+    const std::span<const ports::memory_match> shard(all.response.matches.data() + from, to - from);
     host::effect_call call = call_of(all.chooser, all.caller, all.request,
                                      describe_candidates(shard, all.excerpt_bytes));
     call.context = context;
@@ -103,56 +103,56 @@ coro::task<result<void>> choose_shard(choosing& all, std::size_t from, std::size
     co_return result<void>();
 }
 
-coro::task<result<void>> choose(ports::memory_answer& answer, const model_matching& matching,
+coro::task<result<void>> choose(ports::memory_response& response, const model_matching& matching,
                                 const ports::memory_request& request, const lookup_caller& caller) {
     auto* tasks = dynamic_cast<task_source*>(caller.session->operators());
-    if (!tasks || answer.matches.empty()) co_return result<void>();
+    if (!tasks || response.matches.empty()) co_return result<void>();
     const auto strategy = request.strategy.value_or(ports::matching_strategy::content);
     auto chooser = matching_task(*tasks, strategy);
     if (!chooser) {
         warn(caller, "no model chooses among files: " + chooser.error().message());
         co_return result<void>();
     }
-    choosing all{caller, request, *tasks, *std::move(chooser), answer, {}, 0};
+    choosing all{caller, request, *tasks, *std::move(chooser), response, {}, 0};
     if (strategy == ports::matching_strategy::content) all.excerpt_bytes = matching.excerpt_bytes;
-    all.choices.resize(answer.matches.size());
+    all.choices.resize(response.matches.size());
     const std::size_t step = std::max<std::size_t>(1, matching.shard);
     coro::nursery shards(caller.context);
-    for (std::size_t from = 0; from < answer.matches.size(); from += step) {
-        const std::size_t to = std::min(from + step, answer.matches.size());
+    for (std::size_t from = 0; from < response.matches.size(); from += step) {
+        const std::size_t to = std::min(from + step, response.matches.size());
         shards.start([&] { return choose_shard(all, from, to, shards.context()); });
     }
     result<void> ended = co_await shards.join();
     if (!ended) co_return ended;
-    apply_choices(answer, all.choices);
+    apply_choices(response, all.choices);
     co_return result<void>();
 }
 
 } // namespace
 
-coro::task<result<ports::memory_answer>> look_up_context(ports::memory_port* memory,
-                                                         model_matching matching,
-                                                         ports::memory_request request,
-                                                         lookup_caller caller) {
+coro::task<result<ports::memory_response>> look_up_context(ports::memory_port* memory,
+                                                           model_matching matching,
+                                                           ports::memory_request request,
+                                                           lookup_caller caller) {
     const bool staged = matching.enabled && !caller.scope->choosing_files;
     ports::memory_request first = request;
     if (staged) {
         first.limit = matching.candidates;
         first.include_content = request.strategy != ports::matching_strategy::metadata;
     }
-    result<ports::memory_answer> answer =
+    result<ports::memory_response> response =
         co_await memory->relevant_files(std::move(first), caller.context);
-    if (!answer || !staged || answer->error) co_return answer;
-    result<void> chosen = co_await choose(*answer, matching, request, caller);
+    if (!response || !staged || response->error) co_return response;
+    result<void> chosen = co_await choose(*response, matching, request, caller);
     if (!chosen) co_return std::move(chosen).error();
     const std::size_t limit = request.limit.value_or(matching.limit);
-    if (answer->matches.size() > limit) {
-        answer->matches.resize(limit); // heddle-check: allow cut-text (a list)
+    if (response->matches.size() > limit) {
+        response->matches.resize(limit); // heddle-check: allow cut-text (a list)
     }
     if (!request.include_content) {
-        for (ports::memory_match& match : answer->matches) match.content.reset();
+        for (ports::memory_match& match : response->matches) match.content.reset();
     }
-    co_return answer;
+    co_return response;
 }
 
 } // namespace heddle::tasks

@@ -23,7 +23,7 @@ struct lookup_caller {
 /// answers is taken as far as it can be used; candidates of a shard without a usable response keep
 /// their score.
 /// Errors: those of the memory. Cancellation: as memory and model; joins the shards.
-[[nodiscard]] coro::task<result<ports::memory_answer>> look_up_context(
+[[nodiscard]] coro::task<result<ports::memory_response>> look_up_context(
     ports::memory_port* memory, model_matching matching, ports::memory_request request,
     lookup_caller caller);
 

@@ -22,7 +22,7 @@ using ports::memory_match;
 constexpr std::size_t max_part_bytes = 2000; ///< of description, inputs and the like
 constexpr std::size_t max_metadata_bytes = 500;
 constexpr std::size_t max_inputs = 20;
-constexpr std::int64_t max_answer_tokens = 1000;
+constexpr std::int64_t max_response_tokens = 1000;
 
 constexpr std::string_view instructions = R"(Which of these files are needed?
 
@@ -119,7 +119,7 @@ task_template matching_template(ports::matching_strategy strategy) {
     }
     declared.instructions = instructions;
     declared.output = {true, std::string(schema), std::string(accepted_schema)};
-    declared.max_tokens = max_answer_tokens;
+    declared.max_tokens = max_response_tokens;
     declared.temperature = 0;
     declared.context.inherit_context = inherit_mode::none;
     declared.context.fresh_context = false;
@@ -194,21 +194,21 @@ std::string read_choices(const value& task_result, std::span<const memory_match>
     return std::to_string(strangers) + " of its entries name no file that was asked about";
 }
 
-void apply_choices(ports::memory_answer& answer, const std::vector<choice>& choices) {
+void apply_choices(ports::memory_response& response, const std::vector<choice>& choices) {
     std::vector<memory_match> kept;
-    for (std::size_t i = 0; i < answer.matches.size(); ++i) {
+    for (std::size_t i = 0; i < response.matches.size(); ++i) {
         if (choices[i].said == choice::verdict::dropped) continue;
         if (choices[i].said == choice::verdict::chosen) {
-            answer.matches[i].relevance = choices[i].relevance;
+            response.matches[i].relevance = choices[i].relevance;
         }
-        kept.push_back(std::move(answer.matches[i]));
+        kept.push_back(std::move(response.matches[i]));
     }
     std::stable_sort(kept.begin(), kept.end(),
                      [](const memory_match& left, const memory_match& right) {
                          return left.relevance > right.relevance;
                      });
-    answer.matches = std::move(kept);
-    answer.context_summary += "; a model chose " + std::to_string(answer.matches.size());
+    response.matches = std::move(kept);
+    response.context_summary += "; a model chose " + std::to_string(response.matches.size());
 }
 
 } // namespace heddle::tasks

@@ -42,6 +42,6 @@ struct choice {
                                        std::span<choice> choices);
 
 /// Drops and orders the matches as chosen: by relevance, equal ones in the order of the index.
-void apply_choices(ports::memory_answer& answer, const std::vector<choice>& choices);
+void apply_choices(ports::memory_response& response, const std::vector<choice>& choices);
 
 } // namespace heddle::tasks

@@ -186,20 +186,21 @@ coro::task<result<sourced_paths>> ask_memory(ports::memory_port* memory, context
     caller.span = request.call->span;
     caller.context = request.context;
     caller.warnings = &sourced.warnings;
-    result<ports::memory_answer> answer =
+    result<ports::memory_response> response =
         co_await look_up_context(memory, options.matching, std::move(wanted), caller);
-    if (!answer && answer.error().is_cancelled()) co_return std::move(answer).error();
-    const std::string trouble = !answer ? answer.error().message() : answer->error.value_or("");
+    if (!response && response.error().is_cancelled()) co_return std::move(response).error();
+    const std::string trouble =
+        !response ? response.error().message() : response->error.value_or("");
     if (!trouble.empty()) {
         error failed = task_failed(task_failure_reason::context_retrieval_failure,
                                    "the context cannot be looked up: " + trouble)
                            .with_span(request.call->span);
-        if (!answer && !answer.error().info().hint.empty()) {
-            failed = std::move(failed).with_hint(answer.error().info().hint);
+        if (!response && !response.error().info().hint.empty()) {
+            failed = std::move(failed).with_hint(response.error().info().hint);
         }
         co_return failed;
     }
-    for (ports::memory_match& match : answer->matches)
+    for (ports::memory_match& match : response->matches)
         sourced.paths.push_back(std::move(match.path));
     co_return sourced;
 }

@@ -207,9 +207,9 @@ struct mended {
 
 } // namespace
 
-result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
+result<void> extract_json(lang::heap& memory, std::string_view response, bool cut,
                           extracted_json& found, lang::work_meter& work) {
-    const std::string_view whole = trimmed(answer);
+    const std::string_view whole = trimmed(response);
     if (whole.empty()) return error(errc::invalid_argument, "the response is empty");
     auto content = read(memory, whole, work);
     if (content) {
@@ -252,9 +252,9 @@ result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
     return first;
 }
 
-result<void> read_json_as_it_is(lang::heap& memory, std::string_view answer, extracted_json& found,
-                                lang::work_meter& work) {
-    found.text = trimmed(answer);
+result<void> read_json_as_it_is(lang::heap& memory, std::string_view response,
+                                extracted_json& found, lang::work_meter& work) {
+    found.text = trimmed(response);
     HEDDLE_TRY(found.content, read(memory, found.text, work));
     return {};
 }

@@ -26,11 +26,11 @@ struct extracted_json {
 /// model stopped at its length limit) a member that is not whole is dropped and the open brackets
 /// are closed. The time is linear in the length of the text.
 /// Errors: invalid_argument with what is wrong, in one line; any when `work` stops.
-[[nodiscard]] result<void> extract_json(lang::heap& memory, std::string_view answer, bool cut,
+[[nodiscard]] result<void> extract_json(lang::heap& memory, std::string_view response, bool cut,
                                         extracted_json& found, lang::work_meter& work);
 
 /// The whole response as JSON, without looking for it and without repair. Errors: as extract_json.
-[[nodiscard]] result<void> read_json_as_it_is(lang::heap& memory, std::string_view answer,
+[[nodiscard]] result<void> read_json_as_it_is(lang::heap& memory, std::string_view response,
                                               extracted_json& found, lang::work_meter& work);
 
 } // namespace heddle::tasks

@@ -31,7 +31,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t max_answer_depth = 128;
+constexpr std::size_t max_response_depth = 128;
 constexpr std::size_t max_checked_bytes = 4 * 1024 * 1024; ///< of a response with a JSON Schema
 constexpr std::size_t max_explained_bytes = 64 * 1024;     ///< above, without details
 constexpr std::size_t max_schema_bytes = 256 * 1024;
@@ -53,9 +53,10 @@ constexpr std::size_t bytes_of_a_piece = 16 * 1024;
 constexpr std::size_t bytes_read_in_a_unit = 2;
 
 /// Throws given_up.
-[[nodiscard]] json::value parse_answer(std::string_view text, json::storage_ptr memory,
-                                       boost::system::error_code& failed, lang::work_meter& work) {
-    json_parser parser(max_answer_depth, std::move(memory)); // of the tree: released as a whole
+[[nodiscard]] json::value parse_response(std::string_view text, json::storage_ptr memory,
+                                         boost::system::error_code& failed,
+                                         lang::work_meter& work) {
+    json_parser parser(max_response_depth, std::move(memory)); // of the tree: released as a whole
     for (std::size_t at = 0; at < text.size() && !failed; at += bytes_of_a_piece) {
         const std::string_view piece = text.substr(at, bytes_of_a_piece);
         if (!work.spend(piece.size() / bytes_read_in_a_unit)) throw given_up{};
@@ -330,7 +331,7 @@ std::optional<schema_violation> output_schema::check(const lang::value& content,
     try {
         json::monotonic_resource memory;
         boost::system::error_code failed;
-        json::value document = parse_answer(text, &memory, failed, work);
+        json::value document = parse_response(text, &memory, failed, work);
         if (failed) return refused("is not JSON: " + failed.message());
         const valijson::adapters::BoostJsonAdapter target(document);
         const wide_numbers numbers;

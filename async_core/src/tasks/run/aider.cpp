@@ -88,14 +88,14 @@ constexpr std::string_view show_and_become = "printf '\\n%s\\n\\n' \"$1\"; shift
     return utf8::printable(utf8::shortened(message, max_shown_bytes, " …"));
 }
 
-[[nodiscard]] executor_answer absent(const std::string& program, const std::string& why) {
-    executor_answer answer;
-    answer.failure_reason = to_string(task_failure_reason::dependency_error);
-    answer.failure_message = "the program \"" + program + "\" cannot be run: " + why +
-                             "; install Aider (python3 -m pip install aider-install && "
-                             "aider-install), or say which program to run in its place";
-    answer.content = answer.failure_message;
-    return answer;
+[[nodiscard]] executor_response absent(const std::string& program, const std::string& why) {
+    executor_response response;
+    response.failure_reason = to_string(task_failure_reason::dependency_error);
+    response.failure_message = "the program \"" + program + "\" cannot be run: " + why +
+                               "; install Aider (python3 -m pip install aider-install && "
+                               "aider-install), or say which program to run in its place";
+    response.content = response.failure_message;
+    return response;
 }
 
 } // namespace
@@ -124,7 +124,7 @@ aider_executor::aider_executor(ports::process_port* processes, aider_mode mode,
                                aider_options options)
     : processes_(processes), mode_(mode), options_(std::move(options)) {}
 
-coro::task<result<executor_answer>> aider_executor::execute(executor_request request) {
+coro::task<result<executor_response>> aider_executor::execute(executor_request request) {
     if (!processes_) co_return no_programs(aider_subtype(mode_), options_.hint);
     if (options_.command.empty()) {
         co_return task_failed(task_failure_reason::configuration_error,
@@ -178,21 +178,22 @@ coro::task<result<executor_answer>> aider_executor::execute(executor_request req
         (ended->exit_code == shell_not_found || ended->exit_code == shell_not_permitted)) {
         co_return absent(program, "the shell does not find it, or may not execute it");
     }
-    executor_answer answer;
+    executor_response response;
     if (ended->exit_code != 0) {
-        answer.failure_reason = to_string(task_failure_reason::tool_execution_error);
-        answer.failure_message = "\"" + program + "\" " + describe_end(*ended, {});
+        response.failure_reason = to_string(task_failure_reason::tool_execution_error);
+        response.failure_message = "\"" + program + "\" " + describe_end(*ended, {});
     }
     lang::heap& memory = request.session->memory();
-    answer.content = utf8::replace_invalid(std::move(ended->out));
-    const std::vector<std::string> changed = edited_files(answer.content);
-    answer.notes = process_notes(memory, *ended);
-    answer.notes = lang::map_put(memory, std::move(answer.notes), "files", list_of(memory, files));
+    response.content = utf8::replace_invalid(std::move(ended->out));
+    const std::vector<std::string> changed = edited_files(response.content);
+    response.notes = process_notes(memory, *ended);
+    response.notes =
+        lang::map_put(memory, std::move(response.notes), "files", list_of(memory, files));
     if (automatic) {
-        answer.notes = lang::map_put(memory, std::move(answer.notes), "files_changed",
-                                     list_of(memory, changed));
+        response.notes = lang::map_put(memory, std::move(response.notes), "files_changed",
+                                       list_of(memory, changed));
     }
-    co_return answer;
+    co_return response;
 }
 
 } // namespace heddle::tasks

@@ -7,7 +7,7 @@
 namespace heddle::tasks {
 
 std::size_t conversation_turn::bytes() const noexcept {
-    return prompt.size() + lang::string_bytes(answer).size();
+    return prompt.size() + lang::string_bytes(response).size();
 }
 
 void conversation::keep(conversation_turn turn) {
@@ -20,9 +20,9 @@ void conversation::keep(conversation_turn turn) {
     }
 }
 
-void conversation::record(std::string prompt, lang::value answer) {
+void conversation::record(std::string prompt, lang::value response) {
     take_awaited();
-    keep({std::move(prompt), std::move(answer), realm_.note_host_event()});
+    keep({std::move(prompt), std::move(response), realm_.note_host_event()});
 }
 
 void conversation::absorb(conversation& ended) {

@@ -19,7 +19,7 @@ class branch_histories;
 /// A prompt and its response.
 struct conversation_turn {
     std::string prompt;
-    lang::value answer; ///< a string
+    lang::value response; ///< a string
     std::uint64_t event = 0;
     [[nodiscard]] std::size_t bytes() const noexcept;
 };
@@ -35,7 +35,7 @@ public:
     conversation(lang::realm& realm, std::shared_ptr<conversation> outer, std::uint64_t begun)
         : realm_(realm), outer_(std::move(outer)), begun_(begun) {}
 
-    void record(std::string prompt, lang::value answer);
+    void record(std::string prompt, lang::value response);
     /// The last `most` turns, newest first. Valid until something is recorded.
     [[nodiscard]] std::vector<const conversation_turn*> last(std::size_t most);
     /// Takes the turns of a branch that has ended.

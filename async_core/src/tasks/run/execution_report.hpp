@@ -50,7 +50,7 @@ public:
     void complete() noexcept { finished(task_outcome::complete, {}); }
     /// The result of a subtask, in place of that of the task: with the warnings of both.
     [[nodiscard]] lang::value pass_on(lang::value of_subtask);
-    /// Later steps may see what was said, besides the answer.
+    /// Later steps may see what was said, besides the response.
     void leaves_trace() noexcept;
     /// The FAILED result, or where failures are raised the TaskError.
     [[nodiscard]] result<lang::value> fail(task_ending end, const task_failure& failure);

@@ -18,7 +18,7 @@ namespace heddle::tasks {
 
 namespace {
 
-constexpr std::size_t members = 5; // of an executor_answer
+constexpr std::size_t members = 5; // of an executor_response
 
 /// By all that the call passes; not by the files that were looked up for it, which its own changes
 /// may alter.
@@ -41,20 +41,20 @@ constexpr std::size_t members = 5; // of an executor_answer
 
 /// Nothing: it is no data.
 [[nodiscard]] std::optional<std::string> encoded(lang::heap& memory,
-                                                 const executor_answer& answer) {
+                                                 const executor_response& response) {
     const std::array<lang::value, members> parts{
-        lang::make_string(memory, answer.content), answer.notes,
-        lang::make_string(memory, answer.failure_reason),
-        lang::make_string(memory, answer.failure_message), answer.failure_details};
+        lang::make_string(memory, response.content), response.notes,
+        lang::make_string(memory, response.failure_reason),
+        lang::make_string(memory, response.failure_message), response.failure_details};
     auto body = lang::encode_value(lang::make_list(memory, parts));
     if (!body) return std::nullopt;
     return *std::move(body);
 }
 
 /// Nothing: it is damaged, and the task is performed again.
-[[nodiscard]] std::optional<result<executor_answer>> decoded(lang::heap& memory,
-                                                             std::string_view body,
-                                                             const task_time& time) {
+[[nodiscard]] std::optional<result<executor_response>> decoded(lang::heap& memory,
+                                                               std::string_view body,
+                                                               const task_time& time) {
     const result<lang::value> read = decode_outcome(memory, body, time);
     if (!read) return read.error();
     if (!read->is(lang::kind::list) || read->length() != members) return std::nullopt;
@@ -63,16 +63,16 @@ constexpr std::size_t members = 5; // of an executor_answer
         const lang::value& part = parts[index];
         return part.is(lang::kind::string) ? std::string(lang::string_bytes(part)) : std::string();
     };
-    return executor_answer{text(0), parts[1], text(2), text(3), parts[4]};
+    return executor_response{text(0), parts[1], text(2), text(3), parts[4]};
 }
 
 } // namespace
 
-coro::task<result<executor_answer>> execute_kept(task_executor* executor, const task_time* time,
-                                                 executor_request request) {
+coro::task<result<executor_response>> execute_kept(task_executor* executor, const task_time* time,
+                                                   executor_request request) {
     const coro::call_context context = request.context;
     if (!context.step) {
-        result<executor_answer> done = co_await executor->execute(std::move(request));
+        result<executor_response> done = co_await executor->execute(std::move(request));
         co_return done;
     }
     lang::heap& memory = request.session->memory();
@@ -86,7 +86,7 @@ coro::task<result<executor_answer>> execute_kept(task_executor* executor, const 
         co_return stop;
     }
     std::string name = request.call->task->declared.name;
-    result<executor_answer> done = co_await executor->execute(std::move(request));
+    result<executor_response> done = co_await executor->execute(std::move(request));
     std::optional<std::string> body =
         done ? encoded(memory, *done) : encode_failure(done.error(), *time);
     if (!body) co_return done;

@@ -13,8 +13,8 @@ namespace heddle::tasks {
 /// `time`: of the task, whose end is an outcome; it outlives the call. Errors: also io_error, of
 /// the journal, and cancelled where the step may ask for nothing more. Cancellation: as of the
 /// executor; what was cut from outside is not kept.
-[[nodiscard]] coro::task<result<executor_answer>> execute_kept(task_executor* executor,
-                                                               const task_time* time,
-                                                               executor_request request);
+[[nodiscard]] coro::task<result<executor_response>> execute_kept(task_executor* executor,
+                                                                 const task_time* time,
+                                                                 executor_request request);
 
 } // namespace heddle::tasks

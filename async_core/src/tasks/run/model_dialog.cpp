@@ -27,7 +27,7 @@ void model_dialog::add_earlier(std::span<const conversation_turn* const> turns) 
         request_.messages.emplace_back().text = (*each)->prompt;
         ports::chat_message& response = request_.messages.emplace_back();
         response.role = ports::chat_role::assistant;
-        response.text = lang::string_bytes((*each)->answer);
+        response.text = lang::string_bytes((*each)->response);
     }
 }
 

@@ -94,8 +94,8 @@ task<result<chat_response>> remembering_port::complete(const chat_request& reque
     std::optional<result<chat_response>> before = co_await kept(request, context);
     if (before) co_return *std::move(before);
     result<chat_response> ended = co_await inner_.complete(request, context);
-    result<chat_response> answer = co_await keep(std::move(ended), context);
-    co_return answer;
+    result<chat_response> response = co_await keep(std::move(ended), context);
+    co_return response;
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
@@ -111,8 +111,8 @@ task<result<chat_response>> remembering_port::stream(const chat_request& request
         co_return *std::move(before);
     }
     result<chat_response> ended = co_await inner_.stream(request, std::move(on_delta), context);
-    result<chat_response> answer = co_await keep(std::move(ended), context);
-    co_return answer;
+    result<chat_response> response = co_await keep(std::move(ended), context);
+    co_return response;
 }
 
 } // namespace heddle::tasks

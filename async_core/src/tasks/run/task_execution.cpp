@@ -286,7 +286,7 @@ coro::task<result<lang::value>> task_execution::run_executor() {
     wanted.system = prompt_.take_system();
     wanted.files = chain_.files;
     wanted.context = time_.context();
-    result<executor_answer> done =
+    result<executor_response> done =
         co_await execute_kept(choices_.executor(), &time_, std::move(wanted));
     verdict ended = accept(std::move(done));
     if (check_.waits()) {
@@ -298,7 +298,7 @@ coro::task<result<lang::value>> task_execution::run_executor() {
     co_return continued;
 }
 
-task_execution::verdict task_execution::accept(result<executor_answer> done) {
+task_execution::verdict task_execution::accept(result<executor_response> done) {
     if (!done) return end_.refuse(std::move(done).error());
     report_.notes().set_further(std::move(done->notes));
     if (!done->failure_reason.empty()) {

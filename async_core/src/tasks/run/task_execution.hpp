@@ -57,7 +57,7 @@ private:
     [[nodiscard]] result<void> make_request();
 
     [[nodiscard]] coro::task<result<lang::value>> run_executor();
-    [[nodiscard]] verdict accept(result<executor_answer> done);
+    [[nodiscard]] verdict accept(result<executor_response> done);
 
     /// Before each request: whether a limit of the task would be passed.
     [[nodiscard]] verdict check_limits();

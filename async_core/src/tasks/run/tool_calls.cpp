@@ -158,7 +158,7 @@ coro::task<result<void>> turn_run::run(called_tool& called, const lang::scope_re
     }
     if (ends_the_task(ended.error())) co_return std::move(ended).error();
     called.failed = true;
-    called.answer = capped(message_with_hint(ended.error()), runner_.parts().tool_result_limit);
+    called.text = capped(message_with_hint(ended.error()), runner_.parts().tool_result_limit);
     co_return result<void>();
 }
 
@@ -166,7 +166,7 @@ void turn_run::write(called_tool& called, const lang::value& ended) {
     const std::size_t most = runner_.parts().tool_result_limit;
     called.failed = is_failed_result(ended);
     if (called.failed) {
-        called.answer = capped(task_error_of(ended).message(), most);
+        called.text = capped(task_error_of(ended).message(), most);
     } else if (called.offered->what == offered_tool::kind::tool) {
         // Of a result of a task the model receives the value, of one of a program the exit code
         // too.
@@ -174,10 +174,10 @@ void turn_run::write(called_tool& called, const lang::value& ended) {
         auto plain = of_program ? result<lang::value>(ended)
                                 : without_results(runner_.session().memory(), ended);
         called.failed = !plain;
-        called.answer = plain ? text_of(*plain, most) : capped(plain.error().message(), most);
+        called.text = plain ? text_of(*plain, most) : capped(plain.error().message(), most);
     } else {
         const lang::value* content = lang::map_find(ended, "content");
-        called.answer = text_of(content ? *content : ended, most);
+        called.text = text_of(content ? *content : ended, most);
     }
 }
 
@@ -260,7 +260,7 @@ coro::task<result<void>> run_tool_calls(task_runner& runner, tool_turns& turn, c
                                         const task_chain& chain, const task_time& time) {
     std::vector<called_tool>& calls = turn.calls();
     for (std::size_t i = max_calls_per_turn; i < calls.size(); ++i) {
-        calls[i].answer =
+        calls[i].text =
             "not run: a turn may call " + std::to_string(max_calls_per_turn) + " tools at most";
         calls[i].failed = true;
     }

@@ -81,7 +81,7 @@ void tool_turns::end(model_dialog& dialog, result_notes& notes) {
         notes.add_tool(name, !each.failed, each.took);
         ports::chat_message message;
         message.role = ports::chat_role::tool;
-        message.text = std::move(each.answer);
+        message.text = std::move(each.text);
         message.tool_call_id = std::move(each.asked.id);
         message.tool_name = each.asked.name;
         message.tool_failed = each.failed;

@@ -16,7 +16,7 @@ namespace heddle::tasks {
 struct called_tool {
     ports::tool_call asked;
     const offered_tool* offered = nullptr; ///< null: there is none of that name
-    std::string answer;
+    std::string text;
     bool failed = false;
     std::chrono::nanoseconds took{0};
 };

@@ -153,9 +153,9 @@ private:
     const value& inputs_;
 };
 
-[[nodiscard]] value paths_of(lang::heap& memory, const ports::memory_answer& answer) {
+[[nodiscard]] value paths_of(lang::heap& memory, const ports::memory_response& response) {
     value result = value::empty_list();
-    for (const ports::memory_match& match : answer.matches) {
+    for (const ports::memory_match& match : response.matches) {
         result =
             lang::list_push_back(memory, std::move(result), lang::make_string(memory, match.path));
     }
@@ -176,17 +176,17 @@ private:
     return result;
 }
 
-[[nodiscard]] value map_of(lang::heap& memory, const ports::memory_answer& answer) {
+[[nodiscard]] value map_of(lang::heap& memory, const ports::memory_response& response) {
     value matches = value::empty_list();
-    for (const ports::memory_match& match : answer.matches) {
+    for (const ports::memory_match& match : response.matches) {
         matches = lang::list_push_back(memory, std::move(matches), map_of(memory, match));
     }
     value result = lang::map_put(memory, value::empty_map(), "context_summary",
-                                 lang::make_string(memory, answer.context_summary));
+                                 lang::make_string(memory, response.context_summary));
     result = lang::map_put(memory, std::move(result), "matches", std::move(matches));
-    if (answer.error) {
+    if (response.error) {
         result = lang::map_put(memory, std::move(result), "error",
-                               lang::make_string(memory, *answer.error));
+                               lang::make_string(memory, *response.error));
     }
     return result;
 }
@@ -210,19 +210,19 @@ coro::task<result<value>> look_up(ports::memory_port* memory, model_matching mat
     caller.scope = call.scope;
     caller.span = call.span;
     caller.context = call.context;
-    result<ports::memory_answer> answer =
+    result<ports::memory_response> response =
         co_await look_up_context(memory, matching, *std::move(request), caller);
-    if (!answer) {
-        if (answer.error().is_cancelled()) co_return std::move(answer).error();
-        error failed = look_up_failed(tool, answer.error().message());
-        if (!answer.error().info().hint.empty()) {
-            failed = std::move(failed).with_hint(answer.error().info().hint);
+    if (!response) {
+        if (response.error().is_cancelled()) co_return std::move(response).error();
+        error failed = look_up_failed(tool, response.error().message());
+        if (!response.error().info().hint.empty()) {
+            failed = std::move(failed).with_hint(response.error().info().hint);
         }
-        co_return std::move(failed).with_cause(std::move(answer).error());
+        co_return std::move(failed).with_cause(std::move(response).error());
     }
-    if (whole) co_return map_of(call.session.memory(), *answer);
-    if (answer->error) co_return look_up_failed(tool, *answer->error);
-    co_return paths_of(call.session.memory(), *answer);
+    if (whole) co_return map_of(call.session.memory(), *response);
+    if (response->error) co_return look_up_failed(tool, *response->error);
+    co_return paths_of(call.session.memory(), *response);
 }
 
 /// `tool` is text that lasts.

@@ -9,7 +9,7 @@
 
 namespace heddle::tasks {
 
-/// get_context (paths, best first) and get-context-result (the whole answer). Without a memory a
+/// get_context (paths, best first) and get-context-result (the whole response). Without a memory a
 /// call raises PermissionError. With `matching` a model chooses among what the memory finds.
 /// `memory` outlives the sessions.
 [[nodiscard]] std::vector<tool> context_tools(ports::memory_port* memory,

@@ -33,10 +33,10 @@ TEST_F(indexing, finds_text_files_below_the_root) {
     request.query = "warp";
     request.limit = 1;
     request.include_content = true;
-    const auto answer = ask(request);
-    ASSERT_TRUE(answer);
-    ASSERT_EQ(answer->matches.size(), 1U);
-    const ports::memory_match& best = answer->matches[0];
+    const auto response = ask(request);
+    ASSERT_TRUE(response);
+    ASSERT_EQ(response->matches.size(), 1U);
+    const ports::memory_match& best = response->matches[0];
     EXPECT_EQ(best.path, (root / "a.cpp").string());
     EXPECT_EQ(best.id, best.path);
     EXPECT_EQ(best.content_type, "text/x-c++");
@@ -44,7 +44,7 @@ TEST_F(indexing, finds_text_files_below_the_root) {
     EXPECT_EQ(best.content, "// The warp: warp.\nint warp;");
     EXPECT_GT(best.relevance, 0);
     EXPECT_LE(best.relevance, 1);
-    EXPECT_EQ(answer->context_summary, "the best 1 of 3 indexed files: a.cpp");
+    EXPECT_EQ(response->context_summary, "the best 1 of 3 indexed files: a.cpp");
 }
 
 TEST_F(indexing, leaves_out_binary_large_and_odd_files) {
@@ -297,7 +297,7 @@ TEST_F(indexing, is_cancelled_at_once_while_a_worker_is_busy) {
 TEST_F(indexing, runs_beside_look_ups) {
     for (int i = 0; i < 200; ++i) put(std::to_string(i) + ".txt", "bobbin");
     coro::nursery both(test.context());
-    int answers = 0;
+    int responses = 0;
     bool ended = false;
     const auto do_index = [](indexing* me, bool* done) -> coro::task<result<void>> {
         const auto report = co_await me->memory->index_directory(me->here(), me->test.context());
@@ -308,17 +308,17 @@ TEST_F(indexing, runs_beside_look_ups) {
         while (!*done) {
             ports::memory_request request;
             request.query = "bobbin";
-            const auto answer = co_await me->memory->relevant_files(request, me->test.context());
-            if (!answer) co_return answer.error();
+            const auto response = co_await me->memory->relevant_files(request, me->test.context());
+            if (!response) co_return response.error();
             ++*count;
         }
         co_return result<void>();
     };
     both.start(do_index(this, &ended));
-    both.start(do_ask(this, &ended, &answers));
+    both.start(do_ask(this, &ended, &responses));
     const auto joined = test.run(both.join());
     ASSERT_TRUE(joined) << joined.error().message();
-    EXPECT_GT(answers, 0);
+    EXPECT_GT(responses, 0);
     EXPECT_EQ(names("bobbin").size(), 200U);
 }
 

@@ -31,11 +31,11 @@ TEST_F(memory_look_up, in_descriptions_that_were_given) {
     ports::memory_request request;
     request.query = "password checks passwords";
     request.strategy = ports::matching_strategy::metadata;
-    const auto answer = ask(request);
-    ASSERT_TRUE(answer);
-    ASSERT_THAT(answer->matches, SizeIs(1));
-    EXPECT_EQ(answer->matches[0].path, "/p/auth.py");
-    EXPECT_EQ(answer->matches[0].metadata, "checks passwords");
+    const auto response = ask(request);
+    ASSERT_TRUE(response);
+    ASSERT_THAT(response->matches, SizeIs(1));
+    EXPECT_EQ(response->matches[0].path, "/p/auth.py");
+    EXPECT_EQ(response->matches[0].metadata, "checks passwords");
     request.query = "sockets";
     EXPECT_EQ(ask(request)->matches.at(0).path, "/q/net.py");
     ASSERT_TRUE(describe({{"/p/auth.py", "logs in"}}));
@@ -66,8 +66,8 @@ TEST_F(memory_look_up, other_parts_of_a_request_sharpen_it) {
     open();
     ASSERT_TRUE(describe({{"/a", "parser of http"}, {"/b", "parser of json"}, {"/c", "table"}}));
     const auto first = [&](const ports::memory_request& request) {
-        const auto answer = ask(request);
-        return answer->matches.empty() ? std::string() : answer->matches[0].path;
+        const auto response = ask(request);
+        return response->matches.empty() ? std::string() : response->matches[0].path;
     };
     ports::memory_request request;
     request.query = "parser";
@@ -117,9 +117,9 @@ TEST_F(memory_look_up, concurrent_first_ones_index_once) {
         ports::memory_request request;
         request.query = "treadle";
         request.limit = 1000;
-        const auto answer = co_await me->memory->relevant_files(request, me->test.context());
-        if (!answer) co_return answer.error();
-        *sum += answer->matches.size();
+        const auto response = co_await me->memory->relevant_files(request, me->test.context());
+        if (!response) co_return response.error();
+        *sum += response->matches.size();
         co_return result<void>();
     };
     for (int i = 0; i < 8; ++i) all.start(one(this, &found));
@@ -133,9 +133,9 @@ TEST_F(memory_look_up, a_root_that_is_not_there_is_an_error_each_time) {
     options.roots[0].root += "/absent";
     open(options);
     for (int i = 0; i < 2; ++i) {
-        const auto answer = ask({});
-        ASSERT_FALSE(answer);
-        EXPECT_THAT(answer.error().message(), HasSubstr("absent"));
+        const auto response = ask({});
+        ASSERT_FALSE(response);
+        EXPECT_THAT(response.error().message(), HasSubstr("absent"));
     }
     stdfs::create_directories(root / "absent");
     put("absent/a.txt", "treadle");
@@ -147,10 +147,10 @@ TEST_F(memory_look_up, ends_with_its_deadline_during_the_first_indexing) {
     open(lazily());
     ports::memory_request request;
     request.query = "x";
-    const auto answer = test.run(memory->relevant_files(
+    const auto response = test.run(memory->relevant_files(
         request, test.context(nullptr, test.in(std::chrono::milliseconds(2)))));
-    ASSERT_FALSE(answer);
-    EXPECT_TRUE(answer.error().is_cancelled());
+    ASSERT_FALSE(response);
+    EXPECT_TRUE(response.error().is_cancelled());
     EXPECT_EQ(log.count("indexing"), 1);
     EXPECT_EQ(log.count("indexed"), 0) << "it waited for the end of the indexing";
 }
@@ -231,9 +231,9 @@ TEST_F(memory_look_up, a_file_that_is_no_index_is_never_replaced) {
     open(options);
     ports::memory_request request;
     request.query = "looms";
-    const auto answer = ask(request);
-    ASSERT_FALSE(answer);
-    EXPECT_THAT(answer.error().message(), HasSubstr("is not an index"));
+    const auto response = ask(request);
+    ASSERT_FALSE(response);
+    EXPECT_THAT(response.error().message(), HasSubstr("is not an index"));
     EXPECT_TRUE(kept());
     // A pipe that nobody writes to is neither waited for nor replaced.
     const std::string pipe = (base / "pipe").string();

@@ -83,7 +83,7 @@ public:
         if (!report) throw std::runtime_error(report.error().message());
         return *std::move(report);
     }
-    result<ports::memory_answer> ask(ports::memory_request request) {
+    result<ports::memory_response> ask(ports::memory_request request) {
         return test.run(memory->relevant_files(std::move(request), test.context()));
     }
     /// Names of the matches relative to the root, best first.
@@ -93,10 +93,10 @@ public:
         request.query = query;
         request.strategy = strategy;
         request.limit = 1000;
-        const auto answer = ask(std::move(request));
-        if (!answer) throw std::runtime_error(answer.error().message());
+        const auto response = ask(std::move(request));
+        if (!response) throw std::runtime_error(response.error().message());
         std::vector<std::string> found;
-        for (const ports::memory_match& match : answer->matches) {
+        for (const ports::memory_match& match : response->matches) {
             found.push_back(stdfs::path(match.path).lexically_relative(root).string());
         }
         return found;

@@ -223,15 +223,15 @@ TEST(context_lookup, names_the_inputs_that_take_part) {
 
 TEST(context_lookup, that_fails_ends_the_task) {
     bench b;
-    b.memory.answer = error(heddle::errc::io_error, "the disk is gone").with_hint("mount it");
+    b.memory.response = error(heddle::errc::io_error, "the disk is gone").with_hint("mount it");
     const auto result = b.make(fresh());
     ASSERT_FALSE(result);
     EXPECT_EQ(reason_of(result.error()), "context_retrieval_failure");
     EXPECT_THAT(result.error().message(), HasSubstr("the disk is gone"));
     EXPECT_EQ(result.error().info().hint, "mount it");
-    ports::memory_answer broken;
+    ports::memory_response broken;
     broken.error = "no index";
-    b.memory.answer = broken;
+    b.memory.response = broken;
     EXPECT_EQ(reason_of(b.make(fresh()).error()), "context_retrieval_failure");
 }
 

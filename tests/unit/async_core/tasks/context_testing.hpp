@@ -1,4 +1,4 @@
-// Files in a scratch folder, a memory that plays prepared answers, and contexts made of them.
+// Files in a scratch folder, a memory that plays prepared responses, and contexts made of them.
 #pragma once
 
 #include "tasks_testing.hpp"
@@ -51,28 +51,28 @@ inline coro::task<result<void>> wait_for_cancellation(coro::call_context context
 /// Returns prepared responses and keeps what it was asked; may wait until it is cancelled.
 class fake_memory final : public ports::memory_port {
 public:
-    coro::task<result<ports::memory_answer>> relevant_files(ports::memory_request request,
-                                                            coro::call_context context) override {
+    coro::task<result<ports::memory_response>> relevant_files(ports::memory_request request,
+                                                              coro::call_context context) override {
         asked.push_back(std::move(request));
         if (waits) {
             const auto slept = co_await wait_for_cancellation(context);
             if (!slept) co_return slept.error();
         }
-        co_return answer;
+        co_return response;
     }
     void find(std::vector<std::string> paths) {
-        ports::memory_answer memory;
+        ports::memory_response memory;
         double score = 1;
         for (std::string& path : paths) {
             score *= 0.9;
             memory.matches.push_back(
                 {path, path, std::nullopt, score, "text/plain", "about " + path});
         }
-        answer = std::move(memory);
+        response = std::move(memory);
     }
 
     std::vector<ports::memory_request> asked;
-    result<ports::memory_answer> answer = ports::memory_answer();
+    result<ports::memory_response> response = ports::memory_response();
     bool waits = false;
 };
 

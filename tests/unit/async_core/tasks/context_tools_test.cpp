@@ -13,22 +13,22 @@ using ::testing::StartsWith;
 /// Returns one prepared response and keeps what it was asked.
 class prepared_memory final : public ports::memory_port {
 public:
-    coro::task<result<ports::memory_answer>> relevant_files(ports::memory_request request,
-                                                            coro::call_context) override {
+    coro::task<result<ports::memory_response>> relevant_files(ports::memory_request request,
+                                                              coro::call_context) override {
         asked.push_back(std::move(request));
-        co_return answer;
+        co_return response;
     }
     std::vector<ports::memory_request> asked;
-    result<ports::memory_answer> answer = ports::memory_answer();
+    result<ports::memory_response> response = ports::memory_response();
 };
 
 struct context_harness {
     context_harness() : w({}, parts()) {
-        ports::memory_answer two;
+        ports::memory_response two;
         two.context_summary = "2 of 7 files";
         two.matches.push_back({"1", "/a.py", std::nullopt, 0.75, "text/x-python", "a module"});
         two.matches.push_back({"2", "/b.py", "text", 0.25, "text/x-python", ""});
-        memory.answer = std::move(two);
+        memory.response = std::move(two);
     }
     task_system_parts parts() {
         task_system_parts task;
@@ -113,13 +113,13 @@ TEST(get_context, wrong_values_are_named_before_anything_is_asked) {
 
 TEST(get_context, failures_of_the_memory_are_reported) {
     context_harness c;
-    ports::memory_answer broken;
+    ports::memory_response broken;
     broken.error = "no disk";
-    c.memory.answer = broken;
+    c.memory.response = broken;
     EXPECT_EQ(c.w.json("(get_context (query \"q\"))"),
               "SexpEvaluationError: get_context: the context cannot be looked up: no disk");
     EXPECT_EQ(c.w.json("(get-field (get-context-result (query \"q\")) \"error\")"), "\"no disk\"");
-    c.memory.answer = error(heddle::errc::io_error, "the disk is gone").with_hint("mount it");
+    c.memory.response = error(heddle::errc::io_error, "the disk is gone").with_hint("mount it");
     const auto ended = c.w.run("(get-context-result (query \"q\"))");
     ASSERT_FALSE(ended);
     EXPECT_THAT(ended.error().message(),
@@ -127,7 +127,7 @@ TEST(get_context, failures_of_the_memory_are_reported) {
     EXPECT_EQ(ended.error().info().hint, "mount it");
 }
 
-TEST(get_context_result, is_the_whole_answer) {
+TEST(get_context_result, is_the_whole_response) {
     context_harness c;
     EXPECT_EQ(c.w.json("(get-context-result (query \"q\"))"),
               R"({"context_summary":"2 of 7 files","matches":[)"

@@ -244,7 +244,7 @@ TEST(template_file, of_the_aider_kind_looks_up_what_its_goal_needs) {
 
 TEST(fresh_context, that_cannot_be_looked_up_fails_the_task) {
     files_harness w;
-    w.memory.answer = error(heddle::errc::io_error, "the disk is gone");
+    w.memory.response = error(heddle::errc::io_error, "the disk is gone");
     EXPECT_THAT(
         w.json("(let ((r (ask (q 1) (context '((fresh_context enabled)))))) "
                "(list (get-field r \"status\") (get-in r '(\"notes\" \"error\" \"reason\"))))"),
@@ -297,7 +297,7 @@ TEST(fresh_context, of_a_real_index_finds_the_file) {
 TEST(model_stage, chooses_among_what_the_index_found) {
     context_harness w(staged());
     w.memory.find({"/x/a", "/x/b", "/x/c"});
-    w.memory.answer->matches[0].content = "text of a";
+    w.memory.response->matches[0].content = "text of a";
     w.llm.say(R"({"matches":[{"id":3,"relevance":0.9},{"id":1,"relevance":0.4}]})");
     EXPECT_EQ(w.json("(get_context (query \"the weft\") (template_description \"Explain\") "
                      "(inputs '((topic \"looms\"))))"),
@@ -315,7 +315,7 @@ TEST(model_stage, chooses_among_what_the_index_found) {
 TEST(model_stage, by_metadata_sends_no_text) {
     context_harness w(staged());
     w.memory.find({"/x/a", "/x/b"});
-    w.memory.answer->matches[0].content = "text of a";
+    w.memory.response->matches[0].content = "text of a";
     w.llm.say(R"({"matches":[{"id":2,"relevance":1}]})");
     EXPECT_THAT(
         w.json("(get-context-result (query \"q\") (matching_strategy 'metadata))"),
@@ -335,29 +335,29 @@ TEST(model_stage, asks_shards_side_by_side) {
 }
 
 TEST(model_stage, ignores_what_is_no_answer) {
-    for (const char* answer :
+    for (const char* response :
          {"no idea", "{\"files\":[]}", "{\"matches\":[{\"id\":9,\"relevance\":1}]}",
           "{\"matches\":[{\"path\":\"/etc/passwd\",\"relevance\":1}]}"}) {
         context_harness w(staged());
         w.memory.find({"/x/a", "/x/b"});
-        w.llm.say(answer);
-        EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/a","/x/b"])") << answer;
-        EXPECT_TRUE(w.log.said("were not chosen by a model")) << answer;
+        w.llm.say(response);
+        EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/a","/x/b"])") << response;
+        EXPECT_TRUE(w.log.said("were not chosen by a model")) << response;
     }
 }
 
 // The schema of the task refused what its reader could read, and all files were kept.
 TEST(model_stage, reads_lists_without_an_object_and_numbers_as_text) {
-    for (const char* answer :
+    for (const char* response :
          {R"(["2"])", R"([2])", R"(["/x/b"])", R"([{"id":"2","relevance":1}])",
           R"([{"path":"/x/b","relevance_score":0.5}])", R"({"matches":["2"]})",
           R"({"matches":[{"id":"2"}]})", R"({"matches":[{"id":"2","relevance":1}]})"}) {
         context_harness w(staged());
         w.memory.find({"/x/a", "/x/b"});
-        w.llm.say(answer);
-        EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/b"])") << answer;
-        EXPECT_FALSE(w.log.said("were not chosen by a model")) << answer;
-        EXPECT_EQ(w.llm.asked.size(), 1U) << answer;
+        w.llm.say(response);
+        EXPECT_EQ(w.json("(get_context (query \"q\"))"), R"(["/x/b"])") << response;
+        EXPECT_FALSE(w.log.said("were not chosen by a model")) << response;
+        EXPECT_EQ(w.llm.asked.size(), 1U) << response;
         EXPECT_EQ(w.llm.asked[0].format.type, ports::response_format::kind::json_schema);
     }
 }

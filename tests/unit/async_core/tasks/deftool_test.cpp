@@ -390,7 +390,7 @@ TEST(deftool, help_shows_its_parameters) {
     EXPECT_THAT(w.json("(help 'deftool)"), HasSubstr("Defines a tool"));
 }
 
-/// The model's next answer: calls of tools, {name, arguments} each.
+/// The model's next response: calls of tools, {name, arguments} each.
 void call_tools(scripted_llm& llm, std::vector<std::pair<std::string, std::string>> wanted) {
     llm.replies.push_back([=](const ports::chat_request&) -> result<ports::chat_response> {
         ports::chat_response response;

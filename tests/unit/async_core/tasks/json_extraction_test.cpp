@@ -9,11 +9,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string extract(std::string_view answer, bool cut = false) {
+std::string extract(std::string_view response, bool cut = false) {
     testing::reading text;
     extracted_json found;
     lang::free_work work;
-    if (auto done = extract_json(text.memory(), answer, cut, found, work); !done) {
+    if (auto done = extract_json(text.memory(), response, cut, found, work); !done) {
         return "error: " + done.error().message();
     }
     // `text` is what a schema would be held against: it must be the same JSON.
@@ -22,7 +22,7 @@ std::string extract(std::string_view answer, bool cut = false) {
     return lang::value_to_json(found.content).value() + (found.completed ? " completed" : "");
 }
 
-TEST(json_extraction, takes_the_whole_answer) {
+TEST(json_extraction, takes_the_whole_response) {
     EXPECT_EQ(extract(" {\"a\": 1} \n"), "{\"a\":1}");
     EXPECT_EQ(extract("42"), "42");
     EXPECT_EQ(extract("\xEF\xBB\xBF[1]"), "[1]");
@@ -44,7 +44,7 @@ TEST(json_extraction, takes_the_only_value_inside_prose) {
     EXPECT_THAT(extract(""), HasSubstr("empty"));
 }
 
-TEST(json_extraction, a_part_of_something_broken_is_not_the_answer) {
+TEST(json_extraction, a_part_of_something_broken_is_not_the_response) {
     EXPECT_THAT(extract("{\"a\": {\"b\": 1}, oops"), HasSubstr("error"));
     EXPECT_THAT(extract("see {\"a\": {\"b\": 1}, oops"), HasSubstr("error"));
 }
@@ -54,7 +54,7 @@ TEST(json_extraction, drops_trailing_commas) {
     EXPECT_EQ(extract("So: [1,\n]"), "[1]");
 }
 
-TEST(json_extraction, half_a_character_loses_no_answer) {
+TEST(json_extraction, half_a_character_loses_no_response) {
     EXPECT_EQ(extract(R"({"a":"x\ud83e","b":["\ud83e\uddf5"]})"),
               "{\"a\":\"x\uFFFD\",\"b\":[\"🧵\"]}");
     EXPECT_EQ(extract("```json\n[\"\\uddf5\",]\n```"), "[\"\uFFFD\"]");
@@ -73,7 +73,7 @@ TEST(json_extraction, completes_what_a_length_limit_cut) {
     EXPECT_THAT(extract(R"({"a": [1, 23)", false), HasSubstr("error"));
 }
 
-TEST(json_extraction, hostile_answers_end_quickly) {
+TEST(json_extraction, hostile_responses_end_quickly) {
     EXPECT_THAT(extract(std::string(1'000'000, '[')), HasSubstr("error"));
     EXPECT_THAT(extract(std::string(1'000'000, '['), true), HasSubstr("error"));
     std::string pairs;

@@ -1,4 +1,4 @@
-// Answers and arguments of several MB: what looks at them takes turns with the loop.
+// Responses and arguments of several MB: what looks at them takes turns with the loop.
 #include "tasks_testing.hpp"
 
 #include <heddle/lang/map.hpp>
@@ -71,14 +71,14 @@ task_template answering(std::string_view with) {
     return declared;
 }
 
-struct long_answer {
+struct long_response {
     const char* name;
     std::string schema;
     std::string text;
     const char* status;
 };
 
-std::vector<long_answer> long_answers() {
+std::vector<long_response> long_responses() {
     return {
         {"by a JSON Schema", std::string(schema), long_list(4'000'000, row, row), "\"COMPLETE\""},
         {"wrong at its end", std::string(schema), long_list(4'000'000, row, R"({"id":"x"})"),
@@ -94,18 +94,18 @@ struct long_check {
     std::chrono::nanoseconds late; ///< the most between two turns of the loop
 };
 
-long_check check_long(const long_answer& answer) {
-    harness w({answering(answer.schema)});
-    w.llm.say(answer.text);
+long_check check_long(const long_response& response) {
+    harness w({answering(response.schema)});
+    w.llm.say(response.text);
     const loop_turns turns(w.runner);
     const auto began = processor_time();
-    EXPECT_EQ(w.json("(get (t) 'status)"), answer.status);
+    EXPECT_EQ(w.json("(get (t) 'status)"), response.status);
     const auto took = processor_time() - began;
     return {took, turns.most()};
 }
 
-TEST(long_checks, of_answers_let_timers_fire) {
-    for (const long_answer& each : long_answers()) {
+TEST(long_checks, of_responses_let_timers_fire) {
+    for (const long_response& each : long_responses()) {
         SCOPED_TRACE(each.name);
         const auto [took, late] = check_long(each);
         // All of it in one go was as late as it took.
@@ -132,7 +132,7 @@ std::string object_of(int members) {
 }
 
 /// A check of what holds much by many schemas, each of which constrains little of it.
-std::vector<long_answer> much_checked_answers() {
+std::vector<long_response> much_checked_responses() {
     const std::string text = "\"" + std::string(3'900'000, 'x') + "\"";
     std::string any = R"({"anyOf":[{"type":"null"})";
     for (int i = 0; i < 30; ++i) any += R"(,{"maxLength":)" + std::to_string(i) + "}";
@@ -155,7 +155,7 @@ std::vector<long_answer> much_checked_answers() {
 }
 
 TEST(long_checks, by_many_schemas_let_timers_fire_and_end) {
-    for (const long_answer& each : much_checked_answers()) {
+    for (const long_response& each : much_checked_responses()) {
         SCOPED_TRACE(each.name);
         const auto [took, late] = check_long(each);
         EXPECT_LT(late, 500ms * sanitizers::slowed_down) << took / 1ms << " ms";
@@ -181,13 +181,13 @@ TEST(long_checks, end_when_the_run_is_cancelled) {
     coro::cancel_source cancel;
     boost::asio::steady_timer later(w.runner.io);
     bool cancelled = false;
-    w.llm.replies.push_front([&, answer = w.llm.replies.front()](const ports::chat_request& of) {
+    w.llm.replies.push_front([&, response = w.llm.replies.front()](const ports::chat_request& of) {
         later.expires_after(5ms); // the check has begun by then
         later.async_wait([&](boost::system::error_code) {
             cancelled = true;
             cancel.request(cancel_reason::user);
         });
-        return answer(of);
+        return response(of);
     });
     host::run_options options;
     options.cancel = &cancel;
@@ -196,7 +196,7 @@ TEST(long_checks, end_when_the_run_is_cancelled) {
     EXPECT_EQ(ended.error().cancelled_because(), cancel_reason::user);
     ASSERT_TRUE(cancelled);
     EXPECT_EQ(w.observer.outcomes, (std::vector<task_outcome>{task_outcome::cancelled}));
-    EXPECT_EQ(w.observer.input_tokens, 10) << "the answer was paid for";
+    EXPECT_EQ(w.observer.input_tokens, 10) << "the response was paid for";
 }
 
 TEST(long_checks, of_arguments_let_timers_fire) {

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// "" when the answer is accepted, "refused: …" when the schema is.
+/// "" when the response is accepted, "refused: …" when the schema is.
 std::string check(std::string_view schema, std::string_view json) {
     testing::reading text;
     auto code = output_schema::compile(schema);
@@ -304,10 +304,10 @@ TEST(output_schema, a_check_that_would_not_end_is_given_up) {
                R"("type":"object","properties":{"neg":{"$ref":"#/$defs/e"},"pos":{}}}]}},)"
                R"("$ref":"#/$defs/e"})";
     };
-    std::string answer = "\"x\"";
-    for (int i = 0; i < 60; ++i) answer = R"({"neg":)" + answer + "}";
+    std::string response = "\"x\"";
+    for (int i = 0; i < 60; ++i) response = R"({"neg":)" + response + "}";
     for (const char* each : {"", R"("allOf":[true],)", R"("allOf":[{}],)", R"("not":false,)"}) {
-        EXPECT_THAT(check(recursive(each), answer), HasSubstr(dear)) << each;
+        EXPECT_THAT(check(recursive(each), response), HasSubstr(dear)) << each;
         EXPECT_EQ(check(recursive(each), R"({"neg":{"neg":1}})"), "") << each;
     }
     for (const char* combine : {"allOf", "anyOf", "oneOf"}) {
@@ -343,7 +343,7 @@ TEST(output_schema, each_part_of_a_check_is_bounded) {
         HasSubstr(dear));
 }
 
-TEST(output_schema, large_answers_are_checked) {
+TEST(output_schema, large_responses_are_checked) {
     constexpr auto schema = R"({"type":"array","items":{"type":"object","required":["id","tags"],
         "additionalProperties":false,"properties":{"id":{"type":"integer","minimum":0},
         "name":{"type":"string","pattern":"^[a-z ]+$"},
@@ -370,7 +370,7 @@ TEST(output_schema, schemas_that_lead_too_deep_are_refused) {
 }
 
 TEST(output_schema, keeps_to_its_stack_whatever_a_schema_repeats) {
-    // Deep in the answer, and at each level far behind references.
+    // Deep in the response, and at each level far behind references.
 #ifdef HEDDLE_ADDRESS_SANITIZER
     constexpr int levels = 100; // frames are ten times as large
 #else
@@ -382,9 +382,9 @@ TEST(output_schema, keeps_to_its_stack_whatever_a_schema_repeats) {
                  std::to_string(i + 1) + "\"}]},";
     }
     chain += "\"a" + std::to_string(levels) + R"(":{"$ref":"#/$defs/a0"}},"$ref":"#/$defs/a0"})";
-    std::string answer = "1";
-    for (int i = 0; i < 120; ++i) answer = R"({"n":)" + answer + "}";
-    const std::string told = check(chain, answer);
+    std::string response = "1";
+    for (int i = 0; i < 120; ++i) response = R"({"n":)" + response + "}";
+    const std::string told = check(chain, response);
     EXPECT_TRUE(told.empty() || told.find("would take too long") != std::string::npos) << told;
 }
 

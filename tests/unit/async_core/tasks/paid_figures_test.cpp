@@ -42,7 +42,7 @@ task_system_parts priced() {
     return parts;
 }
 
-chat_response answer(std::string text, std::optional<ports::token_usage> usage) {
+chat_response response_with(std::string text, std::optional<ports::token_usage> usage) {
     chat_response response;
     response.text = std::move(text);
     response.model = "scripted-1";
@@ -59,7 +59,7 @@ reply failing(error failure) {
 error server_error() { return error(make_error_code(llm_errc::server), "broken"); }
 
 chat_response calling(std::string arguments) {
-    chat_response response = answer("looking", ports::token_usage{100, 20});
+    chat_response response = response_with("looking", ports::token_usage{100, 20});
     response.finish = ports::finish_reason::tool_calls;
     response.tool_calls = {{"c", "look", std::move(arguments)}, {"c", "look", R"({"n":1})"}};
     return response;
@@ -99,10 +99,10 @@ std::vector<outcome> outcomes() {
     const ports::token_usage used{1000, 100};
     ports::token_usage half{1000, 0};
     half.output_told = false;
-    const chat_response plain = answer("plain", used);
+    const chat_response plain = response_with("plain", used);
     const ports::lost_request unknown{};
     const ports::lost_request elsewhere{"elsewhere", "m", used, 0};
-    chat_response cached = answer("kept", ports::token_usage{});
+    chat_response cached = response_with("kept", ports::token_usage{});
     cached.attempts = 0;
     cached.usage->of_cache = true;
     chat_response refused = plain;
@@ -118,10 +118,10 @@ std::vector<outcome> outcomes() {
         error(make_error_code(llm_errc::rate_limit), "busy").with_attempts(2), {elsewhere});
     return {
         {"plain", {giving(plain)}, "(t)", 1.3},
-        {"no usage", {giving(answer(std::string(400, 'x'), {}))}},
-        {"half a usage", {giving(answer(std::string(400, 'x'), half))}, "(t)", 1.3},
+        {"no usage", {giving(response_with(std::string(400, 'x'), {}))}},
+        {"half a usage", {giving(response_with(std::string(400, 'x'), half))}, "(t)", 1.3},
         {"impossible",
-         {giving(answer(std::string(400, 'x'), ports::token_usage{1000, -7}))},
+         {giving(response_with(std::string(400, 'x'), ports::token_usage{1000, -7}))},
          "(t)",
          1.3},
         {"retried", {giving(with_lost(plain, {unknown, unknown}))}},
@@ -137,9 +137,12 @@ std::vector<outcome> outcomes() {
         {"busy after that", {failing(then_busy)}, "(t)", 2.6},
         {"turned away", {failing(error(make_error_code(llm_errc::quota), "q"))}, "(t)", 0},
         {"filtered", {failing(error(make_error_code(llm_errc::content_refused), "f"))}, "(t)", 0},
-        {"in part", {failing(with_part(server_error(), answer("part", half)))}},
+        {"in part", {failing(with_part(server_error(), response_with("part", half)))}},
         {"in part, paid", {failing(with_part(server_error(), plain))}, "(t)", 1.3},
-        {"asked again", {giving(plain), giving(plain), giving(answer("7", used))}, "(j)", 3.9},
+        {"asked again",
+         {giving(plain), giving(plain), giving(response_with("7", used))},
+         "(j)",
+         3.9},
         {"asked in vain", {giving(plain)}, "(j)", 3.9},
         {"with tools", {giving(calling(R"({"n":1})")), giving(plain)}, "(l)", 0.16 + 1.3},
         {"with bad arguments", {giving(calling("{not json")), giving(plain)}, "(l)", 0.16 + 1.3},
@@ -147,7 +150,7 @@ std::vector<outcome> outcomes() {
         {"too late", {giving(plain)}, "(late)", -1, std::chrono::milliseconds(500)},
         {"streamed", {giving(plain)}, "(stream (t) (lambda (s) s))", 1.3},
         {"streamed in part",
-         {failing(with_part(server_error(), answer("part", half)))},
+         {failing(with_part(server_error(), response_with("part", half)))},
          "(stream (t) (lambda (s) s))"},
     };
 }
@@ -200,7 +203,7 @@ TEST(paid_figures, are_the_same_wherever_they_are_reported) {
 TEST(paid_figures, of_calls_that_are_cancelled_reach_the_observer_and_the_budget) {
     harness w({}, priced());
     ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
-    w.llm.replies.push_back(giving(answer("x", ports::token_usage{1000, 100})));
+    w.llm.replies.push_back(giving(response_with("x", ports::token_usage{1000, 100})));
     w.llm.delay = std::chrono::milliseconds(500);
     const std::string said = w.json(
         "(with ((budget-usd 1000)) (race (t) (t) (sleep 0.02)) "
@@ -216,7 +219,7 @@ TEST(paid_figures, of_calls_that_are_cancelled_reach_the_observer_and_the_budget
 TEST(paid_figures, that_are_not_known_are_reported_as_unknown) {
     harness w({}, priced());
     ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
-    chat_response lost = with_lost(answer("x", ports::token_usage{1000, 100}),
+    chat_response lost = with_lost(response_with("x", ports::token_usage{1000, 100}),
                                    {{"elsewhere", "unknown", ports::token_usage{1, 1}, 0}});
     w.llm.replies.push_back(giving(lost));
     EXPECT_THAT(w.json("(get-in (t) '(notes usage))"), HasSubstr(R"("cost_usd":null)"));
@@ -227,7 +230,7 @@ TEST(paid_figures, mark_what_is_estimated) {
     const auto usage = [](std::optional<ports::token_usage> told) {
         harness w({}, priced());
         EXPECT_EQ(w.json(std::string(definitions) + "1"), "1");
-        w.llm.replies.push_back(giving(answer(std::string(4000, 'x'), told)));
+        w.llm.replies.push_back(giving(response_with(std::string(4000, 'x'), told)));
         return w.json("(get-in (t) '(notes usage))");
     };
     ports::token_usage half{5, 0};
@@ -268,7 +271,7 @@ TEST(what_was_said, stays_when_a_stream_is_cut_by_the_time) {
     harness w;
     w.llm.replies.push_back([](const chat_request&) -> result<chat_response> {
         return with_part(error::cancelled(cancel_reason::deadline),
-                         answer("first words", ports::token_usage{100, 20}));
+                         response_with("first words", ports::token_usage{100, 20}));
     });
     w.llm.delay = std::chrono::milliseconds(30);
     EXPECT_EQ(w.json("(defatom late (params) (instructions \"slow\") (timeout 0.01))" +
@@ -277,7 +280,7 @@ TEST(what_was_said, stays_when_a_stream_is_cut_by_the_time) {
         << "it was cut before anything came";
     w.llm.delay = std::chrono::milliseconds(0);
     w.llm.replies.clear();
-    w.llm.replies.push_back(giving(answer("first words", ports::token_usage{100, 20})));
+    w.llm.replies.push_back(giving(response_with("first words", ports::token_usage{100, 20})));
     w.llm.piece_bytes = 100;
     w.llm.piece_delay = std::chrono::milliseconds(0);
     // The function is still at work with what has come when the time is over.
@@ -290,7 +293,7 @@ TEST(what_was_said, stays_when_a_stream_is_cut_by_the_time) {
 
 TEST(what_was_said, counts_when_its_receiver_fails) {
     harness w({}, priced());
-    w.llm.replies.push_back(giving(answer("words", ports::token_usage{1000, 100})));
+    w.llm.replies.push_back(giving(response_with("words", ports::token_usage{1000, 100})));
     w.llm.piece_delay = std::chrono::milliseconds(0);
     w.llm.piece_bytes = 100;
     EXPECT_THAT(w.json("(defatom t (params) (instructions \"x\"))"
@@ -357,7 +360,7 @@ public:
     coro::task<result<chat_response>> complete(const chat_request& request,
                                                coro::call_context context) override {
         if (request.messages.back().text.find("kept") != std::string::npos) {
-            chat_response response = answer("kept", ports::token_usage{});
+            chat_response response = response_with("kept", ports::token_usage{});
             response.attempts = 0;
             co_return response;
         }
@@ -386,7 +389,7 @@ TEST(kept_responses, need_no_budget) {
     harness w({}, priced());
     keeping_llm keeping(w.llm);
     w.models.add(keeping);
-    w.llm.replies.push_back(giving(answer("paid", ports::token_usage{1000, 100})));
+    w.llm.replies.push_back(giving(response_with("paid", ports::token_usage{1000, 100})));
     const std::string ask =
         "(defatom ask (params q) (instructions \"{{q}}\") (model \"keeping:m\"))"
         "(define (state q) (get (ask q) 'status))";

@@ -1,4 +1,5 @@
-// Settings of requests from wherever they can be written, and what answers make of a loop of tools.
+// Settings of requests from wherever they can be written, and what responses make of a loop of
+// tools.
 #include "tasks_testing.hpp"
 
 #include <heddle/tasks/definition/request_parameters.hpp>

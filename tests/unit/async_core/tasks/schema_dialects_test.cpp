@@ -136,9 +136,9 @@ TEST(schema_dialects, large_patterns_are_bounded) {
     return all;
 }
 
-[[nodiscard]] std::string with_pattern(std::string_view pattern, std::string_view answer) {
+[[nodiscard]] std::string with_pattern(std::string_view pattern, std::string_view response) {
     const std::string quoted = boost::json::serialize(boost::json::string(pattern));
-    return check(R"({"properties":{"a":{"pattern":)" + quoted + "}}}", answer);
+    return check(R"({"properties":{"a":{"pattern":)" + quoted + "}}}", response);
 }
 
 TEST(schema_dialects, patterns_are_weighed_before_they_are_compiled) {

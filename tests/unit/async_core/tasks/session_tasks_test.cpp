@@ -257,7 +257,7 @@ TEST(task_calls, json_is_parsed_and_asked_for_again) {
     EXPECT_EQ(w.observer.input_tokens, 20);
 }
 
-TEST(task_calls, an_answer_of_the_wrong_form) {
+TEST(task_calls, a_response_of_the_wrong_form) {
     harness w;
     w.llm.say("no json");
     EXPECT_EQ(
@@ -274,7 +274,7 @@ TEST(task_calls, an_answer_of_the_wrong_form) {
               R"(["FAILED","output_format_failure","JSONDecodeError"])");
 }
 
-TEST(task_calls, a_cut_answer_is_completed_and_reported) {
+TEST(task_calls, a_cut_response_is_completed_and_reported) {
     harness w;
     w.llm.say("{\"a\": [1, 2", ports::finish_reason::length);
     EXPECT_EQ(w.json("(defatom t (params) (instructions \"i\") "

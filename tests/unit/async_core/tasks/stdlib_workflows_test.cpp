@@ -1,5 +1,5 @@
-// The library's workflow patterns with tasks on the scripted model: good answers, garbage, faults,
-// slow answers that are cancelled, limits.
+// The library's workflow patterns with tasks on the scripted model: good responses, garbage,
+// faults, slow responses that are cancelled, limits.
 #include "tasks_testing.hpp"
 #include "test_paths.hpp"
 

@@ -215,10 +215,10 @@ TEST(history, a_map_over_many_keeps_the_last_turns_only) {
 TEST(history, is_bounded_in_bytes) {
     lang::realm harness;
     conversation said(harness);
-    const lang::value answer = lang::make_string(harness.memory(), "yes");
-    for (int i = 0; i < 10; ++i) said.record(std::string(300'000, 'x'), answer);
+    const lang::value response = lang::make_string(harness.memory(), "yes");
+    for (int i = 0; i < 10; ++i) said.record(std::string(300'000, 'x'), response);
     EXPECT_EQ(said.size(), 3U);
-    said.record(std::string(2'000'000, 'x'), answer);
+    said.record(std::string(2'000'000, 'x'), response);
     EXPECT_EQ(said.size(), 0U);
 }
 

@@ -78,7 +78,7 @@ TEST(task_limits, output_over_all_turns) {
     EXPECT_EQ(w.llm.asked[1].max_output_tokens, 3);
 }
 
-TEST(task_limits, an_answer_that_its_limit_cuts_has_failed) {
+TEST(task_limits, a_response_that_its_limit_cuts_has_failed) {
     task_template t = plain();
     t.limits.max_output = 5;
     harness w({t});

@@ -143,7 +143,7 @@ TEST(model_tools, a_name_that_is_no_tool_is_the_workflows_fault) {
     EXPECT_TRUE(w.llm.asked.empty());
 }
 
-TEST(model_tools, long_answers_are_cut) {
+TEST(model_tools, long_results_are_cut) {
     harness w({}, [] {
         task_system_parts parts;
         parts.tool_result_limit = 10;

@@ -52,7 +52,7 @@ public:
     return payload ? payload->reason : std::string();
 }
 
-/// Answers in turn, the last answer again and again; keeps what it was asked.
+/// Answers in turn, the last response again and again; keeps what it was asked.
 class scripted_llm final : public ports::llm_port {
 public:
     using reply = std::function<result<ports::chat_response>(const ports::chat_request&)>;
@@ -94,16 +94,16 @@ public:
     coro::task<result<ports::chat_response>> stream(const ports::chat_request& request,
                                                     ports::chat_delta_sink on_delta,
                                                     coro::call_context context) override {
-        result<ports::chat_response> answer = co_await complete(request, context);
-        if (!answer) co_return answer;
-        for (std::size_t at = 0; at < answer->text.size(); at += piece_bytes) {
+        result<ports::chat_response> response = co_await complete(request, context);
+        if (!response) co_return response;
+        for (std::size_t at = 0; at < response->text.size(); at += piece_bytes) {
             if (request.gate && !request.gate->open()) {
                 ++held_back;
                 const result<void> opened = co_await request.gate->opened(context);
                 if (!opened) co_return opened.error();
             }
             const result<void> taken =
-                on_delta(std::string_view(answer->text).substr(at, piece_bytes));
+                on_delta(std::string_view(response->text).substr(at, piece_bytes));
             if (!taken) co_return taken.error();
             ++handed_out;
             const result<void> slept =
@@ -113,7 +113,7 @@ public:
                 co_return slept.error();
             }
         }
-        co_return answer;
+        co_return response;
     }
 
     std::size_t piece_bytes = 4;

@@ -44,7 +44,7 @@ public:
     /// `processes` outlives it; null: the host allows no programs.
     aider_executor(ports::process_port* processes, aider_mode mode, aider_options options = {});
 
-    [[nodiscard]] coro::task<result<executor_answer>> execute(executor_request request) override;
+    [[nodiscard]] coro::task<result<executor_response>> execute(executor_request request) override;
 
 private:
     ports::process_port* processes_;

@@ -28,7 +28,7 @@ struct executor_request {
 
 /// The outcome. Without a failure the task is COMPLETE, and its output is read as that of a model
 /// (output_format).
-struct executor_answer {
+struct executor_response {
     std::string content;
     lang::value notes;          ///< a map whose entries go into notes, or nil
     std::string failure_reason; ///< docs/spec/runtime.md §6; not empty: FAILED
@@ -43,7 +43,8 @@ public:
     virtual ~task_executor() = default;
     /// Errors are raised in the workflow; failures that are data go into the result. Cancellation:
     /// ends what it started, and returns cancelled.
-    [[nodiscard]] virtual coro::task<result<executor_answer>> execute(executor_request request) = 0;
+    [[nodiscard]] virtual coro::task<result<executor_response>> execute(
+        executor_request request) = 0;
 };
 
 } // namespace heddle::tasks
