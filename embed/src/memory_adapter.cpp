@@ -9,8 +9,8 @@ namespace {
 
 using passages = std::vector<memory_passage>;
 
-ports::memory_response answer_of(passages found, bool with_text) {
-    ports::memory_response answer;
+ports::memory_response response_of(passages found, bool with_text) {
+    ports::memory_response response;
     for (memory_passage& each : found) {
         ports::memory_match match;
         match.id = each.name;
@@ -19,9 +19,9 @@ ports::memory_response answer_of(passages found, bool with_text) {
         else match.metadata = std::move(each.text);
         match.relevance = each.relevance;
         match.content_type = "text/plain";
-        answer.matches.push_back(std::move(match));
+        response.matches.push_back(std::move(match));
     }
-    return answer;
+    return response;
 }
 
 class memory_adapter final : public ports::memory_port {
@@ -39,7 +39,7 @@ public:
         result<passages> ended = co_await perform_by_host<passages>("the memory", {}, patience_,
                                                                     context, std::move(begin));
         if (!ended) co_return std::move(ended).error();
-        co_return answer_of(*std::move(ended), with_text);
+        co_return response_of(*std::move(ended), with_text);
     }
 
 private:

@@ -15,7 +15,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Answers with the prompt, so that an edited prompt has another answer; each costs 0.0075 dollars.
+/// Answers with the prompt, so that an edited prompt has another response; each costs 0.0075
+/// dollars.
 constexpr const char* echoing = R"json({"rules": [
     {"match": "(?s)(?P<asked>.*)", "template": "<{{asked}}>",
      "usage": {"input": 1000, "output": 500}}]})json";
@@ -38,7 +39,7 @@ protected:
         return batch_fixture::asking(url, std::move(more));
     }
     [[nodiscard]] std::uint64_t requests() { return model.counters().requests; }
-    /// Every row has the answers to prompts that begin so.
+    /// Every row has the responses to prompts that begin so.
     void expect_values(int count, const std::string& first) const {
         expect_each_row_once(count);
         for (const auto& line : lines_of("out.jsonl")) {
@@ -264,7 +265,7 @@ TEST_F(edited_batches, replace_files_behind_links_with_their_permissions) {
               std::filesystem::perms(0640));
 }
 
-/// Equal requests of a row are different votes: each answer is used once.
+/// Equal requests of a row are different votes: each response is used once.
 TEST_F(edited_batches, use_each_answer_once) {
     rows_file(4);
     const auto votes = [&](const std::string& how_many, const std::string& also) {

@@ -271,20 +271,20 @@ TEST_F(parked_batches, use_their_responses_when_the_calls_of_the_run_are_used) {
     expect_performed_once(5);
 }
 
-/// Killed at any moment, also between a submission and its answer: no call is performed twice.
+/// Killed at any moment, also between a submission and its response: no call is performed twice.
 TEST_F(parked_batches, survive_kills) {
     rows_file(12);
     service.end_after_polls(2);
     auto all = command({"--model", "openai:gpt-4o"});
     all.insert(all.end(), wait.begin(), wait.end());
     for (int i = 0; i < 8; ++i) {
-        if (i % 3 == 1) service.lose_answers(1);
+        if (i % 3 == 1) service.lose_responses(1);
         child_process child(heddle_command(all), options());
         std::this_thread::sleep_for(milliseconds(60 + 50 * i));
         child.send_signal(SIGKILL);
         (void)child.wait();
     }
-    service.lose_answers(0);
+    service.lose_responses(0);
     const auto ended = run_heddle(all, options());
     EXPECT_EQ(ended.code, 0) << ended.err;
     expect_each_row_once(12);
@@ -297,7 +297,7 @@ TEST_F(parked_batches, survive_kills) {
 TEST_F(parked_batches, look_for_a_batch_that_its_service_lists_late) {
     rows_file(2);
     service.end_after_polls(1);
-    service.lose_answers(1);
+    service.lose_responses(1);
     service.list_after(milliseconds(2500));
     const auto ended = park({"--park-wait", "--park-interval", "0.1"});
     EXPECT_EQ(ended.code, 0) << ended.err;

@@ -11,7 +11,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Each answer costs 0.0075 dollars.
+/// Each response costs 0.0075 dollars.
 std::string answering(const std::string& rules = "") {
     return R"({"rules": [)" + rules +
            R"({"match": ".*", "text": "{\"a\": 1}", "usage": {"input": 1000, "output": 500}}]})";
@@ -43,7 +43,7 @@ protected:
         "    (list a (content (final (string-append text a))))))\n";
 };
 
-// Answers were used again, and the plan said that they would be asked for again.
+// Responses were used again, and the plan said that they would be asked for again.
 TEST_F(planned_rows, have_the_answers_of_people) {
     rows_file(3);
     workflow(approving);

@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Each answer costs 0.0075 dollars.
+/// Each response costs 0.0075 dollars.
 std::string answering(const std::string& rules) {
     return R"({"rules": [)" + rules +
            R"({"match": ".*", "text": "{\"a\": 1}", "usage": {"input": 1000, "output": 500}}]})";
@@ -260,7 +260,7 @@ TEST_F(reused_responses, are_planned_with_the_last_answer_of_a_step_that_was_rep
     model_thread bad(answering(std::string(draft_answered) + "bad" + priced));
     ASSERT_EQ(run(bad).code, 3);
     {
-        // The workflow would not refuse another answer, and what follows is not known.
+        // The workflow would not refuse another response, and what follows is not known.
         checking("edited draft");
         const auto planned = run(bad, {"--plan", "--json", "--retry-failed"});
         EXPECT_EQ(boost::json::parse(planned.out).at("open_ended").to_number<int>(), 1)
@@ -303,7 +303,7 @@ TEST_F(reused_responses, are_planned_at_earlier_costs_where_the_last_version_was
     EXPECT_NEAR(plan.at("cost_usd").to_number<double>(), 2 * 0.0075, 1e-9) << planned.out;
 }
 
-/// A value in place of an answer may keep a program from ending.
+/// A value in place of a response may keep a program from ending.
 TEST_F(reused_responses, are_planned_also_where_a_loop_would_not_end) {
     rows_file(1);
     const auto counting = [&](const std::string& prompt) {

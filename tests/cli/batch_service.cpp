@@ -60,7 +60,7 @@ void batch_service::perform_until_cancelled(std::size_t calls) {
     const std::lock_guard held(lock_);
     until_cancelled_ = calls;
 }
-void batch_service::lose_answers(int times) {
+void batch_service::lose_responses(int times) {
     const std::lock_guard held(lock_);
     losing_ = times;
 }

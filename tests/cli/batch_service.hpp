@@ -32,7 +32,7 @@ public:
     /// No batch is accepted from now on.
     void refuse();
     /// The connection is cut after a batch was created, so often.
-    void lose_answers(int times);
+    void lose_responses(int times);
     /// A batch is listed only so long after its creation.
     void list_after(std::chrono::milliseconds time);
 

@@ -137,7 +137,7 @@ TEST_F(batch_settings, of_concurrency_do_not_end_a_row_that_continues) {
     child_process child(heddle_command(command({"--config", path("heddle.toml")})), with_key);
     ASSERT_TRUE(slow.wait_until(
         [](const auto& seen) { return seen.requests == 30 && seen.in_flight == 20; }));
-    std::this_thread::sleep_for(milliseconds(300)); // the ten answers are recorded
+    std::this_thread::sleep_for(milliseconds(300)); // the ten responses are recorded
     child.send_signal(SIGKILL);
     (void)child.wait();
     many("2");

@@ -123,7 +123,7 @@ TEST_F(threaded_batches, draw_for_each_row_by_itself_without_a_journal_too) {
 
 TEST_F(threaded_batches, evaluate_top_levels_once_that_read_more_than_a_run_keeps) {
     scratch.file("large.txt", std::string(std::size_t{16} << 20, 'x'));
-    // What comes after 64 MB of answers is kept by no journal.
+    // What comes after 64 MB of responses is kept by no journal.
     scratch.file("w.heddle", R"((define sizes
   (map (lambda (i) (string-length (read-file "large.txt"))) (range 5)))
 (define born (now))

@@ -109,7 +109,7 @@ protected:
     }();
 };
 
-// Its first answer was of the earlier file, its second one of the later.
+// Its first response was of the earlier file, its second one of the later.
 TEST_F(killed_top_level, has_rows_that_follow_one_version_of_a_file) {
     rows_file(1);
     scratch.file("head.txt", "old");
@@ -134,7 +134,7 @@ TEST_F(killed_top_level, has_rows_that_see_one_time) {
     const auto ended = run_heddle(asking(model.url()), there);
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_THAT(ended.err, Not(HasSubstr("starts over")));
-    EXPECT_EQ(model.counters().requests, 1U) << "the answer to the first is kept";
+    EXPECT_EQ(model.counters().requests, 1U) << "the response to the first is kept";
     expect_same_head();
 }
 
@@ -146,7 +146,7 @@ TEST_F(killed_top_level, draws_the_same_in_each_process) {
     model_thread model(echoing);
     const auto ended = run_heddle(asking(model.url()), there);
     EXPECT_EQ(ended.code, 0) << ended.err;
-    EXPECT_EQ(model.counters().requests, 1U) << "the answer to the first is kept";
+    EXPECT_EQ(model.counters().requests, 1U) << "the response to the first is kept";
     expect_same_head();
 }
 

@@ -43,7 +43,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
     return count;
 }
 
-TEST_F(full_disk, a_recording_that_is_too_large_leaves_whole_lines_and_all_answers) {
+TEST_F(full_disk, a_recording_that_is_too_large_leaves_whole_lines_and_all_responses) {
     const std::string tape = scratch.path() + "/tape.jsonl";
     const auto recorded = run_limited({"--record", tape, "-c", "1"});
     EXPECT_EQ(recorded.code, 1);
@@ -63,7 +63,7 @@ TEST_F(full_disk, a_recording_that_is_too_large_leaves_whole_lines_and_all_answe
     EXPECT_EQ(replayed.out, "PRECIOUS\n");
 }
 
-TEST_F(full_disk, a_cache_that_is_too_large_takes_no_answer_away) {
+TEST_F(full_disk, a_cache_that_is_too_large_takes_no_response_away) {
     const auto ended = run_limited({"--cache", "--cache-file", scratch.path() + "/answers.db"});
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(count_of(ended.out, "PRECIOUS"), 20U);

@@ -58,9 +58,9 @@ TEST_F(index_command, of_a_file_reports_that_it_is_not_a_directory) {
 TEST_F(index_command, answers_in_json) {
     const auto ended = heddle({"index", "tree", "--query", "tokens", "--metadata", "--json"});
     ASSERT_EQ(ended.code, 0) << ended.err;
-    const json::value answer = json::parse(ended.out);
-    ASSERT_EQ(answer.at("matches").as_array().size(), 1U);
-    const json::value& match = answer.at("matches").at(0);
+    const json::value response = json::parse(ended.out);
+    ASSERT_EQ(response.at("matches").as_array().size(), 1U);
+    const json::value& match = response.at("matches").at(0);
     EXPECT_EQ(match.at("path").as_string().c_str(), real("tree/limiter.cpp"));
     EXPECT_EQ(match.at("metadata").as_string(), "limiter.cpp (text/x-c++): Waits for tokens.");
     EXPECT_GT(match.at("relevance_score").as_double(), 0);
@@ -133,8 +133,8 @@ TEST_F(index_command, folders_above_the_root_are_no_words) {
     EXPECT_EQ(heddle({"index", "billing", "--query", "billing"}).out,
               "none of 3 indexed files matches\n");
     const auto below = heddle({"index", "billing", "--query", "fees", "--json"});
-    const json::value answer = json::parse(below.out);
-    const auto& matches = answer.at("matches").as_array();
+    const json::value response = json::parse(below.out);
+    const auto& matches = response.at("matches").as_array();
     ASSERT_EQ(matches.size(), 1U) << below.out;
     EXPECT_EQ(matches[0].at("path").as_string().c_str(), real("billing/fees/c.txt"));
     EXPECT_EQ(heddle({"eval", "(get_context (query \"explain billing\"))", "-w", "billing"}).out,

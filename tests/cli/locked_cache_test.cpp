@@ -1,4 +1,4 @@
-// A cache that another process keeps locked: calls go on, and no answer that has arrived is lost.
+// A cache that another process keeps locked: calls go on, and no response that has arrived is lost.
 #include "child_process.hpp"
 #include "model_thread.hpp"
 #include "scratch_directory.hpp"
@@ -72,7 +72,7 @@ TEST_F(locked_cache, delays_neither_calls_nor_the_end) {
     EXPECT_THAT(ended.err, HasSubstr("40 responses could not be written"));
 }
 
-TEST_F(locked_cache, answers_that_have_arrived_are_kept_after_an_interruption) {
+TEST_F(locked_cache, responses_that_have_arrived_are_kept_after_an_interruption) {
     {
         std::optional<write_lock> held(std::in_place, file);
         child_process child(command(
@@ -91,7 +91,7 @@ TEST_F(locked_cache, answers_that_have_arrived_are_kept_after_an_interruption) {
     EXPECT_EQ(model.counters().requests, 21U) << "all were kept";
 }
 
-TEST_F(locked_cache, an_answer_in_time_is_in_time) {
+TEST_F(locked_cache, a_response_in_time_is_in_time) {
     const write_lock held(file);
     child_process child(command(
         "(map (lambda (i) (try (timeout 1.5 (content (ask \"later\"))) (catch (e) \"LOST\")))"

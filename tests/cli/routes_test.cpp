@@ -82,12 +82,12 @@ protected:
         return run_heddle(command);
     }
     void expect_replay(const std::string& models, const std::string& expression,
-                       const std::string& answers) {
+                       const std::string& responses) {
         SCOPED_TRACE(models);
         const std::string tape = scratch.path() + "/tape.jsonl";
         const auto recorded = hedged(models, expression, {"--record", tape});
         EXPECT_EQ(recorded.code, 0) << recorded.err;
-        EXPECT_THAT(recorded.out, HasSubstr(answers));
+        EXPECT_THAT(recorded.out, HasSubstr(responses));
         const auto replayed = hedged(models, expression, {"--replay", tape});
         EXPECT_EQ(replayed.code, 0) << replayed.err;
         EXPECT_EQ(replayed.out, recorded.out) << replayed.err;

@@ -153,7 +153,7 @@ TEST_F(runs, that_are_steered_answer_in_json) {
     model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 50}]})");
     child_process child(heddle_command(asking(model.url(), {"-c", "2"})), at_home());
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.requests >= 4; }));
-    const auto answer_of = [&](std::vector<std::string> arguments) {
+    const auto response_of = [&](std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(), "runs");
         arguments.insert(arguments.begin() + 2, path("out.jsonl"));
         arguments.emplace_back("--json");
@@ -163,12 +163,12 @@ TEST_F(runs, that_are_steered_answer_in_json) {
     };
     for (const std::vector<std::string>& each : std::vector<std::vector<std::string>>{
              {"pause"}, {"set", "max-calls=200"}, {"resume"}, {"cancel"}}) {
-        const auto answer = answer_of(each);
-        EXPECT_TRUE(answer.at("ok").as_bool()) << each[0];
-        EXPECT_TRUE(answer.at("progress").is_object()) << each[0];
+        const auto response = response_of(each);
+        EXPECT_TRUE(response.at("ok").as_bool()) << each[0];
+        EXPECT_TRUE(response.at("progress").is_object()) << each[0];
     }
     EXPECT_EQ(child.wait().code, 4);
-    const auto later = answer_of({"set", "max-calls=none", "retry-rows=3"});
+    const auto later = response_of({"set", "max-calls=none", "retry-rows=3"});
     EXPECT_TRUE(later.at("progress").is_null());
     EXPECT_TRUE(later.at("set").at("max_calls").is_null());
     EXPECT_EQ(later.at("set").at("retry_rows").to_number<int>(), 3);

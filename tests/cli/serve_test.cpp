@@ -24,11 +24,11 @@ TEST_F(serve, calls_functions_by_name) {
     EXPECT_EQ(first_line.at("functions"), (json::array{"chat", "greet", "reply", "whole"}));
     const std::string seen = call("greet", R"({"name":"Ada"})");
     EXPECT_EQ(status_of(seen), 200) << seen;
-    const json::value answer = json_in(seen);
-    EXPECT_EQ(answer.at("value"), "Hello, Ada");
-    EXPECT_EQ(answer.at("usage").at("calls"), 0);
-    EXPECT_EQ(answer.at("cost_usd").to_number<double>(), 0);
-    EXPECT_GE(answer.at("seconds").to_number<double>(), 0);
+    const json::value response = json_in(seen);
+    EXPECT_EQ(response.at("value"), "Hello, Ada");
+    EXPECT_EQ(response.at("usage").at("calls"), 0);
+    EXPECT_EQ(response.at("cost_usd").to_number<double>(), 0);
+    EXPECT_GE(response.at("seconds").to_number<double>(), 0);
     const json::value said = json_in(call("reply", R"({"q":"hi"})"));
     EXPECT_EQ(said.at("value"), "said hi");
     EXPECT_EQ(said.at("usage").at("input_tokens"), 10);

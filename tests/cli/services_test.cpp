@@ -60,7 +60,7 @@ TEST_F(services, a_recording_that_cannot_be_written_stops_the_run_before_it_begi
     EXPECT_THAT(ended.err, HasSubstr("none/calls.jsonl"));
 }
 
-TEST_F(services, kept_answers_are_counted_and_removed) {
+TEST_F(services, kept_responses_are_counted_and_removed) {
     const std::string file = scratch.path() + "/answers.db";
     for (int i = 0; i < 2; ++i) {
         const auto ended = heddle({"run", program, "--config", config, "--model", model, "--cache",

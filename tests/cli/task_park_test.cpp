@@ -171,13 +171,13 @@ TEST_F(parking_tasks, survive_kills) {
     service.end_after_polls(1);
     const auto all = command({"--model", "openai:gpt-4o", "--park-settling", "1"});
     for (int i = 0; i < 8; ++i) {
-        if (i % 3 == 1) service.lose_answers(1);
+        if (i % 3 == 1) service.lose_responses(1);
         child_process child(heddle_command(all), options());
         std::this_thread::sleep_for(milliseconds(60 + 50 * i));
         child.send_signal(SIGKILL);
         (void)child.wait();
     }
-    service.lose_answers(0);
+    service.lose_responses(0);
     int code = 5;
     for (int i = 0; i < 40 && code == 5; ++i) {
         code = run_heddle(all, options()).code;
@@ -265,7 +265,7 @@ TEST_F(parking_tasks, of_a_single_run_survive_kills) {
     const auto command = running({"--run", path("kept")});
     int code = 5;
     for (int i = 0; i < 60 && code != 0; ++i) {
-        if (i % 4 == 1) service.lose_answers(1);
+        if (i % 4 == 1) service.lose_responses(1);
         child_process child(heddle_command(command), options());
         if (i < 16) {
             std::this_thread::sleep_for(milliseconds(20 + 15 * i));

@@ -40,7 +40,7 @@ std::ptrdiff_t lines_of(const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
 }
 
-TEST(unread_output, lets_an_answer_that_was_paid_for_arrive_and_prints_it_when_it_is_read) {
+TEST(unread_output, lets_a_response_that_was_paid_for_arrive_and_prints_it_when_it_is_read) {
     scratch_directory scratch;
     model_thread model(R"({"rules": [{"match": ".*", "text": "paid answer", "delay_ms": 300}]})");
     const std::string program = std::string(

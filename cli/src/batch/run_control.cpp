@@ -78,7 +78,7 @@ json::object refusal(std::string message) {
     return {{"ok", false}, {"message", std::move(message)}};
 }
 
-/// What a request does to the run, as the answer.
+/// What a request does to the run, as the response.
 json::object perform(const std::string& line, batch_steering& batch) {
     boost::system::error_code wrong;
     constexpr std::size_t max_depth = 4;
@@ -88,7 +88,7 @@ json::object perform(const std::string& line, batch_steering& batch) {
     const json::value* what = request.if_contains("do");
     const std::string action =
         what && what->is_string() ? std::string(what->get_string()) : std::string();
-    json::object answer{{"ok", true}};
+    json::object response{{"ok", true}};
     if (action == "pause" || action == "resume") {
         batch.pause(action == "pause");
     } else if (action == "cancel") {
@@ -114,9 +114,9 @@ json::object perform(const std::string& line, batch_steering& batch) {
     const batch_counts counts = batch.counts();
     json::value progress = json_or_text(progress_json(counts, 0, 0, "progress"));
     for (const char* unknown : {"seconds", "rows_per_second"}) progress.as_object().erase(unknown);
-    answer["progress"] = std::move(progress);
-    answer["line"] = progress_line(counts, 0, 0, 0);
-    return answer;
+    response["progress"] = std::move(progress);
+    response["line"] = progress_line(counts, 0, 0, 0);
+    return response;
 }
 
 class socket_control final : public run_control {
@@ -138,7 +138,7 @@ private:
         socket_type socket;
         asio::steady_timer timer;
         asio::streambuf text; ///< bounds the line
-        std::string answer;
+        std::string response;
     };
 
     struct shared : std::enable_shared_from_this<shared> {
@@ -169,9 +169,9 @@ private:
                     if (failed_to || !self->batch) return self->end(held);
                     std::string line(size, '\0');
                     held->text.sgetn(line.data(), static_cast<std::streamsize>(size));
-                    held->answer = setup::json_line(perform(line, *self->batch));
+                    held->response = setup::json_line(perform(line, *self->batch));
                     asio::async_write(
-                        held->socket, asio::buffer(held->answer),
+                        held->socket, asio::buffer(held->response),
                         [self, held](boost::system::error_code, std::size_t) { self->end(held); });
                 });
         }
@@ -257,26 +257,26 @@ struct unanswered {
     const std::string line = request + "\n";
     if (::send(socket, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
         return errno == EPIPE ? closed() : lost();
-    std::string answer;
+    std::string response;
     char buffer[4096];
-    constexpr std::size_t max_answer = 1U << 20;
-    while (answer.find('\n') == std::string::npos && answer.size() < max_answer) {
+    constexpr std::size_t max_response = 1U << 20;
+    while (response.find('\n') == std::string::npos && response.size() < max_response) {
         const ssize_t got = ::recv(socket, buffer, sizeof buffer, 0);
         if (got < 0) return errno == ECONNRESET ? closed() : lost();
         if (got == 0) break;
-        answer.append(buffer, static_cast<std::size_t>(got));
+        response.append(buffer, static_cast<std::size_t>(got));
     }
-    if (answer.empty() || answer.back() != '\n') return closed();
-    answer.pop_back();
-    return answer;
+    if (response.empty() || response.back() != '\n') return closed();
+    response.pop_back();
+    return response;
 }
 
 } // namespace
 
 result<std::string> ask_run(const std::string& folder, const std::string& request) {
-    auto answer = ask_once(folder, request);
-    if (auto* const text = std::get_if<std::string>(&answer)) return std::move(*text);
-    return std::get<unanswered>(std::move(answer)).why;
+    auto response = ask_once(folder, request);
+    if (auto* const text = std::get_if<std::string>(&response)) return std::move(*text);
+    return std::get<unanswered>(std::move(response)).why;
 }
 
 result<std::string> ask_open_run(const std::string& folder, const std::string& request) {
@@ -285,9 +285,9 @@ result<std::string> ask_open_run(const std::string& folder, const std::string& r
     for (int left = max_tries;; --left) {
         // First: it listens again before it lets go of the run.
         const bool is_open = store::is_run_open(folder);
-        auto answer = ask_once(folder, request);
-        if (auto* const text = std::get_if<std::string>(&answer)) return std::move(*text);
-        auto& none = std::get<unanswered>(answer);
+        auto response = ask_once(folder, request);
+        if (auto* const text = std::get_if<std::string>(&response)) return std::move(*text);
+        auto& none = std::get<unanswered>(response);
         if (!none.is_closed || !is_open || left == 0) return std::move(none.why);
         std::this_thread::sleep_for(interval);
     }

@@ -15,9 +15,9 @@ namespace heddle::cli {
 [[nodiscard]] std::string control_socket(const std::string& folder);
 
 /// Serves a Unix socket that only its owner can use. A request is a line of JSON, {"do": "status" |
-/// "pause" | "resume" | "cancel" | "set", "concurrency"?: N, "budget_usd"?: X}; the answer is one:
-/// {"ok": true, …} or {"ok": false, "message": "…"}. A few connections at a time, lines and times
-/// are bounded. Threads: the loop's.
+/// "pause" | "resume" | "cancel" | "set", "concurrency"?: N, "budget_usd"?: X}; the response is
+/// one: {"ok": true, …} or {"ok": false, "message": "…"}. A few connections at a time, lines and
+/// times are bounded. Threads: the loop's.
 class run_control {
 public:
     virtual ~run_control() = default;
@@ -27,8 +27,8 @@ public:
                                                                     batch_steering& batch);
 };
 
-/// Sends one request to a run and returns the answer, both without the line end. Blocks for at most
-/// five seconds. Errors: not_found when the run is not going, io_error.
+/// Sends one request to a run and returns the response, both without the line end. Blocks for at
+/// most five seconds. Errors: not_found when the run is not going, io_error.
 [[nodiscard]] result<std::string> ask_run(const std::string& folder, const std::string& request);
 
 /// The same, for a run that is starting or between two rounds of --park-wait: while a process has

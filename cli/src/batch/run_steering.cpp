@@ -23,10 +23,10 @@ exit_code steer_run(const std::string& run, const json::object& request, bool as
                 .with_hint("Ctrl-C or SIGTERM ends its process; the same command continues it"),
             as_json, output);
     }
-    const auto answer = ask_open_run(*folder, setup::json_text(request));
-    if (!answer) return tell_error(answer.error(), exit_code::failed, as_json, output);
+    const auto response = ask_open_run(*folder, setup::json_text(request));
+    if (!response) return tell_error(response.error(), exit_code::failed, as_json, output);
     boost::system::error_code wrong;
-    json::value parsed = parse_json(*answer, wrong);
+    json::value parsed = parse_json(*response, wrong);
     const json::value* line =
         !wrong && parsed.is_object() ? parsed.get_object().if_contains("line") : nullptr;
     const json::value* refused =

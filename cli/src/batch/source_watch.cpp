@@ -140,11 +140,11 @@ public:
     coro::task<result<ports::memory_response>> relevant_files(ports::memory_request request,
                                                               coro::call_context context) override {
         std::string asked = owner_.is_noting_ ? text_of(request) : std::string();
-        result<ports::memory_response> answer =
+        result<ports::memory_response> response =
             co_await behind_.relevant_files(std::move(request), context);
-        if (answer) owner_.note(kind::files, std::move(asked), owner_.digest_of_files(*answer));
-        else owner_.note_failure(kind::files, std::move(asked), answer.error());
-        co_return answer;
+        if (response) owner_.note(kind::files, std::move(asked), owner_.digest_of_files(*response));
+        else owner_.note_failure(kind::files, std::move(asked), response.error());
+        co_return response;
     }
 
 private:
@@ -268,10 +268,10 @@ std::string source_watch::digest_of_names(const std::vector<std::string>& names)
 }
 
 /// Without what depends on the other files of the index: the scores and, with them, the order.
-std::string source_watch::digest_of_files(const ports::memory_response& answer) const {
-    if (answer.error) return digest_of(*answer.error);
+std::string source_watch::digest_of_files(const ports::memory_response& response) const {
+    if (response.error) return digest_of(*response.error);
     std::set<std::string> files;
-    for (const ports::memory_match& each : answer.matches) {
+    for (const ports::memory_match& each : response.matches) {
         if (is_own(each.path)) continue;
         packed_bytes one;
         for (const std::string& text : {each.path, each.content_type, each.metadata})
@@ -311,10 +311,10 @@ coro::task<result<std::string>> source_watch::ask(program_source source,
     case kind::files: {
         auto request = request_in(source.asked);
         if (!request || !memory_) co_return std::string();
-        result<ports::memory_response> answer =
+        result<ports::memory_response> response =
             co_await memory_->relevant_files(*std::move(request), context);
-        if (answer) digest = digest_of_files(*answer);
-        else failure = std::move(answer).error();
+        if (response) digest = digest_of_files(*response);
+        else failure = std::move(response).error();
         break;
     }
     default: co_return std::string(); // of a later version

@@ -76,7 +76,7 @@ private:
     [[nodiscard]] bool is_own(const std::string& path) const;
     void note_names(std::string path, const std::vector<std::string>& names);
     [[nodiscard]] std::string digest_of_names(const std::vector<std::string>& names) const;
-    [[nodiscard]] std::string digest_of_files(const ports::memory_response& answer) const;
+    [[nodiscard]] std::string digest_of_files(const ports::memory_response& response) const;
     [[nodiscard]] coro::task<result<std::string>> ask(program_source source,
                                                       coro::call_context context);
 

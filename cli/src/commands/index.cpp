@@ -53,7 +53,7 @@ struct index_run {
     std::unique_ptr<ports::worker_port> workers = fs::make_worker_pool(loop, 2);
     memory::memory_system memory{*workers, fs::make_local_tree(), with(log.get())};
     memory::index_report report;
-    std::optional<ports::memory_response> answer;
+    std::optional<ports::memory_response> response;
     result<void> ended;
 
     [[nodiscard]] static memory::memory_options with(log_port* log) {
@@ -100,7 +100,7 @@ coro::task<result<void>> index_and_ask(index_run* run) {
     result<ports::memory_response> found =
         co_await run->memory.relevant_files(std::move(request), context);
     if (!found) co_return std::move(found).error();
-    run->answer = *std::move(found);
+    run->response = *std::move(found);
     co_return result<void>();
 }
 
@@ -134,25 +134,25 @@ coro::task<void> perform(index_run* run) {
             {"warnings", json::array(report.warnings.begin(), report.warnings.end())}};
 }
 
-[[nodiscard]] json::object answer_json(const ports::memory_response& answer) {
+[[nodiscard]] json::object response_json(const ports::memory_response& response) {
     json::array matches;
-    for (const ports::memory_match& match : answer.matches) {
+    for (const ports::memory_match& match : response.matches) {
         matches.push_back(json::object{{"path", match.path},
                                        {"relevance_score", match.relevance},
                                        {"content_type", match.content_type},
                                        {"metadata", match.metadata}});
     }
-    return {{"context_summary", answer.context_summary}, {"matches", std::move(matches)}};
+    return {{"context_summary", response.context_summary}, {"matches", std::move(matches)}};
 }
 
-[[nodiscard]] std::string answer_text(const ports::memory_response& answer, const std::string& root,
-                                      unsigned columns) {
-    if (answer.matches.empty()) return answer.context_summary + "\n";
+[[nodiscard]] std::string response_text(const ports::memory_response& response,
+                                        const std::string& root, unsigned columns) {
+    if (response.matches.empty()) return response.context_summary + "\n";
     table rows;
     (void)rows.column("score");
     (void)rows.column("path");
     (void)rows.column("about");
-    for (const ports::memory_match& match : answer.matches) {
+    for (const ports::memory_match& match : response.matches) {
         char score[16];
         std::snprintf(score, sizeof score, "%.3f", match.relevance);
         const std::filesystem::path path(match.path);
@@ -175,14 +175,14 @@ static exit_code index_folder(const index_request& asked, console& output) {
     }
     if (asked.json) {
         const json::object members =
-            run.answer ? answer_json(*run.answer) : report_json(run.report);
+            run.response ? response_json(*run.response) : report_json(run.report);
         output.out_data(setup::json_line(members));
         return exit_code::done;
     }
     const console_traits& traits = output.traits();
-    output.out(run.answer ? answer_text(*run.answer, run.report.root,
-                                        traits.out_is_terminal ? traits.columns : 0)
-                          : report_text(run.report, asked.folder));
+    output.out(run.response ? response_text(*run.response, run.report.root,
+                                            traits.out_is_terminal ? traits.columns : 0)
+                            : report_text(run.report, asked.folder));
     return exit_code::done;
 }
 

@@ -27,7 +27,7 @@ constexpr std::size_t bytes_in_a_token = 4;
 /// The state of a batch that heddle has asked the service to cancel.
 constexpr const char* cancelling = "cancelling";
 
-error no_answer(const parked_batch& batch) {
+error no_response(const parked_batch& batch) {
     return error(ports::make_error_code(ports::llm_errc::protocol),
                  batch.service + ": the last of several batches has no response to this request")
         .with_origin(error_origin::server);
@@ -40,9 +40,9 @@ void take_back(ports::step_spending& from, const ports::step_spending& part) {
     from.unpriced -= std::min(from.unpriced, part.unpriced);
 }
 
-[[nodiscard]] bool is_retried(const batch_response& answer) {
-    return answer.what != batch_response::fate::answered &&
-           answer.response.error().info().retryable.value_or(false);
+[[nodiscard]] bool is_retried(const batch_response& received) {
+    return received.what != batch_response::fate::answered &&
+           received.response.error().info().retryable.value_or(false);
 }
 
 } // namespace
@@ -302,31 +302,31 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
     calls->clear();
     const std::size_t asked = going.left.size();
     const bool by_hand = batch.state == cancelling; // that is no failed try
-    const providers::batch_sink sink = [&](batch_response answer) -> result<void> {
-        const auto found = going.left.find(answer.id);
+    const providers::batch_sink sink = [&](batch_response received) -> result<void> {
+        const auto found = going.left.find(received.id);
         if (found == going.left.end()) {
             ++going.unknown; // never asked, or answered already
             return {};
         }
         const parked_call& call = found->second;
-        if (answer.what == batch_response::fate::answered) {
+        if (received.what == batch_response::fate::answered) {
             ports::step_record record;
             record.kind = ports::step_kind::request;
             record.path = call.path;
             record.content = call.content;
-            record.name = answer.response->model;
-            record.spent = half_price(batch, *answer.response);
-            record.body = ports::encode_response(*answer.response);
+            record.name = received.response->model;
+            record.spent = half_price(batch, *received.response);
+            record.body = ports::encode_response(*received.response);
             HEDDLE_CHECK(of_.journal.change_parking(
                 store::call_settled{call.number, call.row, std::move(record)}));
             ++batch.answered;
             ++seen.answered;
         } else {
-            if (is_retried(answer) && (by_hand || call.tries + 1 < max_tries)) {
+            if (is_retried(received) && (by_hand || call.tries + 1 < max_tries)) {
                 going.unperformed.insert(call.number);
                 return {};
             }
-            HEDDLE_CHECK(refuse(call, answer.response.error()));
+            HEDDLE_CHECK(refuse(call, received.response.error()));
             ++batch.failed;
             ++seen.failed;
         }
@@ -354,7 +354,7 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
             ++each;
             continue;
         }
-        if (auto done = refuse(each->second, no_answer(batch)); !done) co_return done;
+        if (auto done = refuse(each->second, no_response(batch)); !done) co_return done;
         ++batch.failed;
         ++seen.failed;
         each = going.left.erase(each);

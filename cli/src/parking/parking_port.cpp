@@ -71,8 +71,8 @@ task<result<chat_response>> parking_port::complete(const chat_request& request,
                                                    call_context context) {
     parked ended = co_await park(request, context);
     if (ended) co_return *std::move(ended);
-    result<chat_response> answer = co_await inner_.complete(request, context);
-    co_return answer;
+    result<chat_response> response = co_await inner_.complete(request, context);
+    co_return response;
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): it outlives the call
@@ -87,8 +87,8 @@ task<result<chat_response>> parking_port::stream(const chat_request& request,
         }
         co_return *std::move(ended);
     }
-    result<chat_response> answer = co_await inner_.stream(request, std::move(on_delta), context);
-    co_return answer;
+    result<chat_response> response = co_await inner_.stream(request, std::move(on_delta), context);
+    co_return response;
 }
 
 } // namespace heddle::cli

@@ -41,8 +41,8 @@ json::object call_of(const served_function& each) {
     json::object done = response("The value of the function.", "Answer");
     json::object stream{{"schema", json::object{{"type", "string"}}}};
     done.find("content")->get_if<json::object>()->set("text/event-stream", std::move(stream));
-    json::object answers{{"200", std::move(done)}};
-    answers.set("default", response("The call failed or was refused.", "Failure"));
+    json::object responses{{"200", std::move(done)}};
+    responses.set("default", response("The call failed or was refused.", "Failure"));
     json::object timeout{{"name", "X-Heddle-Timeout"},
                          {"in", "header"},
                          {"description", "Seconds after which the call is cancelled."},
@@ -52,7 +52,7 @@ json::object call_of(const served_function& each) {
         described.set("description", each.signature.documentation);
     described.set("parameters", json::array{json(std::move(timeout))});
     described.set("requestBody", std::move(body));
-    described.set("responses", std::move(answers));
+    described.set("responses", std::move(responses));
     return described;
 }
 

@@ -20,7 +20,7 @@ using testing::with_model;
 using namespace std::chrono_literals;
 
 /// A model that sends a thousand pieces of a thousand bytes as fast as it may.
-runtime_options with_long_answers(runtime_options options = {}) {
+runtime_options with_long_responses(runtime_options options = {}) {
     std::string text;
     for (int i = 0; i < 1000; ++i) text += std::string(999, 'x') + " ";
     options.scripted_rules =
@@ -65,7 +65,7 @@ TEST(embed_job, passes_text_on_as_it_arrives) {
 }
 
 TEST(embed_job, keeps_the_pieces_of_two_calls_apart) {
-    runtime rt(with_long_answers());
+    runtime rt(with_long_responses());
     const program flow = loaded(rt, one_task);
     job both = flow.start("two", {});
     std::map<std::uint64_t, std::size_t> bytes;
@@ -81,7 +81,7 @@ TEST(embed_job, keeps_the_pieces_of_two_calls_apart) {
 }
 
 TEST(embed_job, holds_the_model_back_while_nobody_reads) {
-    runtime rt(with_long_answers({.piece_buffer = 10'000}));
+    runtime rt(with_long_responses({.piece_buffer = 10'000}));
     const program flow = loaded(rt, one_task);
     job slow = flow.start("one", {});
     ASSERT_TRUE(comes_true([&] { return rt.stats().all.requests_running == 1; }));
@@ -107,7 +107,7 @@ TEST(embed_job, without_a_buffer_holds_one_piece) {
 }
 
 TEST(embed_job, ends_without_its_pieces_being_read) {
-    runtime rt(with_long_answers({.piece_buffer = 10'000}));
+    runtime rt(with_long_responses({.piece_buffer = 10'000}));
     const program flow = loaded(rt, one_task);
     job unread = flow.start("one", {});
     const auto ended = testing::wait_for(unread.result(asio::use_future));
@@ -128,7 +128,7 @@ TEST(embed_job, has_its_result_once) {
 }
 
 TEST(embed_job, is_cancelled_when_it_is_destroyed) {
-    runtime rt(with_long_answers({.piece_buffer = 10'000}));
+    runtime rt(with_long_responses({.piece_buffer = 10'000}));
     const program flow = loaded(rt, one_task);
     {
         job left = flow.start("one", {});

@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    static std::string answer_to(const std::string& request) {
+    static std::string response_to(const std::string& request) {
         const auto asks_for = [&](const char* word) {
             return request.find(word) != std::string::npos;
         };
@@ -56,7 +56,7 @@ private:
         for (;;) {
             const std::string request = peer.read_request();
             if (request.empty()) return;
-            peer.send(answer_to(request));
+            peer.send(response_to(request));
         }
     }
     loopback::server server_{serve};

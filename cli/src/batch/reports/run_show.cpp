@@ -31,9 +31,9 @@ namespace json = boost::json;
 
 /// How far the run is, in words; nothing: no process answers.
 std::optional<std::string> progress_of(const std::string& folder) {
-    const auto answer = ask_open_run(folder, R"({"do":"status"})");
+    const auto response = ask_open_run(folder, R"({"do":"status"})");
     boost::system::error_code wrong;
-    const json::value parsed = answer ? json::parse(*answer, wrong) : json::value();
+    const json::value parsed = response ? json::parse(*response, wrong) : json::value();
     const json::value* line =
         !wrong && parsed.is_object() ? parsed.get_object().if_contains("line") : nullptr;
     if (!line || !line->is_string()) return std::nullopt;

@@ -20,7 +20,7 @@ public:
         std::vector<providers::batch_call> calls;
         bool was_cancelled = false;
     };
-    using answer_maker = std::function<providers::batch_response(const providers::batch_call&)>;
+    using response_maker = std::function<providers::batch_response(const providers::batch_call&)>;
 
     std::string_view provider_name() const noexcept override { return "openai"; }
     providers::batch_limits limits() const noexcept override { return most; }
@@ -44,7 +44,7 @@ public:
         fresh.status.created = created;
         fresh.calls = std::move(what.calls);
         batches.push_back(fresh);
-        if (loses_answers)
+        if (loses_responses)
             co_return providers::batch_receipt{failure(ports::llm_errc::connection), true};
         co_return providers::batch_receipt{fresh.status};
     }
@@ -73,7 +73,7 @@ public:
                 }
                 if (handed++ == breaks_after.value_or(each.calls.size()))
                     co_return failure(ports::llm_errc::connection);
-                if (auto taken = sink(answers(call)); !taken) co_return taken;
+                if (auto taken = sink(responses(call)); !taken) co_return taken;
             }
         }
         co_return result<void>();
@@ -134,13 +134,13 @@ public:
     bool keeps_marks = true;
     bool refuses_submissions = false; ///< with a clear error
     bool loses_submissions = false;   ///< before the service has them
-    bool loses_answers = false;       ///< after the service has them
+    bool loses_responses = false;     ///< after the service has them
     std::optional<std::size_t> breaks_after;
     std::size_t performed_until_cancelled = 0; ///< calls of a batch
     bool ends_when_cancelled = false;          ///< as Anthropic, which has no state for it
     std::string silent;                        ///< body of the call that no line answers
     std::int64_t created = 4'000'000'000;
-    answer_maker answers = &fake_batches::replies;
+    response_maker responses = &fake_batches::replies;
     std::deque<batch> batches;
     int submissions = 0;
     int polls = 0;

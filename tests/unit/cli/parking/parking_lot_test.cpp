@@ -86,7 +86,7 @@ protected:
     std::vector<ports::step_record> records(std::uint64_t row) {
         return on.run(store->records_of(row, on.context())).value();
     }
-    std::string answer_of(std::uint64_t row) {
+    std::string response_of(std::uint64_t row) {
         const auto all = records(row);
         if (all.size() != 1 || all[0].kind != ports::step_kind::request) return "none";
         return ports::decode_response(all[0].body).value().text;
@@ -122,7 +122,7 @@ TEST_F(parking_lots, a_response_becomes_a_record_of_its_row) {
     EXPECT_TRUE(seen.frees_rows());
     EXPECT_FALSE(lot->waits(1));
     EXPECT_EQ(lot->open_calls(), 0U);
-    EXPECT_EQ(answer_of(2), "to \"b\"");
+    EXPECT_EQ(response_of(2), "to \"b\"");
     const ports::step_record record = records(1).at(0);
     EXPECT_EQ(record.path, (ports::digest128{1, 1}));
     EXPECT_EQ(record.content, (ports::digest128{9, 1}));
@@ -149,15 +149,15 @@ TEST_F(parking_lots, a_batch_that_is_not_full_waits_for_more) {
 
 TEST_F(parking_lots, a_submission_that_was_not_acknowledged_is_found_again) {
     park(1, 1, "\"a\"");
-    service->loses_answers = true;
+    service->loses_responses = true;
     EXPECT_THAT(submit().at(0), HasSubstr("found out later"));
-    service->loses_answers = false;
+    service->loses_responses = false;
     service->end();
     begin_process();
     EXPECT_TRUE(submit().empty()); // it is in a batch, as far as anybody knows
     EXPECT_EQ(look().answered, 1U);
     EXPECT_EQ(service->times("\"a\""), 1U);
-    EXPECT_EQ(answer_of(1), "to \"a\"");
+    EXPECT_EQ(response_of(1), "to \"a\"");
     EXPECT_EQ(store->totals().maybe_paid, 0U);
 }
 
@@ -197,9 +197,9 @@ TEST_F(parking_lots, without_marks_a_batch_is_found_by_its_size) {
     service->keeps_marks = false;
     park(1, 1, "\"a\"");
     park(2, 2, "\"b\"");
-    service->loses_answers = true;
+    service->loses_responses = true;
     submit();
-    service->loses_answers = false;
+    service->loses_responses = false;
     service->end();
     begin_process();
     EXPECT_EQ(look().answered, 2U);
@@ -270,7 +270,7 @@ TEST_F(parking_lots, a_download_that_breaks_goes_on_where_it_was) {
 TEST_F(parking_lots, what_expired_is_submitted_again_until_it_has_failed) {
     park(1, 1, "\"a\"");
     park(2, 2, "\"b\"");
-    service->answers = [](const batch_call& call) {
+    service->responses = [](const batch_call& call) {
         if (call.body == "\"b\"") return fake_batches::replies(call);
         return batch_response{call.id, batch_response::fate::expired,
                               fake_batches::failure(ports::llm_errc::request_timeout, true)};
@@ -316,7 +316,7 @@ TEST_F(parking_lots, a_call_that_no_line_answers_is_not_submitted_without_end) {
 
 TEST_F(parking_lots, a_request_that_is_wrong_is_not_repeated) {
     park(1, 1, "\"a\"");
-    service->answers = [](const batch_call& call) {
+    service->responses = [](const batch_call& call) {
         return fake_batches::fails(call, ports::llm_errc::invalid_request, false);
     };
     submit();
@@ -444,7 +444,7 @@ TEST_F(parking_lots, cancelled_batches_have_what_was_performed_and_return_the_re
     EXPECT_EQ(seen.answered, 2U);
     EXPECT_EQ(seen.returned, 1U);
     EXPECT_EQ(lot->open_batches(), 0U);
-    EXPECT_EQ(answer_of(2), "to \"b\"");
+    EXPECT_EQ(response_of(2), "to \"b\"");
     EXPECT_EQ(store->totals().spent.requests, 2U);
     EXPECT_EQ(store->totals().maybe_paid, 0U);
     // Nothing is left to cancel, and a later process goes on.
@@ -534,7 +534,7 @@ TEST_F(parking_lots, calls_are_submitted_once_over_many_ends_of_processes) {
     service->most = {2, 1'000'000};
     for (std::uint64_t i = 0; i < 9; ++i) park(i, i, "\"" + std::to_string(i) + "\"");
     for (int turn = 0; turn < 40; ++turn) {
-        service->loses_answers = turn % 3 == 0;
+        service->loses_responses = turn % 3 == 0;
         service->loses_submissions = turn % 4 == 1;
         service->refuses_submissions = turn % 7 == 2;
         if (turn % 5 == 0) service->breaks_after = 1;
@@ -549,7 +549,7 @@ TEST_F(parking_lots, calls_are_submitted_once_over_many_ends_of_processes) {
     look();
     for (std::uint64_t i = 0; i < 9; ++i) {
         EXPECT_EQ(service->times("\"" + std::to_string(i) + "\""), 1U) << i;
-        EXPECT_EQ(answer_of(i), "to \"" + std::to_string(i) + "\"");
+        EXPECT_EQ(response_of(i), "to \"" + std::to_string(i) + "\"");
     }
     EXPECT_EQ(store->totals().maybe_paid, 0U);
 }
