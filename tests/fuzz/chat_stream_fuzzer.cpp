@@ -1,4 +1,4 @@
-// Streamed answers of any service, cut anywhere. The first byte chooses the codec, the second the
+// Streamed responses of any service, cut anywhere. The first byte chooses the codec, the second the
 // cuts (stream_check.hpp).
 #include "stream_check.hpp"
 

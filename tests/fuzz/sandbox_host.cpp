@@ -132,11 +132,11 @@ public:
     coro::task<result<heddle::ports::chat_response>> stream(
         const heddle::ports::chat_request& request, heddle::ports::chat_delta_sink on_delta,
         coro::call_context context) override {
-        result<heddle::ports::chat_response> answer = co_await complete(request, context);
-        if (!answer) co_return answer;
-        const result<void> taken = on_delta(answer->text);
+        result<heddle::ports::chat_response> response = co_await complete(request, context);
+        if (!response) co_return response;
+        const result<void> taken = on_delta(response->text);
         if (!taken) co_return taken.error();
-        co_return answer;
+        co_return response;
     }
 
     void note(std::string what) {

@@ -87,7 +87,7 @@ std::string ndjson_lines(std::string_view stream, std::uint32_t cuts) {
     return seen;
 }
 
-/// What a reader makes of a stream: its answer or its error, and what was handed out.
+/// What a reader makes of a stream: its response or its error, and what was handed out.
 struct reading {
     std::string told;
     std::string handed_out;
@@ -95,18 +95,18 @@ struct reading {
     bool answered = false;
 };
 
-void tell(std::string& told, const ports::chat_response& answer) {
-    told += answer.id + "|" + answer.model + "|" + answer.text + "|" + answer.refusal + "|";
-    for (const auto& call : answer.tool_calls) {
+void tell(std::string& told, const ports::chat_response& response) {
+    told += response.id + "|" + response.model + "|" + response.text + "|" + response.refusal + "|";
+    for (const auto& call : response.tool_calls) {
         told += call.id + "(" + call.name + call.arguments_json + call.signature + ")";
     }
-    for (const auto& part : answer.reasoning) {
+    for (const auto& part : response.reasoning) {
         told += "{" + part.text + ";" + part.signature + ";" + part.opaque + "}";
     }
-    told += to_string(answer.finish);
-    if (!answer.usage) return;
-    for (const std::int64_t count : {answer.usage->input, answer.usage->output,
-                                     answer.usage->cached, answer.usage->reasoning}) {
+    told += to_string(response.finish);
+    if (!response.usage) return;
+    for (const std::int64_t count : {response.usage->input, response.usage->output,
+                                     response.usage->cached, response.usage->reasoning}) {
         told += "," + std::to_string(count);
     }
 }
@@ -131,13 +131,13 @@ reading read(providers::chat_codec& codec, std::string_view stream, std::uint32_
         return fed.has_value();
     });
     if (!failure) {
-        const result<ports::chat_response> answer = reader->finish();
-        if (answer) {
+        const result<ports::chat_response> response = reader->finish();
+        if (response) {
             created.answered = true;
-            tell(created.told, *answer);
+            tell(created.told, *response);
             return created;
         }
-        failure = answer.error();
+        failure = response.error();
     }
     if (failure->code().category() != ports::llm_category()) {
         created.problem = "an error of another kind: " + failure->message();
@@ -184,7 +184,7 @@ std::string chat_stream_check::run(std::string_view bytes) {
     bytes.remove_prefix(2);
     const reading whole = read(codec, bytes, 0);
     const reading pieces = read(codec, bytes, cuts);
-    ++(whole.answered ? answers : errors);
+    ++(whole.answered ? responses : errors);
     for (const reading* one : {&whole, &pieces}) {
         if (!one->problem.empty()) return one->problem;
     }

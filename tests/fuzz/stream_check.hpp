@@ -23,12 +23,12 @@ class chat_stream_check {
 public:
     chat_stream_check();
 
-    /// Answer or error are the same whole and in pieces, and the text handed out is the text so
+    /// Response or error are the same whole and in pieces, and the text handed out is the text so
     /// far. The first two bytes choose the codec and the cuts. Returns what does not hold.
     [[nodiscard]] std::string run(std::string_view bytes);
     [[nodiscard]] std::size_t codecs() const noexcept { return codecs_.size(); }
 
-    std::size_t answers = 0; ///< streams that were whole
+    std::size_t responses = 0; ///< streams that were whole
     std::size_t errors = 0;
 
 private:

@@ -281,15 +281,15 @@ void text_boundary_check::check_reader(input& from) {
 
 void text_boundary_check::check_response(input& from) {
     providers::chat_codec& codec = *codecs_[from.byte() % codecs_.size()];
-    ports::http_response answer;
-    answer.status = std::array{200, 200, 200, 400, 404, 429, 500}[from.byte() % 7];
-    answer.headers.emplace_back("content-type", "application/json");
-    answer.body = copy(from.rest());
+    ports::http_response received;
+    received.status = std::array{200, 200, 200, 400, 404, 429, 500}[from.byte() % 7];
+    received.headers.emplace_back("content-type", "application/json");
+    received.body = copy(from.rest());
     const std::string_view name = codec.provider_name();
-    const auto read = codec.decode(answer, {});
+    const auto read = codec.decode(received, {});
     if (!read) failure(name, read.error());
     else response(name, *read);
-    const auto models = codec.decode_ping(answer, {});
+    const auto models = codec.decode_ping(received, {});
     if (!models) return failure(name, models.error());
     for (const std::string& each : *models) text(name, each);
 }
@@ -349,7 +349,7 @@ void text_boundary_check::check_prompt(input& from) {
     text("fill", out);
 }
 
-void text_boundary_check::check_answer(input& from) {
+void text_boundary_check::check_content(input& from) {
     const bool cut = from.byte() % 2 == 1;
     const std::vector<char> bytes = from.rest();
     const std::string_view given = view(bytes);
@@ -409,7 +409,7 @@ std::string text_boundary_check::run(std::span<const std::uint8_t> given) {
     using check = text_boundary_check;
     constexpr std::array all{&check::check_helpers, &check::check_builtin,  &check::check_json,
                              &check::check_reader,  &check::check_response, &check::check_stream,
-                             &check::check_parsers, &check::check_prompt,   &check::check_answer,
+                             &check::check_parsers, &check::check_prompt,   &check::check_content,
                              &check::check_results};
     static_assert(all.size() == 10);
     problem_.clear();

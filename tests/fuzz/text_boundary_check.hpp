@@ -39,7 +39,7 @@ private:
     void check_stream(input& from);
     void check_parsers(input& from);
     void check_prompt(input& from);
-    void check_answer(input& from);
+    void check_content(input& from);
     void check_results(input& from);
 
     void text(std::string_view what, std::string_view bytes);

@@ -97,8 +97,8 @@ stream_events() { # port, in flight, streams
     rm -f "$scratch"/*.out
 }
 
-# Which parts to run: all, or some of: plain tls sse memory cancel answers
-parts=${HEDDLE_BENCH_PARTS:-plain tls sse memory cancel answers}
+# Which parts to run: all, or some of: plain tls sse memory cancel responses
+parts=${HEDDLE_BENCH_PARTS:-plain tls sse memory cancel responses}
 has() { case " $parts " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 
 if has plain; then
@@ -112,13 +112,13 @@ if has sse; then
 fi
 if has memory; then memory 18081 10000; fi
 if has cancel; then
-    echo "== cancelling map over 1,000 calls in flight (1 s answers), then 10,000"
+    echo "== cancelling map over 1,000 calls in flight (1 s responses), then 10,000"
     on_client_core "$build/bin/bench_workflow" http://127.0.0.1:18083 1000 1000 500
     on_client_core "$build/bin/bench_workflow" http://127.0.0.1:18083 10000 10000 900
     echo "== cancelling 10,000 bare calls, each with a source of its own below one"
     "$build/bin/bench_http_cancel" 10000 "$rounds"
 fi
-if has answers; then
-    echo "== reading one answer, without sockets"
-    on_client_core "$build/bin/bench_http_answers"
+if has responses; then
+    echo "== reading one response, without sockets"
+    on_client_core "$build/bin/bench_http_responses"
 fi

@@ -51,12 +51,12 @@ void measure_codec(service& one, int rounds) {
                 sink += one.codec->encode(request, providers::response_mode::whole)->body.size();
             }));
     }
-    ports::http_response answer;
-    answer.status = 200;
-    answer.headers = {{"content-type", "application/json"}};
-    answer.body = sample(one.folder, "ok.json");
+    ports::http_response response;
+    response.status = 200;
+    response.headers = {{"content-type", "application/json"}};
+    response.body = sample(one.folder, "ok.json");
     std::printf(" %9.0f", bench::best_nanoseconds(rounds, [&] {
-                    sink += one.codec->decode(answer, now)->text.size();
+                    sink += one.codec->decode(response, now)->text.size();
                 }));
     const std::string stream = sample(one.folder, one.stream);
     const double cost = bench::best_nanoseconds(rounds / 10, [&] {
@@ -77,29 +77,29 @@ private:
 /// Answers at once.
 class bench_http final : public ports::http_port {
 public:
-    explicit bench_http(ports::http_response answer) : answer_(std::move(answer)) {}
+    explicit bench_http(ports::http_response response) : response_(std::move(response)) {}
     result<std::shared_ptr<ports::http_origin>> origin(std::string_view) override {
         return std::shared_ptr<ports::http_origin>(std::make_shared<bench_origin>());
     }
     coro::task<result<ports::http_response>> exchange(ports::http_request request,
                                                       coro::call_context) override {
         sink += request.body.size();
-        co_return answer_;
+        co_return response_;
     }
     coro::task<result<ports::http_response>> stream(ports::http_request request,
                                                     ports::http_head_sink on_head,
                                                     ports::http_body_sink on_piece,
                                                     coro::call_context) override {
         sink += request.body.size();
-        if (auto begun = on_head(answer_); !begun) co_return std::move(begun).error();
-        if (auto taken = on_piece(answer_.body); !taken) co_return std::move(taken).error();
+        if (auto begun = on_head(response_); !begun) co_return std::move(begun).error();
+        if (auto taken = on_piece(response_.body); !taken) co_return std::move(taken).error();
         co_return ports::http_response{};
     }
     coro::task<void> close() override { co_return; }
     ports::http_counters counters() const noexcept override { return {}; }
 
 private:
-    ports::http_response answer_;
+    ports::http_response response_;
 };
 
 // All three stay until the loop has ended.
@@ -107,11 +107,11 @@ coro::task<void> call(ports::llm_port& port, const ports::chat_request& request,
                       bool streamed, coro::call_context context) {
     for (int i = 0; i < rounds; ++i) {
         if (streamed) {
-            result<ports::chat_response> answer = co_await port.stream(request, nullptr, context);
-            if (answer) sink += answer->text.size();
+            result<ports::chat_response> response = co_await port.stream(request, nullptr, context);
+            if (response) sink += response->text.size();
         } else {
-            result<ports::chat_response> answer = co_await port.complete(request, context);
-            if (answer) sink += answer->text.size();
+            result<ports::chat_response> response = co_await port.complete(request, context);
+            if (response) sink += response->text.size();
         }
     }
 }
@@ -119,11 +119,11 @@ coro::task<void> call(ports::llm_port& port, const ports::chat_request& request,
 void measure_provider(int rounds, bool streamed) {
     boost::asio::io_context io(1);
     coro::event_loop loop(io);
-    ports::http_response answer;
-    answer.status = 200;
-    answer.headers = {{"content-type", streamed ? "text/event-stream" : "application/json"}};
-    answer.body = sample("openai-chat", streamed ? "stream.sse" : "ok.json");
-    bench_http http(std::move(answer));
+    ports::http_response response;
+    response.status = 200;
+    response.headers = {{"content-type", streamed ? "text/event-stream" : "application/json"}};
+    response.body = sample("openai-chat", streamed ? "stream.sse" : "ok.json");
+    bench_http http(std::move(response));
     providers::openai::options options;
     options.api_key = secret("sk-bench");
     auto port = providers::make_openai_provider(http, std::move(options), null_log()).value();

@@ -54,14 +54,14 @@ ports::http_request make_request(const job& work, int number) {
     return request;
 }
 
-void count(job& work, const result<ports::http_response>& answer, bool whole) {
-    if (answer && answer->status == 200 && whole) {
+void count(job& work, const result<ports::http_response>& response, bool whole) {
+    if (response && response->status == 200 && whole) {
         ++work.ok;
         return;
     }
     ++work.failed;
     if (work.first_error.empty())
-        work.first_error = answer ? "unexpected response" : answer.error().message();
+        work.first_error = response ? "unexpected response" : response.error().message();
 }
 
 coro::task<result<void>> caller(job* work, coro::call_context context) {
@@ -73,13 +73,14 @@ coro::task<result<void>> caller(job* work, coro::call_context context) {
                 bytes += piece.size();
                 return {};
             };
-            auto answer =
+            auto response =
                 co_await work->client->stream(make_request(*work, number), {}, sink, context);
-            count(*work, answer, bytes > 1000);
+            count(*work, response, bytes > 1000);
         } else {
-            auto answer = co_await work->client->exchange(make_request(*work, number), context);
-            const bool whole = answer && answer->body.find("\"content\":\"") != std::string::npos;
-            count(*work, answer, whole);
+            auto response = co_await work->client->exchange(make_request(*work, number), context);
+            const bool whole =
+                response && response->body.find("\"content\":\"") != std::string::npos;
+            count(*work, response, whole);
         }
     }
     co_return result<void>();

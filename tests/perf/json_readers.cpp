@@ -169,15 +169,15 @@ std::string records(std::size_t bytes) {
 
 std::vector<sample> samples() {
     std::vector<sample> list;
-    std::string answer = R"({"summary":")";
+    std::string response = R"({"summary":")";
     for (int i = 0; i < 12; ++i)
-        answer += R"(The function \"parse\" copies its argument – see line 12.\nThen it waits. )";
-    answer += R"(","findings":[)";
+        response += R"(The function \"parse\" copies its argument – see line 12.\nThen it waits. )";
+    response += R"(","findings":[)";
     for (int i = 0; i < 8; ++i)
-        answer += std::string(i == 0 ? "" : ",") + R"({"file":"src/main.cpp","line":)" +
-                  std::to_string(100 + i) +
-                  R"(,"severity":"warning","confidence":0.85,"text":"The result is not used."})";
-    list.push_back({"answer of a model", answer + R"(],"verdict":"fail","score":3})"});
+        response += std::string(i == 0 ? "" : ",") + R"({"file":"src/main.cpp","line":)" +
+                    std::to_string(100 + i) +
+                    R"(,"severity":"warning","confidence":0.85,"text":"The result is not used."})";
+    list.push_back({"response of a model", response + R"(],"verdict":"fail","score":3})"});
     list.push_back({"records, 5 MB", records(5'000'000)});
     std::string deep = "[";
     for (int i = 0; i < 1000; ++i) {

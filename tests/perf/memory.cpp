@@ -96,10 +96,10 @@ struct bench {
             request.query = query;
             request.strategy = strategy;
             const auto began = clock::now();
-            const auto answer = co_await memory.relevant_files(std::move(request), context);
-            if (!answer) co_return answer.error();
+            const auto response = co_await memory.relevant_files(std::move(request), context);
+            if (!response) co_return response.error();
             took.push_back(milliseconds(clock::now() - began));
-            matches = answer->matches.size();
+            matches = response->matches.size();
         }
         std::sort(took.begin(), took.end());
         std::printf("  %-9s %-34s median %6.2f ms, worst of 51 %6.2f ms, %zu matches\n",

@@ -26,7 +26,7 @@ void measure(const char* what, int rounds, Work work) {
     std::printf("%-44s %9.0f ns\n", what, best);
 }
 
-constexpr std::string_view answer =
+constexpr std::string_view sample =
     R"({"id":"chatcmpl-M3SDaNMyeC1BS2UV","object":"chat.completion","created":1795239395,"model":"gpt-4.1-mini",)"
     R"("choices":[{"index":0,"message":{"role":"assistant","content":"{\"name\":\"Ada\",\"age\":36}","refusal":null},)"
     R"("logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":8,"total_tokens":20}})";
@@ -54,9 +54,9 @@ int main(int argc, char** argv) {
     ports::http_response response;
     response.status = 200;
     response.headers = {{"content-type", "application/json"}};
-    response.body = answer;
+    response.body = sample;
     const auto now = std::chrono::system_clock::now();
-    measure("decode, a typical answer", rounds,
+    measure("decode, a typical response", rounds,
             [&] { sink += openai::decode_response(reader, response, now)->text.size(); });
 
     std::string stream;

@@ -57,11 +57,11 @@ public:
         valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
         parser.populateSchema(valijson::adapters::BoostJsonAdapter(document_), schema_);
     }
-    [[nodiscard]] bool accepts(std::string_view answer,
+    [[nodiscard]] bool accepts(std::string_view response,
                                valijson::ValidationResults* results = nullptr) const {
         json::monotonic_resource memory;
         const json::value tree =
-            json::parse({answer.data(), answer.size()}, &memory, depth_of_ours());
+            json::parse({response.data(), response.size()}, &memory, depth_of_ours());
         valijson::Validator validator(valijson::Validator::kStrongTypes);
         return validator.validate(schema_, valijson::adapters::BoostJsonAdapter(tree), results);
     }
@@ -71,21 +71,21 @@ private:
     valijson::Schema schema_;
 };
 
-enum class verdict : int { valid, invalid, schema_refused, answer_refused, crash, endless };
+enum class verdict : int { valid, invalid, schema_refused, response_refused, crash, endless };
 
 const char* name_of(verdict what) {
     switch (what) {
     case verdict::valid: return "valid";
     case verdict::invalid: return "invalid";
     case verdict::schema_refused: return "schema refused";
-    case verdict::answer_refused: return "not checked";
+    case verdict::response_refused: return "not checked";
     case verdict::crash: return "CRASH";
     case verdict::endless: return "NO END";
     }
     return "";
 }
 
-verdict by_plain(std::string_view schema, std::string_view answer) {
+verdict by_plain(std::string_view schema, std::string_view response) {
     std::fflush(stdout);
     const pid_t child = ::fork();
     if (child == 0) {
@@ -100,9 +100,10 @@ verdict by_plain(std::string_view schema, std::string_view answer) {
             ::_exit(static_cast<int>(verdict::schema_refused));
         }
         try {
-            ::_exit(static_cast<int>(object->accepts(answer) ? verdict::valid : verdict::invalid));
+            ::_exit(
+                static_cast<int>(object->accepts(response) ? verdict::valid : verdict::invalid));
         } catch (const std::exception&) {
-            ::_exit(static_cast<int>(verdict::answer_refused));
+            ::_exit(static_cast<int>(verdict::response_refused));
         }
     }
     int status = 0;
@@ -111,15 +112,15 @@ verdict by_plain(std::string_view schema, std::string_view answer) {
     return WTERMSIG(status) == SIGXCPU ? verdict::endless : verdict::crash;
 }
 
-verdict by_us(lang::realm& harness, std::string_view schema, std::string_view answer) {
+verdict by_us(lang::realm& harness, std::string_view schema, std::string_view response) {
     const auto code = output_schema::compile(schema);
     if (!code) return verdict::schema_refused;
-    const auto content = lang::json_to_value(harness.memory(), answer);
-    if (!content) return verdict::answer_refused;
-    const auto wrong = code->check(*content, answer);
+    const auto content = lang::json_to_value(harness.memory(), response);
+    if (!content) return verdict::response_refused;
+    const auto wrong = code->check(*content, response);
     if (!wrong) return verdict::valid;
     const bool checked = wrong->message.find("does not match") != std::string::npos;
-    return checked ? verdict::invalid : verdict::answer_refused;
+    return checked ? verdict::invalid : verdict::response_refused;
 }
 
 template <class Work>
@@ -138,7 +139,7 @@ double best_time(Work work) {
 struct sample {
     const char* name;
     std::string schema;
-    std::string answer;
+    std::string response;
 };
 
 std::string repeated(std::size_t count, const std::string& element) {
@@ -188,8 +189,8 @@ std::vector<sample> samples() {
 void measure(lang::realm& harness, const sample& one) {
     const auto ours = output_schema::compile(one.schema);
     const plain_schema plain(one.schema);
-    const lang::value content = *lang::json_to_value(harness.memory(), one.answer);
-    if (!ours || ours->check(content, one.answer) || !plain.accepts(one.answer)) {
+    const lang::value content = *lang::json_to_value(harness.memory(), one.response);
+    if (!ours || ours->check(content, one.response) || !plain.accepts(one.response)) {
         std::printf("%-28s is not accepted\n", one.name);
         return;
     }
@@ -197,11 +198,11 @@ void measure(lang::realm& harness, const sample& one) {
         best_time([&] { sink += output_schema::compile(one.schema)->accepts_all(); });
     const double plain_time = best_time([&] { sink += plain_schema(one.schema).accepts("1"); });
     const double our_check =
-        best_time([&] { sink += ours->check(content, one.answer).has_value() ? 0 : 1; });
-    const double plain_check = best_time([&] { sink += plain.accepts(one.answer); });
+        best_time([&] { sink += ours->check(content, one.response).has_value() ? 0 : 1; });
+    const double plain_check = best_time([&] { sink += plain.accepts(one.response); });
     const double parsing = best_time([&] {
         json::monotonic_resource memory;
-        sink += json::parse(one.answer, &memory, depth_of_ours()).is_structured();
+        sink += json::parse(one.response, &memory, depth_of_ours()).is_structured();
     });
     std::printf("%-28s %9.1f %9.1f %11.1f %11.1f %11.1f\n", one.name, our_schema, plain_time,
                 our_check, plain_check, parsing);
@@ -210,7 +211,7 @@ void measure(lang::realm& harness, const sample& one) {
 struct trial {
     const char* name;
     std::string schema;
-    std::string answer;
+    std::string response;
     verdict expected; ///< by the draft
 };
 
@@ -285,8 +286,8 @@ std::vector<trial> trials() {
 void compare(lang::realm& harness) {
     std::printf("\n%-30s %-16s %-16s %-16s\n", "", "by the draft", "ours", "valijson alone");
     for (const trial& each : trials()) {
-        const verdict ours = by_us(harness, each.schema, each.answer);
-        const verdict plain = by_plain(each.schema, each.answer);
+        const verdict ours = by_us(harness, each.schema, each.response);
+        const verdict plain = by_plain(each.schema, each.response);
         std::printf("%-30s %-16s %-16s %-16s%s\n", each.name, name_of(each.expected), name_of(ours),
                     name_of(plain), plain == each.expected && ours == each.expected ? "" : "  *");
     }
@@ -309,11 +310,11 @@ void run_suite(lang::realm& harness, const fs::path& folder) {
         for (const json::value& group : groups.as_array()) {
             const std::string schema = json::serialize(group.at("schema"));
             for (const json::value& test : group.at("tests").as_array()) {
-                const std::string answer = json::serialize(test.at("data"));
+                const std::string response = json::serialize(test.at("data"));
                 const verdict wanted =
                     test.at("valid").as_bool() ? verdict::valid : verdict::invalid;
-                const verdict ours = by_us(harness, schema, answer);
-                const verdict plain = by_plain(schema, answer);
+                const verdict ours = by_us(harness, schema, response);
+                const verdict plain = by_plain(schema, response);
                 ++cases;
                 ours_right += ours == wanted;
                 ours_refused += ours == verdict::schema_refused;

@@ -50,7 +50,7 @@ public:
         const auto span = verdict.admitted ? case_.latency : case_.refusal_latency;
         result<void> waited = co_await coro::sleep_until(context, loop_.now() + span);
         if (!waited) co_return std::move(waited).error();
-        co_return case_answer(case_, std::move(verdict));
+        co_return case_response(case_, std::move(verdict));
     }
     coro::task<result<ports::http_response>> stream(ports::http_request, ports::http_head_sink,
                                                     ports::http_body_sink,
@@ -71,7 +71,7 @@ private:
 
 } // namespace
 
-ports::http_response case_answer(const limit_case& of, quota_verdict verdict) {
+ports::http_response case_response(const limit_case& of, quota_verdict verdict) {
     ports::http_response response;
     response.status = verdict.admitted ? 200 : 429;
     response.headers = std::move(verdict.headers);
@@ -132,24 +132,24 @@ coro::task<void> case_load::work(coro::deadline until) {
     request.messages.push_back({ports::chat_role::user, "well?", {}, {}, {}});
     while (next_ < case_.calls) {
         ++next_;
-        result<ports::chat_response> answer =
+        result<ports::chat_response> response =
             co_await provider_.complete(request, {&loop_, nullptr, until});
-        last_answer_ = loop_.now();
-        if (answer) continue;
+        last_response_ = loop_.now();
+        if (response) continue;
         ++failed_;
-        failure_ = answer.error().message();
+        failure_ = response.error().message();
     }
     --running_;
 }
 
-limit_case_figures read_figures(const limit_case& of, const limit_case_log& log, double last_answer,
-                                std::size_t failed) {
+limit_case_figures read_figures(const limit_case& of, const limit_case_log& log,
+                                double last_response, std::size_t failed) {
     limit_case_figures figures;
     figures.failed = failed;
     figures.sent = log.arrivals.size();
     if (log.arrivals.empty()) return figures;
     const double first = log.arrivals.front().at;
-    figures.seconds = last_answer - first;
+    figures.seconds = last_response - first;
     // The first burst lasts until something gets through again after the first 429.
     double burst_ends = std::numeric_limits<double>::infinity();
     double before = first;
@@ -211,7 +211,7 @@ limit_case_figures simulate_case(const limit_case& of, std::uint64_t seed, limit
     load.start();
     loop.run();
     limit_case_figures figures =
-        read_figures(of, http.log, seconds(load.last_answer() - began), load.failed());
+        read_figures(of, http.log, seconds(load.last_response() - began), load.failed());
     const auto counters = gate->counters();
     if (!counters.empty()) figures.learned = counters[0].second.learned_per_second.value_or(0);
     if (keep) *keep = std::move(http.log);
@@ -288,7 +288,7 @@ std::vector<limit_case> limit_cases() {
         add("Retry-After, 50/s" + after, 50, 50, none, in_seconds, 2'000, 1'000).refusal_latency =
             milliseconds(late);
     }
-    // No limit at all, and answers that take long: the window has to open without them.
+    // No limit at all, and responses that take long: the window has to open without them.
     add("no limit, 20 s, C=1000", 1e6, 1'000'000, none, no_advice, 2'000, 1'000).latency =
         milliseconds(20'000);
     far(add("no limit, 20 s, far, C=1000", 1e6, 1'000'000, none, no_advice, 2'000, 1'000)).latency =

@@ -61,7 +61,7 @@ struct limit_case_figures {
     std::size_t limited_late = 0; ///< of these after the first burst, and its echo
     std::size_t late_allowed = 0; ///< of these
     double ideal_required = 0.8;  ///< of_ideal()
-    double seconds = 0;           ///< from the first request to the last answer
+    double seconds = 0;           ///< from the first request to the last response
     double least = 0;             ///< the quota allows no less
     double silence = 0;           ///< the longest time without a request, seconds
     double silence_explained = 0; ///< what the quota explains of that
@@ -76,7 +76,7 @@ struct limit_case_figures {
 };
 
 [[nodiscard]] limit_case_figures read_figures(const limit_case& of, const limit_case_log& log,
-                                              double last_answer, std::size_t failed);
+                                              double last_response, std::size_t failed);
 
 /// A provider that speaks the format of the case over `http` to `base_url`, behind `gate`.
 [[nodiscard]] std::unique_ptr<ports::llm_port> make_case_provider(
@@ -92,7 +92,7 @@ public:
     /// `until`: when calls fail, for rows that do not end by themselves.
     void start(coro::deadline until = {});
     [[nodiscard]] bool done() const noexcept { return running_ == 0; }
-    [[nodiscard]] coro::clock::time_point last_answer() const noexcept { return last_answer_; }
+    [[nodiscard]] coro::clock::time_point last_response() const noexcept { return last_response_; }
     [[nodiscard]] std::size_t failed() const noexcept { return failed_; }
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
@@ -106,11 +106,11 @@ private:
     std::size_t running_ = 0;
     std::size_t failed_ = 0;
     std::string failure_;
-    coro::clock::time_point last_answer_{};
+    coro::clock::time_point last_response_{};
 };
 
-/// The answer of the service, for the format of the case.
-[[nodiscard]] ports::http_response case_answer(const limit_case& of, quota_verdict verdict);
+/// The response of the service, for the format of the case.
+[[nodiscard]] ports::http_response case_response(const limit_case& of, quota_verdict verdict);
 
 [[nodiscard]] limit_case_figures simulate_case(const limit_case& of, std::uint64_t seed,
                                                limit_case_log* keep = nullptr);

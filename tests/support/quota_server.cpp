@@ -31,12 +31,12 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using steady = std::chrono::steady_clock;
 
-std::string on_wire(const ports::http_response& answer) {
+std::string on_wire(const ports::http_response& response) {
     std::string text =
-        answer.status == 200 ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 429 Too Many Requests\r\n";
-    for (const auto& [name, value] : answer.headers) text += name + ": " + value + "\r\n";
-    return text + "content-length: " + std::to_string(answer.body.size()) + "\r\n\r\n" +
-           answer.body;
+        response.status == 200 ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 429 Too Many Requests\r\n";
+    for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
+    return text + "content-length: " + std::to_string(response.body.size()) + "\r\n\r\n" +
+           response.body;
 }
 
 /// How much the body of a request has; the head is in lower case where it matters.
@@ -105,13 +105,13 @@ private:
     void reply() {
         quota_verdict verdict = in_->arrive();
         timer_.expires_after(verdict.admitted ? in_->of.latency : in_->of.refusal_latency);
-        answer_ = on_wire(case_answer(in_->of, std::move(verdict)));
+        response_ = on_wire(case_response(in_->of, std::move(verdict)));
         timer_.async_wait([self = shared_from_this()](boost::system::error_code ec) {
             if (!ec) self->write();
         });
     }
     void write() {
-        asio::async_write(socket_, asio::buffer(answer_),
+        asio::async_write(socket_, asio::buffer(response_),
                           [self = shared_from_this()](boost::system::error_code ec, std::size_t) {
                               if (!ec) self->read_request();
                           });
@@ -121,7 +121,7 @@ private:
     asio::steady_timer timer_;
     std::shared_ptr<service> in_;
     std::string unread_;
-    std::string answer_;
+    std::string response_;
 };
 
 void accept_next(const std::shared_ptr<service>& in) {
@@ -217,7 +217,7 @@ std::vector<limit_case_figures> run_cases_over_sockets(const std::vector<limit_c
     std::vector<limit_case_figures> figuress;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const socket_run& run = *runs[i];
-        const auto took = std::chrono::duration<double>(run.load.last_answer() - run.began);
+        const auto took = std::chrono::duration<double>(run.load.last_response() - run.began);
         figuress.push_back(
             read_figures(cases[i], servers.log_of(run.url), took.count(), run.load.failed()));
     }

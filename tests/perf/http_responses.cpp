@@ -1,5 +1,5 @@
-// What reading one answer costs, without sockets: plain, and compressed.
-//   bench_http_answers [ROUNDS]
+// What reading one response costs, without sockets: plain, and compressed.
+//   bench_http_responses [ROUNDS]
 #include "packed_bytes.hpp"
 
 #include <heddle/http/response_parser.hpp>
@@ -13,7 +13,7 @@ using namespace heddle;
 
 namespace {
 
-std::string answer(const std::string& body, const std::string& more) {
+std::string ok_response(const std::string& body, const std::string& more) {
     return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + more +
            "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
@@ -53,11 +53,11 @@ int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 20'000;
     for (const int sentences : {2, 200}) {
         const std::string body = chat_body(sentences);
-        measure("plain", answer(body, ""), rounds);
-        measure(
-            "gzip",
-            answer(loopback::packed(body, loopback::gzip_frame, 6), "Content-Encoding: gzip\r\n"),
-            rounds);
+        measure("plain", ok_response(body, ""), rounds);
+        measure("gzip",
+                ok_response(loopback::packed(body, loopback::gzip_frame, 6),
+                            "Content-Encoding: gzip\r\n"),
+                rounds);
     }
     return 0;
 }
