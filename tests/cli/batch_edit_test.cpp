@@ -137,7 +137,10 @@ TEST_F(edited_batches, run_again_within_a_bound_that_is_used_up) {
         const auto again = within("18");
         EXPECT_EQ(again.code, 4) << again.err;
         const auto counts = boost::json::parse(again.out).as_object();
-        EXPECT_EQ(counts.at("rows").at("done").as_int64(), 5) << again.out;
+        // In order, the row behind it could not be written: it is done if it had begun before.
+        const std::int64_t done = counts.at("rows").at("done").as_int64();
+        EXPECT_LE(done, 5) << again.out;
+        EXPECT_GE(done, own == "ordered" ? 4 : 5) << again.out;
         EXPECT_EQ(counts.at("spent").at("requests").as_int64(), 18);
         EXPECT_EQ(requests() - before, 18U);
         EXPECT_EQ(within("21").code, 0); // a row is reckoned with the mean of three
