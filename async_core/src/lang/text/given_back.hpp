@@ -7,10 +7,10 @@
 
 namespace heddle::lang {
 
-/// Gives the pages of a block that is about to be freed back to the system. Its content is lost.
+/// Returns the pages of a block that is about to be freed to the system. Its content is lost.
 void discard_pages(void* block, std::size_t bytes) noexcept;
 
-/// Gives the pages of a block that is about to be freed back to the system, in portions of work.
+/// Returns the pages of a block that is about to be freed to the system, in portions of work.
 /// To free 100 MB at once takes 10 ms on some machines. The content is lost; the block itself is
 /// still to be freed. Small blocks are left as they are. Where the computation was stopped, the
 /// rest goes when the block is freed.
