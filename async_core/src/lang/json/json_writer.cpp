@@ -54,7 +54,7 @@ private:
 
 bool json_writing::write_string(std::string_view text) {
     constexpr std::size_t piece = 16 * 1024;
-    constexpr std::size_t work_to_escape = 6; // as often as to copy it
+    constexpr std::size_t work_to_escape = 3; // as often as to copy it
     if (text.size() <= piece) {
         append_json_string(text_.tail(), text);
         return true;

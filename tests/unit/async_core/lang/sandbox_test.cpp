@@ -152,7 +152,7 @@ TEST(sandbox, counts_the_checks_of_settings) {
         harness.shown(stop_at(70'000)).substr(0, 87),
         "TypeError: with: stop must be at most 64 KiB as JSON, and at most 32 levels deep, not \"");
     const std::string many = "(loop 100 " + stop_at(60'000) + ")";
-    EXPECT_EQ(harness.shown("(sandbox ((steps 100000)) " + many + " 2)"), "2");
+    EXPECT_EQ(harness.shown("(sandbox ((steps 400000)) " + many + " 2)"), "2");
     EXPECT_EQ(harness.shown("(sandbox ((steps 10000)) " + many + " 2)"),
               "LimitError: the sandbox allows 10000 steps, and they are used up");
 }
