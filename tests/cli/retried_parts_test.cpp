@@ -2,6 +2,7 @@
 #include "batch_fixture.hpp"
 #include "model_thread.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -185,12 +186,17 @@ class late_parts : public retried_parts {
 protected:
     /// As retried(), with the tasks above.
     std::uint64_t retried_in_time(const std::string& main, const std::string& value) {
+        return retried_with(main, {rules_with_delay(20'000), rules_with_delay(0)}, value);
+    }
+    /// The rules before and after.
+    std::uint64_t retried_with(const std::string& main, const std::array<std::string, 2>& rules,
+                               const std::string& value) {
         scratch.file("m.heddle", late_tasks + main);
-        std::optional<model_thread> model(std::in_place, rules_with_delay(20'000));
+        std::optional<model_thread> model(std::in_place, rules[0]);
         const std::uint16_t port = model->port();
         EXPECT_EQ(run(*model, false).code, 1);
         model.reset();
-        model.emplace(rules_with_delay(0), "", port);
+        model.emplace(rules[1], "", port);
         const child_result ended = run(*model, true);
         EXPECT_EQ(ended.out, value + "\n") << ended.err;
         EXPECT_EQ(run_heddle({"runs", "replay", path("kept")}).code, 0);
@@ -256,6 +262,51 @@ TEST_F(late_parts, of_a_time_that_became_another_error_begin_again) {
           (try (timeout 0.6 (await u)) (catch (x) (error "too late"))))))",
                               "used"),
               2U);
+}
+
+TEST_F(late_parts, of_a_hedge_whose_time_became_another_error_begin_again) {
+    EXPECT_EQ(retried_in_time(R"(
+        (define (main)
+          (try (timeout 0.6 (hedge 5 (content (t "m")))) (catch (x) (error "too late")))))",
+                              "used"),
+              2U);
+}
+
+// What was cancelled beside it had ended last, and the response was kept for ever.
+TEST_F(late_parts, are_asked_again_whose_response_the_program_refused) {
+    const auto rules = [](const std::string& text) {
+        return R"json({"rules": [{"match": "^quick", "text": ")json" + text +
+               R"json("}, {"match": "^slow", "text": "2", "delay_ms": )json" +
+               (text == "bad" ? "20000" : "0") + "}]}";
+    };
+    EXPECT_EQ(retried_with(R"(
+        (define (main) (parallel (content (s "m"))
+          (let ((v (content (a "1")))) (if (equal? v "bad") (error "bad answer") v)))))",
+                           {rules("bad"), rules("good")}, "(\"2\" \"good\")"),
+              2U);
+}
+
+// Each retry started over, with what had run before the form.
+TEST_F(late_parts, do_not_repeat_programs_while_the_server_is_slow) {
+    scratch.file("m.heddle", late_tasks + std::string(R"(
+        (define (main)
+          (system:run_script (command "echo ran >> runs.txt"))
+          (let ((u (spawn (content (s "m")))))
+            (try (timeout 0.3 (await u)) (catch (x) (error "too late"))))))"));
+    model_thread model(rules_with_delay(20'000));
+    EXPECT_EQ(run(model, false).code, 1);
+    for (int again = 0; again < 3; ++again) EXPECT_EQ(run(model, true).code, 1);
+    EXPECT_EQ(scratch.text_of("runs.txt"), "ran\n");
+}
+
+// The time of what the row computed before counted as that of the form.
+TEST_F(late_parts, compute_before_the_time_of_a_form_begins) {
+    EXPECT_EQ(retried_in_time(R"(
+        (define (main)
+          (let loop ((i 0)) (if (< i 40000000) (loop (+ i 1)) i))
+          (timeout 0.6 (content (s "m")))))",
+                              "late"),
+              1U);
 }
 
 } // namespace

@@ -46,10 +46,10 @@ void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
         beyond_since_.reset();
         if (!time_stands_still()) begin_clock();
     }
-    if (is_recorded || !bounded) return;
+    if (is_recorded || !(bounded || computes)) return;
     if (!time_stands_still()) {
         if (real_clock() - clock_ >= (replay_ ? max_lag_of_replay : max_lag)) advance_clock();
-    } else if (computes) {
+    } else if (bounded && computes) {
         // It has not computed that long before: a kill, or the end of its step, came first. In
         // journals of earlier versions only what took longer than the lag is recorded.
         if (!beyond_since_) beyond_since_ = loop_.now();

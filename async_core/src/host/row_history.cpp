@@ -1,6 +1,7 @@
 #include <heddle/host/row_history.hpp>
 
 #include "begun_functions.hpp"
+#include "function_cuts.hpp"
 #include "open_requests.hpp"
 #include "record_kinds.hpp"
 
@@ -60,9 +61,16 @@ private:
     [[nodiscard]] bool has_paid_request(const digest128& path) const;
     [[nodiscard]] bool is_stopped_again(const step_record& failed);
     void forget_open_failures();
+    /// Of which steps the results of tools are kept that are not replayed, besides their responses.
+    enum class kept_tools : std::uint8_t { of_repeated, all };
     /// `steps`: where they ended, ascending. `from`: what came after that is not replayed in any
     /// case.
-    void repeat(const std::vector<std::size_t>& steps, std::size_t from = SIZE_MAX);
+    void repeat(const std::vector<std::size_t>& steps, std::size_t from = SIZE_MAX,
+                kept_tools tools = kept_tools::of_repeated);
+    [[nodiscard]] bool is_end_of_time(std::size_t i) const;
+    [[nodiscard]] std::optional<std::size_t> last_end_of_time() const;
+    [[nodiscard]] std::size_t first_end_of_time(std::size_t of) const;
+    [[nodiscard]] bool has_other_effects() const;
     [[nodiscard]] bool was_cancelled(const step_record& ended) const;
     [[nodiscard]] std::size_t beginning_of(const digest128& step) const;
     [[nodiscard]] bool is_used(std::size_t failure, const begun_functions& functions) const;
@@ -84,8 +92,10 @@ private:
     std::set<digest128> under_way_; ///< steps whose request was lost, and that have not ended since
     std::size_t replayed_ = 0;      ///< records before the first step that is repeated
     std::optional<stop> stopped_;   ///< the last one
-    std::optional<std::string> refused_; ///< with which error the program itself ended the last one
-    bool has_new_response_ = false;      ///< since the last attempt
+    /// With which error the program itself, or the time of a form, ended the last one.
+    std::optional<std::string> refused_;
+    bool has_new_response_ = false; ///< since the last attempt
+    bool looks_before_ = false; ///< the last one ended by a time; what failed before is repeated
     std::map<digest128, std::size_t> begun_; ///< steps since then, and the records before them
     /// Of a part of a step, zero: of the step itself: the records before its last request.
     std::map<std::pair<digest128, digest128>, std::size_t> sent_;
@@ -141,10 +151,16 @@ void replayed_records::end_attempt(const step_record& failed) {
     const auto ends_alike = [&](const step_end& each) {
         return each.failure && *each.failure == failed.body;
     };
+    const bool again = !has_new_response && refused == failed.body;
+    const std::vector<std::size_t> all_failed = failures_from(steps.begin());
     if (failed.name == ended_by_time) {
+        // If that comes to the same end, what failed before the form may be the reason.
+        refused_ = failed.body;
+        looks_before_ = again && !looks_before_ && !all_failed.empty();
+        if (looks_before_) return repeat(all_failed);
         const auto after = [&failed](const step_record& each) { return each.at > failed.at; };
         const auto from = std::find_if(all_.begin(), all_.end(), after);
-        return repeat({}, static_cast<std::size_t>(from - all_.begin()));
+        return repeat({}, static_cast<std::size_t>(from - all_.begin()), kept_tools::all);
     }
     const auto last_failed = std::find_if(steps.rbegin(), steps.rend(), ends_alike);
     if (last_failed != steps.rend()) {
@@ -160,21 +176,64 @@ void replayed_records::end_attempt(const step_record& failed) {
         return repeat(failures_from(first));
     }
     if (failed.name == ended_by_a_limit && !is_stopped_again(failed)) return;
-    const std::vector<std::size_t> all_failed = failures_from(steps.begin());
-    if (!all_failed.empty()) return repeat(all_failed);
-    // If it ends so again and no response was new, that follows from something else that is
-    // replayed, such as the end of a time that the program has taken for an error of its own.
     refused_ = failed.body;
-    if (!has_new_response && refused == failed.body) return start_over();
+    const bool only_by_time =
+        std::all_of(all_failed.begin(), all_failed.end(),
+                    [this](std::size_t each) { return all_[each].body == cut_by_deadline; });
+    if (!all_failed.empty() && !(only_by_time && again)) return repeat(all_failed);
     // The program itself has refused what it got, or a limit around it has ended the attempt.
-    const auto paid = std::find_if(steps.rbegin(), steps.rend(), [&](const step_end& each) {
-        return all_[each.at].spent.requests != 0 || all_[each.at].body.empty() ||
-               has_paid_request(all_[each.at].path);
+    std::optional<std::size_t> paid;      // where the last step ended that was paid for
+    std::optional<std::size_t> cancelled; // the same, of one that was cancelled
+    for (const step_end& each : steps) {
+        const step_record& end = all_[each.at];
+        const bool is_paid =
+            end.spent.requests != 0 || end.body.empty() || has_paid_request(end.path);
+        if (is_paid && end.body != cut_by_deadline)
+            (was_cancelled(end) ? cancelled : paid) = each.at;
+    }
+    // A time ended after that, and the program has made another error of it.
+    if (last_end_of_time() > paid) {
+        if (again && !has_other_effects()) return start_over();
+        // What has cancelled the step is not to cancel it again.
+        if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
+        if (!all_failed.empty()) return repeat(all_failed);
+    }
+    if (paid) return repeat({*paid});
+    if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
+    start_over();
+}
+
+/// A time has ended a wait, a function or a step.
+bool replayed_records::is_end_of_time(std::size_t i) const {
+    const step_record& each = all_[i];
+    const bool is_of_wait = each.kind == step_kind::cut && each.content.is_zero();
+    const bool is_of_step = ends_a_step(each) && each.body == cut_by_deadline;
+    return is_of_wait || is_of_step || function_cuts::is_end_of_time(each);
+}
+
+/// The last such record. Nothing: there is none.
+std::optional<std::size_t> replayed_records::last_end_of_time() const {
+    for (std::size_t i = all_.size(); i-- != 0;) {
+        if (is_end_of_time(i)) return i;
+    }
+    return std::nullopt;
+}
+
+/// The first record of the same end, which several branches have met.
+std::size_t replayed_records::first_end_of_time(std::size_t of) const {
+    constexpr double apart = 0.05; // seconds, at most: each notes when it came
+    std::size_t first = of;
+    for (std::size_t i = of; i-- != 0 && all_[i].at >= all_[of].at - apart;) {
+        if (is_end_of_time(i)) first = i;
+    }
+    return first;
+}
+
+/// Something else than a task or a wait has ended, which would be performed again.
+bool replayed_records::has_other_effects() const {
+    return std::any_of(all_.begin(), all_.end(), [](const step_record& each) {
+        return ends_a_step(each) && !each.name.starts_with("task ") && each.name != "sleep";
     });
-    if (paid == steps.rend()) return start_over();
-    // What has cancelled it is not to cancel it again.
-    const step_record& last = all_[paid->at];
-    repeat({paid->at}, was_cancelled(last) ? beginning_of(last.path) : SIZE_MAX);
 }
 
 /// The attempt has ended where the one before had ended, by the same limit. Then it is no limit of
@@ -259,7 +318,8 @@ bool replayed_records::was_cancelled(const step_record& ended) const {
     return lang::is_encoded_error(ended.body) && !failure_of_(ended);
 }
 
-void replayed_records::repeat(const std::vector<std::size_t>& steps, std::size_t from) {
+void replayed_records::repeat(const std::vector<std::size_t>& steps, std::size_t from,
+                              kept_tools tools) {
     std::size_t cut = steps.empty() ? from : std::min(from, steps.front());
     std::set<digest128> sent_anew; // whose responses are what failed
     const begun_functions functions(all_);
@@ -284,8 +344,9 @@ void replayed_records::repeat(const std::vector<std::size_t>& steps, std::size_t
         const bool was_lacking = lacking_.erase(path) != 0;
         const bool lacks = was_lacking || refused.count(path) != 0 ||
                            refused_last.count(path) != 0 || was_cancelled(all_[each]);
+        // The records of that end are of several branches: none of them is replayed.
         if (all_[each].body == cut_by_deadline)
-            cut = std::min(cut, functions.cut_before(each).value_or(cut));
+            cut = std::min({cut, beginning_of(path), first_end_of_time(each)});
         if (lacks) continue;
         // A step that failed in a function that ran inside has failed it, and not its own
         // responses.
@@ -334,7 +395,10 @@ void replayed_records::repeat(const std::vector<std::size_t>& steps, std::size_t
         }
         if (anew.count(i) != 0 || (is_failure(each) && sent_anew.count(each.path) != 0)) continue;
         if (is_answer && dropped.count(each.path) != 0) each.is_counted = true;
-        if (i >= cut && !is_answer && !ports::is_of_earlier_program(each.kind)) continue;
+        const bool is_result = each.kind == step_kind::tool && !each.name.starts_with(context_of);
+        const bool is_continued = tools == kept_tools::all || repeated.count(each.path) != 0;
+        const bool is_used = is_answer || (is_result && is_continued);
+        if (i >= cut && !is_used && !ports::is_of_earlier_program(each.kind)) continue;
         each.at = std::min(each.at, clock);
         each.takes_no_turn = each.takes_no_turn || i >= cut;
         kept.push_back(std::move(each));
