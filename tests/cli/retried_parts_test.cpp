@@ -309,5 +309,34 @@ TEST_F(late_parts, compute_before_the_time_of_a_form_begins) {
               1U);
 }
 
+// The response was there in time, and took effect when the other branch had computed.
+TEST_F(late_parts, are_in_time_beside_a_branch_that_computes) {
+    scratch.file("m.heddle", late_tasks + std::string(R"(
+        (define (main) (first (parallel
+          (timeout 0.6 (content (s "m")))
+          (let loop ((i 0)) (if (< i 40000000) (loop (+ i 1)) i))))))"));
+    model_thread model(rules_with_delay(100));
+    const child_result ended = run(model, false);
+    EXPECT_EQ(ended.out, "late\n") << ended.err;
+}
+
+// Each retry started over, with the program that a model had called.
+TEST_F(late_parts, do_not_repeat_programs_that_a_model_called) {
+    scratch.file("m.heddle", late_tasks + std::string(R"(
+        (defatom r (params x) (instructions "script {{x}}") (tools (system:run_script)))
+        (define (main)
+          (content (r "m"))
+          (let ((u (spawn (content (s "m")))))
+            (try (timeout 0.3 (await u)) (catch (x) (error "too late"))))))"));
+    model_thread model(R"json({"rules": [
+        {"match": {"user": "^script", "tool": "^$"}, "tool_calls": [
+            {"name": "system_run_script", "arguments": {"command": "echo ran >> runs.txt"}}]},
+        {"match": {"user": "^script"}, "text": "done"},
+        {"match": "^slow", "text": "late", "delay_ms": 20000}]})json");
+    EXPECT_EQ(run(model, false).code, 1);
+    for (int again = 0; again < 3; ++again) EXPECT_EQ(run(model, true).code, 1);
+    EXPECT_EQ(scratch.text_of("runs.txt"), "ran\n");
+}
+
 } // namespace
 } // namespace heddle::cli_test

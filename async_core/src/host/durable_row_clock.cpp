@@ -46,7 +46,9 @@ void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
         beyond_since_.reset();
         if (!time_stands_still()) begin_clock();
     }
-    if (is_recorded || !(bounded || computes)) return;
+    // Where others may wait for what has arrived, the time that is computed meanwhile is not theirs.
+    const bool is_alone = computes && running_ == 1 && waits_ == 0 && steps_.empty();
+    if (is_recorded || !(bounded || is_alone)) return;
     if (!time_stands_still()) {
         if (real_clock() - clock_ >= (replay_ ? max_lag_of_replay : max_lag)) advance_clock();
     } else if (bounded && computes) {

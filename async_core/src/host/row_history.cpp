@@ -15,6 +15,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace heddle::host {
@@ -70,7 +71,7 @@ private:
     [[nodiscard]] bool is_end_of_time(std::size_t i) const;
     [[nodiscard]] std::optional<std::size_t> last_end_of_time() const;
     [[nodiscard]] std::size_t first_end_of_time(std::size_t of) const;
-    [[nodiscard]] bool has_other_effects() const;
+    [[nodiscard]] bool has_acted(std::size_t from, std::size_t until) const;
     [[nodiscard]] bool was_cancelled(const step_record& ended) const;
     [[nodiscard]] std::size_t beginning_of(const digest128& step) const;
     [[nodiscard]] bool is_used(std::size_t failure, const begun_functions& functions) const;
@@ -154,13 +155,16 @@ void replayed_records::end_attempt(const step_record& failed) {
     const bool again = !has_new_response && refused == failed.body;
     const std::vector<std::size_t> all_failed = failures_from(steps.begin());
     if (failed.name == ended_by_time) {
-        // If that comes to the same end, what failed before the form may be the reason.
         refused_ = failed.body;
-        looks_before_ = again && !looks_before_ && !all_failed.empty();
-        if (looks_before_) return repeat(all_failed);
         const auto after = [&failed](const step_record& each) { return each.at > failed.at; };
-        const auto from = std::find_if(all_.begin(), all_.end(), after);
-        return repeat({}, static_cast<std::size_t>(from - all_.begin()), kept_tools::all);
+        const auto first = std::find_if(all_.begin(), all_.end(), after);
+        const auto from = static_cast<std::size_t>(first - all_.begin());
+        // If that comes to the same end, what failed before the form may be the reason.
+        const bool has_failed = !all_failed.empty() && all_failed.front() < from &&
+                                !has_acted(all_failed.front(), from);
+        looks_before_ = again && !looks_before_ && has_failed;
+        if (looks_before_) return repeat(all_failed);
+        return repeat({}, from, kept_tools::all);
     }
     const auto last_failed = std::find_if(steps.rbegin(), steps.rend(), ends_alike);
     if (last_failed != steps.rend()) {
@@ -193,10 +197,11 @@ void replayed_records::end_attempt(const step_record& failed) {
     }
     // A time ended after that, and the program has made another error of it.
     if (last_end_of_time() > paid) {
-        if (again && !has_other_effects()) return start_over();
+        if (again && !has_acted(0, all_.size())) return start_over();
         // What has cancelled the step is not to cancel it again.
         if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
         if (!all_failed.empty()) return repeat(all_failed);
+        return repeat({}, first_end_of_time(*last_end_of_time()));
     }
     if (paid) return repeat({*paid});
     if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
@@ -223,17 +228,29 @@ std::optional<std::size_t> replayed_records::last_end_of_time() const {
 std::size_t replayed_records::first_end_of_time(std::size_t of) const {
     constexpr double apart = 0.05; // seconds, at most: each notes when it came
     std::size_t first = of;
-    for (std::size_t i = of; i-- != 0 && all_[i].at >= all_[of].at - apart;) {
+    for (std::size_t i = of; i-- != 0;) {
+        if (all_[i].kind == step_kind::clock) continue; // of an earlier time than its place
+        if (all_[i].at < all_[of].at - apart) break;
         if (is_end_of_time(i)) first = i;
     }
     return first;
 }
 
-/// Something else than a task or a wait has ended, which would be performed again.
-bool replayed_records::has_other_effects() const {
-    return std::any_of(all_.begin(), all_.end(), [](const step_record& each) {
-        return ends_a_step(each) && !each.name.starts_with("task ") && each.name != "sleep";
-    });
+/// Between the two records something has ended that acts, such as a program that was run, and would
+/// act again.
+bool replayed_records::has_acted(std::size_t from, std::size_t until) const {
+    const auto acts = [](const step_record& each) {
+        if (each.kind == step_kind::tool) return !each.name.starts_with(context_of);
+        if (!ends_a_step(each) || each.name.starts_with("task ")) return false;
+        static constexpr std::array<std::string_view, 11> harmless{
+            "sleep",       "now",       "random",       "uuid",           "%jitter", "print",
+            "log-message", "read-file", "file-exists?", "list-directory", "getenv"};
+        return std::find(harmless.begin(), harmless.end(), std::string_view(each.name)) ==
+               harmless.end();
+    };
+    until = std::min(until, all_.size());
+    return from < until && std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(from),
+                                       all_.begin() + static_cast<std::ptrdiff_t>(until), acts);
 }
 
 /// The attempt has ended where the one before had ended, by the same limit. Then it is no limit of
@@ -345,8 +362,11 @@ void replayed_records::repeat(const std::vector<std::size_t>& steps, std::size_t
         const bool lacks = was_lacking || refused.count(path) != 0 ||
                            refused_last.count(path) != 0 || was_cancelled(all_[each]);
         // The records of that end are of several branches: none of them is replayed.
-        if (all_[each].body == cut_by_deadline)
-            cut = std::min({cut, beginning_of(path), first_end_of_time(each)});
+        if (all_[each].body == cut_by_deadline) {
+            const std::size_t beginning = beginning_of(path);
+            cut = std::min(cut, first_end_of_time(each));
+            if (!has_acted(beginning, cut)) cut = std::min(cut, beginning);
+        }
         if (lacks) continue;
         // A step that failed in a function that ran inside has failed it, and not its own
         // responses.
