@@ -46,7 +46,7 @@ void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
         beyond_since_.reset();
         if (!time_stands_still()) begin_clock();
     }
-    // Where others may wait for what has arrived, the time that is computed meanwhile is not theirs.
+    // Where others may wait for what has arrived, what is computed meanwhile is not their time.
     const bool is_alone = computes && running_ == 1 && waits_ == 0 && steps_.empty();
     if (is_recorded || !(bounded || is_alone)) return;
     if (!time_stands_still()) {
