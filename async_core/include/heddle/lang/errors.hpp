@@ -40,9 +40,9 @@ public:
     /// form that opened the extent removes the mark, and from there on it is an ordinary error.
     value extent;
     std::optional<double> began; ///< the extent of time that it has left, by the clock of the host
-    bool uncatchable = false; ///< no `catch` handles it: the run has to end
-    bool complete = false;    ///< many branches share it (a common limit): its trace does not grow
-    value message;            ///< where the message of the error is cut: all of it, or nil
+    bool uncatchable = false;    ///< no `catch` handles it: the run has to end
+    bool complete = false; ///< many branches share it (a common limit): its trace does not grow
+    value message;         ///< where the message of the error is cut: all of it, or nil
 };
 
 /// Bytes that an error keeps of what a program gave it as a message or a reason. More would be
