@@ -13,8 +13,6 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace heddle::lang {
@@ -54,14 +52,10 @@ void forget_names(code_order& order, compile_watch& watch) {
             parts.pop_back();
             if (parts.size() % portion == portion - 1) (void)watch.spend(steps);
         }
-        // What is small costs more to give back than to free.
-        constexpr std::size_t piece = std::size_t{1} << 20;
-        auto* block = reinterpret_cast<std::byte*>(parts.data());
-        const std::size_t bytes = parts.capacity() * sizeof(parts[0]);
-        for (std::size_t at = 0; bytes > 8 * piece && at < bytes; at += piece) {
-            discard_pages(block + at, std::min(piece, bytes - at));
+        give_back_in_portions(parts.data(), parts.capacity() * sizeof(parts[0]), [&watch] {
             (void)watch.spend(steps);
-        }
+            return true;
+        });
     };
     drop(order.cells);
     if (!order.site || !order.names.is(kind::map)) return;
