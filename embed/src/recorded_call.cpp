@@ -266,14 +266,9 @@ coro::task<result<void>> recorded_call::end(
     } else {
         ended.status = ports::row_status::failed;
         ended.error_json = how ? how->value().to_string() : to_json(how.error()).to_string();
-        ports::step_record failed;
-        failed.kind = ports::step_kind::failed;
-        failed.body = failed_step_ ? *failed_step_ : how.error().message();
-        const host::attempt_end end =
-            how || failed_step_ ? attempt_ : host::end_of_attempt(how.error());
-        failed.name = end.name;
-        failed.at = end.at;
-        store.note(row, std::move(failed));
+        store.note(row, failed_step_ ? host::record_of_attempt(*failed_step_, attempt_)
+                                     : host::record_of_attempt(how.error().message(),
+                                                               host::end_of_attempt(how.error())));
     }
     result<void> kept = co_await store.end_row(std::move(ended), context);
     if (!kept) co_return claim_.noted(kept.error());

@@ -1,7 +1,7 @@
 #include <heddle/host/row_history.hpp>
 
 #include "begun_functions.hpp"
-#include "function_cuts.hpp"
+#include "ends_of_time.hpp"
 #include "open_requests.hpp"
 #include "record_kinds.hpp"
 
@@ -68,10 +68,6 @@ private:
     /// case.
     void repeat(const std::vector<std::size_t>& steps, std::size_t from = SIZE_MAX,
                 kept_tools tools = kept_tools::of_repeated);
-    [[nodiscard]] bool is_end_of_time(std::size_t i) const;
-    [[nodiscard]] std::optional<std::size_t> last_end_of_time() const;
-    [[nodiscard]] std::size_t first_end_of_time(std::size_t of) const;
-    [[nodiscard]] bool has_acted(std::size_t from, std::size_t until) const;
     [[nodiscard]] bool was_cancelled(const step_record& ended) const;
     [[nodiscard]] std::size_t beginning_of(const digest128& step) const;
     [[nodiscard]] bool is_used(std::size_t failure, const begun_functions& functions) const;
@@ -161,7 +157,7 @@ void replayed_records::end_attempt(const step_record& failed) {
         const auto from = static_cast<std::size_t>(first - all_.begin());
         // If that comes to the same end, what failed before the form may be the reason.
         const bool has_failed = !all_failed.empty() && all_failed.front() < from &&
-                                !has_acted(all_failed.front(), from);
+                                !has_acted(all_, all_failed.front(), from);
         looks_before_ = again && !looks_before_ && has_failed;
         if (looks_before_) return repeat(all_failed);
         return repeat({}, from, kept_tools::all);
@@ -196,61 +192,17 @@ void replayed_records::end_attempt(const step_record& failed) {
             (was_cancelled(end) ? cancelled : paid) = each.at;
     }
     // A time ended after that, and the program has made another error of it.
-    if (last_end_of_time() > paid) {
-        if (again && !has_acted(0, all_.size())) return start_over();
+    const std::optional<std::size_t> end_of_time = last_end_of_time(all_);
+    if (end_of_time > paid) {
+        if (again && !has_acted(all_, 0, all_.size())) return start_over();
         // What has cancelled the step is not to cancel it again.
         if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
         if (!all_failed.empty()) return repeat(all_failed);
-        return repeat({}, first_end_of_time(*last_end_of_time()));
+        return repeat({}, first_end_of_time(all_, *end_of_time));
     }
     if (paid) return repeat({*paid});
     if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
     start_over();
-}
-
-/// A time has ended a wait, a function or a step.
-bool replayed_records::is_end_of_time(std::size_t i) const {
-    const step_record& each = all_[i];
-    const bool is_of_wait = each.kind == step_kind::cut && each.content.is_zero();
-    const bool is_of_step = ends_a_step(each) && each.body == cut_by_deadline;
-    return is_of_wait || is_of_step || function_cuts::is_end_of_time(each);
-}
-
-/// The last such record. Nothing: there is none.
-std::optional<std::size_t> replayed_records::last_end_of_time() const {
-    for (std::size_t i = all_.size(); i-- != 0;) {
-        if (is_end_of_time(i)) return i;
-    }
-    return std::nullopt;
-}
-
-/// The first record of the same end, which several branches have met.
-std::size_t replayed_records::first_end_of_time(std::size_t of) const {
-    constexpr double apart = 0.05; // seconds, at most: each notes when it came
-    std::size_t first = of;
-    for (std::size_t i = of; i-- != 0;) {
-        if (all_[i].kind == step_kind::clock) continue; // of an earlier time than its place
-        if (all_[i].at < all_[of].at - apart) break;
-        if (is_end_of_time(i)) first = i;
-    }
-    return first;
-}
-
-/// Between the two records something has ended that acts, such as a program that was run, and would
-/// act again.
-bool replayed_records::has_acted(std::size_t from, std::size_t until) const {
-    const auto acts = [](const step_record& each) {
-        if (each.kind == step_kind::tool) return !each.name.starts_with(context_of);
-        if (!ends_a_step(each) || each.name.starts_with("task ")) return false;
-        static constexpr std::array<std::string_view, 11> harmless{
-            "sleep",       "now",       "random",       "uuid",           "%jitter", "print",
-            "log-message", "read-file", "file-exists?", "list-directory", "getenv"};
-        return std::find(harmless.begin(), harmless.end(), std::string_view(each.name)) ==
-               harmless.end();
-    };
-    until = std::min(until, all_.size());
-    return from < until && std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(from),
-                                       all_.begin() + static_cast<std::ptrdiff_t>(until), acts);
 }
 
 /// The attempt has ended where the one before had ended, by the same limit. Then it is no limit of
@@ -364,8 +316,8 @@ void replayed_records::repeat(const std::vector<std::size_t>& steps, std::size_t
         // The records of that end are of several branches: none of them is replayed.
         if (all_[each].body == cut_by_deadline) {
             const std::size_t beginning = beginning_of(path);
-            cut = std::min(cut, first_end_of_time(each));
-            if (!has_acted(beginning, cut)) cut = std::min(cut, beginning);
+            cut = std::min(cut, first_end_of_time(all_, each));
+            if (!has_acted(all_, beginning, cut)) cut = std::min(cut, beginning);
         }
         if (lacks) continue;
         // A step that failed in a function that ran inside has failed it, and not its own
@@ -442,6 +394,15 @@ attempt_end end_of_attempt(const error& failure) {
     const std::optional<double> began = lang::began_extent_of(failure);
     if (failure.code() == lang::errc::timeout && began) return {ended_by_time, *began};
     return {};
+}
+
+step_record record_of_attempt(std::string message, const attempt_end& end) {
+    step_record failed;
+    failed.kind = step_kind::failed;
+    failed.body = std::move(message);
+    failed.name = end.name;
+    failed.at = end.at;
+    return failed;
 }
 
 void count_lost(step_record& sent, std::int64_t longest_output) {

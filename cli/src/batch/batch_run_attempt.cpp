@@ -157,14 +157,10 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
         co_return over;
     }
     if (steps && outcome.what == row_outcome::kind::failed) {
-        ports::step_record failed;
-        failed.kind = ports::step_kind::failed;
-        failed.body = outcome.step_message;
         const bool out_of_time = until.passed(of_.tools.loop().now());
         if (out_of_time || outcome.of_value) outcome.attempt = {host::without_failed_step};
-        failed.name = outcome.attempt.name;
-        failed.at = outcome.attempt.at;
-        of_.journal->note(job.number, std::move(failed));
+        of_.journal->note(job.number,
+                          host::record_of_attempt(outcome.step_message, outcome.attempt));
         job.has_records = true; // for a further attempt
     }
     if (steps && steps->appended() == 0 && outcome.spent.requests != 0) {

@@ -366,12 +366,8 @@ coro::task<result<void>> kept_run::end(run_end how) {
         ended.row = row_number;
         ended.status = how.value_json ? ports::row_status::done : ports::row_status::failed;
         if (how.error_json) {
-            ports::step_record failed;
-            failed.kind = ports::step_kind::failed;
-            failed.body = std::move(how.step_message);
-            failed.name = how.attempt.name;
-            failed.at = how.attempt.at;
-            journal_->note(row_number, std::move(failed));
+            journal_->note(row_number,
+                           host::record_of_attempt(std::move(how.step_message), how.attempt));
         }
         ended.value_json = std::move(how.value_json).value_or("");
         ended.error_json = std::move(how.error_json).value_or("");

@@ -35,12 +35,17 @@ using failure_reader = std::function<std::optional<std::string>(const ports::ste
 ///
 /// - If the attempt ended with the failure of a step, that step is repeated, and so are those that
 ///   failed beside it in other branches. If it ended with another error, all failed steps are
-///   repeated or, if there are none, the last one that was paid for. If it ran out of time, the
-///   steps in progress are repeated; the record of the attempt is marked (without_failed_step).
-///   If the time of a form had ended it (ended_by_time), the row goes on as if the process had been
-///   stopped when the form began.
-/// - Records before the first repeated step are replayed. Of later records, only responses of
-///   models are kept, for steps that make the same request again (ports::step_memory).
+///   repeated or, if there are none, the last one that was paid for and not cancelled. If it ran
+///   out of time, the steps in progress are repeated; the record of the attempt is marked
+///   (without_failed_step).
+/// - If the time of a form ended the attempt (ended_by_time), the row continues as if the process
+///   had been stopped when the form began. If it ends so again without a new response, steps that
+///   failed before the form are repeated. If the program raised another error instead, what the
+///   time cut is repeated; if that ends in the same error without a new response, the row starts
+///   over with its responses, unless something has acted (has_acted).
+/// - Records before the first repeated step are replayed. Of later records, responses of models are
+///   kept, for steps that make the same request again (ports::step_memory), and the results of the
+///   tools that repeated steps have called.
 /// - The responses of a repeated step are kept if the step failed for want of another response or
 ///   was cancelled. Otherwise they are the reason for the failure.
 [[nodiscard]] row_history read_history(std::vector<ports::step_record> records,
@@ -85,6 +90,8 @@ struct attempt_end {
     double at = 0;         ///< seconds, by the clock of the row
 };
 [[nodiscard]] attempt_end end_of_attempt(const error& failure);
+/// The record of an attempt that failed with that message.
+[[nodiscard]] ports::step_record record_of_attempt(std::string message, const attempt_end& end);
 
 /// With that begins the name of a `tool` record that holds what was read for a request, which a
 /// retry reads again if no response of its step has come after it. No tool has a space in its name.
