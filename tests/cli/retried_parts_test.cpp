@@ -255,7 +255,7 @@ TEST_F(late_parts, of_a_form_do_not_repeat_what_came_before_it) {
     EXPECT_EQ(scratch.text_of("runs.txt"), "ran\n");
 }
 
-// The end of a time that the program made an error of its own was replayed in each retry.
+// Where the program turned the end of a time into an error of its own, each retry replayed it.
 TEST_F(late_parts, of_a_time_that_became_another_error_begin_again) {
     EXPECT_EQ(retried_in_time(R"(
         (define (main) (let ((u (spawn (content (t "m")))))
@@ -335,6 +335,22 @@ TEST_F(late_parts, do_not_repeat_programs_that_a_model_called) {
         {"match": "^slow", "text": "late", "delay_ms": 20000}]})json");
     EXPECT_EQ(run(model, false).code, 1);
     for (int again = 0; again < 3; ++again) EXPECT_EQ(run(model, true).code, 1);
+    EXPECT_EQ(scratch.text_of("runs.txt"), "ran\n");
+}
+
+TEST_F(late_parts, do_not_repeat_programs_that_a_model_called_in_time) {
+    const auto rules = [](const std::string& delay) {
+        return R"json({"rules": [
+            {"match": {"user": "^use", "tool": "^$"}, "tool_calls": [
+                {"name": "system_run_script", "arguments": {"command": "echo ran >> runs.txt"}}]},
+            {"match": {"user": "^use"}, "text": "done", "delay_ms": )json" +
+               delay + "}]}";
+    };
+    EXPECT_EQ(retried_with(R"(
+        (defatom r (params x) (instructions "use {{x}}") (tools (system:run_script)))
+        (define (main) (timeout 0.8 (content (r "m")))))",
+                           {rules("20000"), rules("0")}, "done"),
+              1U);
     EXPECT_EQ(scratch.text_of("runs.txt"), "ran\n");
 }
 

@@ -89,25 +89,25 @@ std::string ndjson_lines(std::string_view stream, std::uint32_t cuts) {
 
 /// What a reader makes of a stream: its response or its error, and what was handed out.
 struct reading {
-    std::string told;
+    std::string text;
     std::string handed_out;
     std::string problem;
     bool answered = false;
 };
 
-void tell(std::string& told, const ports::chat_response& response) {
-    told += response.id + "|" + response.model + "|" + response.text + "|" + response.refusal + "|";
+void append_response(std::string& out, const ports::chat_response& response) {
+    out += response.id + "|" + response.model + "|" + response.text + "|" + response.refusal + "|";
     for (const auto& call : response.tool_calls) {
-        told += call.id + "(" + call.name + call.arguments_json + call.signature + ")";
+        out += call.id + "(" + call.name + call.arguments_json + call.signature + ")";
     }
     for (const auto& part : response.reasoning) {
-        told += "{" + part.text + ";" + part.signature + ";" + part.opaque + "}";
+        out += "{" + part.text + ";" + part.signature + ";" + part.opaque + "}";
     }
-    told += to_string(response.finish);
+    out += to_string(response.finish);
     if (!response.usage) return;
     for (const std::int64_t count : {response.usage->input, response.usage->output,
                                      response.usage->cached, response.usage->reasoning}) {
-        told += "," + std::to_string(count);
+        out += "," + std::to_string(count);
     }
 }
 
@@ -134,7 +134,7 @@ reading read(providers::chat_codec& codec, std::string_view stream, std::uint32_
         const result<ports::chat_response> response = reader->finish();
         if (response) {
             created.answered = true;
-            tell(created.told, *response);
+            append_response(created.text, *response);
             return created;
         }
         failure = response.error();
@@ -142,10 +142,10 @@ reading read(providers::chat_codec& codec, std::string_view stream, std::uint32_
     if (failure->code().category() != ports::llm_category()) {
         created.problem = "an error of another kind: " + failure->message();
     }
-    created.told = failure->code().message() + "|" + failure->message();
+    created.text = failure->code().message() + "|" + failure->message();
     const auto* partial =
         dynamic_cast<const ports::partial_response*>(failure->info().payload.get());
-    if (partial) tell(created.told, partial->so_far);
+    if (partial) append_response(created.text, partial->so_far);
     else created.problem = "an error without what came until then: " + failure->message();
     return created;
 }
@@ -188,7 +188,7 @@ std::string chat_stream_check::run(std::string_view bytes) {
     for (const reading* one : {&whole, &pieces}) {
         if (!one->problem.empty()) return one->problem;
     }
-    if (whole.told != pieces.told) return "whole " + whole.told + "\npieces " + pieces.told;
+    if (whole.text != pieces.text) return "whole " + whole.text + "\npieces " + pieces.text;
     if (whole.handed_out != pieces.handed_out) return "other text was handed out in pieces";
     return {};
 }

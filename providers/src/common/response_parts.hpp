@@ -56,7 +56,7 @@ using usage_reader = std::optional<ports::token_usage> (*)(const json::object& r
                                                           std::string_view prefix = {});
 
 /// Assigns ids of our own to calls without one, which some models make: results have to find their
-/// call, and other services insist on ids. `response_mark` is a text that only this response has.
+/// call, and other services insist on ids. `response_mark` is a string that only this response has.
 void name_calls(std::vector<ports::tool_call>& calls, std::string_view response_mark);
 /// True for an id that a service made; false for one of name_calls, which its service does not
 /// know, and for none. Models without ids take none: their calls and results are matched by their

@@ -65,7 +65,8 @@ public:
     /// As add, for code that a running program made (parse, eval): only the last mebibyte of such
     /// text is kept, so that a program may make code for ever. Older spans become unknown.
     std::uint32_t add_generated(std::string name, std::string text);
-    /// Whether add_generated keeps a text of that many bytes. What is longer need not be copied.
+    /// Whether add_generated keeps a source of `bytes` bytes. The caller does not have to copy a
+    /// longer one.
     [[nodiscard]] static bool keeps_generated(std::size_t bytes) noexcept;
 
     /// The place of a span, or an empty location (line 0) when it is unknown.
