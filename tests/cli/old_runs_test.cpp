@@ -73,7 +73,7 @@ TEST_P(old_runs, go_on_with_the_responses_that_they_had) {
     const auto summary = summary_of(ended);
     EXPECT_EQ(summary.at("spent").at("requests").to_number<int>(),
               9 + summary.at("maybe_paid").to_number<int>());
-    EXPECT_EQ(layout(), 5) << "an earlier heddle must refuse it from now on";
+    EXPECT_EQ(layout(), 6) << "an earlier heddle must refuse it from now on";
 }
 
 TEST_P(old_runs, keep_after_an_edit_what_was_paid_for) {
@@ -117,8 +117,8 @@ protected:
 
 TEST_F(foreign_runs, of_a_later_layout_are_refused) {
     take("layout_1_with_notes");
-    set_layout(6);
-    expect_refused("newer version of heddle (layout 6)");
+    set_layout(7);
+    expect_refused("newer version of heddle (layout 7)");
 }
 
 TEST_F(foreign_runs, of_a_layout_before_all_others_are_refused) {

@@ -1,5 +1,6 @@
 #include "durable_row.hpp"
 
+#include "clock_records.hpp"
 #include "function_cuts.hpp"
 #include "record_kinds.hpp"
 
@@ -46,6 +47,10 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         if (each.kind == step_kind::request) spent_by_parts[each.path] += each.spent;
         if (read_beginning(each)) continue;
         if (function_cuts::is_by_slices(each)) slice_cuts_.push_back(std::move(each));
+        else if (each.kind == step_kind::clock && clock_records::is_between(each))
+            between_.push_back(std::move(each));
+        else if (each.kind == step_kind::clock && clock_records::is_beginning(each))
+            beginnings_.push_back(std::move(each));
         else if (each.kind == step_kind::clock) clocks_.push_back(std::move(each));
         else earlier_.push_back(std::move(each));
     }
@@ -58,6 +63,8 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
     };
     std::stable_sort(clocks_.begin(), clocks_.end(), by_slices);
     std::stable_sort(slice_cuts_.begin(), slice_cuts_.end(), by_slices);
+    std::stable_sort(between_.begin(), between_.end(), by_slices);
+    std::stable_sort(beginnings_.begin(), beginnings_.end(), by_slices);
     // What a step has cost is what its requests have and what its end has counted besides.
     for (step_record& each : earlier_) {
         if (!ends_a_step(each)) continue;
@@ -263,10 +270,11 @@ void durable_row::go_on() noexcept {
         }
     }
     if (!slice_cuts_.empty()) cut_recorded_functions();
+    end_gathering();
 }
 
 /// False: it is not there yet.
-bool durable_row::replay_next() noexcept {
+bool durable_row::replay_next(repeats when) noexcept {
     const step_record& record = earlier_[next_];
     const auto go_to_next = [this] {
         ++next_;
@@ -320,7 +328,12 @@ bool durable_row::replay_next() noexcept {
         go_to_next();
         return true;
     }
-    if (!release_part(record.path)) fail("it does not reach '" + record.name + "' any more");
+    if (release_part(record.path)) return false;
+    if (when == repeats::between_slices) { // where no branch can run, it may be reached
+        forget_between();
+        return true;
+    }
+    fail("it does not reach '" + record.name + "' any more");
     return false;
 }
 
@@ -434,6 +447,7 @@ void durable_row::close() noexcept {
         if (each.granted) ++running_;
         each.turn.notify();
     }
+    end_gathering();
 }
 
 } // namespace heddle::host

@@ -28,8 +28,9 @@ namespace heddle::host {
 
 /// Makes an evaluation repeatable. What comes from outside — answers, deadlines that end a wait —
 /// is recorded when it arrives and takes effect in the order of the records, one at a time, each
-/// when no branch of the row can run: so the records determine all that the row does, every race
-/// and every assignment included (a monitor; Hoare 1974). Executed again, the row gets what is
+/// when no branch of the row can run, or, beside one that computes for long, after a number of
+/// slices that is recorded: so the records determine all that the row does, every race and every
+/// assignment included (a monitor; Hoare 1974). Executed again, the row gets what is
 /// recorded, in that order, and asks the world only for the rest. Threads: the session's only.
 class durable_row {
 public:
@@ -54,6 +55,9 @@ public:
     // The clock: seconds, which pass from record to record.
 
     [[nodiscard]] double now() const noexcept { return clock_; }
+    /// The same, where a time begins that limits something: what was computed before is not part of
+    /// it, nor is what other rows have computed. Recorded where that was long.
+    [[nodiscard]] double begin_time() noexcept;
     /// When the clock of the machine will be as late as `at` of the row's.
     [[nodiscard]] coro::deadline real_time(double at) const;
     /// A branch is about to run: functions that were cut here are cut.
@@ -64,11 +68,17 @@ public:
     /// arrives. `idle`: the branch waits for what computes elsewhere. `computes`: it goes on.
     void slice_ended(bool idle, bool bounded, bool computes);
 
+    /// Whether the branch that is about to run waits until all that can run have come as far, for
+    /// something takes effect between two slices. `computes`: it has used up its last slice.
+    [[nodiscard]] bool gathers(bool computes) noexcept;
+    [[nodiscard]] coro::task<void> gather();
+
     // Branches that can run.
 
     void branch_runs() noexcept { ++running_; }
     void branch_waits() noexcept {
-        if (--running_ == 0) go_on();
+        if (--running_ == 0) busy_since_.reset();
+        if (running_ == 0 || !gathered_.empty()) go_on();
     }
     /// Waits until wake() or, in its turn, the deadline. timed_out: that was the deadline.
     [[nodiscard]] coro::task<coro::wake> park(branch_wait& self, coro::deadline until);
@@ -246,7 +256,8 @@ private:
     [[nodiscard]] bool release_part(const ports::digest128& next) noexcept;
     /// Time does not pass until all that is recorded has been repeated.
     [[nodiscard]] bool time_stands_still() const noexcept {
-        return !goes_beyond_ && (replays() || !clocks_.empty() || !slice_cuts_.empty());
+        return !goes_beyond_ && (replays() || !clocks_.empty() || !slice_cuts_.empty() ||
+                                 !between_.empty() || !beginnings_.empty());
     }
     [[nodiscard]] double real_clock() const;
     [[nodiscard]] double time_now() const { return std::max(clock_, real_clock()); }
@@ -269,8 +280,14 @@ private:
     [[nodiscard]] bool has_slice_cut(const ports::digest128& function) const noexcept;
     void forget_slice_cuts() noexcept;
     [[nodiscard]] bool read_beginning(const ports::step_record& record);
-    [[nodiscard]] bool replay_next() noexcept;
+    enum class repeats : std::uint8_t { at_rest, between_slices };
+    [[nodiscard]] bool replay_next(repeats when = repeats::at_rest) noexcept;
     [[nodiscard]] bool cut_next() noexcept;
+    void end_beginning() noexcept;
+    void end_gathering() noexcept;
+    void take_effect_between() noexcept;
+    [[nodiscard]] bool repeat_between() noexcept;
+    void forget_between() noexcept;
     void fail(std::string what) noexcept;
     void end_of_records() noexcept;
     void end_parked() noexcept;
@@ -315,6 +332,8 @@ private:
     ports::digest128 last_effect_{}; ///< the path of the record that took effect last
     /// By the number of slices: where the clock advanced, or how long a branch has computed.
     std::deque<ports::step_record> clocks_;
+    std::deque<ports::step_record> between_;    ///< what took effect between slices
+    std::deque<ports::step_record> beginnings_; ///< of times
     struct recorded_part {
         static constexpr std::size_t no_place = SIZE_MAX;
         ports::kept_part kept;
@@ -406,6 +425,28 @@ private:
     class kept_part_now;
     std::list<const coro::call_context*> kept_now_;
     [[nodiscard]] bool keeps_cancelled_parts() const noexcept;
+    /// A branch that waits until all others that can run have come as far.
+    struct gathered_branch {
+        explicit gathered_branch(std::list<gathered_branch*>& all)
+            : in(all), place(all.insert(all.end(), this)) {}
+        gathered_branch(const gathered_branch&) = delete;
+        gathered_branch& operator=(const gathered_branch&) = delete;
+        ~gathered_branch() { leave(); }
+        void leave() noexcept {
+            if (std::exchange(waits, false)) in.erase(place);
+        }
+
+        std::list<gathered_branch*>& in;
+        std::list<gathered_branch*>::iterator place;
+        bool waits = true;
+        bool goes_on = false;
+        coro::wait_point released;
+    };
+    std::list<gathered_branch*> gathered_;
+    std::uint64_t last_gathering_ = 0; ///< how many slices had ended
+    std::uint64_t gathered_last_ = 0;  ///< branches then
+    /// Since when branches compute although something has arrived.
+    std::optional<coro::clock::time_point> busy_since_;
     std::list<branch_wait*> overdue_; ///< waits whose deadline has passed
     // Of those that began while there were records of earlier executions: tens of thousands may
     // be there at a time, and the records have them in another order.
@@ -418,12 +459,13 @@ private:
     std::optional<coro::clock::time_point> beyond_since_;
     bool goes_beyond_ = false; ///< a branch has computed longer than is recorded
     std::uint64_t slices_ = 0;
-    std::uint64_t computed_ = 0; ///< the last one of a branch that computes and has a deadline
-    double computed_at_ = 0;     ///< the clock then
-    std::uint64_t noted_ = 0;    ///< the last one of which a record was made
-    std::size_t running_ = 0;    ///< branches that can run
-    std::size_t waits_ = 0;      ///< branches that are parked
-    std::ptrdiff_t at_work_ = 0; ///< parts of effects under way
+    std::uint64_t begun_times_ = 0; ///< since the last one has ended
+    std::uint64_t computed_ = 0;    ///< the last one of a branch that computes and has a deadline
+    double computed_at_ = 0;        ///< the clock then
+    std::uint64_t noted_ = 0;       ///< the last one of which a record was made
+    std::size_t running_ = 0;       ///< branches that can run
+    std::size_t waits_ = 0;         ///< branches that are parked
+    std::ptrdiff_t at_work_ = 0;    ///< parts of effects under way
     std::set<ports::digest128> steps_; ///< effects under way
     bool closed_ = false;
     std::optional<error> broken_;

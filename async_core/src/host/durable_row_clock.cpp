@@ -1,4 +1,5 @@
 // The clock of a durable row.
+#include "clock_records.hpp"
 #include "durable_row.hpp"
 
 #include <algorithm>
@@ -11,6 +12,8 @@ namespace {
 
 /// A branch that computes for longer than that advances the clock by itself.
 constexpr double max_lag = 0.25;
+/// What the clock may be late where a time begins.
+constexpr double least_lag = 0.02;
 /// In a replay the clock goes by the records; a row that was killed may compute for ever.
 constexpr double max_lag_of_replay = 30;
 
@@ -34,6 +37,8 @@ double durable_row::real_clock() const {
 void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
     if (idle || closed_) return; // how often one looks at what computes elsewhere depends on chance
     ++slices_;
+    begun_times_ = 0;
+    while (!beginnings_.empty() && beginnings_.front().path.low < slices_) end_beginning();
     if (bounded && computes) {
         computed_ = slices_;
         computed_at_ = clock_;
@@ -46,12 +51,10 @@ void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
         beyond_since_.reset();
         if (!time_stands_still()) begin_clock();
     }
-    // Where others may wait for what has arrived, what is computed meanwhile is not their time.
-    const bool is_alone = computes && running_ == 1 && waits_ == 0 && steps_.empty();
-    if (is_recorded || !(bounded || is_alone)) return;
+    if (is_recorded || !bounded) return;
     if (!time_stands_still()) {
         if (real_clock() - clock_ >= (replay_ ? max_lag_of_replay : max_lag)) advance_clock();
-    } else if (bounded && computes) {
+    } else if (computes) {
         // It has not computed that long before: a kill, or the end of its step, came first. In
         // journals of earlier versions only what took longer than the lag is recorded.
         if (!beyond_since_) beyond_since_ = loop_.now();
@@ -60,6 +63,38 @@ void durable_row::slice_ended(bool idle, bool bounded, bool computes) {
         begin_clock();
         advance_clock();
     }
+}
+
+double durable_row::begin_time() noexcept {
+    if (closed_) return clock_;
+    const std::uint64_t kind = clock_records::first_beginning + begun_times_++;
+    const ports::digest128 place{kind, slices_};
+    if (!beginnings_.empty() && beginnings_.front().path == place) {
+        end_beginning();
+        return clock_;
+    }
+    if (replay_ || time_stands_still()) return clock_;
+    step_record begun;
+    begun.kind = step_kind::clock;
+    begun.path = place;
+    begun.at = time_now();
+    if (begun.at - clock_ < least_lag) return clock_;
+    const double at = begun.at;
+    try {
+        note_computing();
+        log_.note(std::move(begun));
+        clock_ = at;
+    } catch (...) { // no memory: the time has begun earlier
+    }
+    return clock_;
+}
+
+/// The first recorded beginning has its place here, or had it in what was repeated.
+void durable_row::end_beginning() noexcept {
+    clock_ = std::max(clock_, beginnings_.front().at);
+    beginnings_.pop_front();
+    beyond_since_.reset();
+    if (!time_stands_still() && !goes_beyond_) begin_clock();
 }
 
 void durable_row::advance_clock() {

@@ -49,6 +49,8 @@ double run_driver::now() const {
     return std::chrono::duration<double>(loop_.now().time_since_epoch()).count();
 }
 
+double run_driver::begin_time() { return row_ ? row_->begin_time() : now(); }
+
 coro::task<result<lang::value>> run_driver::run(std::unique_ptr<lang::fiber> main) {
     main_ = main.get();
     if (options_.cancel) {
@@ -182,6 +184,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
     auto effects_began = turn_began;
     unsigned effects = 0; // since then
     bool starts_branches = false;
+    bool computes = false;
     for (unsigned refused = 0;;) {
         if (fiber->waits() == lang::waiting_for::effect) {
             ++session_.counters_.effects;
@@ -293,9 +296,15 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
                 rounds = 1;
             }
         }
+        if (row_ && row_->gathers(computes)) {
+            try {
+                co_await row_->gather();
+            } catch (const std::bad_alloc&) { // it goes on at once
+            }
+        }
         lang::outcome now = run_slice(*fiber);
+        computes = now.kind == lang::outcome_kind::out_of_steps;
         if (row_) {
-            const bool computes = now.kind == lang::outcome_kind::out_of_steps;
             row_->slice_ended(now.idle, fiber->deadline().has_value(), computes);
         }
         bool turn_is_over = ordered() || now.idle || loop_.now() - turn_began >= turns_.share();

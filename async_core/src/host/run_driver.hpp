@@ -39,6 +39,8 @@ public:
 
     /// Seconds on the clock that programs go by.
     [[nodiscard]] double now() const;
+    /// The same, where a time begins that limits something.
+    [[nodiscard]] double begin_time();
 
     /// See session::call_within.
     [[nodiscard]] coro::task<result<lang::value>> call_within(lang::value callee,

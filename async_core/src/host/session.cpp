@@ -51,6 +51,9 @@ public:
         return std::chrono::duration<double>(session_.engine_.loop().now().time_since_epoch())
             .count();
     }
+    double begin_time() const override {
+        return session_.driver_ ? session_.driver_->begin_time() : now();
+    }
     void collect_names(std::vector<std::string>& found) const override {
         for (const auto& effect : session_.engine_.effects()) {
             if (effect->row().name.front() != '%') found.emplace_back(effect->row().name);

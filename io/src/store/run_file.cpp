@@ -13,7 +13,7 @@ constexpr std::int64_t our_application = 0x68646c72; // "hdlr"
 /// whose time was over. 4: records may be `unanswered`. 3: calls are parked, and records may be
 /// `tool` or `refused`. 2: rows.emitted may be `outdated`, records have further kinds, and meta has
 /// output_phase.
-constexpr std::int64_t layout_version = 5;
+constexpr std::int64_t layout_version = 6;
 constexpr std::int64_t oldest_version = 1; ///< that this code reads as it is
 
 // Rows are narrow, so that a million of them are read at once when a run begins again; what is

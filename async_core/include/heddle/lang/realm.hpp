@@ -67,6 +67,9 @@ public:
     [[nodiscard]] virtual bool is_reserved_key(std::string_view name) const = 0;
     /// Monotonic time in seconds, for deadlines.
     [[nodiscard]] virtual double now() const = 0;
+    /// The same, where a time begins that limits something. A host whose clock pauses while
+    /// programs compute sets it here.
+    [[nodiscard]] virtual double begin_time() const { return now(); }
     /// Collects names for suggestions.
     virtual void collect_names(std::vector<std::string>& names) const = 0;
 };

@@ -104,7 +104,7 @@ void fiber::request_cancel(cancel_reason reason, double end) noexcept {
 bool fiber::ask_to_end(cancel_reason reason, double end) noexcept {
     if (cancel_requested()) return false;
     cancel_ = reason;
-    cancel_end_ = std::min(end, realm_->host().now() + cleanup_seconds);
+    cancel_end_ = std::min(end, realm_->host().begin_time() + cleanup_seconds);
     // A parked parent stays parked until its branches have ended. A cleanup goes on, but not for
     // long; nor do the branches that it waits for. Those around it do not.
     if (waits_ == waiting_for::children) return true;

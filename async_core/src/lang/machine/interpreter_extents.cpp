@@ -24,7 +24,7 @@ constexpr std::uint64_t steps_of_an_effect = 10'000;  ///< what it counts in a c
 /// Cleanup code runs at `target` of the top frame, because of an error; `forced`: one that only
 /// cleanups see, on its way out of `extent` if that is not nil.
 void interpreter::begin_cleanup(std::uint32_t target, bool forced, value extent) {
-    const double now = f_.realm_->host().now();
+    const double now = f_.realm_->host().begin_time();
     if (std::isinf(f_.unwinding_end_)) f_.unwinding_end_ = now + cleanup_seconds;
     cleanup_limits limits;
     limits.waits = f_.unwinding_end_;

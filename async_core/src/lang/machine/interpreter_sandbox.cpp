@@ -77,7 +77,7 @@ scope_ref interpreter::scope_of(const host_ref<sandbox_policy>& policy) {
         scope.limits = bound(scope.sandbox, f_.scope_->limits);
         scope.loop_config = value::unbound(); // dynamic values of the program stay outside
         if (const auto seconds = policy->seconds(caller.get()))
-            set_deadline(memory_, scope, f_.realm_->host().now(), *seconds, true);
+            set_deadline(memory_, scope, f_.realm_->host().begin_time(), *seconds, true);
     });
 }
 

@@ -97,7 +97,7 @@ void bound_branches(scope_change& change, const value&, const value& given) {
 }
 
 void bound_time(scope_change& change, const value&, const value& given) {
-    set_deadline(change.memory, change.scope, change.realm.host().now(),
+    set_deadline(change.memory, change.scope, change.realm.host().begin_time(),
                  std::min(number(given), max_timeout));
 }
 

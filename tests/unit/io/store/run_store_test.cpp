@@ -375,7 +375,7 @@ TEST_F(run_store_test, goes_on_with_a_run_of_the_earlier_layout) {
     auto database = sqlite_database::open(folder + "/run.db").value();
     auto asked = database.prepare("PRAGMA user_version").value();
     ASSERT_TRUE(asked.step().value());
-    EXPECT_EQ(asked.number(0), 5); // an earlier heddle refuses it from now on
+    EXPECT_EQ(asked.number(0), 6); // an earlier heddle refuses it from now on
 }
 
 TEST_F(run_store_test, is_read_while_it_is_written) {

@@ -1,0 +1,118 @@
+// What takes effect in a durable row although branches can run: a branch that computes for long
+// would hold up the others.
+#include "clock_records.hpp"
+#include "durable_row.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace heddle::host {
+
+namespace {
+
+/// So long a branch computes before what has arrived for another one takes effect beside it.
+constexpr auto patience = std::chrono::milliseconds(10);
+
+using ports::step_kind;
+using ports::step_record;
+
+} // namespace
+
+bool durable_row::gathers(bool computes) noexcept {
+    if (closed_) return false;
+    if (!gathered_.empty()) return true;
+    if (!between_.empty()) return between_.front().path.low <= slices_;
+    if (!computes || replay_ || replays() || settling_) return false;
+    const bool has_arrived = !arrivals_.empty() && arrivals_.front()->ready;
+    const bool is_over = arrivals_.empty() && !overdue_.empty();
+    if (!(has_arrived && !arrivals_.front()->is_part) && !is_over) return false;
+    const coro::clock::time_point now = loop_.now();
+    if (!busy_since_) busy_since_ = now;
+    // All that can run come together for it: not more often than each of them gets its slice.
+    return now - *busy_since_ >= patience && slices_ - last_gathering_ >= gathered_last_;
+}
+
+coro::task<void> durable_row::gather() {
+    gathered_branch self(gathered_);
+    end_gathering();
+    while (!self.goes_on) {
+        const coro::wake woken =
+            co_await self.released.wait(coro::call_context{&loop_, nullptr, {}});
+        (void)woken;
+    }
+}
+
+/// All branches that can run wait: one record takes effect, and they go on in the order in which
+/// they have come. A repetition waits until it has arrived.
+void durable_row::end_gathering() noexcept {
+    if (gathered_.empty() || (!closed_ && gathered_.size() < running_)) return;
+    if (!closed_) {
+        if (settling_ || keeps_cancelled_parts()) return;
+        last_gathering_ = slices_;
+        gathered_last_ = gathered_.size();
+        if (between_.empty()) take_effect_between();
+        else if (!repeat_between()) return;
+    }
+    while (!gathered_.empty()) {
+        gathered_branch& each = *gathered_.front();
+        each.leave();
+        each.goes_on = true;
+        each.released.notify();
+    }
+}
+
+/// What comes next has its turn; when, is recorded.
+void durable_row::take_effect_between() noexcept {
+    if (replay_ || replays()) return;
+    step_record note;
+    note.kind = step_kind::clock;
+    note.path = {clock_records::between_slices, slices_};
+    try {
+        if (!arrivals_.empty()) {
+            arrival& first = *arrivals_.front();
+            if (!first.ready || first.is_part) return;
+            note.content = first.path;
+            note.at = std::max(clock_, first.at);
+            log_.note(std::move(note));
+            grant(first, first.at);
+        } else if (!overdue_.empty()) {
+            note.content = overdue_.front()->path;
+            note.at = time_now();
+            log_.note(std::move(note));
+            (void)cut_next();
+        }
+    } catch (...) { // no memory: it has its turn later
+    }
+}
+
+/// False: what took effect here has not arrived yet.
+bool durable_row::repeat_between() noexcept {
+    const auto is_here = [this] {
+        return !between_.empty() && between_.front().path.low <= slices_;
+    };
+    if (!is_here()) return true;
+    const ports::digest128 path = between_.front().content;
+    while (is_here() && !closed_ && !broken_) {
+        const auto found = by_path_.find(path);
+        const bool comes = found != by_path_.end() && found->second >= next_;
+        if (between_.front().path.low < slices_ || !comes) {
+            forget_between();
+            return true;
+        }
+        const bool is_last = found->second == next_;
+        if (!replay_next(repeats::between_slices)) return false;
+        if (is_last) {
+            forget_between();
+            return true;
+        }
+    }
+    return true;
+}
+
+void durable_row::forget_between() noexcept {
+    if (between_.empty()) return;
+    between_.pop_front();
+    if (!time_stands_still() && !goes_beyond_) begin_clock();
+}
+
+} // namespace heddle::host
