@@ -254,6 +254,7 @@ result<function_ref> generator::run() {
 // ---------------------------------------------------------------- values
 
 void generator::tail(const node& n) {
+    if (failure_) return; // the rest of a long chain would be walked on native frames
     switch (n.kind) {
     case node_kind::branch_if: branch_if(n, nowhere, true); return;
     case node_kind::sequence: sequence(n, nowhere, true); return;

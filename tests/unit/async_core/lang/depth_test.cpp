@@ -53,6 +53,20 @@ std::string run_deep(const std::string& program) {
 
 const std::string count = std::to_string(deep);
 
+// The compiler went down the rest of the chain on native frames once it had failed.
+TEST(depth, of_bindings_beyond_the_registers_of_a_function_is_an_error) {
+    std::string bindings = "(x0 0)";
+    for (std::size_t i = 1; i < deep; ++i)
+        bindings += "(x" + std::to_string(i) + " x" + std::to_string(i - 1) + ")";
+    for (const std::string& program :
+         {"(let* (" + bindings + ") x1)", "(list (let* (" + bindings + ") x1))"}) {
+        EXPECT_NE(run_deep(program).find("a function has too many values at once"),
+                  std::string::npos);
+        EXPECT_NE(run_deep("(eval (parse \"" + program + "\"))").find("too many values at once"),
+                  std::string::npos);
+    }
+}
+
 TEST(depth, cancellation_reaches_the_innermost_of_nested_maps) {
     EXPECT_EQ(run_deep("(define (down n) (if (= n 0) (pause 60) (map down (list (- n 1))))) (race "
                        "(down " +
