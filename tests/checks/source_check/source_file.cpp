@@ -155,15 +155,13 @@ std::vector<std::string_view> split_lines(std::string_view text) {
 }
 
 std::vector<std::string_view> comment_lines(const source_file& file) {
-    if (file.is_cpp()) return split_lines(file.comments);
+    if (file.has_code()) return split_lines(file.comments);
     std::string_view start;
     if (file.path.ends_with(".cmake") || file.path.ends_with("CMakeLists.txt") ||
         file.text.starts_with("#!")) {
         start = "#";
     } else if (file.path.ends_with(".heddle")) {
         start = ";";
-    } else if (file.path.ends_with(".def")) {
-        start = "//";
     } else {
         return {};
     }
@@ -177,10 +175,8 @@ source_file read_source(const fs::path& root, const fs::path& file) {
     result.path = file.lexically_relative(root).generic_string();
     std::ifstream in(file, std::ios::binary);
     result.text.assign(std::istreambuf_iterator<char>(in), {});
-    if (result.is_cpp()) {
-        splitter(result).run();
-        find_includes(result);
-    }
+    if (result.has_code()) splitter(result).run();
+    if (result.is_cpp()) find_includes(result);
     return result;
 }
 

@@ -27,11 +27,13 @@ struct include_line {
 struct source_file {
     std::string path; ///< relative to the root, with '/'
     std::string text;
-    std::string code;     ///< C++ only: text with comments and literals blanked, lines kept
-    std::string comments; ///< C++ only: text with everything but comments blanked
+    std::string code;     ///< has_code() only: text without comments and literals, lines kept
+    std::string comments; ///< has_code() only: text with everything but comments blanked
     std::vector<include_line> includes;
 
     [[nodiscard]] bool is_cpp() const { return path.ends_with(".cpp") || is_header(); }
+    /// C++, or rows for the preprocessor.
+    [[nodiscard]] bool has_code() const { return is_cpp() || path.ends_with(".def"); }
     [[nodiscard]] bool is_header() const { return path.ends_with(".hpp"); }
     /// "io" of "io/src/http/client.cpp".
     [[nodiscard]] std::string_view library() const;

@@ -183,7 +183,7 @@ void check_prose(const source_file& file, std::vector<finding>& findings) {
     std::string prose;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         prose = lines[i];
-        if (file.is_cpp() && i < code.size()) { // what is code is no prose
+        if (file.has_code() && i < code.size()) { // what is code is no prose
             for (std::size_t k = 0; k < prose.size() && k < code[i].size(); ++k) {
                 if (code[i][k] != ' ') prose[k] = '\x01';
             }
@@ -224,14 +224,10 @@ void check_words(const source_file& file, std::vector<finding>& findings) {
         if (file.path == list) return; // of these words
     }
     if (file.path == "CHANGELOG.md") return; // what was released keeps its words
-    if (file.is_cpp()) {
-        check_names(file, findings);
-        check_columns(file, findings);
-    }
-    for (const std::string_view ending : {".md", ".heddle"}) {
-        if (file.path.ends_with(ending)) check_prose(file, findings);
-    }
-    if (file.is_cpp()) check_prose(file, findings);
+    if (file.has_code()) check_names(file, findings);
+    if (file.is_cpp()) check_columns(file, findings);
+    const bool is_page = file.path.ends_with(".md") || file.path.ends_with(".heddle");
+    if (file.has_code() || is_page) check_prose(file, findings);
 }
 
 } // namespace heddle::checks
