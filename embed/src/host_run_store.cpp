@@ -2,6 +2,7 @@
 
 #include <heddle/base/exceptions.hpp>
 #include <heddle/coro/event_loop.hpp>
+#include <heddle/coro/thread_without_signals.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/rows/row.hpp>
 
@@ -11,8 +12,6 @@
 
 #include <algorithm>
 #include <utility>
-
-#include <csignal>
 
 namespace heddle::embed {
 
@@ -34,19 +33,6 @@ auto used(Use use) -> decltype(use()) {
     } catch (...) {
         return failure_of_store(error_of_exception("it"));
     }
-}
-
-/// Signals are for the threads of the host.
-template <class Body>
-std::thread started_without_signals(Body body) {
-    struct restored { // also where no thread can be started
-        sigset_t before{};
-        ~restored() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-    } mask;
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &mask.before);
-    return std::thread(std::move(body));
 }
 
 /// The call as its records leave it.
@@ -82,7 +68,7 @@ struct host_run_store::waiter {
 
 host_run_store::host_run_store(std::shared_ptr<journal_store> host, ports::worker_port& workers)
     : host_(std::move(host)), workers_(workers),
-      thread_(started_without_signals([this] { run(); })) {}
+      thread_(coro::thread_without_signals([this] { run(); })) {}
 
 host_run_store::~host_run_store() {
     {

@@ -1,5 +1,6 @@
 #include "name_lookup.hpp"
 
+#include <heddle/coro/thread_without_signals.hpp>
 #include <heddle/ports/http_port.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -8,7 +9,6 @@
 #include <boost/asio/post.hpp>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -47,22 +47,6 @@ std::optional<ip::address> address_in(const sockaddr& from) {
     }
     return std::nullopt;
 }
-
-/// Signals are for the program's own threads.
-class without_signals {
-public:
-    without_signals() noexcept {
-        sigset_t all;
-        sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~without_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    without_signals(const without_signals&) = delete;
-    without_signals& operator=(const without_signals&) = delete;
-
-private:
-    sigset_t before_{};
-};
 
 } // namespace
 
@@ -116,8 +100,9 @@ std::unique_ptr<name_lookup> name_lookup::start(coro::event_loop& loop, std::str
     auto state = std::make_shared<shared>(loop);
     state->done = std::move(done);
     try {
-        const without_signals guard;
-        std::thread([state, host, ask] { shared::deliver(state, ask(host)); }).detach();
+        coro::thread_without_signals([state, host, ask] {
+            shared::deliver(state, ask(host));
+        }).detach();
     } catch (const std::system_error& failure) {
         shared::deliver(state, no_address(host, failure.code().message()));
     }

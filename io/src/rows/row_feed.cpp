@@ -1,3 +1,4 @@
+#include <heddle/coro/thread_without_signals.hpp>
 #include <heddle/coro/wait_point.hpp>
 #include <heddle/rows/row_feed.hpp>
 
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <mutex>
 #include <system_error>
@@ -91,19 +91,11 @@ result<std::unique_ptr<row_feed>> row_feed::start(coro::event_loop& loop,
                                                   std::unique_ptr<row_reader> reader,
                                                   row_feed_options options) {
     auto own = std::make_shared<core>(loop, std::move(reader), options);
-    // Signals are for the thread of the loop.
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::optional<error> failure;
     try {
-        own->thread = std::thread([own] { core::read_ahead(own); });
+        own->thread = coro::thread_without_signals([own] { core::read_ahead(own); });
     } catch (const std::system_error& thrown) {
-        failure = error(errc::io_error, std::string("no thread to read rows: ") + thrown.what());
+        return error(errc::io_error, std::string("no thread to read rows: ") + thrown.what());
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (failure) return *std::move(failure);
     return std::unique_ptr<row_feed>(new row_feed(std::move(own)));
 }
 

@@ -1,10 +1,10 @@
 #include "store/response_writer.hpp"
 
+#include <heddle/coro/thread_without_signals.hpp>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
-
-#include <csignal>
 
 namespace heddle::store {
 
@@ -20,22 +20,6 @@ std::size_t bytes_of(const std::string& request, const ports::stored_response& r
     constexpr std::size_t around = 256;
     return around + 2 * request.size() + response.body.size(); // the request is a key, too
 }
-
-/// Signals are for the thread of the loop.
-class signals_blocked {
-public:
-    signals_blocked() {
-        sigset_t all;
-        sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    signals_blocked(const signals_blocked&) = delete;
-    signals_blocked& operator=(const signals_blocked&) = delete;
-
-private:
-    sigset_t before_{};
-};
 
 } // namespace
 
@@ -57,8 +41,7 @@ bool response_writer::add(const std::string& request, ports::stored_response& re
     const std::lock_guard held(lock_);
     if (!has_room(bytes)) return false;
     if (!thread_.joinable()) {
-        const signals_blocked while_it_starts;
-        thread_ = std::thread([this] { run(); });
+        thread_ = coro::thread_without_signals([this] { run(); });
     }
     const auto one = std::make_shared<item>(item{request, {}, created, bytes});
     queue_.push_back(one);

@@ -1,35 +1,19 @@
 #include "store/run_writer.hpp"
 
+#include <heddle/coro/thread_without_signals.hpp>
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
-#include <csignal>
-
 namespace heddle::store {
-
-namespace {
-
-/// Signals are for the thread of the loop.
-std::thread started_without_signals(auto body) {
-    struct restored { // also where no thread can be started
-        sigset_t before{};
-        ~restored() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-    } mask;
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &mask.before);
-    return std::thread(std::move(body));
-}
-
-} // namespace
 
 run_writer::run_writer(run_table_writer tables, const run_store_options& options)
     : durability_(options.durability), group_records_(options.group_records),
       group_time_(options.group_time), max_queued_(options.max_queued), tables_(std::move(tables)),
-      totals_(tables_.sums().totals), thread_(started_without_signals([this] { run(); })) {}
+      totals_(tables_.sums().totals), thread_(coro::thread_without_signals([this] { run(); })) {}
 
 run_writer::~run_writer() {
     {
