@@ -1,6 +1,6 @@
 #include "tasks/output/json_pointer.hpp"
 
-#include <heddle/base/ascii.hpp>
+#include <heddle/base/hex.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -33,21 +33,10 @@ std::vector<std::string> tokens_of_pointer(std::string_view pointer) {
 }
 
 std::optional<std::string> pointer_of_fragment(std::string_view fragment) {
-    std::string decoded;
-    for (std::size_t i = 0; i < fragment.size(); ++i) {
-        if (fragment[i] != '%') {
-            decoded += fragment[i];
-            continue;
-        }
-        const std::string_view digits = fragment.substr(i + 1, 2);
-        const int high = digits.size() == 2 ? ascii::hex_value(digits[0]) : -1;
-        const int low = digits.size() == 2 ? ascii::hex_value(digits[1]) : -1;
-        if (high < 0 || low < 0) return std::nullopt;
-        decoded += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
+    const auto decoded = percent_decoded(fragment, broken_escape::refused);
+    if (!decoded) return std::nullopt;
     std::string pointer;
-    for (const std::string& token : tokens_of_pointer(decoded))
+    for (const std::string& token : tokens_of_pointer(*decoded))
         append_pointer_token(pointer, token);
     return pointer;
 }
