@@ -1,5 +1,7 @@
 #include "terminal_questions.hpp"
 
+#include "parking/parked_questions.hpp"
+
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/wait_point.hpp>
@@ -13,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 
 namespace heddle::cli {
 
@@ -84,21 +85,6 @@ coro::task<result<std::string>> terminal_input::line(coro::call_context context)
     return text + "> ";
 }
 
-/// The choice that an answer names; nothing when it names none.
-[[nodiscard]] std::optional<std::string> chosen(const tasks::user_question& question,
-                                                const std::string& answer) {
-    if (answer.empty() && question.fallback) return question.fallback;
-    if (question.choices.empty()) return answer;
-    const auto found = std::find(question.choices.begin(), question.choices.end(), answer);
-    if (found != question.choices.end()) return answer;
-    std::size_t number = 0;
-    const char* const last = answer.data() + answer.size();
-    const auto [end, failed] = std::from_chars(answer.data(), last, number);
-    if (failed != std::errc{} || end != last) return std::nullopt;
-    if (number < 1 || number > question.choices.size()) return std::nullopt;
-    return question.choices[number - 1];
-}
-
 /// The status line stays away while somebody types.
 class held_status {
 public:
@@ -146,7 +132,7 @@ coro::task<result<std::string>> terminal_questions::read_answer(tasks::user_ques
             co_return line;
         }
         const std::string answer = utf8::replace_invalid(std::string(ascii::trim(*line)));
-        if (const auto named = chosen(question, answer)) co_return *named;
+        if (const auto named = answer_in(question, answer)) co_return *named;
         console_.err("one of the choices, by its text or number\n> ");
     }
 }

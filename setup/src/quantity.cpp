@@ -1,8 +1,8 @@
 #include <heddle/setup/quantity.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 
-#include <charconv>
 #include <cstddef>
 
 namespace heddle::setup {
@@ -10,11 +10,10 @@ namespace heddle::setup {
 std::optional<std::pair<double, std::string>> split_quantity(std::string_view text) {
     std::size_t end = 0;
     while (end < text.size() && (ascii::is_digit(text[end]) || text[end] == '.')) ++end;
-    double number = 0;
-    const auto [stop, failed] = std::from_chars(text.data(), text.data() + end, number);
-    if (failed != std::errc() || stop != text.data() + end || end == 0) return std::nullopt;
+    const auto number = parse_number<double>(text.substr(0, end));
+    if (!number) return std::nullopt;
     while (end < text.size() && text[end] == ' ') ++end;
-    return std::pair(number, std::string(text.substr(end)));
+    return std::pair(*number, std::string(text.substr(end)));
 }
 
 std::optional<std::uint64_t> bytes_of(std::string_view text) {

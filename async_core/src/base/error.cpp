@@ -1,9 +1,9 @@
 #include <heddle/base/error.hpp>
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/base/valid_error.hpp>
 
-#include <charconv>
 #include <string>
 
 namespace heddle {
@@ -41,9 +41,7 @@ std::size_t folded_lines(const trace_entry& line) noexcept {
         return 0;
     text.remove_prefix(before_count.size());
     text.remove_suffix(behind_count.size());
-    std::size_t count = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), count);
-    return ec == std::errc() && end == text.data() + text.size() ? count : 0;
+    return parse_number<std::size_t>(text).value_or(0);
 }
 
 /// Puts one line in the place of those in the middle.

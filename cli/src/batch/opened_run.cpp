@@ -4,13 +4,13 @@
 #include "batch/run_store_access.hpp"
 #include "run_to_end.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/rows/row.hpp>
 
 #include <boost/asio/io_context.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 namespace heddle::cli {
@@ -42,16 +42,14 @@ result<void> with_run(const std::string& name, const run_work& work) {
 
 coro::task<result<store::run_row>> find_row(opened_run* run, std::string id) {
     const ports::digest128 wanted = rows::digest_of_id(id);
-    std::uint64_t number = 0;
-    const auto [end, failed] = std::from_chars(id.data(), id.data() + id.size(), number);
-    const bool is_number = failed == std::errc() && end == id.data() + id.size();
+    const auto number = parse_number<std::uint64_t>(id);
     result<std::vector<ports::known_row>> rows = co_await run->store->known_rows(run->context());
     if (!rows) co_return std::move(rows).error();
     auto found = std::find_if(rows->begin(), rows->end(),
                               [&](const ports::known_row& row) { return row.id == wanted; });
-    if (found == rows->end() && is_number) {
+    if (found == rows->end() && number) {
         found = std::find_if(rows->begin(), rows->end(),
-                             [&](const ports::known_row& row) { return row.row == number; });
+                             [&](const ports::known_row& row) { return row.row == *number; });
     }
     if (found == rows->end()) {
         co_return error(errc::not_found, "the run in " + run->folder + " has no row \"" + id + "\"")

@@ -1,10 +1,10 @@
 #include "batch/run_limits.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/setup/display_text.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <string_view>
@@ -72,13 +72,10 @@ result<std::pair<std::string, double>> parse_limit(const std::string& text) {
     if (equals == std::string::npos) return no_such_limit(text);
     std::pair<std::string, double> limit(text.substr(0, equals), 0);
     const std::string number = text.substr(equals + 1);
-    const auto [end, failed] =
-        std::from_chars(number.data(), number.data() + number.size(), limit.second);
-    const bool is_number = failed == std::errc() && end == number.data() + number.size() &&
-                           std::isfinite(limit.second);
+    const auto amount = parse_number<double>(number);
     if (number == "none") limit.second = no_limit;
-    else if (!is_number) return no_such_limit(text);
-    else if (limit.second == 0) limit.second = 0; // -0
+    else if (!amount || !std::isfinite(*amount)) return no_such_limit(text);
+    else limit.second = *amount == 0 ? 0 : *amount; // not -0
     if (auto fits = check_limit(limit.first, limit.second); !fits)
         return error(errc::invalid_argument, fits.error().message() + ", not '" + text + "'");
     return limit;

@@ -1,13 +1,13 @@
 #include <heddle/http/origin_name.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/url.hpp>
 #include <heddle/ports/http_port.hpp>
 
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace heddle::http {
@@ -122,12 +122,10 @@ result<origin_name> parse_origin(std::string_view url) {
     }
     name.port = name.tls ? 443 : 80;
     if (has_port) {
-        unsigned value = 0;
-        const auto [end, ec] = std::from_chars(port.data(), port.data() + port.size(), value);
-        if (ec != std::errc() || end != port.data() + port.size() || value == 0 || value > 65535) {
+        const auto number = parse_number<std::uint16_t>(port);
+        if (!number || *number == 0)
             return invalid(whole, "the port is not a number from 1 to 65535");
-        }
-        name.port = static_cast<std::uint16_t>(value);
+        name.port = *number;
     }
     return name;
 }

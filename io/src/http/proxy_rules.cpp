@@ -2,6 +2,7 @@
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/hex.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/url.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/ports/http_port.hpp>
@@ -10,7 +11,6 @@
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace heddle::http {
@@ -57,12 +57,6 @@ bool same_prefix(const std::vector<unsigned char>& a, const std::vector<unsigned
         return false;
     const unsigned rest = bits % 8;
     return rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0;
-}
-
-template <class Number>
-bool parse_number(std::string_view text, Number& into) {
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), into);
-    return ec == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
 } // namespace
@@ -126,15 +120,17 @@ result<no_proxy_list::entry> no_proxy_list::parse_entry(std::string_view text) {
         port = host.substr(host.find(':') + 1);
         host = host.substr(0, host.find(':'));
     }
-    if (has_port && (!parse_number(port, created.port) || created.port == 0))
-        return bad("the port is not a number from 1 to 65535");
+    if (has_port) {
+        created.port = parse_number<std::uint16_t>(port).value_or(0);
+        if (created.port == 0) return bad("the port is not a number from 1 to 65535");
+    }
     if (const std::size_t slash = host.find('/'); slash != std::string_view::npos) {
         created.bits = address_bytes(std::string(host.substr(0, slash)));
         if (created.bits.empty()) return bad("there is no address before the /");
-        if (!parse_number(host.substr(slash + 1), created.prefix) ||
-            created.prefix > created.bits.size() * 8) {
+        const auto prefix = parse_number<unsigned>(host.substr(slash + 1));
+        if (!prefix || *prefix > created.bits.size() * 8)
             return bad("the number after the / is not a count of bits");
-        }
+        created.prefix = *prefix;
         return created;
     }
     created.bits = address_bytes(std::string(host));

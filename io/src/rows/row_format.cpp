@@ -1,9 +1,9 @@
 #include "rows/row_pass.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <array>
-#include <charconv>
 
 namespace heddle::rows {
 
@@ -58,19 +58,15 @@ result<row_sample> parse_row_sample(std::string_view text, std::uint64_t seed) {
             .with_hint("a number of rows such as 500, or a fraction such as 0.05 or 5%");
     const bool percent = text.ends_with('%');
     const std::string_view digits = percent ? text.substr(0, text.size() - 1) : text;
-    const char* const end = digits.data() + digits.size();
     if (!percent) {
-        std::uint64_t count = 0;
-        const auto read = std::from_chars(digits.data(), end, count);
-        if (read.ec == std::errc() && read.ptr == end) {
-            if (count == 0) return invalid;
-            return row_sample{count, seed};
+        if (const auto count = parse_number<std::uint64_t>(digits)) {
+            if (*count == 0) return invalid;
+            return row_sample{*count, seed};
         }
     }
-    double fraction = 0;
-    const auto read = std::from_chars(digits.data(), end, fraction, std::chars_format::fixed);
-    if (read.ec != std::errc() || read.ptr != end) return invalid;
-    if (percent) fraction /= 100;
+    const auto number = parse_number<double>(digits, std::chars_format::fixed);
+    if (!number) return invalid;
+    const double fraction = percent ? *number / 100 : *number;
     if (!(fraction > 0 && fraction <= 1)) return invalid;
     return row_sample{fraction, seed};
 }

@@ -1,9 +1,9 @@
 #include "batch/batch_format.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace heddle::providers {
 
@@ -14,10 +14,7 @@ constexpr std::size_t max_statuses = 1000;
 
 /// The number in `text`, which has digits alone.
 std::optional<int> digits_of(std::string_view text) noexcept {
-    int number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = failed == std::errc() && end == text.data() + text.size();
-    return whole && number >= 0 && text.front() != '-' ? std::optional(number) : std::nullopt;
+    return text.starts_with('-') ? std::nullopt : parse_number<int>(text);
 }
 
 } // namespace

@@ -1,10 +1,11 @@
 #include "common/response_parts.hpp"
 
+#include <heddle/base/parse_number.hpp>
+
 #include "common/json_writer.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace heddle::providers {
@@ -207,11 +208,8 @@ bool is_success_of_type(const ports::http_response& head, std::string_view conte
 }
 
 std::optional<std::int64_t> parse_count(std::string_view text) noexcept {
-    std::int64_t count = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, ec] = std::from_chars(text.data(), end, count);
-    if (ec != std::errc{} || stop != end || count < 0) return std::nullopt;
-    return count;
+    const auto count = parse_number<std::int64_t>(text);
+    return count && *count >= 0 ? count : std::nullopt;
 }
 
 } // namespace heddle::providers

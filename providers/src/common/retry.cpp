@@ -1,6 +1,7 @@
 #include <heddle/providers/common/retry.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/ports/http_port.hpp>
 #include <heddle/ports/llm_port.hpp>
 
@@ -19,20 +20,18 @@ constexpr milliseconds max_advice = std::chrono::weeks(1);
 
 /// A number that is not negative, in units of `unit`.
 std::optional<milliseconds> read_wait(std::string_view text, milliseconds unit) {
-    text = ascii::trim(text);
-    double number = 0;
-    const auto [end, ec] =
-        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-    if (ec != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    if (!std::isfinite(number) || number < 0) return std::nullopt;
-    const double wait = std::ceil(number * static_cast<double>(unit.count()));
+    const auto number = parse_number<double>(ascii::trim(text), std::chars_format::fixed);
+    if (!number || !std::isfinite(*number) || *number < 0) return std::nullopt;
+    const double wait = std::ceil(*number * static_cast<double>(unit.count()));
     if (wait >= static_cast<double>(max_advice.count())) return max_advice;
     return milliseconds(static_cast<milliseconds::rep>(wait));
 }
 
 bool read_digits(std::string_view text, int& value) noexcept {
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return ec == std::errc{} && end == text.data() + text.size() && !text.empty() && text[0] != '-';
+    const auto number = parse_number<int>(text);
+    if (!number || text.starts_with('-')) return false;
+    value = *number;
+    return true;
 }
 
 std::optional<unsigned> read_month(std::string_view name) noexcept {

@@ -1,5 +1,6 @@
 #include "tasks/context/model_choice.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
@@ -7,7 +8,6 @@
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -68,10 +68,8 @@ void add_part(std::string& out, std::string_view title, std::string_view text) {
         if (candidates[i].path == path || candidates[i].id == path) return i;
     }
     // Models write numbers as text, too.
-    std::size_t number = 0;
-    const auto [end, failed] = std::from_chars(path.data(), path.data() + path.size(), number);
-    const bool whole = failed == std::errc{} && end == path.data() + path.size();
-    if (whole && number >= 1 && number <= candidates.size()) return number - 1;
+    const auto number = parse_number<std::size_t>(path);
+    if (number && *number >= 1 && *number <= candidates.size()) return *number - 1;
     return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include "tasks/output/json_string_scan.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <boost/json/parse.hpp>
@@ -221,16 +222,14 @@ source_span place_in_data(const source_form& schema, const schema_place& part) {
     for (const std::string& token : tokens_of_pointer(part.pointer)) {
         if (!at.is_list()) return at.span;
         std::optional<source_form> found;
-        size_t index = 0;
-        const auto read = std::from_chars(token.data(), token.data() + token.size(), index);
-        const bool number = read.ec == std::errc() && read.ptr == token.data() + token.size();
+        const auto index = parse_number<size_t>(token);
         for (size_t i = 0; i < at.size(); ++i) {
             const source_form pair = at[i];
             const bool named =
                 pair.is_list() && pair.size() == 2 && (pair[0].is_symbol() || pair[0].is_string());
             if (named && pair[0].text() == token) found = pair[1].unquoted();
         }
-        if (!found && number && index < at.size()) found = at[index].unquoted();
+        if (!found && index && *index < at.size()) found = at[*index].unquoted();
         if (!found) return at.span;
         at = *found;
     }

@@ -1,5 +1,7 @@
 #include "tasks/output/tuple_pointers.hpp"
 
+#include <heddle/base/parse_number.hpp>
+
 #include "tasks/output/json_pointer.hpp"
 
 #include <boost/json/array.hpp>
@@ -7,8 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <system_error>
 
 namespace heddle::tasks {
 
@@ -48,12 +48,9 @@ const json::value* value_behind(const json::value& from, const std::string& toke
     if (const json::object* object = from.if_object()) return object->if_contains(token);
     const json::array* list = from.if_array();
     if (!list) return nullptr;
-    std::size_t index = 0;
-    const char* const end = token.data() + token.size();
-    const auto [next, failed] = std::from_chars(token.data(), end, index);
-    const bool plain =
-        failed == std::errc() && next == end && (token == "0" || !token.starts_with('0'));
-    return plain && index < list->size() ? &(*list)[index] : nullptr;
+    const auto index = parse_number<std::size_t>(token);
+    const bool plain = index && (token == "0" || !token.starts_with('0'));
+    return plain && *index < list->size() ? &(*list)[*index] : nullptr;
 }
 
 void tuple_pointers::remember(const json::value& schema) {

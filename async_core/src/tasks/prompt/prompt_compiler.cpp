@@ -1,5 +1,6 @@
 // Reads the text of a prompt_template.
 #include <heddle/base/keyed_hash.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/lang/errors.hpp>
 
 #include <heddle/base/ascii.hpp>
@@ -193,10 +194,8 @@ result<void> prompt_template::compiler::read_value(prompt_argument& argument) {
         return {};
     }
     if (ascii::is_digit(c) || c == '-' || c == '.') {
-        double number = 0;
-        const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
-        const bool whole = read.ec == std::errc() && read.ptr == word.data() + word.size();
-        if (!whole || !std::isfinite(number) || word.front() == '.' || word.back() == '.') {
+        const auto number = parse_number<double>(word);
+        if (!number || !std::isfinite(*number) || word.front() == '.' || word.back() == '.') {
             return wrong("has an argument that is not a number");
         }
         argument.json = word;

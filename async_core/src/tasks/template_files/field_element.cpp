@@ -1,7 +1,8 @@
 #include "tasks/template_files/field_element.hpp"
 
+#include <heddle/base/parse_number.hpp>
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace heddle::tasks {
@@ -21,13 +22,12 @@ using shape = field_shape;
 
 template <class Number>
 [[nodiscard]] std::optional<field_value> parsed(std::string_view text) {
-    Number result = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), result);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+    const auto number = parse_number<Number>(text);
+    if (!number) return std::nullopt;
     if constexpr (std::is_floating_point_v<Number>) {
-        if (!std::isfinite(result)) return std::nullopt;
+        if (!std::isfinite(*number)) return std::nullopt;
     }
-    return result;
+    return *number;
 }
 
 [[nodiscard]] std::optional<field_value> number_of(const task_field& field,

@@ -2,6 +2,7 @@
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/number_text.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include "tasks/output/finite_json.hpp"
@@ -11,8 +12,6 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-
-#include <charconv>
 
 namespace heddle::tasks {
 
@@ -112,13 +111,9 @@ private:
 
     [[nodiscard]] static result<double> number(const xml_element& from, std::string_view name) {
         HEDDLE_TRY(const std::string written, text(from, name));
-        const std::string_view digits = ascii::trim(written);
-        double created = 0;
-        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), created);
-        if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) {
-            return unreadable("<" + std::string(name) + "> is not a number");
-        }
-        return created;
+        const auto read = parse_number<double>(ascii::trim(written));
+        if (!read) return unreadable("<" + std::string(name) + "> is not a number");
+        return *read;
     }
 
     result<task_error::kind> read_exhaustion() const {

@@ -2,6 +2,7 @@
 #include <heddle/tasks/template_files/template_loader.hpp>
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/printer.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 
@@ -25,10 +25,8 @@ constexpr std::array<string_view, 7> taken{
     "null?", "string?", "json-string", "string-append", "get-field", "nth", "call-atomic-task"};
 
 [[nodiscard]] bool is_number(string_view text) noexcept {
-    double number = 0;
     const bool digit = !text.empty() && (ascii::is_digit(text.front()) || text.front() == '-');
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-    return digit && read.ec == std::errc() && read.ptr == text.data() + text.size();
+    return digit && parse_number<double>(text);
 }
 
 /// A stretch of the program, and the call of the file that it was made of.

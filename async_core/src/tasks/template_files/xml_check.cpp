@@ -2,11 +2,11 @@
 #include "tasks/template_files/xml_tree.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace heddle::tasks {
 
@@ -178,11 +178,8 @@ private:
         name.remove_prefix(1);
         const bool hexadecimal = name.starts_with('x');
         if (hexadecimal) name.remove_prefix(1);
-        std::uint32_t point = 0;
-        const auto read =
-            std::from_chars(name.data(), name.data() + name.size(), point, hexadecimal ? 16 : 10);
-        return !name.empty() && read.ec == std::errc() && read.ptr == name.data() + name.size() &&
-               is_character(point);
+        const auto point = parse_number<std::uint32_t>(name, hexadecimal ? 16 : 10);
+        return point && is_character(*point);
     }
 
     void read_markup() {

@@ -1,13 +1,13 @@
 #include "scripted/text_template.hpp"
 
 #include <heddle/base/json_string.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/providers/common/json_text.hpp>
 
 #include "scripted/derive.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_set>
 
 namespace heddle::scripted {
@@ -200,12 +200,10 @@ result<text_template::part> text_template::read_placeholder(std::string_view tex
         if (!has_source) source = scope.slots.contains("text") ? "text" : "user";
     }
 
-    std::size_t number = 0;
-    const auto [end, ec] = std::from_chars(source.data(), source.data() + source.size(), number);
-    if (ec == std::errc{} && end == source.data() + source.size()) {
-        if (number >= scope.groups)
+    if (const auto number = parse_number<std::size_t>(source)) {
+        if (*number >= scope.groups)
             return wrong("there is no group " + std::string(source) + " for " + quoted(shown));
-        created.slot = group_slot(number);
+        created.slot = group_slot(*number);
     } else {
         const auto slot = scope.slots.find(source);
         if (slot == scope.slots.end()) return wrong("unknown name in " + quoted(shown));
