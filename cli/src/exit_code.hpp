@@ -1,6 +1,9 @@
 // Exit codes of the program.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 namespace heddle::cli {
 
 enum class exit_code : int {
@@ -12,5 +15,22 @@ enum class exit_code : int {
     rows_wait = 5,   ///< the rows of a batch that are left wait for batches of their services
     interrupted = 130 ///< as shells report a program that Ctrl-C has ended
 };
+
+/// A code, and how the help of the program names it.
+struct exit_code_row {
+    exit_code code;
+    std::string_view meaning;
+};
+
+/// All of them.
+inline constexpr std::array<exit_code_row, 7> exit_code_rows{{
+    {exit_code::done, "success"},
+    {exit_code::failed, "the workflow failed"},
+    {exit_code::usage, "usage or syntax error"},
+    {exit_code::rows_failed, "some rows of a batch have no result"},
+    {exit_code::rows_left, "a batch stopped early with rows left"},
+    {exit_code::rows_wait, "the rest waits for batches of the services"},
+    {exit_code::interrupted, "interrupted"},
+}};
 
 } // namespace heddle::cli

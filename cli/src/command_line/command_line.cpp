@@ -35,11 +35,18 @@ Environment:
   NO_COLOR         no colours
 
 Configuration: heddle.toml in this directory or the nearest one above it, then heddle/heddle.toml in $XDG_CONFIG_HOME or ~/.config. Options and
-variables take precedence over both.
+variables take precedence over both.)";
 
-Exit codes: 0 success, 1 the workflow failed, 2 usage or syntax error, 130 interrupted.
-
-'heddle help COMMAND' describes a command.)";
+/// Of all commands; their own help has what differs.
+std::string exit_codes_line() {
+    std::string line;
+    for (const exit_code_row& each : exit_code_rows) {
+        line += line.empty() ? "Exit codes: " : ", ";
+        line += std::to_string(static_cast<int>(each.code)) + " ";
+        line += each.meaning;
+    }
+    return line + ".";
+}
 
 /// The words of the name of a command.
 std::vector<std::string> words_of(std::string_view name) {
@@ -125,7 +132,8 @@ public:
         command_help program;
         program.name = "heddle";
         program.summary = program_summary;
-        program.details = program_details;
+        program.details = std::string(program_details) + "\n\n" + exit_codes_line() +
+                          "\n\n'heddle help COMMAND' describes a command.";
         take_options(program, app_);
         option_help version; // read before CLI11 sees the arguments
         version.names = {"--version"};

@@ -1,5 +1,5 @@
 #include "command_line/command_line.hpp"
-#include "command_line/workflow_options.hpp"
+#include "command_line/workflow_option_reader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -310,6 +310,16 @@ TEST(help, of_options_shows_values_defaults_and_groups) {
     EXPECT_THAT(text, HasSubstr("  -c, --concurrency N"));
     EXPECT_THAT(text, HasSubstr("  --cache, --no-cache"));
     EXPECT_THAT(text, HasSubstr("(default: .)"));
+}
+
+TEST(help, names_every_exit_code) {
+    EXPECT_THAT(ended({"--help"}).text, HasSubstr("Exit codes: 0 success, 1 the workflow failed,"));
+    command_line line(all_commands());
+    const std::string& details = line.help().front().details;
+    for (const exit_code_row& each : exit_code_rows) {
+        const std::string code = " " + std::to_string(static_cast<int>(each.code)) + " ";
+        EXPECT_THAT(details, HasSubstr(code + std::string(each.meaning)));
+    }
 }
 
 TEST(help, does_not_offer_an_option_that_the_command_refuses) {
