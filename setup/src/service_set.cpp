@@ -10,10 +10,10 @@
 #include <heddle/http/client.hpp>
 #include <heddle/process/child_processes.hpp>
 #include <heddle/setup/config/config_file.hpp>
+#include <heddle/setup/config/service_types.hpp>
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/program_imports.hpp>
 #include <heddle/setup/services/client_options.hpp>
-#include <heddle/setup/services/service_types.hpp>
 #include <heddle/setup/task_files.hpp>
 
 #include <filesystem>

@@ -5,15 +5,14 @@
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/realm.hpp>
+#include <heddle/setup/config/service_types.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/quantity.hpp>
-#include <heddle/setup/services/service_types.hpp>
 
 #include <toml++/toml.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>

@@ -2,8 +2,8 @@
 
 #include "config/provider_index.hpp"
 
+#include <heddle/setup/config/service_types.hpp>
 #include <heddle/setup/services/service_trust.hpp>
-#include <heddle/setup/services/service_types.hpp>
 
 #include <map>
 

@@ -1,7 +1,7 @@
 #include <heddle/setup/services/configured_services.hpp>
 
+#include <heddle/setup/config/service_types.hpp>
 #include <heddle/setup/services/named_services.hpp>
-#include <heddle/setup/services/service_types.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include <heddle/setup/services/named_services.hpp>
 
-#include <heddle/setup/services/service_types.hpp>
+#include <heddle/setup/config/service_types.hpp>
 
 #include <algorithm>
 

@@ -7,9 +7,9 @@
 #include <heddle/providers/openai/presets.hpp>
 #include <heddle/providers/openai/provider.hpp>
 #include <heddle/providers/routing/prefix_gate.hpp>
+#include <heddle/setup/config/service_types.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/services/service_trust.hpp>
-#include <heddle/setup/services/service_types.hpp>
 
 #include <algorithm>
 #include <functional>

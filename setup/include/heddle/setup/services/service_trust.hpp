@@ -4,8 +4,8 @@
 
 #include <heddle/base/error.hpp>
 #include <heddle/setup/config/configuration.hpp>
+#include <heddle/setup/config/service_types.hpp>
 #include <heddle/setup/environment.hpp>
-#include <heddle/setup/services/service_types.hpp>
 #include <heddle/setup/trust/consent_store.hpp>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <heddle/setup/services/service_types.hpp>
+#include <heddle/setup/config/service_types.hpp>
 
 #include <algorithm>
 #include <span>
