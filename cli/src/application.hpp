@@ -1,16 +1,16 @@
 // The parts of a run, constructed in one place.
 #pragma once
 
-#include "batch/import_notes.hpp"
-#include "batch/row_place.hpp"
 #include "call_counts.hpp"
-#include "command_line/workflow_options.hpp"
 #include "console.hpp"
 #include "interrupts.hpp"
 #include "output_room.hpp"
 #include "parking/parking_port.hpp"
 #include "prompt_printer.hpp"
+#include "row_place.hpp"
+#include "sources/import_notes.hpp"
 #include "terminal_questions.hpp"
+#include "workflow_options.hpp"
 
 #include <heddle/base/log.hpp>
 #include <heddle/coro/event_loop.hpp>
@@ -60,8 +60,8 @@ public:
     /// many branches of later evaluations wait together.
     void allow_parked_branches(host::session& session);
     [[nodiscard]] const setup::model_setup& models() const noexcept { return services_->models(); }
-    /// Where requests are parked from now on; null: they are sent at once. It outlives its use.
-    void park_in(parking_lot* lot) noexcept { parking_.lot = lot; }
+    /// Where requests are parked; without a lot they are sent at once.
+    [[nodiscard]] parking_slot& parking() noexcept { return parking_; }
     [[nodiscard]] const ports::price_port& prices() const noexcept { return services_->prices(); }
     /// As model_setup::finish_recording.
     [[nodiscard]] std::optional<error> finish_recording() {

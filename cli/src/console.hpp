@@ -29,6 +29,9 @@ struct console_traits {
     [[nodiscard]] static console_traits of_process();
 };
 
+/// The message when the reader of standard output has gone, or the disk is full.
+inline constexpr std::string_view output_lost_message = "standard output cannot be written";
+
 /// How long the end of a run that was interrupted or has timed out waits for a reader that reads
 /// nothing.
 inline constexpr std::chrono::seconds time_for_readers{3};

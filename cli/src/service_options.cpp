@@ -1,6 +1,6 @@
 #include "service_options.hpp"
 
-#include "journal/parked_questions.hpp"
+#include "parking/parked_questions.hpp"
 
 #include <heddle/tasks/session/session_tasks.hpp>
 

@@ -1,8 +1,8 @@
 // The services of a run, as its options ask for them.
 #pragma once
 
-#include "command_line/workflow_options.hpp"
 #include "parking/parking_port.hpp"
+#include "workflow_options.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/setup/environment.hpp>

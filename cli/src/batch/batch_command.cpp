@@ -16,11 +16,11 @@
 #include "batch/run_files.hpp"
 #include "batch/run_manifest.hpp"
 #include "batch/unseen_results.hpp"
-#include "commands/evaluation.hpp"
 #include "interrupts.hpp"
 #include "parking/parked_run.hpp"
 #include "run_to_end.hpp"
 #include "service_options.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/lang/errors.hpp>
@@ -259,8 +259,9 @@ private:
         if (!known) co_return std::move(known).error();
         if (files_->journal() && asked_.options.parks) {
             parking_.emplace(parked_run::parts{
-                *tools_, asked_.parking(files_->manifest().has_parked), *files_->journal(),
-                *store_workers_, say(), [this] { return files_->note_parking(); }});
+                tools_->parking(), tools_->models().batches(), tools_->prices(),
+                asked_.parking(files_->manifest().has_parked), *files_->journal(), *store_workers_,
+                say(), [this] { return files_->note_parking(); }});
             result<void> parked = co_await parking_->begin(context().with_cancel(loading_));
             if (!parked) co_return parked;
         }

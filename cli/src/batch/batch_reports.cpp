@@ -1,7 +1,7 @@
 #include "batch/batch_reports.hpp"
 
-#include "commands/evaluation.hpp"
 #include "interrupts.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/setup/display_text.hpp>
 

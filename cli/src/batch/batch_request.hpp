@@ -1,8 +1,8 @@
 // What `heddle batch` was asked for.
 #pragma once
 
-#include "command_line/workflow_options.hpp"
 #include "parking/parking_request.hpp"
+#include "workflow_options.hpp"
 
 #include <heddle/rows/result_writer.hpp>
 #include <heddle/rows/row_reader.hpp>

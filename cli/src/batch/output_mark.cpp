@@ -1,6 +1,6 @@
 #include "batch/output_mark.hpp"
 
-#include "batch/run_identity.hpp"
+#include "sources/digest_text.hpp"
 
 #include <heddle/rows/row.hpp>
 

@@ -2,6 +2,7 @@
 
 #include "batch/batch_files.hpp"
 #include "batch/run_identity.hpp"
+#include "sources/digest_text.hpp"
 
 #include <heddle/rows/row.hpp>
 #include <heddle/setup/input_files.hpp>

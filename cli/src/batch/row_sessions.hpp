@@ -1,8 +1,8 @@
 // The sessions of a batch: one for each row.
 #pragma once
 
-#include "batch/row_place.hpp"
 #include "batch/row_session.hpp"
+#include "row_place.hpp"
 
 #include <heddle/host/session_image.hpp>
 

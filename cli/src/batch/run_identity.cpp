@@ -1,8 +1,8 @@
 #include "batch/run_identity.hpp"
 
 #include "batch/batch_files.hpp"
+#include "sources/digest_text.hpp"
 
-#include <heddle/base/hex.hpp>
 #include <heddle/rows/row.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/task_files.hpp>
@@ -22,10 +22,6 @@ constexpr const char* id_entry = "run"; ///< of the journal's manifest
 }
 
 } // namespace
-
-std::string hex_of(const ports::digest128& digest) {
-    return hex_text(digest.high) + hex_text(digest.low);
-}
 
 std::vector<std::string> templates_of(const application& tools) {
     auto files = setup::template_files(tools.template_folders());

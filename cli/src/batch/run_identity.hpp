@@ -16,9 +16,6 @@
 
 namespace heddle::cli {
 
-/// 32 hexadecimal digits.
-[[nodiscard]] std::string hex_of(const ports::digest128& digest);
-
 /// The files of templates of the workflow. Blocks.
 [[nodiscard]] std::vector<std::string> templates_of(const application& tools);
 /// The id of a new run: 32 hexadecimal digits.

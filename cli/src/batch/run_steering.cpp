@@ -2,7 +2,7 @@
 
 #include "batch/run_control.hpp"
 #include "batch/run_manifest.hpp"
-#include "commands/evaluation.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/json_parser.hpp>
 #include <heddle/setup/json_line.hpp>

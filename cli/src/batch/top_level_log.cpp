@@ -1,7 +1,7 @@
 #include "batch/top_level_log.hpp"
 
-#include "batch/packed_bytes.hpp"
-#include "batch/run_identity.hpp"
+#include "sources/digest_text.hpp"
+#include "sources/packed_bytes.hpp"
 
 #include <heddle/rows/row.hpp>
 

@@ -1,7 +1,7 @@
 // What the top level of a program gets from outside.
 #pragma once
 
-#include "batch/source_watch.hpp"
+#include "sources/source_watch.hpp"
 
 #include <heddle/host/step_log.hpp>
 #include <heddle/ports/run_journal.hpp>

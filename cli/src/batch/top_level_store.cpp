@@ -1,6 +1,6 @@
 #include "batch/top_level_store.hpp"
 
-#include "batch/packed_bytes.hpp"
+#include "sources/packed_bytes.hpp"
 
 #include <algorithm>
 #include <bit>

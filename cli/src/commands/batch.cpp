@@ -3,6 +3,7 @@
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
 #include "command_line/progress_option.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "journal/replay_run.hpp"
 
 #include <heddle/setup/task_files.hpp>

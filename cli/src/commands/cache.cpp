@@ -1,8 +1,8 @@
 // `heddle cache`: the cached responses of models.
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "run_to_end.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/time_text.hpp>
 #include <heddle/fs/local_tree.hpp>

@@ -1,8 +1,9 @@
 // `heddle call`
 #include "command_line/command.hpp"
 #include "command_line/input_options.hpp"
-#include "command_line/workflow_options.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "commands/evaluation.hpp"
+#include "tell_error.hpp"
 
 namespace heddle::cli {
 

@@ -1,9 +1,9 @@
 // `heddle check`
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "offline_session.hpp"
 #include "source_diagnostics.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/lang/check.hpp>
 #include <heddle/setup/display_text.hpp>

@@ -1,7 +1,7 @@
 // `heddle completion`
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
-#include "commands/evaluation.hpp"
+#include "tell_error.hpp"
 
 namespace heddle::cli {
 

@@ -1,8 +1,8 @@
 // `heddle dump`
 #include "command_line/command.hpp"
-#include "commands/evaluation.hpp"
 #include "offline_session.hpp"
 #include "source_diagnostics.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/dump.hpp>

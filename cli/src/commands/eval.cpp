@@ -1,6 +1,7 @@
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "commands/evaluation.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/setup/input_files.hpp>
 

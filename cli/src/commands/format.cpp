@@ -1,7 +1,7 @@
 // `heddle fmt`
 #include "command_line/command.hpp"
-#include "commands/evaluation.hpp"
 #include "source_diagnostics.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/layout.hpp>

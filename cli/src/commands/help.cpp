@@ -1,8 +1,8 @@
 // `heddle help`
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
-#include "commands/evaluation.hpp"
 #include "offline_session.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/lang/help.hpp>
 #include <heddle/lang/realm.hpp>

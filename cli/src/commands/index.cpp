@@ -1,11 +1,11 @@
 // `heddle index`: what get_context would know of a directory, and find in it.
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
 #include "run_to_end.hpp"
 #include "table.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/memory/memory_system.hpp>

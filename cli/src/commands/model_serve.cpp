@@ -1,10 +1,10 @@
 #include "application.hpp"
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
 #include "run_to_end.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/scripted/server.hpp>
 #include <heddle/setup/display_text.hpp>

@@ -1,11 +1,11 @@
 // `heddle models`: what is configured, and whether it responds.
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
 #include "run_to_end.hpp"
 #include "table.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>

@@ -1,6 +1,6 @@
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
-#include "commands/evaluation.hpp"
+#include "tell_error.hpp"
 
 namespace heddle::cli {
 

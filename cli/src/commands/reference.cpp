@@ -1,8 +1,8 @@
 // The pages of docs/reference/language, and the table of settings in docs/reference/templates.md.
 #include "application.hpp"
 #include "command_line/command.hpp"
-#include "commands/evaluation.hpp"
 #include "settings_table.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/help.hpp>

@@ -2,11 +2,11 @@
 #include "application.hpp"
 #include "command_line/command.hpp"
 #include "command_line/input_options.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "inputs.hpp"
 #include "request_capture.hpp"
 #include "run_to_end.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>

@@ -1,9 +1,9 @@
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "repl/completion.hpp"
 #include "repl/history_file.hpp"
 #include "repl/repl_session.hpp"
+#include "tell_error.hpp"
 
 #include <unistd.h>
 

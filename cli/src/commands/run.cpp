@@ -2,10 +2,12 @@
 #include "command_line/command_line.hpp"
 #include "command_line/input_options.hpp"
 #include "command_line/progress_option.hpp"
-#include "command_line/workflow_options.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "commands/evaluation.hpp"
 #include "journal/kept_run.hpp"
+#include "journal/run_setup.hpp"
 #include "journal/step_trace.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/task_files.hpp>

@@ -12,12 +12,12 @@
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
-#include "commands/evaluation.hpp"
 #include "journal/answer_run.hpp"
 #include "journal/replay_run.hpp"
 #include "journal/run_diff.hpp"
 #include "journal/step_trace.hpp"
 #include "parking/parking_report.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/setup/json_line.hpp>
 #include <heddle/store/run_store.hpp>

@@ -2,7 +2,7 @@
 #include "serve/serve_run.hpp"
 
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
+#include "command_line/workflow_option_reader.hpp"
 
 #include <heddle/setup/quantity.hpp>
 

@@ -1,10 +1,10 @@
 // `heddle tasks`
 #include "command_line/command.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
+#include "command_line/workflow_option_reader.hpp"
 #include "logging.hpp"
 #include "starter_template.hpp"
 #include "table.hpp"
+#include "tell_error.hpp"
 #include "template_text.hpp"
 
 #include <heddle/fs/local_tree.hpp>

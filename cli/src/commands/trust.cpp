@@ -1,6 +1,6 @@
 // `heddle trust`: what a project's heddle.toml asks for, and what the user allows it.
 #include "command_line/command.hpp"
-#include "commands/evaluation.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/config/config_file.hpp>

@@ -5,6 +5,7 @@
 #include "journal/kept_run.hpp"
 #include "journal/step_trace.hpp"
 #include "render.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/json_bridge.hpp>

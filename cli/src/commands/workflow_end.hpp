@@ -1,10 +1,10 @@
 // What a run prints at its end.
 #pragma once
 
-#include "command_line/workflow_options.hpp"
 #include "commands/workflow_run.hpp"
 #include "console.hpp"
 #include "exit_code.hpp"
+#include "workflow_options.hpp"
 
 namespace heddle::cli {
 

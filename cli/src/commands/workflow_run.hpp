@@ -1,10 +1,10 @@
 // One run of a workflow: its session, how it is stopped, how it has ended.
 #pragma once
 
-#include "commands/evaluation.hpp"
 #include "exit_code.hpp"
 #include "journal/run_parking.hpp"
 #include "journal/run_setup.hpp"
+#include "program.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/base/source.hpp>

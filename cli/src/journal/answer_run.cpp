@@ -2,8 +2,8 @@
 
 #include "batch/opened_run.hpp"
 #include "batch/run_store_access.hpp"
-#include "commands/evaluation.hpp"
-#include "journal/parked_questions.hpp"
+#include "parking/parked_questions.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>

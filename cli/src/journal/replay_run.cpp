@@ -10,12 +10,12 @@
 #include "batch/run_store_access.hpp"
 #include "batch/top_level_store.hpp"
 #include "command_line/command_line.hpp"
-#include "commands/evaluation.hpp"
 #include "interrupts.hpp"
 #include "journal/replayed_steps.hpp"
 #include "journal/run_setup.hpp"
 #include "run_to_end.hpp"
 #include "service_options.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/host/row_history.hpp>

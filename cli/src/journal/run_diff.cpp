@@ -3,9 +3,9 @@
 #include "batch/batch_counts.hpp"
 #include "batch/opened_run.hpp"
 #include "batch/run_store_access.hpp"
-#include "commands/evaluation.hpp"
 #include "journal/step_diff.hpp"
 #include "json_or_text.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>

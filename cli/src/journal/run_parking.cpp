@@ -29,7 +29,8 @@ coro::task<result<void>> run_parking::begin(
     how.folder = run_->folder();
     how.has_parked = run_->manifest().has_parked;
     how.submits_again = true;
-    batches_.emplace(parked_run::parts{*tools_, std::move(how), journal, workers, say_,
+    batches_.emplace(parked_run::parts{tools_->parking(), tools_->models().batches(),
+                                       tools_->prices(), std::move(how), journal, workers, say_,
                                        [run = run_] { return run->note_parking(); }});
     if (cancels_) batches_->cancel_batches();
     const coro::call_context context{&tools_->loop(), cancel_, {}};

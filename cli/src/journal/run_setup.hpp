@@ -2,14 +2,21 @@
 #pragma once
 
 #include "application.hpp"
-#include "command_line/workflow_options.hpp"
-#include "commands/evaluation.hpp"
 #include "journal/kept_run.hpp"
 #include "journal/step_trace.hpp"
+#include "program.hpp"
+#include "workflow_options.hpp"
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace heddle::cli {
+
+/// The name of the workflow in the manifest of its run.
+[[nodiscard]] std::string workflow_entry(const std::string& name);
+/// The name of what --input-json had.
+inline constexpr std::string_view input_json_entry = "--input-json";
 
 /// Has a workflow take all that it asks from a journal: nothing is sent, written or started.
 /// `shows_output`: what it prints and logs is shown.

@@ -1,6 +1,6 @@
 #include "journal/run_sources.hpp"
 
-#include "batch/run_identity.hpp"
+#include "sources/digest_text.hpp"
 
 #include <heddle/rows/row.hpp>
 #include <heddle/setup/input_files.hpp>

@@ -1,7 +1,7 @@
 #include "journal/step_diff.hpp"
 
-#include "batch/run_identity.hpp"
 #include "journal/shown_answer.hpp"
+#include "sources/digest_text.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/host/row_history.hpp>

@@ -1,10 +1,11 @@
 #include "journal/step_trace.hpp"
 
 #include "batch/batch_counts.hpp"
-#include "batch/run_identity.hpp"
 #include "journal/shown_answer.hpp"
 #include "json_or_text.hpp"
+#include "sources/digest_text.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>
@@ -12,7 +13,6 @@
 #include <boost/json/object.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 namespace heddle::cli {
@@ -41,10 +41,8 @@ step_trace::step_trace(const replay_request& asked, console& output)
     : json_(asked.json), output_(output) {
     if (!asked.until) return;
     const std::string& text = *asked.until;
-    std::uint64_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = failed == std::errc() && end == text.data() + text.size();
-    if (is_number && text.size() < path_digits) until_step_ = number;
+    const auto number = parse_number<std::uint64_t>(text);
+    if (number && text.size() < path_digits) until_step_ = *number;
     else until_path_ = text;
 }
 

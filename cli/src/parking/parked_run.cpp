@@ -18,8 +18,7 @@ constexpr auto cancel_patience = 30s; ///< for services to end what they perform
 constexpr int max_fruitless = 3;      ///< attempts to submit, one after the other
 
 parking_lot::parts parts_of(const parked_run::parts& of, store::parking_reader& kept) {
-    parking_lot::parts new_lot{of.journal, kept, of.tools.models().batches(), of.tools.prices(),
-                               of.asked.parks};
+    parking_lot::parts new_lot{of.journal, kept, of.batches, of.prices, of.asked.parks};
     if (of.asked.settling)
         new_lot.settling = std::chrono::ceil<std::chrono::seconds>(*of.asked.settling);
     new_lot.on_first = of.on_first;
@@ -31,10 +30,10 @@ parking_lot::parts parts_of(const parked_run::parts& of, store::parking_reader& 
 parked_run::parked_run(parts of)
     : of_(std::move(of)), kept_(of_.workers, of_.asked.folder), lot_(parts_of(of_, kept_)) {}
 
-parked_run::~parked_run() { of_.tools.park_in(nullptr); }
+parked_run::~parked_run() { of_.slot.lot = nullptr; }
 
 coro::task<result<void>> parked_run::begin(coro::call_context context) {
-    if (of_.asked.parks && of_.tools.models().batches().empty())
+    if (of_.asked.parks && of_.batches.empty())
         of_.say("--park: no configured service takes batches; requests are sent at once");
     if (of_.asked.has_parked) {
         result<void> begun = co_await lot_.begin(context);
@@ -43,7 +42,7 @@ coro::task<result<void>> parked_run::begin(coro::call_context context) {
         if (!seen) co_return std::move(seen).error();
         tell(*seen);
     }
-    of_.tools.park_in(&lot_);
+    of_.slot.lot = &lot_;
     co_return result<void>();
 }
 

@@ -1,8 +1,8 @@
 // Batches of the services in one process of a run.
 #pragma once
 
-#include "application.hpp"
 #include "parking/parking_lot.hpp"
+#include "parking/parking_port.hpp"
 #include "parking/parking_request.hpp"
 
 #include <heddle/coro/cancel.hpp>
@@ -25,7 +25,9 @@ class parked_run {
 public:
     /// All of it outlives the object. `workers` read the journal.
     struct parts {
-        application& tools;
+        parking_slot& slot; ///< whose ports park in the lot of this
+        const setup::batch_services& batches;
+        const ports::price_port& prices;
         parking_request asked;
         store::run_store& journal;
         ports::worker_port& workers;

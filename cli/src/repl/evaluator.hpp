@@ -2,8 +2,8 @@
 #pragma once
 
 #include "application.hpp"
-#include "command_line/workflow_options.hpp"
 #include "signal_pipe.hpp"
+#include "workflow_options.hpp"
 
 #include <heddle/host/session.hpp>
 

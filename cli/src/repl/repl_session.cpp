@@ -1,8 +1,8 @@
 #include "repl/repl_session.hpp"
 
-#include "commands/evaluation.hpp"
 #include "failure_hints.hpp"
 #include "repl/display.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/help.hpp>

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "application.hpp"
-#include "command_line/workflow_options.hpp"
 #include "console.hpp"
 #include "exit_code.hpp"
 #include "repl/evaluator.hpp"
 #include "repl/line_reader.hpp"
 #include "request_capture.hpp"
+#include "workflow_options.hpp"
 
 #include <heddle/host/session.hpp>
 

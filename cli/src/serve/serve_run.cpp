@@ -1,7 +1,6 @@
 #include "serve/serve_run.hpp"
 
 #include "application.hpp"
-#include "commands/evaluation.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
 #include "render.hpp"
@@ -9,7 +8,9 @@
 #include "serve/openapi.hpp"
 #include "serve/served_functions.hpp"
 #include "serve/workflow_service.hpp"
+#include "tell_error.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/base/url.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
@@ -21,7 +22,6 @@
 #include <heddle/setup/input_files.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -48,10 +48,10 @@ result<listen_address> parse_listen(const std::string& text) {
             .with_hint("such as 127.0.0.1:8080, 0.0.0.0:80 or [::1]:8080");
     };
     if (colon == std::string::npos) return wrong();
+    const auto port = parse_number<std::uint16_t>(std::string_view(text).substr(colon + 1));
+    if (!port) return wrong();
     listen_address read;
-    const char* const end = text.data() + text.size();
-    const auto [stop, failed] = std::from_chars(text.data() + colon + 1, end, read.port);
-    if (failed != std::errc() || stop != end) return wrong();
+    read.port = *port;
     read.address = text.substr(0, colon);
     if (read.address.starts_with('[') && read.address.ends_with(']'))
         read.address = read.address.substr(1, read.address.size() - 2);

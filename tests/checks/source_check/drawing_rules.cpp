@@ -100,6 +100,46 @@ graph folders_of_tasks(const std::vector<source_file>& files) {
     return found;
 }
 
+/// Files that lie beside the folders of a component, by their stems, and the box that they belong
+/// to; all others are `shared`.
+using boxes = std::map<std::string, std::string, std::less<>>;
+
+/// The box of `path`, which is relative to `include/heddle/<component>` or `src`.
+std::string box_of(std::string_view path, const boxes& beside) {
+    if (path.find('/') != std::string_view::npos) return head_of(path);
+    const auto found = beside.find(stem_of(path));
+    return found == beside.end() ? std::string("shared") : found->second;
+}
+
+/// The folders of a component, and what lies beside them. A private header is included by its path
+/// below `src`, a public one by `heddle/<component>/` and its path.
+graph folders_of(std::string_view component, const std::vector<source_file>& files,
+                 const boxes& beside) {
+    const std::string sources = std::string(component) + "/src/";
+    const std::string prefix = "heddle/" + std::string(component) + "/";
+    const std::string headers = std::string(component) + "/include/" + prefix;
+    std::set<std::string, std::less<>> private_headers;
+    for (const source_file& file : files) {
+        if (file.path.starts_with(sources)) private_headers.insert(file.path);
+    }
+    graph found;
+    for (const source_file& file : files) {
+        const bool is_source = file.path.starts_with(sources);
+        if (!file.is_cpp() || (!is_source && !file.path.starts_with(headers))) continue;
+        const std::string box =
+            box_of(std::string_view(file.path).substr(is_source ? sources.size() : headers.size()),
+                   beside);
+        for (const include_line& include : file.includes) {
+            std::string_view target = include.path;
+            if (target.starts_with(prefix)) target.remove_prefix(prefix.size());
+            else if (!private_headers.contains(sources + include.path)) continue;
+            std::string other = box_of(target, beside);
+            if (other != box) found[box].insert(std::move(other));
+        }
+    }
+    return found;
+}
+
 /// One circle, as "a -> b -> a"; empty: there is none.
 std::string circle_in(const graph& arrows) {
     std::vector<std::string> path;
@@ -214,6 +254,14 @@ void check_drawings(const std::vector<source_file>& files, std::vector<finding>&
     compare(*page, "layers", layers_of(files), findings);
     compare(*page, "folders of lang", folders_of_lang(files), findings);
     compare(*page, "folders of tasks", folders_of_tasks(files), findings);
+    compare(*page, "folders of setup",
+            folders_of("setup", files,
+                       {{"model_setup", "service_set"},
+                        {"remote_models", "service_set"},
+                        {"remote_processes", "service_set"},
+                        {"service_set", "service_set"}}),
+            findings);
+    compare(*page, "folders of cli", folders_of("cli", files, {{"main", "main"}}), findings);
 }
 
 } // namespace heddle::checks

@@ -4,8 +4,8 @@
 #include "batch/reports/run_rows.hpp"
 #include "batch/reports/run_state.hpp"
 #include "batch/run_manifest.hpp"
-#include "commands/evaluation.hpp"
 #include "table.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>

@@ -1,7 +1,7 @@
 #include "batch/reports/run_rows.hpp"
 
 #include "batch/lost_requests.hpp"
-#include "commands/evaluation.hpp"
+#include "tell_error.hpp"
 
 #include <heddle/setup/display_text.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "batch/opened_run.hpp"
-#include "journal/parked_questions.hpp"
+#include "parking/parked_questions.hpp"
 
 #include <heddle/base/error.hpp>
 #include <heddle/coro/task.hpp>

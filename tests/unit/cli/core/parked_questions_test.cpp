@@ -1,4 +1,4 @@
-#include "journal/parked_questions.hpp"
+#include "parking/parked_questions.hpp"
 
 #include <gtest/gtest.h>
 

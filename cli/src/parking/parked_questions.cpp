@@ -1,5 +1,6 @@
-#include "journal/parked_questions.hpp"
+#include "parking/parked_questions.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/ports/step_memory.hpp>
 #include <heddle/rows/row.hpp>
@@ -10,7 +11,6 @@
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -118,11 +118,9 @@ std::optional<std::string> answer_in(const tasks::user_question& asked, const st
     if (asked.choices.empty()) return text;
     if (std::find(asked.choices.begin(), asked.choices.end(), text) != asked.choices.end())
         return text;
-    std::size_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = failed == std::errc() && end == text.data() + text.size();
-    if (!is_number || number < 1 || number > asked.choices.size()) return std::nullopt;
-    return asked.choices[number - 1];
+    const auto number = parse_number<std::size_t>(text);
+    if (!number || *number < 1 || *number > asked.choices.size()) return std::nullopt;
+    return asked.choices[*number - 1];
 }
 
 ports::step_record record_of_answer(const kept_question& question, std::string answer) {

@@ -1,7 +1,7 @@
-#include "batch/source_watch.hpp"
+#include "sources/source_watch.hpp"
 
-#include "batch/packed_bytes.hpp"
-#include "batch/run_identity.hpp"
+#include "sources/digest_text.hpp"
+#include "sources/packed_bytes.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/errors.hpp>

@@ -1,10 +1,10 @@
-#include "command_line/workflow_options.hpp"
+#include "command_line/workflow_option_reader.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/setup/quantity.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace heddle::cli {
@@ -22,10 +22,7 @@ std::string is_a_count(const std::string& text) {
 
 /// CLI11 takes a negative number for a large one, and one that does not fit for the largest.
 std::string is_a_seed(const std::string& text) {
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, failed] = std::from_chars(text.data(), end, number);
-    if (failed == std::errc() && stop == end) return {};
+    if (parse_number<std::uint64_t>(text)) return {};
     return "must be a whole number from 0 to 18446744073709551615, not '" + text + "'";
 }
 

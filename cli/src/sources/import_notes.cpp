@@ -1,4 +1,4 @@
-#include "batch/import_notes.hpp"
+#include "sources/import_notes.hpp"
 
 namespace heddle::cli {
 

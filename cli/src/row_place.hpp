@@ -1,7 +1,7 @@
 // Where rows are executed.
 #pragma once
 
-#include "batch/source_watch.hpp"
+#include "sources/source_watch.hpp"
 
 #include <heddle/host/engine.hpp>
 #include <heddle/host/run_options.hpp>
