@@ -286,6 +286,26 @@ TEST_F(late_parts, are_asked_again_whose_response_the_program_refused) {
               2U);
 }
 
+// The last response was asked for again each time, and the one that was bad never.
+TEST_F(late_parts, come_to_a_response_before_the_last_one_that_the_program_refuses) {
+    const auto rules = [](const std::string& text) {
+        return R"json({"rules": [{"match": "^quick", "text": ")json" + text +
+               R"json("}, {"match": "^slow", "text": "2"}]})json";
+    };
+    scratch.file("m.heddle", late_tasks + std::string(R"(
+        (define (main) (let* ((v (content (a "1"))) (w (content (s "m"))))
+          (if (equal? v "bad") (error "bad answer") (list v w)))))"));
+    std::optional<model_thread> model(std::in_place, rules("bad"));
+    const std::uint16_t port = model->port();
+    EXPECT_EQ(run(*model, false).code, 1);
+    model.reset();
+    model.emplace(rules("good"), "", port);
+    EXPECT_EQ(run(*model, true).code, 1);
+    EXPECT_EQ(model->counters().requests, 1U);
+    EXPECT_EQ(run(*model, true).out, "(\"good\" \"2\")\n");
+    EXPECT_EQ(model->counters().requests, 3U);
+}
+
 // Each retry started over, with what had run before the form.
 TEST_F(late_parts, do_not_repeat_programs_while_the_server_is_slow) {
     scratch.file("m.heddle", late_tasks + std::string(R"(

@@ -91,6 +91,8 @@ private:
     std::optional<stop> stopped_;   ///< the last one
     /// With which error the program itself, or the time of a form, ended the last one.
     std::optional<std::string> refused_;
+    std::string refusal_;           ///< with which error the program has refused what was paid for
+    std::size_t refusals_ = 0;      ///< how often, one after the other
     bool has_new_response_ = false; ///< since the last attempt
     bool looks_before_ = false; ///< the last one ended by a time; what failed before is repeated
     std::map<digest128, std::size_t> begun_; ///< steps since then, and the records before them
@@ -182,25 +184,32 @@ void replayed_records::end_attempt(const step_record& failed) {
                     [this](std::size_t each) { return all_[each].body == cut_by_deadline; });
     if (!all_failed.empty() && !(only_by_time && again)) return repeat(all_failed);
     // The program itself has refused what it got, or a limit around it has ended the attempt.
-    std::optional<std::size_t> paid;      // where the last step ended that was paid for
-    std::optional<std::size_t> cancelled; // the same, of one that was cancelled
+    std::vector<std::size_t> paid;        // where steps ended that were paid for
+    std::optional<std::size_t> cancelled; // the last one of those that were cancelled
     for (const step_end& each : steps) {
         const step_record& end = all_[each.at];
         const bool is_paid =
             end.spent.requests != 0 || end.body.empty() || has_paid_request(end.path);
-        if (is_paid && end.body != cut_by_deadline)
-            (was_cancelled(end) ? cancelled : paid) = each.at;
+        if (!is_paid || end.body == cut_by_deadline) continue;
+        if (was_cancelled(end)) cancelled = each.at;
+        else paid.push_back(each.at);
     }
     // A time ended after that, and the program has made another error of it.
     const std::optional<std::size_t> end_of_time = last_end_of_time(all_);
-    if (end_of_time > paid) {
+    if (end_of_time && (paid.empty() || *end_of_time > paid.back())) {
         if (again && !has_acted(all_, 0, all_.size())) return start_over();
         // What has cancelled the step is not to cancel it again.
         if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
         if (!all_failed.empty()) return repeat(all_failed);
         return repeat({}, first_end_of_time(all_, *end_of_time));
     }
-    if (paid) return repeat({*paid});
+    if (!paid.empty()) {
+        // That another response has led to the same end means that one before it may be the reason.
+        refusals_ = refusal_ == failed.body ? refusals_ + 1 : 1;
+        refusal_ = failed.body;
+        const auto count = static_cast<std::ptrdiff_t>(std::min(refusals_, paid.size()));
+        return repeat(std::vector<std::size_t>(paid.end() - count, paid.end()));
+    }
     if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
     start_over();
 }
