@@ -230,6 +230,8 @@ private:
     std::uint32_t loop_depth_ = 0;
     std::uint32_t conditional_ = 0; ///< inside a part that may not run
     std::uint32_t tentative_loops_ = 0;
+    std::size_t wasted_nodes_ = 0; ///< of named lets that turned out to be no loops
+    std::uint32_t fallbacks_ = 0;  ///< bindings of a name further out that a reference goes to
     std::uint32_t either_depth_ = 0;
     bool named_let_next_ = false; ///< the next lambda is the function of a named let
     name_set defined_;            ///< top-level names of this program

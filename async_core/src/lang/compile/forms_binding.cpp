@@ -147,13 +147,17 @@ ast::node* analyzer::named_let(const form& f, position where) {
         }
         if (!check_name(one[0], "let", "the name of a binding")) return constant({}, f.span);
     }
-    // Tried as a loop first; reading the body again when that fails must not double with each
-    // level of nesting, so only a few levels try.
-    if (tentative_loops_ < 4) {
+    // Tried as a loop first. Reading the body again when that fails must not double with each level
+    // of nesting: only a few levels try, and none when that was in vain for half of the program.
+    constexpr std::size_t always_granted = 20'000;
+    const std::size_t before = arena_.nodes.size();
+    if (tentative_loops_ < 4 && wasted_nodes_ <= before / 2 + always_granted) {
+        const std::size_t wasted = wasted_nodes_;
         ++tentative_loops_;
         node* loop = named_let_as_loop(f, where);
         --tentative_loops_;
         if (failed() || !loop->label->escaped) return loop;
+        wasted_nodes_ = wasted + (arena_.nodes.size() - before);
     }
     return named_let_as_function(f, where);
 }

@@ -75,7 +75,8 @@ bool may_close_cycle(const function& code) {
 
 generator::generator(realm& realm, const ast::lambda& source, generator* parent, compile_work* work,
                      bool hidden)
-    : realm_(realm), source_(source), parent_(parent), work_(work), hidden_(hidden) {}
+    : realm_(realm), source_(source), parent_(parent), work_(work), hidden_(hidden),
+      cleanups_(parent ? parent->cleanups_ : 0) {}
 
 void generator::too_large(const char* what) {
     if (failure_) return;
@@ -256,10 +257,10 @@ result<function_ref> generator::run() {
 void generator::tail(const node& n) {
     if (failure_) return; // the rest of a long chain would be walked on native frames
     switch (n.kind) {
-    case node_kind::branch_if: branch_if(n, nowhere, true); return;
-    case node_kind::sequence: sequence(n, nowhere, true); return;
+    case node_kind::branch_if:
     case node_kind::all_of:
-    case node_kind::any_of: short_circuit(n, nowhere, true); return;
+    case node_kind::any_of: conditional(n, nowhere, true); return;
+    case node_kind::sequence: sequence(n, nowhere, true); return;
     case node_kind::scope: scope(n, nowhere, true); return;
     case node_kind::call: call(n, nowhere, true); return;
     case node_kind::either_call: either_call(n, nowhere, true); return;
@@ -323,10 +324,10 @@ void generator::to(const node& n, int dest) {
     case node_kind::set_local: assign(n, dest); return;
     case node_kind::define_global:
     case node_kind::update_global: define_global(n, dest); return;
-    case node_kind::branch_if: branch_if(n, dest, false); return;
-    case node_kind::sequence: sequence(n, dest, false); return;
+    case node_kind::branch_if:
     case node_kind::all_of:
-    case node_kind::any_of: short_circuit(n, dest, false); return;
+    case node_kind::any_of: conditional(n, dest, false); return;
+    case node_kind::sequence: sequence(n, dest, false); return;
     case node_kind::scope: scope(n, dest, false); return;
     case node_kind::make_lambda: closure(n, dest); return;
     case node_kind::call: call(n, dest, false); return;

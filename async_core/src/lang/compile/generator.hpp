@@ -49,10 +49,14 @@ private:
     void clear_variables(const node& n);
 
     // conditions and sequences (generator_control.cpp)
-    void jump_when(const node& n, bool sense, std::vector<std::size_t>& jumps);
-    void branch_if(const node& first, int dest, bool is_tail);
+    void jump_when(const node& first, bool sense, std::vector<std::size_t>& jumps);
+    void jump_when_simple(const node& n, bool sense, std::vector<std::size_t>& jumps);
+    void conditional(const node& first, int dest, bool is_tail);
+    [[nodiscard]] static bool is_conditional(const node& n) noexcept {
+        return n.kind == ast::node_kind::branch_if || n.kind == ast::node_kind::all_of ||
+               n.kind == ast::node_kind::any_of;
+    }
     void sequence(const node& n, int dest, bool is_tail);
-    void short_circuit(const node& n, int dest, bool is_tail);
 
     // other kinds of node
     void closure(const node& n, int dest);
@@ -83,7 +87,7 @@ private:
     [[nodiscard]] static std::optional<int> small_integer(const node& n);
     [[nodiscard]] static bool is_plain(const node& n);
     using variable_set = std::unordered_set<const ast::variable*>;
-    static bool collect_mentions(const node& n, variable_set& mentioned);
+    static bool collect_mentions(const node& whole, variable_set& mentioned);
     int arguments(const node& n, std::size_t from);
 
     void argument(const node& n);
@@ -135,6 +139,7 @@ private:
     generator* parent_;
     compile_work* work_; ///< null: nobody counts it
     bool hidden_;
+    unsigned cleanups_; ///< `finally` around this, each of which is compiled twice
     function* out_ = nullptr;
     int next_ = 0;
     unsigned unpaid_ = 0; ///< what was emitted since the last safe point, in quick instructions

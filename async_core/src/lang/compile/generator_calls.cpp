@@ -3,11 +3,18 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace heddle::lang {
 
 using ast::node_kind;
+
+namespace {
+
+constexpr unsigned max_nested_cleanups = 8; // 256 copies of what is inside of all
+
+} // namespace
 
 std::optional<int> generator::small_integer(const node& n) {
     if (n.kind != node_kind::constant || !n.constant.is_integer()) return std::nullopt;
@@ -280,6 +287,13 @@ void generator::protect(const node& n, int dest) {
     const std::size_t outer_end = here();
     patch(done, here());
     if (n.cleanup) {
+        if (++cleanups_ > max_nested_cleanups && !failure_) {
+            failure_ =
+                error(errc::limit, "more than " + std::to_string(max_nested_cleanups) +
+                                       " 'finally' are nested inside of each other's cleanup")
+                    .with_hint("put the inner ones into a function of their own")
+                    .with_span(n.span);
+        }
         // The normal way out. No safe point comes between the body and what it does.
         const unsigned unpaid = std::exchange(unpaid_, 0);
         to(*n.cleanup, nowhere);
@@ -291,6 +305,7 @@ void generator::protect(const node& n, int dest) {
         to(*n.cleanup, nowhere);
         emit(instruction::abc(op::rethrow, static_cast<unsigned>(pending), 0, 0, 1), n.span);
         patch(past, here());
+        --cleanups_;
     }
     if (result != nowhere)
         emit(instruction::abc(op::move, static_cast<unsigned>(dest), static_cast<unsigned>(result)),

@@ -3,43 +3,50 @@
 
 #include <heddle/lang/builtin.hpp>
 
+#include <algorithm>
 #include <string_view>
 
 namespace heddle::lang {
 
 using ast::node_kind;
 
-void generator::jump_when(const node& n, bool sense, std::vector<std::size_t>& jumps) {
+/// A chain of conditions in last place, as a `cond` of tests makes, takes no native frames.
+void generator::jump_when(const node& first, bool sense, std::vector<std::size_t>& jumps) {
+    std::vector<std::size_t> past; // of all that end here
+    const node* at = &first;
+    unsigned unpaid = unpaid_; // the most at a place from where the rest is skipped
+    for (; !failure_; at = at->children.back()) {
+        unpaid = std::max(unpaid, unpaid_);
+        const bool conjunction = at->kind == node_kind::all_of;
+        const bool negation = at->kind == node_kind::builtin_call && at->children.size() == 1 &&
+                              at->row->name == "not";
+        if (!conjunction && !negation && at->kind != node_kind::any_of) break;
+        pay(at->span);
+        if (negation) {
+            sense = !sense;
+            continue;
+        }
+        // `and` jumps to false at the first false part; `or` to true at the first true one.
+        const bool shortcut = !conjunction;
+        for (std::size_t i = 0; i + 1 < at->children.size(); ++i)
+            jump_when(*at->children[i], shortcut, sense == shortcut ? jumps : past);
+    }
+    jump_when_simple(*at, sense, jumps);
+    patch(past, here());
+    unpaid_ = std::max(unpaid_, unpaid);
+}
+
+void generator::jump_when_simple(const node& n, bool sense, std::vector<std::size_t>& jumps) {
     if (failure_) return;
     pay(n.span);
-    const skippable skips(*this);
     if (n.kind == node_kind::constant) {
         if (n.constant.truthy() == sense)
             jumps.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
         return;
     }
-    const bool conjunction = n.kind == node_kind::all_of;
-    if (conjunction || n.kind == node_kind::any_of) {
-        // `and` jumps to false at the first false part; `or` to true at the first true one.
-        const bool shortcut = !conjunction;
-        if (sense == shortcut) {
-            for (const node* part : n.children) jump_when(*part, sense, jumps);
-            return;
-        }
-        std::vector<std::size_t> past;
-        for (std::size_t i = 0; i + 1 < n.children.size(); ++i)
-            jump_when(*n.children[i], shortcut, past);
-        jump_when(*n.children.back(), sense, jumps);
-        patch(past, here());
-        return;
-    }
     mark give_back(*this);
     if (n.kind == node_kind::builtin_call) {
         const std::string_view name = n.row->name;
-        if (name == "not" && n.children.size() == 1) {
-            jump_when(*n.children[0], !sense, jumps);
-            return;
-        }
         if (n.children.size() == 2) {
             struct comparison {
                 std::string_view name;
@@ -82,29 +89,51 @@ void generator::jump_when(const node& n, bool sense, std::vector<std::size_t>& j
 }
 
 /// A chain of them, as a `cond` with many clauses makes, takes no native frames.
-void generator::branch_if(const node& first, int dest, bool is_tail) {
-    std::vector<std::size_t> ends;
-    for (const node* n = &first; !failure_;) {
-        std::vector<std::size_t> to_else;
-        jump_when(*n->children[0], false, to_else);
-        {
-            const skippable skips(*this);
-            if (is_tail) {
-                tail(*n->children[1]);
-            } else {
-                to(*n->children[1], dest);
-                ends.push_back(emit(instruction::ad(op::jump, 0, 0), n->span));
+void generator::conditional(const node& first, int dest, bool is_tail) {
+    const mark give_back(*this);
+    std::vector<std::size_t> ends;   // behind all: the value is in `dest`
+    std::vector<std::size_t> values; // of `and` and `or` in tail position: it is in `held`
+    int held = nowhere;
+    unsigned unpaid = 0; // the most before an `and` or `or`
+    const node* n = &first;
+    while (!failure_ && is_conditional(*n)) {
+        if (n->kind == node_kind::branch_if) {
+            std::vector<std::size_t> to_else;
+            jump_when(*n->children[0], false, to_else);
+            {
+                const skippable skips(*this);
+                if (is_tail) {
+                    tail(*n->children[1]);
+                } else {
+                    to(*n->children[1], dest);
+                    ends.push_back(emit(instruction::ad(op::jump, 0, 0), n->span));
+                }
+            }
+            patch(to_else, here());
+        } else {
+            const op skip = n->kind == node_kind::all_of ? op::jump_false : op::jump_true;
+            if (is_tail && held == nowhere) held = allocate();
+            if (!is_tail && dest == nowhere) dest = allocate();
+            const int r = is_tail ? held : dest;
+            unpaid = std::max(unpaid, unpaid_);
+            for (std::size_t i = 0; i + 1 < n->children.size(); ++i) {
+                to(*n->children[i], r);
+                (is_tail ? values : ends)
+                    .push_back(emit(instruction::ad(skip, static_cast<unsigned>(r), 0), n->span));
             }
         }
-        patch(to_else, here());
-        n = n->children[2];
-        if (n->kind == node_kind::branch_if) continue;
+        n = n->children.back();
+    }
+    {
         const skippable skips(*this);
         if (is_tail) tail(*n);
         else to(*n, dest);
-        break;
     }
     patch(ends, here());
+    unpaid_ = std::max(unpaid_, unpaid);
+    if (values.empty()) return;
+    patch(values, here());
+    emit(instruction::abc(op::return_value, static_cast<unsigned>(held)), first.span);
 }
 
 void generator::sequence(const node& n, int dest, bool is_tail) {
@@ -114,30 +143,6 @@ void generator::sequence(const node& n, int dest, bool is_tail) {
     }
     if (is_tail) tail(*n.children.back());
     else to(*n.children.back(), dest);
-}
-
-void generator::short_circuit(const node& n, int dest, bool is_tail) {
-    mark give_back(*this);
-    const int r = dest == nowhere ? allocate() : dest;
-    const op skip = n.kind == node_kind::all_of ? op::jump_false : op::jump_true;
-    std::vector<std::size_t> end;
-    const skippable skips(*this);
-    for (std::size_t i = 0; i < n.children.size(); ++i) {
-        const bool last = i + 1 == n.children.size();
-        if (last && is_tail) {
-            tail(*n.children[i]);
-        } else {
-            to(*n.children[i], r);
-            if (!last)
-                end.push_back(emit(instruction::ad(skip, static_cast<unsigned>(r), 0), n.span));
-        }
-    }
-    if (!is_tail || end.empty()) {
-        patch(end, here());
-        return;
-    }
-    patch(end, here());
-    emit(instruction::abc(op::return_value, static_cast<unsigned>(r)), n.span);
 }
 
 } // namespace heddle::lang

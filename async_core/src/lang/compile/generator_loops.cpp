@@ -90,13 +90,19 @@ void generator::named_loop(const node& n, int dest, bool is_tail) {
              n.span);
 }
 
-/// The variables that an expression reads or sets. False: it may be any.
-bool generator::collect_mentions(const node& n, variable_set& mentioned) {
-    if (n.kind == node_kind::make_lambda) return false; // would have to look inside
-    if (n.var) mentioned.insert(n.var);
-    return n.kind != node_kind::protect &&
-           std::all_of(n.children.begin(), n.children.end(),
-                       [&](const node* child) { return collect_mentions(*child, mentioned); });
+/// The variables that an expression reads or sets. False: it may be any. Chains of scopes nest
+/// deeper than the text: no native frames.
+bool generator::collect_mentions(const node& whole, variable_set& mentioned) {
+    std::vector<const node*> left{&whole};
+    while (!left.empty()) {
+        const node& n = *left.back();
+        left.pop_back();
+        // One would have to look inside of a function.
+        if (n.kind == node_kind::make_lambda || n.kind == node_kind::protect) return false;
+        if (n.var) mentioned.insert(n.var);
+        left.insert(left.end(), n.children.begin(), n.children.end());
+    }
+    return true;
 }
 
 void generator::loop_again(const node& n) {

@@ -185,6 +185,21 @@ void analyzer::mark_capture(ast::variable& var) {
 
 ast::node* analyzer::reference_from(std::string_view name, source_span span, scope* start) {
     if (is_internal(name)) return fail_internal(name, span);
+    struct counted {
+        explicit counted(std::uint32_t& count) noexcept : in(count) { ++in; }
+        counted(const counted&) = delete;
+        counted& operator=(const counted&) = delete;
+        ~counted() { --in; }
+        std::uint32_t& in;
+    } const fallback(fallbacks_);
+    // Each reference has them all.
+    constexpr std::uint32_t max_fallbacks = 100;
+    if (fallbacks_ > max_fallbacks) {
+        return fail(span,
+                    "'" + std::string(name) + "' may be bound by more than " +
+                        std::to_string(max_fallbacks) + " forms around it",
+                    "bind it once, with let, around all of them", errc::limit);
+    }
     const name_binding* bound = names_.find(name, start);
     while (bound && bound->macro) bound = names_.find(name, bound->in->outer);
     scope* around = start ? start->nearest_extras() : nullptr;

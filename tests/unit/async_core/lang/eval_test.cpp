@@ -90,7 +90,8 @@ TEST(eval, nested_cleanups_are_bounded) {
     std::string program = "1";
     for (int i = 0; i < 60; ++i) program = "(try 1 (finally " + program + "))";
     lang_harness harness;
-    EXPECT_EQ(harness.shown(program), "LimitError: a function has too many instructions");
+    EXPECT_EQ(harness.shown(program),
+              "LimitError: more than 8 'finally' are nested inside of each other's cleanup");
 }
 
 TEST(eval, distinguishes_all_names_of_a_large_map) {
