@@ -109,9 +109,12 @@ coro::deadline run_driver::deadline_of_step(const lang::fiber& fiber, const dura
                                             coro::deadline own) const {
     const bool was_begun = step.recorded || row_->has_parts(step.self.path()) ||
                            row_->functions().any(step.self.path());
-    if (!step.works || !was_begun || own.is_never()) return own;
+    const coro::clock::duration to_catch_up = row_->time_to_catch_up();
+    if (!step.works || own.is_never() || (!was_begun && to_catch_up.count() == 0)) return own;
     const coro::clock::duration at_least = step.recorded ? time_to_repeat : time_to_resume;
-    const auto least = loop_.now() + std::max(at_least, row_->time_to_catch_up());
+    // The clock of the row does not advance before it has come to what is recorded.
+    const auto least =
+        was_begun ? loop_.now() + std::max(at_least, to_catch_up) : own.at() + to_catch_up;
     if (own.at() >= least) return own;
     const coro::deadline later(least);
     return fiber.cleans_up() ? later : options_.until.earlier(later);
@@ -195,14 +198,16 @@ void run_driver::end_planned(const lang::fiber& fiber, const durable_effect& ste
 }
 
 coro::task<coro::wake> run_driver::park_durably(lang::fiber& fiber, fiber_state& state,
-                                                coro::deadline until) {
+                                                bool has_deadline) {
     durable_row::branch_wait self{state.woken};
-    if (!until.is_never())
+    if (has_deadline) {
         self.path = row_->ways().path_of(lang::place_of(fiber), fiber.take_ordinal());
+        self.until = *fiber.deadline();
+    }
     state.wait = &self;
     coro::wake woken{};
     try {
-        woken = co_await row_->park(self, until);
+        woken = co_await row_->park(self, has_deadline);
     } catch (...) { // no memory to wait: nothing may wake `self` any more
         row_->wake(self);
         state.wait = nullptr;
