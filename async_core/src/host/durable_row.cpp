@@ -108,20 +108,17 @@ double durable_row::note_cut(step_record record) {
     return at;
 }
 
-coro::task<coro::wake> durable_row::park(branch_wait& self, bool has_deadline) {
+coro::task<coro::wake> durable_row::park(branch_wait& self, coro::deadline until) {
     self.cut = false;
-    if (has_deadline && replays()) bounded_waits_.emplace(self.path, &self);
+    if (!until.is_never() && replays()) bounded_waits_.emplace(self.path, &self);
     self.waits = true;
     ++waits_;
     branch_waits();
     while (self.waits) {
-        const bool is_limited = has_deadline && !self.overdue && !closed_;
-        const coro::deadline limit = is_limited ? real_time(self.until) : coro::deadline();
+        const coro::deadline limit = self.overdue || closed_ ? coro::deadline() : until;
         const coro::wake woken =
             co_await self.woken.wait(coro::call_context{&loop_, nullptr, limit});
         if (!self.waits || woken != coro::wake::timed_out) continue;
-        // The clock may not have advanced meanwhile: the row was repeating what is recorded.
-        if (!real_time(self.until).passed(loop_.now())) continue;
         self.place = overdue_.insert(overdue_.end(), &self);
         self.overdue = true;
         go_on();

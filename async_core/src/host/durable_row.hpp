@@ -44,7 +44,6 @@ public:
         bool waits = false;      ///< parked: for a permit, a future, branches
         bool cut = false;        ///< the wait was ended by its deadline
         ports::digest128 path{}; ///< of that wait, if it has a deadline
-        double until = 0;        ///< that deadline, on the clock of the row
         bool overdue = false;    ///< its deadline has passed, and `place` is its own in overdue_
         std::list<branch_wait*>::iterator place{};
     };
@@ -82,7 +81,7 @@ public:
         if (running_ == 0 || !gathered_.empty()) go_on();
     }
     /// Waits until wake() or, in its turn, the deadline. timed_out: that was the deadline.
-    [[nodiscard]] coro::task<coro::wake> park(branch_wait& self, bool has_deadline);
+    [[nodiscard]] coro::task<coro::wake> park(branch_wait& self, coro::deadline until);
     void wake(branch_wait& self) noexcept;
 
     // Effects.
@@ -232,7 +231,6 @@ private:
 
         durable_row& owner;
         ports::digest128 path{};
-        ports::digest128 part{}; ///< of the step with that path; zero: none
         double at = 0;
         bool ready = false;   ///< it may have its turn when it is the first
         bool waits = false;   ///< it is in arrivals_, at `place`
@@ -288,7 +286,6 @@ private:
     void end_beginning() noexcept;
     void end_gathering() noexcept;
     void take_effect_between() noexcept;
-    [[nodiscard]] std::optional<std::size_t> place_of_between() const;
     [[nodiscard]] bool repeat_between() noexcept;
     void forget_between() noexcept;
     void fail(std::string what) noexcept;

@@ -137,8 +137,6 @@ coro::task<result<void>> durable_row::keep_part(step_record record, bool durable
     if (takes_turn) {
         turn.emplace(*this);
         turn->is_part = true;
-        turn->path = record.path;
-        turn->part = record.part;
         turn->at = record.at;
         arrive(*turn);
     }

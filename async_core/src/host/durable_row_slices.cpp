@@ -23,7 +23,9 @@ bool durable_row::gathers(bool computes) noexcept {
     if (!gathered_.empty()) return true;
     if (!between_.empty()) return between_.front().path.low <= slices_;
     if (!computes || replay_ || replays() || settling_) return false;
-    if (arrivals_.empty() ? overdue_.empty() : !arrivals_.front()->ready) return false;
+    const bool has_arrived = !arrivals_.empty() && arrivals_.front()->ready;
+    const bool is_over = arrivals_.empty() && !overdue_.empty();
+    if (!(has_arrived && !arrivals_.front()->is_part) && !is_over) return false;
     const coro::clock::time_point now = loop_.now();
     if (!busy_since_) busy_since_ = now;
     // All that can run come together for it: not more often than each of them gets its slice.
@@ -68,9 +70,8 @@ void durable_row::take_effect_between() noexcept {
     try {
         if (!arrivals_.empty()) {
             arrival& first = *arrivals_.front();
-            if (!first.ready) return;
+            if (!first.ready || first.is_part) return;
             note.content = first.path;
-            note.part = first.part;
             note.at = std::max(clock_, first.at);
             log_.note(std::move(note));
             grant(first, first.at);
@@ -84,35 +85,26 @@ void durable_row::take_effect_between() noexcept {
     }
 }
 
-/// Where what took effect between slices is among the records that have not.
-std::optional<std::size_t> durable_row::place_of_between() const {
-    const step_record& note = between_.front();
-    if (note.part.is_zero()) {
-        const auto found = by_path_.find(note.content);
-        const bool comes = found != by_path_.end() && found->second >= next_;
-        return comes ? std::optional(found->second) : std::nullopt;
-    }
-    for (std::size_t i = next_; i < earlier_.size(); ++i) {
-        const step_record& each = earlier_[i];
-        if (is_part(each.kind) && each.path == note.content && each.part == note.part) return i;
-    }
-    return std::nullopt;
-}
-
 /// False: what took effect here has not arrived yet.
 bool durable_row::repeat_between() noexcept {
-    const std::size_t before = between_.size();
-    while (between_.size() == before && before != 0 && !closed_ && !broken_) {
-        if (between_.front().path.low > slices_) return true;
-        const auto place = place_of_between();
-        if (between_.front().path.low < slices_ || !place) {
+    const auto is_here = [this] {
+        return !between_.empty() && between_.front().path.low <= slices_;
+    };
+    if (!is_here()) return true;
+    const ports::digest128 path = between_.front().content;
+    while (is_here() && !closed_ && !broken_) {
+        const auto found = by_path_.find(path);
+        const bool comes = found != by_path_.end() && found->second >= next_;
+        if (between_.front().path.low < slices_ || !comes) {
             forget_between();
             return true;
         }
-        if (settling_ || keeps_cancelled_parts()) return false;
-        const bool is_last = *place == next_;
+        const bool is_last = found->second == next_;
         if (!replay_next(repeats::between_slices)) return false;
-        if (is_last && between_.size() == before) forget_between();
+        if (is_last) {
+            forget_between();
+            return true;
+        }
     }
     return true;
 }

@@ -260,7 +260,7 @@ coro::task<result<void>> run_driver::drive(fiber_guard fiber) {
             try {
                 coro::wake woken{};
                 if (row_) {
-                    woken = co_await park_durably(*fiber, state, !until.is_never());
+                    woken = co_await park_durably(*fiber, state, until);
                 } else {
                     woken = co_await state.woken.wait(coro::call_context{&loop_, nullptr, until});
                 }

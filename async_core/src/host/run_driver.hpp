@@ -81,7 +81,7 @@ private:
     void end_planned(const lang::fiber& fiber, const durable_effect& step, step_plan& plan,
                      std::optional<result<lang::value>>& answered);
     [[nodiscard]] coro::task<coro::wake> park_durably(lang::fiber& fiber, fiber_state& state,
-                                                      bool has_deadline);
+                                                      coro::deadline until);
     [[nodiscard]] bool ordered() const noexcept { return order_ != 0 || row_; }
     void fiber_ended(lang::fiber& fiber, nested_call* call, lang::outcome& last) noexcept;
     void abandon(lang::fiber& fiber, nested_call* call, error failure) noexcept;

@@ -109,12 +109,9 @@ coro::deadline run_driver::deadline_of_step(const lang::fiber& fiber, const dura
                                             coro::deadline own) const {
     const bool was_begun = step.recorded || row_->has_parts(step.self.path()) ||
                            row_->functions().any(step.self.path());
-    const coro::clock::duration to_catch_up = row_->time_to_catch_up();
-    if (!step.works || own.is_never() || (!was_begun && to_catch_up.count() == 0)) return own;
+    if (!step.works || !was_begun || own.is_never()) return own;
     const coro::clock::duration at_least = step.recorded ? time_to_repeat : time_to_resume;
-    // The clock of the row does not advance before it has come to what is recorded.
-    const auto least =
-        was_begun ? loop_.now() + std::max(at_least, to_catch_up) : own.at() + to_catch_up;
+    const auto least = loop_.now() + std::max(at_least, row_->time_to_catch_up());
     if (own.at() >= least) return own;
     const coro::deadline later(least);
     return fiber.cleans_up() ? later : options_.until.earlier(later);
@@ -198,16 +195,14 @@ void run_driver::end_planned(const lang::fiber& fiber, const durable_effect& ste
 }
 
 coro::task<coro::wake> run_driver::park_durably(lang::fiber& fiber, fiber_state& state,
-                                                bool has_deadline) {
+                                                coro::deadline until) {
     durable_row::branch_wait self{state.woken};
-    if (has_deadline) {
+    if (!until.is_never())
         self.path = row_->ways().path_of(lang::place_of(fiber), fiber.take_ordinal());
-        self.until = *fiber.deadline();
-    }
     state.wait = &self;
     coro::wake woken{};
     try {
-        woken = co_await row_->park(self, has_deadline);
+        woken = co_await row_->park(self, until);
     } catch (...) { // no memory to wait: nothing may wake `self` any more
         row_->wake(self);
         state.wait = nullptr;
