@@ -99,8 +99,11 @@ bool durable_row::repeat_between() noexcept {
             forget_between();
             return true;
         }
+        if (settling_ || keeps_cancelled_parts()) return false;
         const bool is_last = found->second == next_;
+        const std::size_t left = between_.size();
         if (!replay_next(repeats::between_slices)) return false;
+        if (between_.size() != left) return true; // nothing comes to it
         if (is_last) {
             forget_between();
             return true;
