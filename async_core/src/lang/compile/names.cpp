@@ -193,7 +193,7 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
         std::uint32_t& in;
     } const fallback(fallbacks_);
     // Each reference has them all.
-    constexpr std::uint32_t max_fallbacks = 100;
+    constexpr std::uint32_t max_fallbacks = 1000;
     if (fallbacks_ > max_fallbacks) {
         return fail(span,
                     "'" + std::string(name) + "' may be bound by more than " +
