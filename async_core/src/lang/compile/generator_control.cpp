@@ -14,14 +14,14 @@ using ast::node_kind;
 void generator::jump_when(const node& first, bool sense, std::vector<std::size_t>& jumps) {
     std::vector<std::size_t> past; // of all that end here
     const node* at = &first;
-    unsigned unpaid = unpaid_; // the most at a place from where the rest is skipped
+    unsigned unpaid = 0; // the most at a place from where the rest is skipped
     for (; !failure_; at = at->children.back()) {
+        pay(at->span);
         unpaid = std::max(unpaid, unpaid_);
         const bool conjunction = at->kind == node_kind::all_of;
         const bool negation = at->kind == node_kind::builtin_call && at->children.size() == 1 &&
                               at->row->name == "not";
         if (!conjunction && !negation && at->kind != node_kind::any_of) break;
-        pay(at->span);
         if (negation) {
             sense = !sense;
             continue;
@@ -38,7 +38,6 @@ void generator::jump_when(const node& first, bool sense, std::vector<std::size_t
 
 void generator::jump_when_simple(const node& n, bool sense, std::vector<std::size_t>& jumps) {
     if (failure_) return;
-    pay(n.span);
     if (n.kind == node_kind::constant) {
         if (n.constant.truthy() == sense)
             jumps.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
@@ -115,6 +114,7 @@ void generator::conditional(const node& first, int dest, bool is_tail) {
             if (is_tail && held == nowhere) held = allocate();
             if (!is_tail && dest == nowhere) dest = allocate();
             const int r = is_tail ? held : dest;
+            if (n != &first) pay(n->span);
             unpaid = std::max(unpaid, unpaid_);
             for (std::size_t i = 0; i + 1 < n->children.size(); ++i) {
                 to(*n->children[i], r);

@@ -56,6 +56,27 @@ TEST(long_chains, have_the_value_of_the_clause_that_holds) {
               "(false false true false false 5 6)");
 }
 
+// Each test paid once more for all that came before it.
+TEST(long_chains, of_conditions_cost_steps_in_proportion) {
+    const auto ends_within = [](const std::string& condition, std::uint64_t steps) {
+        lang_harness harness;
+        schedule how;
+        how.steps = steps;
+        const std::string program =
+            "(define (f x) (if " + condition + " 1 2)) (loop 100 (f nil)) 'done";
+        return harness.shown(program, how) == "done";
+    };
+    for (const std::size_t tests : {100U, 400U}) {
+        for (const std::string& condition :
+             {"(or " + repeated("x ", tests) + ")", "(not (or " + repeated("x ", tests) + "))",
+              "(cond " + repeated("((eq? x 7) 1)", tests) + ")",
+              "(cond " + repeated("((eq? x 7))", tests) + ")"}) {
+            EXPECT_TRUE(ends_within(condition, 100 * (tests / 5 + 10)))
+                << tests << condition.substr(0, 20);
+        }
+    }
+}
+
 TEST(long_chains, of_scopes_in_an_argument_of_a_loop_take_no_native_frames) {
     const std::string chain = "(let* (" + repeated("(x 1)", 200'000) + ") x)";
     EXPECT_NE(shown("(let go ((a 1) (b 2)) (if (> a 5) b (go (+ a 1) " + chain + ")))")
