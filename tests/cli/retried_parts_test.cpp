@@ -306,6 +306,29 @@ TEST_F(late_parts, come_to_a_response_before_the_last_one_that_the_program_refus
     EXPECT_EQ(model->counters().requests, 3U);
 }
 
+// The same error of another step counted as the same refusal, and what was good was paid for again.
+TEST_F(late_parts, have_only_the_last_response_asked_again_once_the_program_has_moved_on) {
+    scratch.file("m.heddle", late_tasks + std::string(R"(
+        (define (checked x) (if (equal? x "bad") (error "bad answer") x))
+        (define (main) (let* ((v (checked (content (a "1")))) (w (checked (content (s "m")))))
+          (list v w))))"));
+    const auto rules = [](const std::string& quick, const std::string& slow) {
+        return R"json({"rules": [{"match": "^quick", "text": ")json" + quick +
+               R"json("}, {"match": "^slow", "text": ")json" + slow + R"json("}]})json";
+    };
+    std::optional<model_thread> model(std::in_place, rules("bad", "bad"));
+    const std::uint16_t port = model->port();
+    EXPECT_EQ(run(*model, false).code, 1);
+    model.reset();
+    model.emplace(rules("good", "bad"), "", port);
+    EXPECT_EQ(run(*model, true).code, 1);
+    EXPECT_EQ(model->counters().requests, 2U);
+    model.reset();
+    model.emplace(rules("good", "fine"), "", port);
+    EXPECT_EQ(run(*model, true).out, "(\"good\" \"fine\")\n");
+    EXPECT_EQ(model->counters().requests, 1U);
+}
+
 // Each retry started over, with what had run before the form.
 TEST_F(late_parts, do_not_repeat_programs_while_the_server_is_slow) {
     scratch.file("m.heddle", late_tasks + std::string(R"(

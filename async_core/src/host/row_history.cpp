@@ -91,8 +91,13 @@ private:
     std::optional<stop> stopped_;   ///< the last one
     /// With which error the program itself, or the time of a form, ended the last one.
     std::optional<std::string> refused_;
-    std::string refusal_;           ///< with which error the program has refused what was paid for
-    std::size_t refusals_ = 0;      ///< how often, one after the other
+    /// How the program has refused what was paid for, so often one after the other.
+    struct refusal {
+        std::string message;
+        digest128 step; ///< that was paid for last
+        std::size_t count = 0;
+    };
+    refusal refusal_;
     bool has_new_response_ = false; ///< since the last attempt
     bool looks_before_ = false; ///< the last one ended by a time; what failed before is repeated
     std::map<digest128, std::size_t> begun_; ///< steps since then, and the records before them
@@ -139,6 +144,7 @@ void replayed_records::end_attempt(const step_record& failed) {
     const bool interrupted =
         !std::exchange(under_way_, {}).empty() || failed.name == without_failed_step;
     if (interrupted) return; // what failed has left no record
+    const refusal before = std::exchange(refusal_, {});
     const std::vector<step_end> steps = ends();
     const auto failures_from = [&steps](auto first) {
         std::vector<std::size_t> found;
@@ -204,10 +210,12 @@ void replayed_records::end_attempt(const step_record& failed) {
         return repeat({}, first_end_of_time(all_, *end_of_time));
     }
     if (!paid.empty()) {
-        // That another response has led to the same end means that one before it may be the reason.
-        refusals_ = refusal_ == failed.body ? refusals_ + 1 : 1;
-        refusal_ = failed.body;
-        const auto count = static_cast<std::ptrdiff_t>(std::min(refusals_, paid.size()));
+        // That another response of the same step has led to the same end means that one before it
+        // may be the reason.
+        const digest128& last = all_[paid.back()].path;
+        const bool is_same = before.message == failed.body && before.step == last;
+        refusal_ = {failed.body, last, is_same ? before.count + 1 : 1};
+        const auto count = static_cast<std::ptrdiff_t>(std::min(refusal_.count, paid.size()));
         return repeat(std::vector<std::size_t>(paid.end() - count, paid.end()));
     }
     if (cancelled) return repeat({*cancelled}, beginning_of(all_[*cancelled].path));
