@@ -143,8 +143,12 @@ private:
     friend std::unique_ptr<fiber> start_program(lang::realm&, std::vector<datum>, scope_ref,
                                                 function_ref&);
 
-    void reserve(std::size_t registers);  ///< makes room for that many values in the stack
+    void reserve(std::size_t registers); ///< makes room for that many values in the stack
+    /// Frees a part of the stack that a deep recursion has left, so that a program that goes on
+    /// after a memory limit has memory again.
+    void give_back_spare() noexcept;
     void relocate(std::size_t registers); ///< as reserve, but always in other memory
+    [[nodiscard]] std::size_t end_of_frames() const noexcept; ///< behind their last register
     void move_away(); ///< moves stack and frames to other memory, without spare room; see realm
     /// The part of request_cancel that concerns only this fiber. True when branches that it has
     /// opened must be asked as well.
@@ -196,7 +200,7 @@ private:
     bool of_cleanup_ = false;       ///< a branch that a cleanup started
     cleanup_limits ending_;         ///< with of_cleanup_: those of that cleanup
     double cancel_end_ = cleanup_limits::never;    ///< of cleanups, once cancellation was requested
-    double told_end_ = cleanup_limits::never;      ///< that end_cleanup_by has passed on
+    double reported_end_ = cleanup_limits::never;  ///< that end_cleanup_by has passed on
     double unwinding_end_ = cleanup_limits::never; ///< of the cleanups of the error that unwinds
     concurrency_scope* waits_scope_ =
         nullptr;                    ///< whose permit is waited for; its join keeps it alive

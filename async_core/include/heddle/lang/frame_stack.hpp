@@ -54,6 +54,18 @@ public:
         to.size_ = to.capacity_ = count;
         size_ = first;
     }
+    /// Frees a part of its room where a small part of it is used.
+    void give_back_spare() noexcept {
+        if (capacity_ < much || size_ > capacity_ / 4) return;
+        const std::size_t least = capacity_ - (capacity_ < portion ? capacity_ : portion);
+        const std::size_t wanted = least > 2 * size_ ? least : 2 * size_;
+        auto* kept = wanted == 0
+                         ? nullptr
+                         : static_cast<frame*>(std::realloc(frames_, wanted * sizeof(frame)));
+        if (!kept) return;
+        frames_ = kept;
+        capacity_ = wanted;
+    }
     /// For tests: moves the frames to other memory, with no room for another, and overwrites the
     /// old memory.
     void move_away() {
@@ -78,6 +90,8 @@ private:
     }
 
     static constexpr std::size_t max_growth = std::size_t{4} * 1024 * 1024 / sizeof(frame);
+    static constexpr std::size_t portion = 2 * max_growth; ///< some 0.5 ms to give back
+    static constexpr std::size_t much = max_growth / 4;
 
     frame* frames_ = nullptr;
     std::size_t size_ = 0;

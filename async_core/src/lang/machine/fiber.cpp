@@ -56,6 +56,21 @@ void fiber::reserve(std::size_t registers) {
     capacity_ = wanted;
 }
 
+void fiber::give_back_spare() noexcept {
+    constexpr std::size_t much = max_growth / 4;
+    constexpr std::size_t portion = 2 * max_growth; // some 1 ms to give back
+    frames_.give_back_spare();
+    if (capacity_ < much || frames_.empty() || frames_.back().base > capacity_ / 4) return;
+    const std::size_t reached = end_of_frames();
+    const std::size_t wanted =
+        std::max({capacity_ - std::min(capacity_, portion), 2 * reached, much / 2});
+    if (reached > capacity_ / 4 || wanted >= capacity_) return;
+    for (std::size_t i = wanted; i < capacity_; ++i) stack_[i].~value();
+    if (auto* kept = std::realloc(static_cast<void*>(stack_), wanted * sizeof(value)))
+        stack_ = static_cast<value*>(kept);
+    realm_->memory().discharge((std::exchange(capacity_, wanted) - wanted) * sizeof(value));
+}
+
 bool fiber::leave_wait() noexcept {
     if (waits_ == waiting_for::permit) {
         std::exchange(waits_scope_, nullptr)->forget(*this);
@@ -86,11 +101,15 @@ void fiber::relocate(std::size_t registers) {
     realm_->memory().discharge(std::exchange(capacity_, registers) * sizeof(value));
 }
 
-void fiber::move_away() {
-    std::size_t reached = frames_.empty() ? capacity_ : 1;
+std::size_t fiber::end_of_frames() const noexcept {
+    std::size_t end = 1;
     for (std::size_t k = 0; k < frames_.size(); ++k)
-        reached = std::max<std::size_t>(reached,
-                                        frames_[k].base + std::size_t{frames_[k].code->registers});
+        end = std::max<std::size_t>(end, frames_[k].base + std::size_t{frames_[k].code->registers});
+    return end;
+}
+
+void fiber::move_away() {
+    const std::size_t reached = frames_.empty() ? capacity_ : end_of_frames();
     if (reached != 0) relocate(reached);
     frames_.move_away();
 }

@@ -97,6 +97,7 @@ interpreter::next interpreter::check_slice() {
         out_.kind = outcome_kind::out_of_steps;
         return next::leave;
     }
+    if (f_.first_call_ < 0) f_.give_back_spare();
     // A safe point counts as one step, so a slice of n runs n of them.
     const auto refill = [&] {
         const bool borrowed = budget_.steps == 0 && f_.cancellation_masked();
@@ -260,7 +261,7 @@ std::unique_ptr<fiber> interpreter::detach_branch(fiber& parent) {
     child->future_ = std::move(branch.future);
     auto* answer = static_cast<future*>(host_of(child->future_));
     if (answer) answer->attach(*child);
-    // Asked to end while it was no fiber yet. Its driver does not know it, so it is not woken.
+    // Asked to end while it was not a fiber yet. Its driver does not know it, so it is not woken.
     if (group->stops(child->slot_) || (answer && answer->stopping()))
         child->request_cancel(cancel_reason::sibling);
     else if (parent.cancel_requested() && !parent.cleans_up())

@@ -291,12 +291,12 @@ TEST(memory, new_names_are_charged) {
     lang_harness session;
     schedule how;
     how.memory = 8 * mebibyte;
-    const std::string told = session.shown(
+    const std::string reported = session.shown(
         "(define i 0) (while true (set! i (+ i 1))"
         "  (eval (list 'define (string->symbol (string-append \"a-long-name-of-a-variable-\" i)) "
         "1)))",
         how);
-    EXPECT_TRUE(told.starts_with("LimitError: ")) << told;
+    EXPECT_TRUE(reported.starts_with("LimitError: ")) << reported;
     EXPECT_LE(session.harness.global_count(), 80'000U);
 }
 
@@ -357,9 +357,9 @@ TEST_P(memory_limit, raises_and_returns_the_memory) {
     for (int round = 0; round < 3; ++round) {
         schedule how;
         how.memory = 8 * mebibyte;
-        const std::string told = session.shown(GetParam().code, how);
-        EXPECT_TRUE(told.starts_with("LimitError: ")) << told;
-        EXPECT_NE(told.find("memory"), std::string::npos) << told;
+        const std::string reported = session.shown(GetParam().code, how);
+        EXPECT_TRUE(reported.starts_with("LimitError: ")) << reported;
+        EXPECT_NE(reported.find("memory"), std::string::npos) << reported;
     }
     EXPECT_EQ(session.shown("(length (map (lambda (x) (+ x 1)) kept))"), "2");
     session.harness.memory().collect_cycles();
@@ -378,6 +378,35 @@ TEST(memory, limit_can_be_caught_and_the_program_goes_on) {
                             "      (length (range 1000)))",
                             how),
               "(\"LimitError\" 1000)");
+}
+
+TEST(memory, of_a_deep_recursion_is_there_again_after_its_end) {
+    const std::string deep = "(let go ((i 0)) (cons 1 (go (+ i 1))))";
+    const std::string large = "(length (range 1000000))"; // a fourth of the limit
+    for (const std::string& program :
+         {"(progn (try " + deep + " (catch (e) 1)) " + large + ")",
+          "(progn (try (parallel " + deep + ") (catch (e) 1)) " + large + ")",
+          "(progn (try " + deep + " (catch (e) 1)) (try " + deep + " (catch (e) 1)) " + large + ")",
+          "(try " + deep + " (catch (e) " + large + "))"}) {
+        lang_harness harness;
+        schedule how;
+        how.memory = 64 * mebibyte;
+        EXPECT_EQ(harness.shown(program, how), "1000000") << program;
+        lang_harness other;
+        how.memory = 512 * mebibyte;
+        how.slice = 100;
+        EXPECT_EQ(other.shown(program, how), "1000000") << program;
+    }
+    // Back and down again, by a return of its own.
+    lang_harness harness;
+    schedule how;
+    how.memory = 512 * mebibyte;
+    EXPECT_EQ(
+        harness.shown("(define (down n) (if (= n 0) 0 (+ 1 (down (- n 1))))) (let next ((i 0) "
+                      "(sum 0)) (if (= i 5) sum (progn (loop 10000 1) (next (+ i 1) (+ sum "
+                      "(down 1000000))))))",
+                      how),
+        "5000000");
 }
 
 TEST(memory, places_of_lists_are_charged) {
