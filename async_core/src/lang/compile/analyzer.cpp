@@ -193,9 +193,10 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     for (std::size_t i = 0; i < forms.size() && !failed(); ++i) {
         const form one{forms[i].content, forms[i].span};
         all->children.push_back(expression(one, {i + 1 == forms.size(), loops_.size()}));
-        // What an import defines, macros above all, is known once it has run: the rest is compiled
+        // What imports define, macros above all, is known once they have run: the rest is compiled
         // then.
-        if (i + 1 < forms.size() && !request_.in_one && !request_.site && imports(one)) {
+        if (i + 1 < forms.size() && !request_.in_one && !request_.site && imports(one) &&
+            !imports({forms[i + 1].content, forms[i + 1].span})) {
             all->children.push_back(rest_of_program(forms.subspan(i + 1)));
             break;
         }
@@ -237,15 +238,22 @@ ast::node* analyzer::rest_of_program(std::span<const datum> forms) {
 ast::node* analyzer::expression(const form& f, position where) {
     if (failed()) return constant({}, f.span);
     if (!f.is_symbol() && (!f.is_list() || f.size() == 0)) return constant(f.content, f.span);
-    if (depth_ >= max_depth_) {
-        return fail(f.span, "code nested deeper than " + std::to_string(max_depth_) + " levels", "",
-                    errc::limit);
-    }
-    if (collected_) return expression_or_error(f, where);
-    ++depth_;
-    node* result = f.is_symbol() ? reference(f) : call(f, where);
-    --depth_;
+    if (!enter(f)) return constant({}, f.span);
+    node* result = nullptr;
+    if (collected_) result = expression_or_error(f, where);
+    else result = f.is_symbol() ? reference(f) : call(f, where);
+    leave();
     return result;
+}
+
+bool analyzer::enter(const form& f) {
+    if (depth_ < max_depth_) {
+        ++depth_;
+        return true;
+    }
+    fail(f.span, "code nested deeper than " + std::to_string(max_depth_) + " levels", "",
+         errc::limit);
+    return false;
 }
 
 /// The forms from `from` on, in order; the last one's value counts.

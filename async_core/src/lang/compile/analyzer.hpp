@@ -89,6 +89,10 @@ public:
                errc code = errc::evaluation);
     node* fail_internal(std::string_view name, source_span span);
     [[nodiscard]] bool failed() const noexcept { return failure_.has_value(); }
+    /// A level of nesting begins, which `leave` ends; false: the native stack allows no more, which
+    /// is the error now.
+    [[nodiscard]] bool enter(const form& f);
+    void leave() noexcept { --depth_; }
     /// Work was done, and memory taken as long as the compilation goes on. It may fail.
     void spend(std::uint64_t work, std::size_t bytes);
 

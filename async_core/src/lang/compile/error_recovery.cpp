@@ -24,9 +24,7 @@ ast::node* analyzer::expression_or_error(const form& f, position where) {
     const std::uint32_t counts[] = {loop_depth_, conditional_, tentative_loops_, either_depth_};
     const std::size_t errors = collected_->size();
 
-    ++depth_;
     node* result = f.is_symbol() ? reference(f) : call(f, where);
-    --depth_;
     if (!failed() || collected_->size() >= max_errors) return result;
 
     collected_->push_back(*std::move(failure_));
@@ -65,8 +63,12 @@ void analyzer::look_for_more(const form& f) {
         }
         const special_form* row = part[0].is_symbol() ? find_special_form(part[0].name()) : nullptr;
         if (row && row->quotes) continue;
-        if (row && !is_local(row->name)) (void)expression(part, inner());
-        else look_for_more(part);
+        if (row && !is_local(row->name)) {
+            (void)expression(part, inner());
+        } else if (enter(part)) { // a macro may have made it
+            look_for_more(part);
+            leave();
+        }
     }
 }
 

@@ -409,7 +409,7 @@ namespace {
 constexpr special_form rows[] = {
     {.name = "let",
      .analyse = &form_let,
-     .encloses = true,
+     .encloses_from = 1,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(let ((name value)…) body…)\n"
               "(let loop-name ((name value)…) body…)",
@@ -423,7 +423,7 @@ constexpr special_form rows[] = {
      .family = "binding"},
     {.name = "let*",
      .analyse = &form_let_star,
-     .encloses = true,
+     .encloses_from = 1,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(let* ((name value)…) body…)",
      .summary = "Like let, but binds one name after the other: each value sees the names before "
@@ -432,7 +432,7 @@ constexpr special_form rows[] = {
      .family = "binding"},
     {.name = "letrec",
      .analyse = &form_letrec,
-     .encloses = true,
+     .encloses_from = 1,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(letrec ((name value)…) body…)",
      .summary = "Like let, for functions that call each other: every value sees all the names.",
@@ -475,7 +475,7 @@ constexpr special_form rows[] = {
      .family = "binding"},
     {.name = "lambda",
      .analyse = &form_lambda,
-     .encloses = true,
+     .encloses_from = 1,
      .layout = {.form = shape::body, .beside_head = 1, .names = 1},
      .usage = "(lambda (parameter…) body…)\n"
               "(lambda (parameter… &optional parameter…) body…)\n"

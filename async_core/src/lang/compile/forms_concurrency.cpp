@@ -279,6 +279,7 @@ namespace {
 constexpr special_form rows[] = {
     {.name = "parallel",
      .analyse = &form_parallel,
+     .encloses_from = 1,
      .layout = {.form = shape::block},
      .usage = "(parallel expression…)",
      .summary = "Evaluates all the expressions concurrently and returns the list of their "
@@ -288,6 +289,7 @@ constexpr special_form rows[] = {
      .family = "concurrency"},
     {.name = "race",
      .analyse = &form_race,
+     .encloses_from = 1,
      .layout = {.form = shape::block},
      .usage = "(race expression…)",
      .summary =
@@ -307,6 +309,7 @@ constexpr special_form rows[] = {
      .family = "concurrency"},
     {.name = "hedge",
      .analyse = &form_hedge,
+     .encloses_from = 2,
      .layout = {.form = shape::body, .beside_head = 1},
      .usage = "(hedge seconds expression)",
      .summary = "Starts the expression a second time if it has not ended after that many "
@@ -314,6 +317,7 @@ constexpr special_form rows[] = {
      .family = "concurrency"},
     {.name = "retry",
      .analyse = &form_retry,
+     .encloses_from = 2,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(retry attempts expression)\n"
               "(retry ((attempts n) (backoff seconds) (on 'name…)) expression)",
@@ -328,6 +332,7 @@ constexpr special_form rows[] = {
      .family = "concurrency"},
     {.name = "spawn",
      .analyse = &form_spawn,
+     .encloses_from = 1,
      .usage = "(spawn expression)",
      .summary =
          "Starts the expression concurrently with what follows, and returns a future at once: "

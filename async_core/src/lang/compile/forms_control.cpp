@@ -399,6 +399,7 @@ constexpr special_form rows[] = {
      .family = "control"},
     {.name = "do",
      .analyse = &form_do,
+     .encloses_from = 1,
      .layout = {.form = shape::body, .beside_head = 2, .bindings = 1},
      .usage = "(do ((name first [next])…) (end? result…) body…)",
      .summary = "Repeats until end? is true; the value is then the last result, nil without one. "

@@ -23,6 +23,8 @@ public:
     ast::node* quasi(const form& f, std::size_t depth);
 
 private:
+    /// Of a list with unquotes.
+    ast::node* code_of(const form& f, std::size_t depth);
     [[nodiscard]] bool has_unquotes(const value& data);
 
     analyzer& a_;
@@ -72,6 +74,13 @@ bool quotation::has_unquotes(const value& data) {
 
 ast::node* quotation::quasi(const form& f, std::size_t depth) {
     if (a_.failed() || !has_unquotes(f.content)) return a_.constant(f.content, f.span);
+    if (!a_.enter(f)) return a_.constant({}, f.span); // a macro may have made it
+    ast::node* result = code_of(f, depth);
+    a_.leave();
+    return result;
+}
+
+ast::node* quotation::code_of(const form& f, std::size_t depth) {
     if (f[0].is_symbol() && f.size() == 2) {
         const std::string_view head = f[0].name();
         if (head == "unquote" && depth == 1) return a_.expression(f[1], a_.inner());
@@ -121,7 +130,7 @@ ast::node* form_quasiquote(analyzer& a, const form& f, analyzer::position) {
 constexpr special_form rows[] = {
     {.name = "quote",
      .analyse = &form_quote,
-     .encloses = true,
+     .encloses_from = 1,
      .quotes = true,
      .usage = "'x\n"
               "(quote x)",
@@ -130,7 +139,7 @@ constexpr special_form rows[] = {
      .family = "data"},
     {.name = "quasiquote",
      .analyse = &form_quasiquote,
-     .encloses = true,
+     .encloses_from = 1,
      .quotes = true,
      .usage = "`x\n"
               "(quasiquote x)",

@@ -343,7 +343,7 @@ constexpr special_form rows[] = {
      .family = "code"},
     {.name = "sandbox",
      .analyse = &form_sandbox,
-     .encloses = true,
+     .encloses_from = 1,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(sandbox ((limit value)…) body…)",
      .summary =

@@ -188,7 +188,7 @@ constexpr special_form rows[] = {
     {.name = "defmacro",
      .analyse = &form_defmacro,
      .binds = binding::macro,
-     .encloses = true,
+     .encloses_from = 1,
      .layout = {.form = shape::body, .beside_head = 2, .names = 2},
      .usage = "(defmacro name (parameter…) body…)",
      .summary = "Defines a form of your own: the body computes the code that replaces a call. It "

@@ -22,6 +22,10 @@ namespace {
     return row ? *row : call;
 }
 
+[[nodiscard]] bool has_head(const form& f, std::string_view name) noexcept {
+    return f.is_list() && f.size() != 0 && f[0].is_symbol() && f[0].name() == name;
+}
+
 } // namespace
 
 void analyzer::open(scope& opened) {
@@ -120,15 +124,19 @@ void analyzer::declare_binds(const form& f, std::size_t from) {
     for (std::size_t i = from; i < f.size(); ++i) declare_binds_of(f[i], seen);
 }
 
+/// Parts with a scope of their own declare what they bind themselves, so code is walked once,
+/// however deep it nests.
 void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
     if (!f.is_list() || f.size() == 0 || failed()) return;
     spend(1 + f.size() / 16, 0);
     const special_form& row = row_of(f);
-    if (row.encloses || row.quotes) return;
+    if (row.encloses_from == 1 || row.quotes) return;
     if (row.name == "eval" && !is_local(row.name)) extras_here();
+    std::size_t end = row.encloses_from == 0 ? f.size() : row.encloses_from;
     if (row.binds != binding::nothing && f.size() >= 2) {
-        // (bind name value body…) binds in its body alone.
-        if (f[1].is_symbol() && !(row.name == "bind" && f.size() > 3)) {
+        if (row.name == "bind" && f.size() > 3) {
+            end = 3; // (bind name value body…) binds in its body alone
+        } else if (f[1].is_symbol()) {
             ast::variable* bound = bind_here(f[1].name(), f[1].span);
             if (row.binds == binding::task || row.binds == binding::tool) {
                 bound->is_task = true;
@@ -144,10 +152,15 @@ void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
             return;
         }
     }
-    const auto items = list_items(f.content);
+    if (!enter(f)) return; // a macro may have made it
+    const bool has_handlers = row.name == "try";
+    const auto items = list_items(f.content).first(std::min(end, f.size()));
     for (std::size_t i = 0; i < items.size(); ++i) {
-        if (items[i].is(kind::list) && seen.first_time(items[i])) declare_binds_of(f[i], seen);
+        if (!items[i].is(kind::list) || !seen.first_time(items[i])) continue;
+        if (has_handlers && has_head(f[i], "catch")) continue;
+        declare_binds_of(f[i], seen);
     }
+    leave();
 }
 
 /// Names that the program defines at its top level, wherever it does so.

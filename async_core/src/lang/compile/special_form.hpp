@@ -18,7 +18,8 @@ struct special_form {
     std::string_view name; ///< one that begins with % is for the prelude and the library alone
     ast::node* (*analyse)(analyzer& a, const form& f, analyzer::position where) = nullptr;
     binding binds = binding::nothing;
-    bool encloses = false;      ///< what is bound inside stays inside
+    /// What is bound in the part at this index, or after it, stays inside; 0: in none of them.
+    std::uint8_t encloses_from = 0;
     bool quotes = false;        ///< its parts are data
     form_layout layout{};       ///< for the formatter; the default is that of a call
     std::string_view usage{};   ///< a line for each way to write it

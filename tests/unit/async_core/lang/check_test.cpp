@@ -52,6 +52,16 @@ TEST_F(check, finds_nothing_in_good_programs) {
     }
 }
 
+TEST_F(check, ends_at_wrong_code_of_any_depth_that_a_macro_makes) {
+    for (const char* head : {"'let 5", "'if", "'let '((a))", "'when"}) {
+        const lines found = problems(std::string("(defmacro m () (let ((x 1)) (loop 100000 (set! x "
+                                                 "(list 'f x))) (list ") +
+                                     head + " x))) (m)");
+        ASSERT_FALSE(found.empty()) << head;
+        EXPECT_EQ(found.front().substr(0, 14), "malformed-form") << found.front();
+    }
+}
+
 TEST_F(check, reports_every_malformed_form) {
     EXPECT_EQ(
         problems("(if 1 2)\n(define (f) (when))\n(let ((a)) (unless))"),

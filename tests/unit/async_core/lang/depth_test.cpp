@@ -67,6 +67,27 @@ TEST(depth, of_bindings_beyond_the_registers_of_a_function_is_an_error) {
     }
 }
 
+// The compiler went down what a macro had made on native frames.
+TEST(depth, of_code_that_a_macro_makes_is_an_error) {
+    const auto macro = [](const char* inside, const char* around, const char* code) {
+        return std::string("(defmacro m () (let ((x ") + inside + ")) (loop " + count +
+               " (set! x " + around + ")) " + code + ")) (m)";
+    };
+    for (const std::string& program : {macro("1", "(list 'list x)", "(list 'let '() x)"),
+                                       macro("1", "(list x)", "(list 'let '() x)"),
+                                       macro("'(unquote 1)", "(list 'a x)", "(list 'quasiquote x)"),
+                                       macro("1", "(list 'list x)", "(list 'lambda '() x)"),
+                                       macro("1", "(list 'list x)", "(list 'if (list 'list x))"),
+                                       macro("1", "(list 'list x)", "(list 'let 5 x)")}) {
+        EXPECT_NE(run_deep(program).find(program.find("'if") != std::string::npos ? "if: expects"
+                                         : program.find("let 5") != std::string::npos
+                                             ? "let: "
+                                             : "code nested deeper than"),
+                  std::string::npos)
+            << program << run_deep(program);
+    }
+}
+
 TEST(depth, cancellation_reaches_the_innermost_of_nested_maps) {
     EXPECT_EQ(run_deep("(define (down n) (if (= n 0) (pause 60) (map down (list (- n 1))))) (race "
                        "(down " +

@@ -1,0 +1,96 @@
+// Programs that nest or repeat forms: compiling one twice as long takes about twice the work.
+#include "lang_harness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::lang::testing {
+namespace {
+
+std::string repeated(const std::string& text, std::size_t times) {
+    std::string all;
+    all.reserve(text.size() * times);
+    for (std::size_t i = 0; i < times; ++i) all += text;
+    return all;
+}
+
+struct nest {
+    const char* begin; ///< before the inner one
+    const char* end;
+};
+
+/// Turns of the machine that it takes to compile a nest, but not to run it.
+std::int64_t turns_to_compile(const nest& one, std::size_t depth) {
+    lang_harness harness;
+    const std::string text = repeated(one.begin, depth) + "1" + repeated(one.end, depth);
+    schedule how;
+    how.memory = std::size_t{1} << 30;
+    how.slice = 200;
+    EXPECT_EQ(harness.shown("(eval '(lambda () " + text + ")) 'done", how), "done") << one.begin;
+    return harness.runs;
+}
+
+TEST(compile_work, of_nested_forms_is_linear) {
+    for (const nest& one : {nest{"(parallel ", ")"},
+                            {"(race 1 ", ")"},
+                            {"(spawn ", ")"},
+                            {"(hedge 1 ", ")"},
+                            {"(retry 2 ", ")"},
+                            {"(retry ((attempts 2) (backoff 1)) ", ")"},
+                            {"(bind x 1 ", ")"},
+                            {"(bind x ", " x)"},
+                            {"(parallel (bind x ", "))"},
+                            {"(try 1 (catch (e) ", "))"},
+                            {"(try (bind x 1) (catch (e 'x) (bind y ", ")))"},
+                            {"(let ((x 1)) ", ")"},
+                            {"(progn 1 ", ")"},
+                            {"(lambda (x) ", ")"}}) {
+        const std::int64_t once = turns_to_compile(one, 1000);
+        const std::int64_t twice = turns_to_compile(one, 2000);
+        EXPECT_GT(once, 5) << one.begin;
+        EXPECT_LT(twice, 3 * once) << one.begin;
+    }
+}
+
+TEST(compile_work, of_imports_in_a_row_is_linear) {
+    const auto turns = [](std::size_t imports) {
+        lang_harness harness;
+        schedule how;
+        how.memory = std::size_t{1} << 30;
+        how.slice = 200;
+        const std::string text =
+            repeated("(import std/lists) ", imports) + repeated("(list 1) ", imports) + "'done";
+        EXPECT_EQ(harness.shown(text, how), "done");
+        return harness.runs;
+    };
+    const std::int64_t once = turns(2000);
+    EXPECT_GT(once, 10);
+    EXPECT_LT(turns(4000), 3 * once);
+}
+
+TEST(compile_work, names_bound_in_a_branch_or_handler_stay_there) {
+    const auto shown = [](const char* program) {
+        lang_harness harness;
+        return harness.shown(program);
+    };
+    EXPECT_EQ(shown("(define x 'global) (define (f) (parallel (bind x 1) x) x) (f)"), "global");
+    EXPECT_EQ(shown("(define (f) (bind x 0) (parallel (progn (bind x 1) x)) x) (f)"), "0");
+    EXPECT_EQ(shown("(define (f) (bind x 0) (try (error \"e\") (catch (e) (bind x 1))) x) (f)"),
+              "0");
+    EXPECT_EQ(shown("(define (f) (parallel (progn (define (g n) (h n)) (define (h n) (* 2 n)) "
+                    "(g 4)))) (f)"),
+              "(8)");
+    EXPECT_EQ(shown("(define (f) (try (error \"e\") (catch (e) (define (g n) (h n)) (define (h n) "
+                    "(* 2 n)) (g 4)))) (f)"),
+              "8");
+    EXPECT_EQ(shown("(define (f) (spawn (eval '(bind x 5))) (try x (catch (e) 'unknown))) (f)"),
+              "unknown");
+    EXPECT_EQ(shown("(define (f) (await (spawn (progn (eval '(bind x 5)) x)))) (f)"), "5");
+    EXPECT_EQ(shown("(define (f) (hedge (progn (bind x 9) 1) 2) x) (f)"), "9");
+    EXPECT_EQ(shown("(define (f) (bind y 1 (bind z 2) (+ y z))) (f)"), "3");
+}
+
+} // namespace
+} // namespace heddle::lang::testing
