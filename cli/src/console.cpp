@@ -55,12 +55,12 @@ console::console(std::FILE* out, std::FILE* err, console_traits traits)
     const int out_number = ::fileno(out);
     const int err_number = ::fileno(err);
     const auto make = [&] {
-        stream_writer::listeners told;
-        told.on_lost = [this, out_number](int descriptor) {
+        stream_writer::listeners reported;
+        reported.on_lost = [this, out_number](int descriptor) {
             if (descriptor == out_number) lose_output();
         };
-        told.on_room = [this] { tell_room(); };
-        writers_.push_back(std::make_unique<stream_writer>(std::move(told)));
+        reported.on_room = [this] { report_room(); };
+        writers_.push_back(std::make_unique<stream_writer>(std::move(reported)));
         return writers_.back().get();
     };
     if (may_wait_for_reader(out_number)) out_writer_ = make();
@@ -76,15 +76,15 @@ console::~console() {
 }
 
 void console::lose_output() {
-    const std::scoped_lock lock(telling_);
+    const std::scoped_lock lock(reporting_);
     if (out_lost_.exchange(true)) return;
-    if (const auto tell = std::exchange(tell_loss_, nullptr)) tell();
+    if (const auto report = std::exchange(report_loss_, nullptr)) report();
 }
 
-void console::tell_room() {
-    const std::scoped_lock lock(telling_);
-    for (const auto& tell : tell_room_) {
-        if (tell) tell();
+void console::report_room() {
+    const std::scoped_lock lock(reporting_);
+    for (const auto& report : report_room_) {
+        if (report) report();
     }
 }
 
@@ -172,7 +172,7 @@ bool console::drops_log() {
     return true;
 }
 
-void console::tell_dropped() {
+void console::report_dropped() {
     if (dropped_ == 0) return;
     const std::string count = std::to_string(std::exchange(dropped_, 0));
     put_err(note_of("heddle: " + count + " lines of the log were dropped: nobody read them\n"));
@@ -192,7 +192,7 @@ void console::put_line(std::string_view text, bool is_log) {
         end_line();
         // What was written first is seen first when both streams go to one place.
         whole = send_out();
-        tell_dropped();
+        report_dropped();
         put_err(text);
         if (text.ends_with('\n')) draw_status();
     }
@@ -237,7 +237,7 @@ bool console::flush() {
         const std::scoped_lock lock(mutex_);
         forget_status();
         end_line();
-        tell_dropped();
+        report_dropped();
     }
     settle();
     return !out_lost_;
@@ -254,14 +254,14 @@ void console::settle() {
     for (const auto& each : writers_) each->drain();
 }
 
-void console::on_output_lost(std::function<void()> told) {
-    const std::scoped_lock lock(telling_);
-    tell_loss_ = std::move(told);
+void console::on_output_lost(std::function<void()> reported) {
+    const std::scoped_lock lock(reporting_);
+    report_loss_ = std::move(reported);
 }
 
-void console::on_room(stream which, std::function<void()> told) {
-    const std::scoped_lock lock(telling_);
-    tell_room_.at(static_cast<std::size_t>(which)) = std::move(told);
+void console::on_room(stream which, std::function<void()> reported) {
+    const std::scoped_lock lock(reporting_);
+    report_room_.at(static_cast<std::size_t>(which)) = std::move(reported);
 }
 
 bool console::is_full(stream which) const {

@@ -81,7 +81,7 @@ public:
     /// Called once, on any thread, when standard output fails: its reader has gone, or the disk is
     /// full. May be empty: after this call returns, no earlier function is called. Must not use the
     /// console.
-    void on_output_lost(std::function<void()> told);
+    void on_output_lost(std::function<void()> reported);
     [[nodiscard]] bool output_lost() const noexcept { return out_lost_; }
 
     /// While it lives the thread runs an event loop, and no call waits for a reader. Otherwise
@@ -99,7 +99,7 @@ public:
     /// Whether so much waits for a reader (stream_writer::room) that more of it should wait.
     [[nodiscard]] bool is_full(stream which) const;
     /// Called on any thread when that may have changed. As on_output_lost.
-    void on_room(stream which, std::function<void()> told);
+    void on_room(stream which, std::function<void()> reported);
     /// Bounds the time for which a reader that reads nothing is waited for from now on. After it,
     /// pending text is lost.
     void wait_at_most(std::chrono::milliseconds patience);
@@ -125,7 +125,7 @@ private:
     void put_line(std::string_view text, bool is_log); ///< on standard error, as it is
     void wait_for_readers(bool waits);
     void lose_output();
-    void tell_room();
+    void report_room();
     // With the mutex held.
     void wipe_status();
     void draw_status();
@@ -137,7 +137,7 @@ private:
     void put(stream_writer& to, std::FILE* file, std::string_view text);
     [[nodiscard]] std::string note_of(std::string_view text) const;
     [[nodiscard]] bool drops_log();
-    void tell_dropped();
+    void report_dropped();
 
     mutable std::mutex mutex_;
     std::FILE* out_;
@@ -154,9 +154,9 @@ private:
     bool out_line_open_ = false; ///< the same for standard output, on a terminal
 
     std::atomic<bool> out_lost_{false};
-    std::mutex telling_; ///< of the members below; locked by the threads of the writers
-    std::function<void()> tell_loss_;
-    std::array<std::function<void()>, 2> tell_room_; ///< by stream
+    std::mutex reporting_; ///< of the members below; locked by the threads of the writers
+    std::function<void()> report_loss_;
+    std::array<std::function<void()>, 2> report_room_; ///< by stream
 
     stream_writer* out_writer_ = nullptr; ///< null: written through the file
     stream_writer* err_writer_ = nullptr; ///< the same; may be that of standard output

@@ -73,7 +73,7 @@ guard_at_end::~guard_at_end() {
     while (strays_at_end.exchange(nullptr) == nullptr) ::pause();
 }
 
-void end_is_told() noexcept { words_at_end = nullptr; }
+void end_is_reported() noexcept { words_at_end = nullptr; }
 
 void end_at_signals(std::string last_words) {
     static std::string words;
@@ -115,7 +115,7 @@ struct interrupts::state : std::enable_shared_from_this<state> {
             if (signal == SIGWINCH) continue;
             auto& which = came ? on_second : on_first;
             came = true;
-            if (const auto told = std::exchange(which, nullptr)) told();
+            if (const auto reported = std::exchange(which, nullptr)) reported();
         }
     }
 

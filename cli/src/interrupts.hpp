@@ -45,7 +45,7 @@ private:
 /// one does not interrupt it. Result: the previous handler.
 struct sigaction handle_signal(int signal, void (*handler)(int));
 /// The end has been reported: from now on a signal ends the process without the last words.
-void end_is_told() noexcept;
+void end_is_reported() noexcept;
 
 /// The first end signal calls `on_first` on the loop. A second one ends the process at once with
 /// exit code 130 and the words of end_at_signals, whatever the loop is doing, even if it has not

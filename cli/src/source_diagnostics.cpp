@@ -18,8 +18,8 @@ std::string_view name_of(lang::severity level) noexcept {
 
 } // namespace
 
-exit_code tell_source_error(const error& failure, const source_map& sources, bool json,
-                            console& output) {
+exit_code report_source_error(const error& failure, const source_map& sources, bool json,
+                              console& output) {
     if (json) {
         output.err_data(render_error_json(failure, sources, exit_code::usage, {}));
         return exit_code::usage;

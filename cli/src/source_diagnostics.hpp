@@ -14,8 +14,8 @@ namespace heddle::cli {
 
 /// Writes an error of the reader or the compiler to standard error: kind, message, line, caret; or
 /// one JSON object. Result: exit_code::usage.
-[[nodiscard]] exit_code tell_source_error(const error& failure, const source_map& sources,
-                                          bool json, console& output);
+[[nodiscard]] exit_code report_source_error(const error& failure, const source_map& sources,
+                                            bool json, console& output);
 
 /// A problem with its line, caret and hint, for standard output.
 [[nodiscard]] std::string render_problem(const lang::problem& found, const source_map& sources,

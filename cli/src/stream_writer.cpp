@@ -48,7 +48,7 @@ std::size_t write_some(int descriptor, std::string_view text) noexcept {
 } // namespace
 
 struct stream_writer::state {
-    explicit state(listeners to_tell) : told(std::move(to_tell)) {}
+    explicit state(listeners to_report) : reported(std::move(to_report)) {}
 
     /// Until the end is asked for and nothing waits.
     void run();
@@ -60,13 +60,13 @@ struct stream_writer::state {
     }
     void give_up();
 
-    void tell_lost(int descriptor) {
-        const std::scoped_lock lock(telling);
-        if (told.on_lost) told.on_lost(descriptor);
+    void report_lost(int descriptor) {
+        const std::scoped_lock lock(reporting);
+        if (reported.on_lost) reported.on_lost(descriptor);
     }
-    void tell_room() {
-        const std::scoped_lock lock(telling);
-        if (told.on_room) told.on_room();
+    void report_room() {
+        const std::scoped_lock lock(reporting);
+        if (reported.on_room) reported.on_room();
     }
 
     std::mutex mutex;
@@ -80,8 +80,8 @@ struct stream_writer::state {
     bool ending = false;
     bool given_up = false;
 
-    std::mutex telling; ///< while somebody is notified; never asked for with the other one held
-    listeners told;
+    std::mutex reporting; ///< while somebody is notified; never asked for with the other one held
+    listeners reported;
 };
 
 void stream_writer::state::run() {
@@ -96,7 +96,7 @@ void stream_writer::state::run() {
         while (!left.empty() && !given_up) {
             lock.unlock();
             const std::size_t count = write_some(now.descriptor, left.substr(0, block));
-            if (count == 0) tell_lost(now.descriptor);
+            if (count == 0) report_lost(now.descriptor);
             lock.lock();
             if (given_up) break;
             const std::size_t done = count != 0 ? count : left.size();
@@ -107,7 +107,7 @@ void stream_writer::state::run() {
             if (!full || waiting > room / 2) continue;
             full = false;
             lock.unlock();
-            tell_room();
+            report_room();
             lock.lock();
         }
         writing_to.reset();
@@ -125,11 +125,12 @@ void stream_writer::state::give_up() {
         full = false;
         taken.notify_all();
     }
-    for (const int each : lost) tell_lost(each);
-    tell_room();
+    for (const int each : lost) report_lost(each);
+    report_room();
 }
 
-stream_writer::stream_writer(listeners told) : state_(std::make_shared<state>(std::move(told))) {}
+stream_writer::stream_writer(listeners reported)
+    : state_(std::make_shared<state>(std::move(reported))) {}
 
 stream_writer::~stream_writer() {
     drain();
@@ -145,8 +146,8 @@ stream_writer::~stream_writer() {
         if (stuck) thread_.detach();
         else thread_.join();
     }
-    const std::scoped_lock lock(state_->telling);
-    state_->told = {};
+    const std::scoped_lock lock(state_->reporting);
+    state_->reported = {};
 }
 
 void stream_writer::begin() {
@@ -182,7 +183,7 @@ void stream_writer::write(int descriptor, std::string_view text) {
         }
     }
     if (lost) {
-        state_->tell_lost(descriptor);
+        state_->report_lost(descriptor);
         return;
     }
     if (!thread_.joinable()) begin();

@@ -34,7 +34,7 @@ public:
         std::function<void()> on_room;               ///< it was full, and half of it is free again
     };
 
-    explicit stream_writer(listeners told);
+    explicit stream_writer(listeners reported);
     /// As drain().
     ~stream_writer();
     stream_writer(const stream_writer&) = delete;

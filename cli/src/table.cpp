@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t gap = 2;
 constexpr std::size_t min_width = 8;
-constexpr std::size_t widest_padding = 200; ///< one long cell does not widen every row
+constexpr std::size_t max_padding = 200; ///< one long cell does not widen every row
 
 bool looks_like_number(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
@@ -63,7 +63,7 @@ std::vector<std::size_t> table::widths(unsigned limit) const {
         items.push_back(width);
     }
     if (limit == 0) {
-        for (std::size_t& each : items) each = std::min(each, widest_padding);
+        for (std::size_t& each : items) each = std::min(each, max_padding);
     }
     if (limit == 0 || items.empty()) return items;
     const std::size_t gaps = gap * (items.size() - 1);

@@ -20,7 +20,7 @@ namespace {
 /// The entry of the manifest by which the journal of a runtime is known.
 constexpr const char* kind_entry = "calls of a runtime";
 constexpr std::size_t rows_of_a_sweep = 500;
-constexpr std::chrono::minutes longest_pause{10}; ///< between two sweeps
+constexpr std::chrono::minutes max_pause{10}; ///< between two sweeps
 constexpr std::chrono::seconds pause_between_openings{1};
 
 store::run_durability durability_of(journal_durability wanted) noexcept {
@@ -259,7 +259,7 @@ bool call_journal::begin_sweep() {
     const auto now = std::chrono::steady_clock::now();
     const std::lock_guard held(mutex_);
     if (!store_ || now < next_sweep_) return false;
-    next_sweep_ = now + std::min<std::chrono::nanoseconds>(options_.keep / 8, longest_pause);
+    next_sweep_ = now + std::min<std::chrono::nanoseconds>(options_.keep / 8, max_pause);
     return true;
 }
 

@@ -53,7 +53,7 @@ private:
         [[nodiscard]] bool is_listening() const noexcept override { return reader_ != nullptr; }
         [[nodiscard]] result<void> take(const tasks::task_delta& piece) override;
         [[nodiscard]] ports::flow_gate* gate() noexcept override { return this; }
-        void reopen() noexcept { tell_open(); }
+        void reopen() noexcept { report_open(); }
 
     private:
         [[nodiscard]] bool open() const noexcept override {

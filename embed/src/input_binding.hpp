@@ -18,7 +18,7 @@ namespace heddle::embed {
                                                           const std::string& function,
                                                           const lang::value& input);
 
-/// For an input that is no value of the language, whatever limit it breaks: what the host passes is
+/// For an input that is not a value of the language, whatever limit it breaks: what the host passes is
 /// at fault.
 [[nodiscard]] error refused_input(const std::string& function, const error& why);
 

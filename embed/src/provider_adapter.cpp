@@ -76,8 +76,8 @@ ports::chat_response response_of(const ports::chat_request& asked, model_respons
         ports::token_usage used;
         used.input = got.input_tokens.value_or(0);
         used.output = got.output_tokens.value_or(0);
-        used.input_told = got.input_tokens.has_value();
-        used.output_told = got.output_tokens.has_value();
+        used.input_reported = got.input_tokens.has_value();
+        used.output_reported = got.output_tokens.has_value();
         response.usage = used;
     }
     return response;

@@ -25,7 +25,7 @@ error stopped() {
 /// The bounds that runtime_options and call_options have in common.
 template <class Options>
 result<void> check_bounds(const Options& options) {
-    // A comparison with what is no number would never find it used up.
+    // A comparison with what is not a number would never find it used up.
     if (options.budget_usd && !(*options.budget_usd >= 0))
         return error(errc::invalid_argument, "budget_usd must be a number of dollars from 0");
     if (options.concurrency == std::size_t{0}) {

@@ -142,7 +142,7 @@ void shard::drive(const bool& done) {
     last_thread_ = std::this_thread::get_id(); // calls may go on here: no other thread runs them
     bool stopped = false;
     {
-        // What other threads do for a call, such as reading a file, is no work of the context.
+        // What other threads do for a call, such as reading a file, is not work of the context.
         const auto work = boost::asio::make_work_guard(context_);
         run_with([&] {
             while (!done) {

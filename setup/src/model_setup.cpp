@@ -369,7 +369,7 @@ private:
         // A recording without calls plays a run without calls.
         if (setup_->player_ && setup_->player_->size() == 0) return {};
         if (setup_->registry_.empty()) {
-            // Every service is known by name, so the name is no service.
+            // Every service is known by name, so the name is not a service.
             return unknown_name(wanted);
         }
         if (auto chosen = setup_->registry_.set_default(wanted); !chosen) {

@@ -139,7 +139,7 @@ result<void> service_set::allow_programs() {
     for (const provider_config& one : settings_.providers) {
         if (one.api_key_env) created.withheld.push_back(*one.api_key_env);
     }
-    // A pattern is no word about keys; a whole name is.
+    // A pattern is not a word about keys; a whole name is.
     for (const auto* names :
          {&std::as_const(options_.programs->pass_env), &std::as_const(settings_.pass_env)}) {
         for (const std::string& name : *names) {

@@ -179,7 +179,7 @@ TEST_F(edited_batches, end_rows_whole_at_a_bound_that_is_used_up) {
     EXPECT_THAT(scratch.text_of("out.jsonl"), AllOf(HasSubstr("<t3 b>"), Not(HasSubstr("late"))));
 }
 
-// Rows that had begun, and not ended, were no reason to keep the earlier results.
+// Rows that had begun, and not ended, were not reason to keep the earlier results.
 TEST_F(edited_batches, keep_the_earlier_results_while_rows_have_begun) {
     rows_file(4);
     write_workflow("first ");

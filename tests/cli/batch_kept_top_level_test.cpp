@@ -266,7 +266,7 @@ TEST_F(kept_top_level, names_what_it_reads_that_has_changed) {
     EXPECT_THAT(start().err, AllOf(HasSubstr(was_edited), Not(HasSubstr("its top level"))));
 }
 
-// Variables of the environment are no part of the program: what is known of them is kept.
+// Variables of the environment are not part of the program: what is known of them is kept.
 TEST_F(kept_top_level, has_the_environment_that_it_had) {
     rows_file(1);
     workflow(
@@ -310,7 +310,7 @@ TEST_F(kept_top_level, finds_context_without_a_model) {
     EXPECT_EQ(model.counters().requests, 0U);
 }
 
-// It was no source of the program.
+// It was not a source of the program.
 TEST_F(kept_top_level, follows_the_files_that_belong_to_a_question) {
     rows_file(1);
     std::filesystem::create_directory(path("in/notes"));

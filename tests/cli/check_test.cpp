@@ -114,12 +114,12 @@ TEST_F(check, looks_into_the_texts_of_tasks_and_at_their_tools) {
         "(two (q 1))\n(read-file (paht \"a\"))\n");
     const auto ended = run_heddle({"check", file});
     EXPECT_EQ(ended.code, 1);
-    for (const char* told :
+    for (const char* reported :
          {"task 'two': {{one(q, 1)}}: 'one' takes 1 input by position, not 2",
           "task 'two': {{one(y=q)}}: 'one' has no input 'y'",
           "task 'two': {{none(q)}}: there is no task 'none'",
           "task 'two' offers the tool 'nosuch', which is unknown", "5 errors, 0 warnings"}) {
-        EXPECT_NE(ended.out.find(told), std::string::npos) << told << "\n" << ended.out;
+        EXPECT_NE(ended.out.find(reported), std::string::npos) << reported << "\n" << ended.out;
     }
     EXPECT_EQ(ended.out.find("{{one(q)}}:"), std::string::npos) << ended.out;
 }
@@ -152,12 +152,12 @@ TEST_F(check, a_clause_that_no_call_has_is_reported_with_its_place) {
                      "(defatom q (params x) (instructions \"{{x}}\"))\n"
                      "(q (x 1) (timout 5))\n(q (x 1) (seed 7))\n(q (x 1) (zzzz 1))\n");
     const auto ended = run_heddle({"check", file});
-    for (const char* told :
+    for (const char* reported :
          {"a.heddle:2:10", "did you mean 'timeout'?", "a.heddle:3:10",
           "a call does not set 'seed'; write (with ((seed …)) …) around it, or (seed …) in the "
           "definition of the task",
           "a.heddle:4:10", "its input is 'x'"}) {
-        EXPECT_NE(ended.out.find(told), std::string::npos) << told << "\n" << ended.out;
+        EXPECT_NE(ended.out.find(reported), std::string::npos) << reported << "\n" << ended.out;
     }
 }
 
@@ -171,11 +171,11 @@ TEST_F(check, tasks_of_files_are_held_to_the_same_rules) {
                                    "(string-upcase (greet \"a\"))\n(+ 1 (greet \"a\"))\n(open)\n"
                                    "(open (y 1))\n(open (z 1))\n");
     const auto ended = run_heddle({"check", file});
-    for (const char* told :
+    for (const char* reported :
          {"a.heddle:1:16", "must be a string, not the result of a task", "a.heddle:2:6",
           "must be a number, not the result of a task", "a.heddle:3:1", "a.heddle:4:1",
           "the task 'open' needs 'z'", "4 errors, "}) {
-        EXPECT_NE(ended.out.find(told), std::string::npos) << told << "\n" << ended.out;
+        EXPECT_NE(ended.out.find(reported), std::string::npos) << reported << "\n" << ended.out;
     }
 }
 
@@ -202,9 +202,9 @@ TEST_F(check, reports_what_a_run_would_report) {
          {"(await \"x\")", "(with-permit 5 1)", "(cancel 5)", "(parse 5)", "(read-all 'a)",
           "(apply + 1 2)", "(sleep \"1\")", "(read-file 5)", "(getenv 5)", "(write-file \"a\" 5)",
           "(write-file 5 \"a\")", "(file-exists? 5)", "(list-directory 5)"}) {
-        const auto told = run_heddle({"check", "--json", "-"}, with_input(program));
-        ASSERT_EQ(told.code, 1) << program;
-        const std::string message(json::parse(told.out).at("message").as_string());
+        const auto reported = run_heddle({"check", "--json", "-"}, with_input(program));
+        ASSERT_EQ(reported.code, 1) << program;
+        const std::string message(json::parse(reported.out).at("message").as_string());
         const auto ran = run_heddle({"eval", program});
         EXPECT_NE(ran.err.find(message), std::string::npos) << message << "\n" << ran.err;
     }

@@ -160,9 +160,9 @@ TEST_F(interrupt_stages, is_reported_as_json) {
     child.send_signal(SIGINT);
     const auto ended = child.wait();
     EXPECT_EQ(ended.code, 130);
-    const auto told = boost::json::parse(ended.err).as_object();
-    EXPECT_EQ(told.at("exit_code"), 130);
-    EXPECT_EQ(told.at("error").at("cancelled_because"), "user");
+    const auto reported = boost::json::parse(ended.err).as_object();
+    EXPECT_EQ(reported.at("exit_code"), 130);
+    EXPECT_EQ(reported.at("error").at("cancelled_because"), "user");
 }
 
 } // namespace

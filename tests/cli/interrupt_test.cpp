@@ -108,10 +108,10 @@ TEST_F(interrupt, is_reported_as_json) {
     ASSERT_TRUE(model.wait_until([](const auto& seen) { return seen.in_flight == 64; }));
     child.send_signal(SIGINT);
     expect_clean_end(child);
-    const auto told = boost::json::parse(child.err()).as_object();
-    EXPECT_EQ(told.at("exit_code"), 130);
-    EXPECT_EQ(told.at("error").at("cancelled_because"), "user");
-    EXPECT_EQ(told.at("calls").at("cancelled"), 64);
+    const auto reported = boost::json::parse(child.err()).as_object();
+    EXPECT_EQ(reported.at("exit_code"), 130);
+    EXPECT_EQ(reported.at("error").at("cancelled_because"), "user");
+    EXPECT_EQ(reported.at("calls").at("cancelled"), 64);
 }
 
 TEST_F(interrupt, ends_a_computation_that_never_waits) {
@@ -151,9 +151,9 @@ TEST_F(interrupt, that_stops_at_once_is_reported_too) {
             EXPECT_EQ(ended.err, "interrupted\n");
             continue;
         }
-        const auto told = boost::json::parse(ended.err).as_object();
-        EXPECT_EQ(told.at("exit_code").as_int64(), 130);
-        EXPECT_EQ(told.at("error").as_object().at("cancelled_because").as_string(), "user");
+        const auto reported = boost::json::parse(ended.err).as_object();
+        EXPECT_EQ(reported.at("exit_code").as_int64(), 130);
+        EXPECT_EQ(reported.at("error").as_object().at("cancelled_because").as_string(), "user");
     }
 }
 

@@ -41,10 +41,11 @@ protected:
         EXPECT_NE(ended.code, 0);
         EXPECT_EQ(ended.out, "");
         boost::system::error_code failed;
-        const auto told = boost::json::parse(ended.err, failed);
+        const auto reported = boost::json::parse(ended.err, failed);
         ASSERT_FALSE(failed) << ended.err;
         EXPECT_EQ(ended.err.find('\n'), ended.err.size() - 1) << ended.err;
-        const auto* code = told.is_object() ? told.get_object().if_contains("exit_code") : nullptr;
+        const auto* code =
+            reported.is_object() ? reported.get_object().if_contains("exit_code") : nullptr;
         ASSERT_TRUE(code) << ended.err;
         EXPECT_EQ(*code, ended.code) << ended.err;
     }

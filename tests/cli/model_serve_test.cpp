@@ -166,10 +166,10 @@ TEST_F(model_serve, a_folder_for_its_port_is_an_error) {
 TEST_F(model_serve, reports_its_address_as_json) {
     child_process server(heddle_command({"model", "serve", "--rules", rules, "--json"}));
     ASSERT_TRUE(server.wait_for_out("\n"));
-    const auto told = boost::json::parse(server.out()).as_object();
-    EXPECT_EQ(told.at("pid"), server.pid());
-    EXPECT_GT(told.at("port").as_int64(), 0);
-    EXPECT_TRUE(told.at("url").as_string().starts_with("http://127.0.0.1:"));
+    const auto reported = boost::json::parse(server.out()).as_object();
+    EXPECT_EQ(reported.at("pid"), server.pid());
+    EXPECT_GT(reported.at("port").as_int64(), 0);
+    EXPECT_TRUE(reported.at("url").as_string().starts_with("http://127.0.0.1:"));
 }
 
 TEST_F(model_serve, refuses_addresses_that_others_reach_unless_set) {

@@ -58,18 +58,19 @@ protected:
 };
 
 TEST_F(paid, figures_are_the_same_everywhere) {
-    const auto told =
+    const auto reported =
         run(std::string(definitions) + "(error \"the end\")", {"--budget-usd", "1", "--json"});
-    EXPECT_EQ(told.code, 1);
+    EXPECT_EQ(reported.code, 1);
     double notes = -1;
     double budget = -1;
-    ASSERT_EQ(
-        std::sscanf(told.out.c_str(), "%lf | budget-usd: $%lf of $1 are spent", &notes, &budget), 2)
-        << told.out << told.err;
+    ASSERT_EQ(std::sscanf(reported.out.c_str(), "%lf | budget-usd: $%lf of $1 are spent", &notes,
+                          &budget),
+              2)
+        << reported.out << reported.err;
     EXPECT_GT(notes, 4 * 0.0075);
     EXPECT_LT(notes, 5 * 0.0075);
     EXPECT_NEAR(budget, notes, 1e-3 * notes);
-    const auto failed = boost::json::parse(told.err).as_object();
+    const auto failed = boost::json::parse(reported.err).as_object();
     const auto& calls = failed.at("calls").as_object();
     EXPECT_NEAR(calls.at("cost_usd").to_number<double>(), notes, 1e-9);
     EXPECT_EQ(calls.at("estimated"), 3) << "twice, silent, broken";
@@ -125,8 +126,8 @@ TEST_F(paid, content_of_a_run_that_failed_is_printed) {
     EXPECT_THAT(value.err, AllOf(HasSubstr("task 'j' failed"), Not(HasSubstr("PRECIOUS"))));
     const auto json = run(atom + "(j)", {"--json"});
     EXPECT_EQ(json.out, "");
-    const auto told = boost::json::parse(json.err).as_object();
-    const auto& result = told.at("error").at("result").as_object();
+    const auto reported = boost::json::parse(json.err).as_object();
+    const auto& result = reported.at("error").at("result").as_object();
     EXPECT_EQ(result.at("content"), "PRECIOUS words");
     EXPECT_EQ(result.at("status"), "FAILED");
     // The error of a task that nobody caught.

@@ -176,10 +176,10 @@ TEST_F(progress, of_a_run_with_json_ends_with_the_counts_on_request) {
     EXPECT_EQ(ended.out, "20\n");
     ASSERT_TRUE(ended.err.ends_with("}\n")) << ended.err;
     const std::size_t last = ended.err.rfind('\n', ended.err.size() - 2) + 1;
-    const auto told = boost::json::parse(ended.err.substr(last)).as_object();
-    EXPECT_EQ(told.at("exit_code"), 0);
-    EXPECT_EQ(told.at("calls").as_object().at("done"), 20);
-    EXPECT_GT(told.at("calls").as_object().at("cost_usd").to_number<double>(), 0);
+    const auto reported = boost::json::parse(ended.err.substr(last)).as_object();
+    EXPECT_EQ(reported.at("exit_code"), 0);
+    EXPECT_EQ(reported.at("calls").as_object().at("done"), 20);
+    EXPECT_GT(reported.at("calls").as_object().at("cost_usd").to_number<double>(), 0);
     EXPECT_EQ(run_heddle(command({"--json"})).err, "");
     EXPECT_EQ(run_heddle({"eval", "1", "--json", "-v"}).err.find("calls"), std::string::npos);
 }

@@ -83,10 +83,10 @@ TEST_F(recording, that_could_not_be_written_is_reported_with_what_the_calls_cost
     const auto json = run_heddle(
         {"run", workflow, "--model", "scripted:" + rules, "--record", "/dev/full", "--json"});
     EXPECT_EQ(json.code, 1);
-    const auto told = boost::json::parse(json.err);
-    EXPECT_EQ(told.at("error").at("kind"), "IoError");
-    EXPECT_EQ(told.at("calls").at("done"), 1) << json.err;
-    EXPECT_GT(told.at("calls").at("output_tokens").to_number<int>(), 0) << json.err;
+    const auto reported = boost::json::parse(json.err);
+    EXPECT_EQ(reported.at("error").at("kind"), "IoError");
+    EXPECT_EQ(reported.at("calls").at("done"), 1) << json.err;
+    EXPECT_GT(reported.at("calls").at("output_tokens").to_number<int>(), 0) << json.err;
 }
 
 TEST_F(recording, that_could_not_be_written_is_reported_by_a_run_that_fails) {
@@ -102,11 +102,11 @@ TEST_F(recording, that_could_not_be_written_is_reported_by_a_run_that_fails) {
     command.emplace_back("--json");
     const auto json = run_heddle(command);
     EXPECT_EQ(json.code, 1);
-    const auto told = boost::json::parse(json.err);
-    EXPECT_THAT(std::string(told.at("recording").as_string().c_str()),
+    const auto reported = boost::json::parse(json.err);
+    EXPECT_THAT(std::string(reported.at("recording").as_string().c_str()),
                 HasSubstr("/dev/full: No space left on device"));
-    EXPECT_EQ(told.at("error").at("kind"), "SexpEvaluationError") << json.err;
-    EXPECT_EQ(told.at("calls").at("done"), 1) << json.err;
+    EXPECT_EQ(reported.at("error").at("kind"), "SexpEvaluationError") << json.err;
+    EXPECT_EQ(reported.at("calls").at("done"), 1) << json.err;
     // A recording that is whole is not mentioned.
     command[5] = scratch.path() + "/whole.jsonl";
     const auto whole = boost::json::parse(run_heddle(command).err);

@@ -159,14 +159,14 @@ TEST_F(run, reports_errors_as_json_on_standard_error) {
     const auto ended = run_heddle({"run", file, "--json"});
     EXPECT_EQ(ended.code, 1);
     EXPECT_EQ(ended.out, "");
-    const auto told = json::parse(ended.err).as_object();
-    const auto& error = told.at("error").as_object();
+    const auto reported = json::parse(ended.err).as_object();
+    const auto& error = reported.at("error").as_object();
     EXPECT_EQ(error.at("kind"), "UnboundSymbolError");
     EXPECT_EQ(error.at("place").at("file"), json::string(file));
     EXPECT_EQ(error.at("place").at("line"), 2);
     EXPECT_EQ(error.at("place").at("column"), 8);
-    EXPECT_EQ(told.at("exit_code"), 1);
-    EXPECT_EQ(told.at("calls").at("done"), 0);
+    EXPECT_EQ(reported.at("exit_code"), 1);
+    EXPECT_EQ(reported.at("calls").at("done"), 0);
 }
 
 TEST_F(run, reports_usage_errors_as_json_too) {
@@ -236,10 +236,10 @@ TEST_F(run, fails_when_its_value_is_a_failed_result) {
         run_heddle({"run", workflow(one_task), "-i", "q=hi", "--base-url", model.url(), "--json"});
     EXPECT_EQ(ended.code, 1);
     EXPECT_EQ(ended.out, "");
-    const auto told = json::parse(ended.err).as_object();
-    EXPECT_EQ(told.at("error").at("kind"), "TaskError");
-    EXPECT_EQ(told.at("error").at("reason"), "llm_error");
-    EXPECT_EQ(told.at("calls").at("failed"), 1);
+    const auto reported = json::parse(ended.err).as_object();
+    EXPECT_EQ(reported.at("error").at("kind"), "TaskError");
+    EXPECT_EQ(reported.at("error").at("reason"), "llm_error");
+    EXPECT_EQ(reported.at("calls").at("failed"), 1);
 }
 
 // Nothing raises, so there was no place.
@@ -251,8 +251,8 @@ TEST_F(run, shows_the_form_whose_value_is_a_failed_result) {
     EXPECT_EQ(ended.code, 1);
     EXPECT_NE(ended.err.find(":4:1\n 4 | (ask \"x\")"), std::string::npos) << ended.err;
     const auto json = run_heddle({"run", file, "--base-url", model.url(), "--json"});
-    const auto told = json::parse(json.err).as_object();
-    EXPECT_EQ(told.at("error").at("place").at("line"), 4) << json.err;
+    const auto reported = json::parse(json.err).as_object();
+    EXPECT_EQ(reported.at("error").at("place").at("line"), 4) << json.err;
     const auto of_main = run_heddle(
         {"run", workflow(ask + "(define (main) (ask \"x\"))\n(main)"), "--base-url", model.url()});
     EXPECT_EQ(of_main.err.find("-->"), std::string::npos) << of_main.err; // main was called again
@@ -320,10 +320,11 @@ TEST_F(run, prints_its_version_as_text_and_as_json) {
     ASSERT_EQ(text.out.find("heddle "), 0U) << text.out;
     for (const std::vector<std::string>& each :
          {std::vector<std::string>{"--version", "--json"}, {"--json", "--version"}}) {
-        const auto told = run_heddle(each);
-        EXPECT_EQ(told.code, 0) << told.err;
-        EXPECT_EQ("heddle " + std::string(json::parse(told.out).at("version").as_string()) + "\n",
-                  text.out);
+        const auto reported = run_heddle(each);
+        EXPECT_EQ(reported.code, 0) << reported.err;
+        EXPECT_EQ(
+            "heddle " + std::string(json::parse(reported.out).at("version").as_string()) + "\n",
+            text.out);
     }
 }
 

@@ -81,7 +81,7 @@ TEST_F(secrets, cannot_be_read_by_a_workflow) {
     const auto ended = run_heddle({"eval", "(getenv \"OPENAI_API_KEY\")"}, with_key());
     EXPECT_EQ(ended.code, 1);
     expect_no_key(ended);
-    // What the kernel shows of processes is no file of any workspace.
+    // What the kernel shows of processes is not a file of any workspace.
     for (const char* file :
          {"proc/self/environ", "/proc/self/environ", "proc/1/../self/environ",
           "proc/thread-self/environ", "proc/self/mem", "proc/self/root/proc/self/environ"}) {

@@ -57,9 +57,9 @@ TEST_F(serve, mistakes_of_a_request) {
     EXPECT_GE(status_of(failed), 500) << failed;
     EXPECT_EQ(json_in(failed).at("error").at("kind"), "TaskError") << failed;
     EXPECT_EQ(failed.find(scratch.file("w.heddle", served_workflow)), failed.npos) << failed;
-    const json::value told = json_in(failed).at("error");
-    EXPECT_EQ(told.at("place").at("file"), "w.heddle") << failed;
-    for (const json::value& each : told.at("trace").as_array())
+    const json::value reported = json_in(failed).at("error");
+    EXPECT_EQ(reported.at("place").at("file"), "w.heddle") << failed;
+    for (const json::value& each : reported.at("trace").as_array())
         EXPECT_EQ(each.at("place").at("file"), "w.heddle") << failed;
     EXPECT_NE(metric("heddle_model_errors_total{reason=\"llm_error\"}"), "");
 }
@@ -343,10 +343,10 @@ TEST_F(serve, what_it_does_not_begin_with) {
     const auto broken = run({scratch.file("b.heddle", "(define (f) (nome))")});
     EXPECT_EQ(broken.code, 2);
     EXPECT_NE(broken.err.find("nome"), std::string::npos) << broken.err;
-    const json::value told =
+    const json::value reported =
         json::parse(run({scratch.path() + "/b.heddle", "--json"}).err).at("error");
-    EXPECT_EQ(told.at("place").at("line"), 1);
-    EXPECT_EQ(told.at("place").at("column"), 14);
+    EXPECT_EQ(reported.at("place").at("line"), 1);
+    EXPECT_EQ(reported.at("place").at("column"), 14);
     const auto empty = run({scratch.file("e.heddle", "(define (-f) 1)")});
     EXPECT_EQ(empty.code, 2);
     EXPECT_NE(empty.err.find("there is no function to serve"), std::string::npos) << empty.err;

@@ -71,7 +71,7 @@ TEST(shell_tools, programs_inherit_what_they_need_and_what_is_named) {
     ended = run_heddle({"eval", expression, "--allow-shell", "--config", config}, options);
     EXPECT_THAT(ended.out, HasSubstr("PLAIN=named"));
     EXPECT_THAT(ended.out, HasSubstr("MY_TOOL_A=hidden"));
-    EXPECT_EQ(ended.out.find("GH_TOKEN"), std::string::npos); // a pattern is no word about keys
+    EXPECT_EQ(ended.out.find("GH_TOKEN"), std::string::npos); // a pattern is not a word about keys
 }
 
 TEST(shell_tools, programs_do_not_inherit_the_variable_that_a_configuration_names) {

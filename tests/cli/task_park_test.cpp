@@ -217,9 +217,9 @@ TEST_F(parking_tasks, of_a_single_run_continue_in_a_later_process) {
     EXPECT_EQ(service.direct_calls(), 1);
     ended = kept_run({"--json"});
     EXPECT_EQ(ended.code, 5);
-    const auto told = boost::json::parse(ended.err).as_object();
-    EXPECT_EQ(told.at("parked_calls").as_int64(), 1);
-    EXPECT_EQ(told.at("batches").as_int64(), 1);
+    const auto reported = boost::json::parse(ended.err).as_object();
+    EXPECT_EQ(reported.at("parked_calls").as_int64(), 1);
+    EXPECT_EQ(reported.at("batches").as_int64(), 1);
     const auto shown = run_heddle({"runs", "show", path("kept")});
     EXPECT_THAT(shown.out, HasSubstr("waiting: 1 call in batches"));
     service.end();

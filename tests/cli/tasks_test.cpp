@@ -275,9 +275,9 @@ TEST_F(call_command, failures_are_shown_and_have_an_exit_code) {
         const auto ended = run({"call", unreadable});
         EXPECT_EQ(ended.code, 2) << unreadable << " cannot be run";
         EXPECT_EQ(ended.out, "");
-        const auto told = run({"call", unreadable, "--json"});
-        EXPECT_EQ(told.code, 2) << unreadable;
-        EXPECT_EQ(json::parse(told.out).at("status"), json::value("FAILED"));
+        const auto reported = run({"call", unreadable, "--json"});
+        EXPECT_EQ(reported.code, 2) << unreadable;
+        EXPECT_EQ(json::parse(reported.out).at("status"), json::value("FAILED"));
     }
 }
 

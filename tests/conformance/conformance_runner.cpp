@@ -34,7 +34,7 @@ namespace json = boost::json;
 }
 
 /// What people read of an error: kind, message, trace.
-[[nodiscard]] std::string told(const error& failure) {
+[[nodiscard]] std::string reported(const error& failure) {
     std::string text(lang::error_kind_name(failure));
     text += ": " + failure.message();
     for (const trace_entry& entry : failure.info().trace) text += " / " + entry.what;
@@ -56,7 +56,7 @@ public:
 
     [[nodiscard]] std::string problem() {
         models_.add(llm_);
-        if (auto named = models_.set_default("model"); !named) return told(named.error());
+        if (auto named = models_.set_default("model"); !named) return reported(named.error());
         host::engine_parts parts;
         parts.operators = [this](host::session& session) {
             tasks::task_system_parts tasks;
@@ -69,7 +69,7 @@ public:
         };
         host::engine engine(loop_, std::move(parts));
         auto session = engine.new_session();
-        if (!session) return "no session: " + told(session.error());
+        if (!session) return "no session: " + reported(session.error());
         if (!harness_->trouble.empty()) return "cannot be set up: " + harness_->trouble;
         if (const json::value* env = case_.if_contains("env")) {
             for (const auto& [name, content] : env->as_object()) {
@@ -141,7 +141,7 @@ private:
             const std::string kind = wanted->as_string().c_str();
             std::string text;
             if (!ended) {
-                text = told(ended.error());
+                text = reported(ended.error());
                 if (!is_kind(kind, ended.error())) return "expected " + kind + ", given " + text;
             } else {
                 const std::string reason = failed_reason(*ended);
@@ -163,7 +163,7 @@ private:
         const json::value* wanted = wanted_.if_contains("value");
         if (!wanted) return {};
         if (!ended)
-            return "expected " + json::serialize(*wanted) + ", given " + told(ended.error());
+            return "expected " + json::serialize(*wanted) + ", given " + reported(ended.error());
         if (matches(*wanted, *ended)) return {};
         return "expected " + json::serialize(*wanted) + ", given " + shown(*ended);
     }

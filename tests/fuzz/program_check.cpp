@@ -40,7 +40,7 @@ constexpr std::uint64_t programs_in_a_harness = 256; ///< texts and names of glo
             text.find("define") != std::string_view::npos);
 }
 
-[[nodiscard]] std::string told(const outcome& ended) {
+[[nodiscard]] std::string reported(const outcome& ended) {
     if (ended.kind == outcome_kind::done) return lang::print_value(ended.result);
     return std::string(lang::error_kind_name(*ended.failure)) + ": " + ended.failure->message();
 }
@@ -106,7 +106,7 @@ std::string program_check::check(const std::string& program, unsigned variation)
     {
         const outcome ended = harness_->run(program, plain);
         if (harness_->stuck) return "does not end";
-        expected = told(ended);
+        expected = reported(ended);
         limited = is_limit(ended);
         kind = ended.kind;
         runs = harness_->runs;
@@ -138,9 +138,9 @@ std::string program_check::check(const std::string& program, unsigned variation)
             if (harness_->stuck) return "does not end " + which;
             if (each == 0) runs = harness_->runs;
             if (compares && ended.kind != kind)
-                return which + " it ends with " + told(ended) + ", else with " + expected;
-            if (compares && kind == outcome_kind::done && told(ended) != expected)
-                return which + " the value is " + told(ended) + ", else " + expected;
+                return which + " it ends with " + reported(ended) + ", else with " + expected;
+            if (compares && kind == outcome_kind::done && reported(ended) != expected)
+                return which + " the value is " + reported(ended) + ", else " + expected;
         }
         if (std::string left = leaves_something("is kept " + which); !left.empty()) return left;
     }
@@ -152,9 +152,9 @@ std::string program_check::check(const std::string& program, unsigned variation)
         const outcome ended = harness_->run(program, ends);
         if (harness_->stuck) return "does not end when cancelled";
         if (ended.kind == outcome_kind::cancelled) ++cancelled;
-        if (compares && ended.kind == outcome_kind::done && told(ended) != expected)
+        if (compares && ended.kind == outcome_kind::done && reported(ended) != expected)
             return "cancelled at " + std::to_string(ends.cancel_at) + " it still ends with " +
-                   told(ended) + ", else with " + expected;
+                   reported(ended) + ", else with " + expected;
     }
     return leaves_something("is kept after a cancellation");
 }

@@ -229,7 +229,7 @@ std::vector<trial> trials() {
     return {
         {"19.99 is a multiple of 0.01", R"({"multipleOf":0.01})", "19.99", valid},
         {"19.995 is none", R"({"multipleOf":0.01})", "19.995", invalid},
-        {"2.5 is no multiple of 2", R"({"multipleOf":2})", "2.5", invalid},
+        {"2.5 is not a multiple of 2", R"({"multipleOf":2})", "2.5", invalid},
         {"a multiple of 0", R"({"multipleOf":0})", "5", schema_refused},
         {"5.0 is an integer", R"({"type":"integer"})", "5.0", valid},
         {"2^64-1 is above 10", R"({"maximum":10})", "18446744073709551615", invalid},

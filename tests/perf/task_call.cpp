@@ -76,7 +76,7 @@ int main(int count, char** arguments) {
                                    "(defatom t (params row style) (instructions \"Judge {{row}} "
                                    "in a {{style}} manner.\") (system \"Be brief.\")";
     const std::string alone = ") ";
-    const std::string told =
+    const std::string reported =
         " (history_config ((use_session_history true) (record_in_session_history true)))) ";
     const std::string plain = remembered + alone;
     const std::string parsed = row +
@@ -95,7 +95,7 @@ int main(int count, char** arguments) {
     std::printf("an effect that does nothing  %8.0f ns\n", nothing);
     std::printf("task call, text              %8.0f ns\n", measure(plain.c_str(), call, calls));
     std::printf("task call, with its history  %8.0f ns\n",
-                measure((remembered + told).c_str(), call, calls / 10));
+                measure((remembered + reported).c_str(), call, calls / 10));
     std::printf("task call, JSON object       %8.0f ns\n", measure(parsed.c_str(), call, calls));
     std::printf("task call, JSON Schema       %8.0f ns\n", measure(held.c_str(), call, calls));
 }

@@ -11,7 +11,7 @@ public:
     void close() noexcept { open_ = false; }
     void reopen() noexcept {
         open_ = true;
-        tell_open();
+        report_open();
     }
 
 private:

@@ -86,8 +86,8 @@ public:
     }
     providers::rate_limit_headers headers() const {
         providers::rate_limit_headers rate;
-        if (quota_.headers == told_limits::nothing) return rate;
-        const auto tell = [](const bucket& from, auto& limit, auto& remaining, auto& reset) {
+        if (quota_.headers == reported_limits::nothing) return rate;
+        const auto report = [](const bucket& from, auto& limit, auto& remaining, auto& reset) {
             if (!from.limited()) return;
             limit = static_cast<std::int64_t>(from.per_second * 60);
             const double part = std::max(from.level, 0.0) / from.capacity;
@@ -95,12 +95,12 @@ public:
             reset = milliseconds(
                 static_cast<std::int64_t>((from.capacity - from.level) / from.per_second * 1000));
         };
-        tell(buckets_[0], rate.requests_limit, rate.requests_remaining, rate.requests_reset);
-        tell(buckets_[1], rate.tokens_limit, rate.tokens_remaining, rate.tokens_reset);
-        tell(buckets_[2], rate.input_tokens_limit, rate.input_tokens_remaining,
-             rate.input_tokens_reset);
-        tell(buckets_[3], rate.output_tokens_limit, rate.output_tokens_remaining,
-             rate.output_tokens_reset);
+        report(buckets_[0], rate.requests_limit, rate.requests_remaining, rate.requests_reset);
+        report(buckets_[1], rate.tokens_limit, rate.tokens_remaining, rate.tokens_reset);
+        report(buckets_[2], rate.input_tokens_limit, rate.input_tokens_remaining,
+               rate.input_tokens_reset);
+        report(buckets_[3], rate.output_tokens_limit, rate.output_tokens_remaining,
+               rate.output_tokens_reset);
         return rate;
     }
     double per_second(std::size_t which) const { return buckets_[which].per_second; }
@@ -275,31 +275,31 @@ std::vector<limit_scenario> limit_scenarios() {
     {
         auto& each = add("headers, 600 requests a minute");
         each.quota.requests_per_minute = 600;
-        each.quota.headers = told_limits::requests_and_tokens;
+        each.quota.headers = reported_limits::requests_and_tokens;
     }
     {
         auto& each = add("headers, 500,000 tokens a minute");
         each.quota.requests_per_minute = 5'000;
         each.quota.tokens_per_minute = 500'000;
-        each.quota.headers = told_limits::requests_and_tokens;
+        each.quota.headers = reported_limits::requests_and_tokens;
     }
     {
         auto& each = add("headers, input and output apart");
         each.quota.requests_per_minute = 1'000;
         each.quota.input_tokens_per_minute = 800'000;
         each.quota.output_tokens_per_minute = 160'000;
-        each.quota.headers = told_limits::split_tokens;
+        each.quota.headers = reported_limits::split_tokens;
     }
     {
         auto& each = add("headers, another program takes 40 %");
         each.quota.requests_per_minute = 1'200;
         each.quota.taken_by_others = 0.4;
-        each.quota.headers = told_limits::requests_and_tokens;
+        each.quota.headers = reported_limits::requests_and_tokens;
     }
     {
         auto& each = add("headers, 20,000 requests a minute");
         each.quota.requests_per_minute = 20'000;
-        each.quota.headers = told_limits::requests_and_tokens;
+        each.quota.headers = reported_limits::requests_and_tokens;
         each.load.clients = 3'000;
         each.measured = std::chrono::seconds(600);
     }
@@ -348,7 +348,7 @@ std::vector<limit_scenario> limit_scenarios() {
         auto& each = add("headers, enforced by the second");
         each.quota.requests_per_minute = 1'800;
         each.quota.bucket_seconds = 1;
-        each.quota.headers = told_limits::requests_and_tokens;
+        each.quota.headers = reported_limits::requests_and_tokens;
     }
     {
         auto& each = add("limits given by the user");

@@ -12,7 +12,7 @@
 namespace heddle::testing {
 
 /// What the headers of the service tell.
-enum class told_limits : std::uint8_t {
+enum class reported_limits : std::uint8_t {
     nothing,
     requests_and_tokens, ///< as OpenAI: input and output together
     split_tokens         ///< as Anthropic: input and output apart
@@ -25,7 +25,7 @@ struct quota_model {
     double output_tokens_per_minute = 0;
     double bucket_seconds = 60; ///< how much of the quota may be used at once
     unsigned max_in_flight = 0;
-    told_limits headers = told_limits::nothing;
+    reported_limits headers = reported_limits::nothing;
     bool retry_after = true; ///< whole seconds, rounded up, as the services send it
     /// Another program on the same account, that takes so much of everything.
     double taken_by_others = 0;

@@ -60,7 +60,7 @@ quota_verdict quota_service::arrive(double now, std::chrono::system_clock::time_
     quota_verdict verdict;
     verdict.admitted = level_ >= 1 - 1e-9;
     if (verdict.admitted || rules_.counts_refused) level_ = std::max(0.0, level_ - 1);
-    tell(verdict, time_of_day);
+    report(verdict, time_of_day);
     if (verdict.admitted) return verdict;
     const double wait = until_next();
     if (rules_.advice == quota_advice::seconds) {
@@ -72,8 +72,8 @@ quota_verdict quota_service::arrive(double now, std::chrono::system_clock::time_
     return verdict;
 }
 
-void quota_service::tell(quota_verdict& verdict,
-                         std::chrono::system_clock::time_point time_of_day) const {
+void quota_service::report(quota_verdict& verdict,
+                           std::chrono::system_clock::time_point time_of_day) const {
     if (rules_.headers == quota_headers::none) return;
     const std::string limit = std::to_string(rules_.capacity);
     const std::string left = std::to_string(static_cast<long>(std::floor(level_ + 1e-9)));

@@ -51,7 +51,7 @@ private:
     void pass(double now);
     [[nodiscard]] double until_next() const;
     [[nodiscard]] double until_full() const;
-    void tell(quota_verdict& verdict, std::chrono::system_clock::time_point time_of_day) const;
+    void report(quota_verdict& verdict, std::chrono::system_clock::time_point time_of_day) const;
 
     quota_rules rules_;
     double level_;

@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t widest_line = 160; // code points of a source line that are shown
+constexpr std::size_t max_line_width = 160; // code points of a source line that are shown
 
 // Messages come from models and servers: no control codes of terminals get through.
 std::string shown(std::string_view text, std::size_t max_bytes) {
@@ -39,10 +39,10 @@ void append_snippet(std::string& out, const source_location& place, const painte
     const std::string margin(number.size(), ' ');
     // A very long line is shown as a window around the mark.
     std::size_t first = 0;
-    if (place.mark_begin > widest_line / 2) first = place.mark_begin - widest_line / 2;
+    if (place.mark_begin > max_line_width / 2) first = place.mark_begin - max_line_width / 2;
     std::string_view line = place.line_text;
     line.remove_prefix(utf8::offset_of(line, first));
-    const std::size_t cut = utf8::offset_of(line, widest_line);
+    const std::size_t cut = utf8::offset_of(line, max_line_width);
     const bool longer = cut < line.size();
     line = line.substr(0, cut);
     const std::size_t mark = utf8::offset_of(line, place.mark_begin - first);

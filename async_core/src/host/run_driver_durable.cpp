@@ -164,7 +164,7 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
                 record.body = lang::encode_error(failure);
         } else if (auto body = lang::encode_value(**answered)) {
             record.body = *std::move(body);
-        } // else it is no data (a function), and made again
+        } // else it is not data (a function), and made again
     }
     const result<void> turn =
         co_await row_->record_turn(std::move(record), step.how != replay_class::output);

@@ -28,7 +28,7 @@ public:
 private:
     [[nodiscard]] ports::digest128 way_to(const lang::branch_place& branch) const;
 
-    ports::digest128 root_; ///< of fibers that are no part of a step
+    ports::digest128 root_; ///< of fibers that are not part of a step
     std::unordered_map<std::uint32_t, ports::digest128> fibers_;
 };
 

@@ -60,7 +60,7 @@ template <class T>
     return {};
 }
 
-[[nodiscard]] std::string told(const index_report& report, std::chrono::milliseconds took) {
+[[nodiscard]] std::string reported(const index_report& report, std::chrono::milliseconds took) {
     std::string text = "indexed " + report.root + ": ";
     const auto count = [&](std::size_t number, std::string_view what) {
         if (number != 0) text += std::to_string(number) + " " + std::string(what) + ", ";
@@ -219,7 +219,7 @@ coro::task<result<index_report>> memory_system::index_locked(index_options optio
     }
     const auto took =
         std::chrono::duration_cast<std::chrono::milliseconds>(context.loop->now() - began);
-    say(report->changed() ? log_level::info : log_level::debug, told(*report, took));
+    say(report->changed() ? log_level::info : log_level::debug, reported(*report, took));
     for (const std::string& warning : report->warnings) say(log_level::warn, warning);
     co_return std::move(*report);
 }

@@ -116,7 +116,7 @@ private:
 
     void part(std::string_view text) {
         const std::size_t from = whole_.size();
-        // A whole that has become too long is no term; its parts still are.
+        // A whole that has become too long is not a term; its parts still are.
         for (const char c : text) {
             whole_ += ascii::to_lower(c);
         }

@@ -38,14 +38,14 @@ void flow_gate::listen(listener& who) noexcept {
     first_ = &who;
 }
 
-void flow_gate::tell_open() noexcept {
+void flow_gate::report_open() noexcept {
     // Out of the way first: whoever listens again from inside waits for the next opening.
     listener* waiting = std::exchange(first_, nullptr);
     if (waiting != nullptr) waiting->link_ = &waiting;
     while (waiting != nullptr) {
-        listener& told = *waiting;
-        told.unlisten();
-        told.on_open();
+        listener& reported = *waiting;
+        reported.unlisten();
+        reported.on_open();
     }
 }
 

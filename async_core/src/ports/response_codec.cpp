@@ -121,8 +121,8 @@ bool members(Visitor& each, T& m) {
 }
 template <class Visitor, is_a<token_usage> T>
 bool members(Visitor& each, T& m) {
-    return all(each, m.input, m.output, m.cached, m.cache_written, m.reasoning, m.input_told,
-               m.output_told, m.of_cache);
+    return all(each, m.input, m.output, m.cached, m.cache_written, m.reasoning, m.input_reported,
+               m.output_reported, m.of_cache);
 }
 template <class Visitor, is_a<lost_request> T>
 bool members(Visitor& each, T& m) {

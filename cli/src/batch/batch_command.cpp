@@ -18,9 +18,9 @@
 #include "batch/unseen_results.hpp"
 #include "interrupts.hpp"
 #include "parking/parked_run.hpp"
+#include "report_error.hpp"
 #include "run_to_end.hpp"
 #include "service_options.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/lang/errors.hpp>
@@ -49,7 +49,8 @@ public:
         variables_ = &variables;
         if (asked_.options.progress == progress_style::json) output_.write_notes_as_json();
         auto text = setup::read_input_file(asked_.file);
-        if (!text) return tell_usage_error(text.error(), asked_.options.errors_as_json(), output_);
+        if (!text)
+            return report_usage_error(text.error(), asked_.options.errors_as_json(), output_);
         program_.name = asked_.file;
         program_.text = *std::move(text);
         binding_.inputs = asked_.inputs;
@@ -58,7 +59,7 @@ public:
         raise_open_file_limit();
         const run_manifest before = manifest_before();
         if (before.has_parked && asked_.threads > 1) {
-            return tell_usage_error(
+            return report_usage_error(
                 error(errc::invalid_argument,
                       asked_.run_folder() + ": requests of the run were sent in batches")
                     .with_hint("their responses are taken by one thread: continue it without "
@@ -69,7 +70,7 @@ public:
         allow_parking(before.parks && asked_.threads == 1);
         auto tools = application::create(asked_.file, asked_.options, variables, output_);
         if (!tools)
-            return tell_usage_error(tools.error(), asked_.options.errors_as_json(), output_);
+            return report_usage_error(tools.error(), asked_.options.errors_as_json(), output_);
         tools_ = *std::move(tools);
         sessions_.emplace(tools_->rows(), program_, top_level_notes(seed_of_run()));
         const exit_code code = run_loop();
@@ -157,8 +158,8 @@ private:
             else output_.out(looked_text_);
             return exit_code::done;
         }
-        if (!started_) return tell_early_end(signals.came());
-        return tell_end();
+        if (!started_) return report_early_end(signals.came());
+        return report_end();
     }
 
     coro::task<void> perform() {
@@ -352,7 +353,7 @@ private:
         of.rows_failed = round_.rows_failed;
         of.is_continued = [this](std::uint64_t row) { return round_.continues(row); };
         batch_.emplace(std::move(of));
-        if (is_first) reports_.tell_begin(batch_->counts());
+        if (is_first) reports_.report_begin(batch_->counts());
         steering_.attach(*batch_);
         if (interrupted_) batch_->drain(stop_cause::interrupted, asked_.grace);
         else if (asked_.cancel_batches) batch_->drain(stop_cause::cancelled, asked_.grace);
@@ -422,20 +423,20 @@ private:
         loading_.request(cancel_reason::user);
         if (!batch_) return;
         batch_->drain(stop_cause::interrupted, asked_.grace);
-        reports_.tell_interruption(batch_->counts().in_progress);
+        reports_.report_interruption(batch_->counts().in_progress);
     }
     void interrupted_again() {
         if (batch_) batch_->cancel_rows();
     }
 
-    [[nodiscard]] exit_code tell_early_end(bool was_interrupted) {
+    [[nodiscard]] exit_code report_early_end(bool was_interrupted) {
         if (was_interrupted) early_cause_ = early_stop::interrupted;
-        return reports_.tell_early_end({*early_, rendered_, early_cause_});
+        return reports_.report_early_end({*early_, rendered_, early_cause_});
     }
 
-    exit_code tell_end() {
+    exit_code report_end() {
         if (goes_on()) return end_.code();
-        const exit_code code = reports_.tell_end(end_, failures_);
+        const exit_code code = reports_.report_end(end_, failures_);
         if (const auto lost = tools_->finish_recording())
             output_.err("heddle: the recording is incomplete: " + lost->message() + "\n");
         return code;

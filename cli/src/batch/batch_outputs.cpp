@@ -249,7 +249,7 @@ result<void> batch_outputs::open(store::run_store* journal, run_manifest& manife
     if (letters.empty()) return {};
     const std::string lasting = asked_.dead_letter_file(); // where they are in the end
     const bool is_own = continues && is_same_path(manifest.dead_letters, lasting);
-    // Those beside are the run's, as check() has found. What is no letter stays there.
+    // Those beside are the run's, as check() has found. What is not a letter stays there.
     HEDDLE_TRY(letters_, open_dead_letters(letters, is_own || letters != lasting,
                                            asked_.out.target.force, without_result(known)));
     if (letters != lasting) copy_permissions(lasting, letters);

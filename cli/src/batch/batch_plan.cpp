@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds longest_row = 30s; ///< without --timeout
+constexpr std::chrono::milliseconds max_row = 30s; ///< without --timeout
 constexpr std::chrono::milliseconds shortest_limit = 3s;
 constexpr std::size_t max_others = 1000;   ///< rows in which costs are looked up
 constexpr std::uint64_t enough_calls = 20; ///< of a task, for the mean of its cost
@@ -111,7 +111,7 @@ plan_records batch_plan::records_for(const rows::row& row, const ports::known_ro
 }
 
 coro::clock::duration batch_plan::longest() const {
-    return of_.asked.row_timeout.value_or(longest_row);
+    return of_.asked.row_timeout.value_or(max_row);
 }
 
 coro::task<result<void>> batch_plan::look_at_begun(

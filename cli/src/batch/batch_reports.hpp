@@ -29,11 +29,11 @@ public:
     batch_reports(const batch_request& asked, console& output) : asked_(asked), output_(output) {}
 
     /// The rows begin. Nothing is printed about a new run.
-    void tell_begin(const batch_counts& counts);
+    void report_begin(const batch_counts& counts);
     /// Ctrl-C: no further row starts.
-    void tell_interruption(std::uint64_t rows_in_progress);
-    [[nodiscard]] exit_code tell_early_end(const early_end& end);
-    [[nodiscard]] exit_code tell_end(const batch_summary& end, const failure_table& failures);
+    void report_interruption(std::uint64_t rows_in_progress);
+    [[nodiscard]] exit_code report_early_end(const early_end& end);
+    [[nodiscard]] exit_code report_end(const batch_summary& end, const failure_table& failures);
 
 private:
     const batch_request& asked_;

@@ -45,7 +45,7 @@ batch_counts batch_round::add(batch_counts of_round) {
         spent_before_ = without(of_round.spent, of_round.spent_now);
     } else {
         const batch_counts& before = *up_to_now_;
-        // What ended or began in a round is no work of an earlier process.
+        // What ended or began in a round is not work of an earlier process.
         of_round.kept = std::min(of_round.kept, before.kept);
         of_round.continued += before.continued;
         of_round.retried += before.retried;

@@ -247,11 +247,11 @@ coro::task<result<void>> batch_run::settle(std::unique_ptr<row_job> job, row_out
         note_outage(std::move(job), std::move(outcome));
         co_return ended;
     }
-    // Services that answer: what they failed before was no outage.
+    // Services that answer: what they failed before was not an outage.
     ended = co_await settle_held(held_rows::answered);
     if (!ended) co_return ended;
     if (outcome.reason == settings_reason && !has_done_rows() && !settings_failure_) {
-        // Rows that cannot be run are no failed rows: they run once the settings are mended.
+        // Rows that cannot be run are not failed rows: they run once the settings are mended.
         settings_failure_ = outcome.message;
         gate_.stop(stop_cause::settings);
     }

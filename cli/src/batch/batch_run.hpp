@@ -164,7 +164,7 @@ private:
     /// row keeps what it has until it may ask. Errors: of the journal and the program.
     [[nodiscard]] coro::task<result<bool>> would_ask(const row_job& job);
     /// A further attempt at a row whose records do not fit: another number of branches at once, or
-    /// a race that goes out otherwise, is no reason to refuse it. They are used as after an edit.
+    /// a race that goes out otherwise, is not a reason to refuse it. They are used as after an edit.
     [[nodiscard]] coro::task<result<row_outcome>> start_over(row_job& job, row_outcome misfit);
     /// What is replayed of the earlier executions of a row.
     [[nodiscard]] coro::task<result<std::vector<ports::step_record>>> read_records(
@@ -224,7 +224,7 @@ private:
     bool input_ended_ = false;
     std::optional<error> input_failure_; ///< where the input ended before its end
     bool has_started_ = false;
-    bool has_told_misfit_ = false;
+    bool has_reported_misfit_ = false;
     bool has_responses_ = false; ///< rows of earlier processes may need no further request
     stop_cause used_up_ = stop_cause::none;     ///< only such rows run since then
     std::deque<std::unique_ptr<row_job>> left_; ///< in unfinished_: they start if it is lifted

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds longest_look = 30s; ///< at a row, without --timeout
+constexpr std::chrono::milliseconds max_look = 30s; ///< at a row, without --timeout
 
 [[nodiscard]] row_outcome cancelled_row() {
     row_outcome outcome;
@@ -63,7 +63,7 @@ coro::task<result<bool>> batch_run::would_ask(
     plan_records known = plan_records_of({job.number, of_.seed, job.has_ended, job.asks_anew},
                                          *std::move(records), (*session)->get().memory());
     plan_log log(std::move(known.records), known.seed, false, std::move(known.is_failure));
-    const auto until = of_.tools.loop().now() + of_.asked.row_timeout.value_or(longest_look);
+    const auto until = of_.tools.loop().now() + of_.asked.row_timeout.value_or(max_look);
     host::run_options bounds = of_.tools.bounds();
     bounds.cancel = &rows_;
     bounds.until = coro::deadline(until);

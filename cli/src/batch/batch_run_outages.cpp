@@ -12,7 +12,7 @@ constexpr std::uint64_t max_outages_of_row = 3;
 } // namespace
 
 void batch_run::note_outage(std::unique_ptr<row_job> job, row_outcome outcome) {
-    note_work(*job, true); // what an outage has ended is no attempt
+    note_work(*job, true); // what an outage has ended is not an attempt
     held_.push_back({std::move(job), std::move(outcome)});
     if (!services_.is_closed()) release_held();
 }

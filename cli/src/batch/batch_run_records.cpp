@@ -70,7 +70,7 @@ coro::task<result<std::vector<ports::step_record>>> batch_run::read_records(
 }
 
 coro::task<result<row_outcome>> batch_run::start_over(row_job& job, row_outcome misfit) {
-    if (!std::exchange(has_told_misfit_, true)) {
+    if (!std::exchange(has_reported_misfit_, true)) {
         of_.say("row " + utf8::printable_line(job.row.id) + " starts over (" + misfit.message +
                 "); unchanged requests use their earlier responses");
     }

@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto longest_outage = 1h;
+constexpr auto max_outage = 1h;
 /// Where no row of this process was answered: rather a mistake in the settings.
-constexpr auto longest_first_outage = 60s;
+constexpr auto max_first_outage = 60s;
 constexpr std::size_t max_left = 16'384; ///< rows, and their bytes
 constexpr std::size_t max_left_bytes = std::size_t{64} << 20;
 
@@ -24,7 +24,7 @@ std::unique_ptr<row_job> batch_run::next_to_start() {
     auto due = std::find_if(retries_.begin(), retries_.end(), is_due);
     const bool has_next = next_ && has_room();
     if (!has_next && due == retries_.end()) return nullptr;
-    if (services_.last_longer_than(longest_outage, longest_first_outage, now))
+    if (services_.last_longer_than(max_outage, max_first_outage, now))
         gate_.stop(stop_cause::outage);
     gate_.set_spent(spent_now(),
                     of_.parking ? of_.parking->open_spending() : ports::step_spending());

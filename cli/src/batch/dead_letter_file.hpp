@@ -12,14 +12,14 @@
 namespace heddle::cli {
 
 /// Drops the letters of rows for which `keep` is false, of those that came twice all but the last,
-/// and a line that a crash has cut. Lines that are no letters stay. Replaces the file in one step
-/// if anything changes, with its permissions; what is no regular file, or not there, stays as it
+/// and a line that a crash has cut. Lines that are not letters stay. Replaces the file in one step
+/// if anything changes, with its permissions; what is not a regular file, or not there, stays as it
 /// is. Errors: io_error.
 [[nodiscard]] result<void> tidy_dead_letters(const std::string& file,
                                              const std::function<bool(std::uint64_t)>& keep);
 
 /// Puts the letters of the file `fresh` in the place of those of `file`, in one step; lines of it
-/// that are no letters stay. `fresh` is gone then; without it nothing happens. Errors: io_error.
+/// that are not letters stay. `fresh` is gone then; without it nothing happens. Errors: io_error.
 [[nodiscard]] result<void> replace_dead_letters(const std::string& file, const std::string& fresh);
 
 /// Opens the file to go on behind its last line. `is_own`: it is that of the run, which is tidied

@@ -13,7 +13,7 @@ namespace heddle::cli {
 /// Finds a wrong name, or a file of another kind, before it has rejected every row of the input.
 class first_rows {
 public:
-    /// So many rejected rows, and no other one, are no mistakes of single rows.
+    /// So many rejected rows, and no other one, are not mistakes of single rows.
     static constexpr std::uint64_t enough = 100;
 
     /// `needed` outlives the object.
@@ -22,7 +22,7 @@ public:
     /// A row of an earlier process has run.
     void accept() noexcept { accepted_ = true; }
     /// An earlier process has rejected the row, and this one does not look at it again: it counts,
-    /// so that a repeated command stops where the first one did, but is no reason to stop, since
+    /// so that a repeated command stops where the first one did, but is not a reason to stop, since
     /// rows behind it may have run.
     void count_rejected(const rows::row_item& item, const std::optional<error>& problem) {
         (void)rejects(item, problem);

@@ -26,7 +26,7 @@ struct program_parts {
 };
 
 /// Digests of what rows ask for, 32 hex digits each: sources, templates, inputs, the model,
-/// settings of services, routes and aliases. Directories are no part of it: a project can be moved.
+/// settings of services, routes and aliases. Directories are not part of it: a project can be moved.
 struct program_digests {
     std::string base;    ///< without what the top level reads
     std::string whole;   ///< with it

@@ -70,7 +70,7 @@ struct row_outcome {
     bool held = false;                     ///< cancelled: it needs a request that no bound allows
     bool misfit = false;                   ///< failed: its records do not fit its program
     std::vector<service_contact> contacts; ///< the services that it has asked
-    bool of_value = false; ///< failed: what main returned is no data, so nothing is to be repeated
+    bool of_value = false; ///< failed: what main returned is not data, so nothing is to be repeated
     host::attempt_end attempt; ///< failed
     ports::step_spending spent;
 };

@@ -234,7 +234,7 @@ coro::task<result<void>> run_files::keep_top_level(coro::call_context context) {
 /// those follow the program as it is now.
 coro::task<result<void>> run_files::note_program(std::vector<ports::known_row>& known,
                                                  coro::call_context context) {
-    if (of_.asked.cancel_batches) { // no row runs: it is no edit, whatever the program is
+    if (of_.asked.cancel_batches) { // no row runs: it is not an edit, whatever the program is
         result<void> ready = co_await outputs_.mend(*journal_, known, context);
         co_return ready;
     }

@@ -268,7 +268,7 @@ result<std::string> find_run(const std::string& name) {
     for (const std::string& folder : {name, name + ".run"}) {
         std::error_code failed;
         if (paths::exists(manifest_file(folder), failed)) return folder;
-        // A file is no directory, and has its run next to it.
+        // A file is not a directory, and has its run next to it.
         if (failed == std::errc::permission_denied) {
             return error(errc::io_error, folder + ": " + failed.message())
                 .with_hint("only the owner of a run can read it");

@@ -12,7 +12,7 @@ service_outages::change service_outages::row_ended(const std::vector<service_con
     for (const service_contact& each : contacts) {
         outage_breaker& breaker = services_[each.service];
         if (each.answered_before) breaker.note_worked();
-        // A row that makes do without a service opens nothing, and is no sign that it is back.
+        // A row that makes do without a service opens nothing, and is not a sign that it is back.
         if (each.answered || failed || !breaker.is_closed())
             breaker.row_ended(!each.answered, was_probe, now);
     }

@@ -30,7 +30,7 @@ bool is_decimal(std::string_view text) noexcept {
 }
 
 /// Has the option take decimal digits only: CLI11 also reads 0x10, 010 as 8, 1e3 and blanks in
-/// front. What is no number at all is left to the checks that follow.
+/// front. What is not a number at all is left to the checks that follow.
 template <class Number>
 CLI::Option* in_decimal(CLI::Option* option) {
     const auto check = [](std::string& text) -> std::string {

@@ -1,8 +1,8 @@
 // `heddle cache`: the cached responses of models.
 #include "command_line/command.hpp"
 #include "command_line/workflow_option_reader.hpp"
+#include "report_error.hpp"
 #include "run_to_end.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/base/time_text.hpp>
 #include <heddle/fs/local_tree.hpp>
@@ -90,9 +90,9 @@ exit_code manage_cache(const cache_request& asked, const setup::environment& var
                        console& output) {
     const setup::consent_store consents = setup::consents_of(variables);
     auto settings = setup::find_config({asked.config, ".", variables.config_folder(), &consents});
-    if (!settings) return tell_usage_error(settings.error(), asked.json, output);
+    if (!settings) return report_usage_error(settings.error(), asked.json, output);
     auto place = setup::find_cache(asked.file, settings->cache, variables);
-    if (!place) return tell_usage_error(place.error(), asked.json, output);
+    if (!place) return report_usage_error(place.error(), asked.json, output);
     const std::string file = place->file;
     cache_outcome found;
     std::error_code failed;
@@ -110,7 +110,7 @@ exit_code manage_cache(const cache_request& asked, const setup::environment& var
     std::optional<error> wrong;
     if (!found.stats) wrong = found.stats.error();
     if (!found.removed) wrong = found.removed.error();
-    if (wrong) return tell_error(*wrong, exit_code::failed, asked.json, output);
+    if (wrong) return report_error(*wrong, exit_code::failed, asked.json, output);
     if (asked.what == cache_action::clear) {
         output.out(asked.json
                        ? setup::json_line(json::object{{"file", file}, {"removed", *found.removed}})

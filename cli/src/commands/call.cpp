@@ -3,7 +3,7 @@
 #include "command_line/input_options.hpp"
 #include "command_line/workflow_option_reader.hpp"
 #include "commands/evaluation.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 namespace heddle::cli {
 
@@ -28,7 +28,7 @@ static exit_code call_by_name(const call_request& asked, const setup::environmen
     source.inputs = asked.inputs.pairs;
     source.files = asked.files;
     auto object = read_input_json(asked.inputs);
-    if (!object) return tell_usage_error(object.error(), asked.options.json, output);
+    if (!object) return report_usage_error(object.error(), asked.options.json, output);
     source.input_json = *std::move(object);
     workflow_options options = asked.options;
     options.default_tasks = "tasks";

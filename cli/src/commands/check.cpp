@@ -2,8 +2,8 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_option_reader.hpp"
 #include "offline_session.hpp"
+#include "report_error.hpp"
 #include "source_diagnostics.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/lang/check.hpp>
 #include <heddle/setup/display_text.hpp>
@@ -46,14 +46,14 @@ void check_file(const std::string& path, const check_request& asked, found_probl
     auto templates = templates_for(path, asked);
     if (!text || !templates) {
         found.unreadable = true;
-        (void)tell_usage_error(text ? templates.error() : text.error(), asked.json, output);
+        (void)report_usage_error(text ? templates.error() : text.error(), asked.json, output);
         return;
     }
     if (setup::is_template_file(path)) return; // it was checked with the others
     auto session = offline_session::create(std::move(templates->templates));
     if (!session) {
         found.unreadable = true;
-        (void)tell_usage_error(session.error(), asked.json, output);
+        (void)report_usage_error(session.error(), asked.json, output);
         return;
     }
     lang::realm& realm = (*session)->realm();

@@ -1,7 +1,7 @@
 // `heddle completion`
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 namespace heddle::cli {
 
@@ -15,10 +15,10 @@ public:
     exit_code run(command_context context) override {
         const std::string script = completion_script(shell_, context.program.help());
         if (script.empty()) {
-            return tell_usage_error(error(errc::invalid_argument,
-                                          "there is no completion for the shell '" + shell_ + "'")
-                                        .with_hint("there is one for bash, zsh and fish"),
-                                    false, context.output);
+            return report_usage_error(error(errc::invalid_argument,
+                                            "there is no completion for the shell '" + shell_ + "'")
+                                          .with_hint("there is one for bash, zsh and fish"),
+                                      false, context.output);
         }
         context.output.out_data(script);
         return exit_code::done;

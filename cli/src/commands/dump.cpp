@@ -1,8 +1,8 @@
 // `heddle dump`
 #include "command_line/command.hpp"
 #include "offline_session.hpp"
+#include "report_error.hpp"
 #include "source_diagnostics.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/base/ascii.hpp>
 #include <heddle/lang/dump.hpp>
@@ -23,9 +23,9 @@ struct dump_request {
 
 exit_code dump_program(const dump_request& asked, console& output) {
     auto text = setup::read_input_file(asked.file);
-    if (!text) return tell_usage_error(text.error(), asked.json, output);
+    if (!text) return report_usage_error(text.error(), asked.json, output);
     auto session = offline_session::create();
-    if (!session) return tell_usage_error(session.error(), asked.json, output);
+    if (!session) return report_usage_error(session.error(), asked.json, output);
     lang::realm& realm = (*session)->realm();
     const std::uint32_t position =
         realm.sources().add(asked.file == "-" ? "<stdin>" : asked.file, *text);
@@ -34,7 +34,7 @@ exit_code dump_program(const dump_request& asked, console& output) {
                             ? lang::dump_ast(realm, *text, position, format)
                             : lang::dump_code(realm, *text, position, format);
     if (!result) {
-        return tell_source_error(result.error(), realm.sources(), asked.json, output);
+        return report_source_error(result.error(), realm.sources(), asked.json, output);
     }
     output.out(format == lang::dump_format::json ? setup::json_line(ascii::trim(*result))
                                                  : *result);

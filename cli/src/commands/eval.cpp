@@ -1,7 +1,7 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_option_reader.hpp"
 #include "commands/evaluation.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/setup/input_files.hpp>
 
@@ -24,7 +24,7 @@ static exit_code eval_expression(const eval_request& asked, const setup::environ
     source.prints_written_form = true;
     if (asked.expression == "-") {
         auto text = setup::read_input_file("-");
-        if (!text) return tell_usage_error(text.error(), asked.options.json, output);
+        if (!text) return report_usage_error(text.error(), asked.options.json, output);
         source.name = "<stdin>";
         source.text = *std::move(text);
     }

@@ -8,8 +8,8 @@
 #include "journal/run_setup.hpp"
 #include "journal/step_trace.hpp"
 #include "progress.hpp"
+#include "report_error.hpp"
 #include "run_to_end.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/host/session.hpp>
@@ -246,13 +246,13 @@ exit_code evaluate_program(program source, const workflow_options& asked,
     std::optional<step_trace> trace;
     if (source.replay) trace.emplace(*source.replay, output);
     auto parts = set_up_run(source, options, trace ? &*trace : nullptr, variables, output);
-    if (!parts) return tell_usage_error(parts.error(), options.errors_as_json(), output);
+    if (!parts) return report_usage_error(parts.error(), options.errors_as_json(), output);
     const std::unique_ptr<application> tools = std::move(parts->tools);
     workflow_run run;
     run.source = std::move(source);
     run.shown_task = options.show_prompts;
     auto session = tools->engine().new_session();
-    if (!session) return tell_usage_error(session.error(), options.errors_as_json(), output);
+    if (!session) return report_usage_error(session.error(), options.errors_as_json(), output);
     run.session = *std::move(session);
     // It ends before the loop.
     const std::unique_ptr<kept_run> keeper = std::move(parts->kept);
@@ -305,9 +305,9 @@ exit_code evaluate_program(program source, const workflow_options& asked,
     // Who wants the run to end gets an end, whether or not somebody reads.
     const bool timed_out = !run.ended && bounds.until.passed(loop.now());
     if (signals.came() || timed_out) output.wait_at_most(time_for_readers);
-    if (trace && run.is_open && !signals.came()) return tell_replay(run, *trace);
-    if (run.parking.waits()) return tell_waiting(run, options, output);
-    const exit_code code = tell_end(run, *tools, options, signals.came(), output);
+    if (trace && run.is_open && !signals.came()) return report_replay(run, *trace);
+    if (run.parking.waits()) return report_waiting(run, options, output);
+    const exit_code code = report_end(run, *tools, options, signals.came(), output);
     if (run.is_open && run.stopped && run.kept->use() == run_use::work)
         run.say("the same command continues the run in " + run.kept->folder());
     return code;

@@ -1,7 +1,7 @@
 // `heddle fmt`
 #include "command_line/command.hpp"
+#include "report_error.hpp"
 #include "source_diagnostics.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/layout.hpp>
@@ -28,7 +28,7 @@ struct format_request {
 exit_code format_file(const std::string& path, const format_request& asked, console& output,
                       boost::json::array& changed) {
     auto text = setup::read_input_file(path);
-    if (!text) return tell_usage_error(text.error(), asked.json, output);
+    if (!text) return report_usage_error(text.error(), asked.json, output);
     const std::string name = path == "-" ? "<stdin>" : path;
     source_map sources;
     const std::uint32_t position = sources.add(name, *text);
@@ -40,7 +40,7 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
                      .with_hint("the file is left as it was; please report this");
     }
     if (!result) {
-        return tell_source_error(result.error(), sources, asked.json, output);
+        return report_source_error(result.error(), sources, asked.json, output);
     }
     const bool changes = *result != *text;
     if (asked.check) {
@@ -54,7 +54,7 @@ exit_code format_file(const std::string& path, const format_request& asked, cons
     }
     if (!changes) return exit_code::done;
     if (auto written = setup::replace_file(path, *result); !written) {
-        return tell_usage_error(written.error(), asked.json, output);
+        return report_usage_error(written.error(), asked.json, output);
     }
     return exit_code::done;
 }

@@ -2,7 +2,7 @@
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
 #include "offline_session.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/lang/help.hpp>
 #include <heddle/lang/realm.hpp>
@@ -35,8 +35,8 @@ public:
         const auto found = std::find_if(
             all.begin(), all.end(), [&](const command_help& each) { return each.name == name; });
         if (found == all.end()) {
-            if (tell_name(context.output)) return exit_code::done;
-            return tell_unknown(name, all, context.output);
+            if (report_name(context.output)) return exit_code::done;
+            return report_unknown(name, all, context.output);
         }
         const console_traits& traits = context.output.traits();
         context.output.out(help_text(*found, all, traits.out_is_terminal ? traits.columns : 100));
@@ -45,7 +45,7 @@ public:
 
 private:
     /// Prints the help of a form, builtin or function of the language. False: it has no such name.
-    [[nodiscard]] bool tell_name(console& output) const {
+    [[nodiscard]] bool report_name(console& output) const {
         if (words_.size() != 1) return false;
         const auto language = offline_session::create();
         if (!language) return false;
@@ -55,9 +55,9 @@ private:
         return entry.has_value();
     }
 
-    [[nodiscard]] exit_code tell_unknown(const std::string& name,
-                                         const std::vector<command_help>& all,
-                                         console& output) const {
+    [[nodiscard]] exit_code report_unknown(const std::string& name,
+                                           const std::vector<command_help>& all,
+                                           console& output) const {
         // Without the name of the program, which would make short names near to one another.
         const std::size_t begin = all.front().name.size() + 1;
         std::vector<std::string> known;
@@ -66,7 +66,7 @@ private:
         }
         std::string hint = lang::suggest_names(name.substr(begin), known);
         if (hint.empty()) hint = "see: heddle help";
-        return tell_usage_error(
+        return report_usage_error(
             error(errc::invalid_argument, "there is no command or name '" + name + "'")
                 .with_hint(hint),
             false, output);

@@ -3,9 +3,9 @@
 #include "command_line/workflow_option_reader.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
+#include "report_error.hpp"
 #include "run_to_end.hpp"
 #include "table.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/memory/memory_system.hpp>
@@ -169,9 +169,9 @@ static exit_code index_folder(const index_request& asked, console& output) {
     run_to_end(run.loop, perform(&run), [&] { signals.stop(); });
     if (!run.ended) {
         output.clear_status();
-        return tell_error(run.ended.error(),
-                          signals.came() ? exit_code::interrupted : exit_code::failed, asked.json,
-                          output);
+        return report_error(run.ended.error(),
+                            signals.came() ? exit_code::interrupted : exit_code::failed, asked.json,
+                            output);
     }
     if (asked.json) {
         const json::object members =

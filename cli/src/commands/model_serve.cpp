@@ -3,8 +3,8 @@
 #include "command_line/workflow_option_reader.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
+#include "report_error.hpp"
 #include "run_to_end.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/scripted/server.hpp>
 #include <heddle/setup/display_text.hpp>
@@ -61,7 +61,7 @@ coro::task<void> serve(server* listening, coro::call_context context, result<voi
 
 static exit_code serve_model(const serve_request& asked, console& output) {
     auto rules = setup::load_rules(asked.rules);
-    if (!rules) return tell_usage_error(rules.error(), asked.json, output);
+    if (!rules) return report_usage_error(rules.error(), asked.json, output);
     raise_open_file_limit();
 
     const auto log = make_console_log(output, level_for(asked.verbosity));
@@ -77,8 +77,8 @@ static exit_code serve_model(const serve_request& asked, console& output) {
         error failure = listening.error();
         const bool usage = failure.code() == errc::invalid_argument;
         if (usage) failure = std::move(failure).with_hint("--allow-remote permits any address");
-        return tell_error(failure, usage ? exit_code::usage : exit_code::failed, asked.json,
-                          output);
+        return report_error(failure, usage ? exit_code::usage : exit_code::failed, asked.json,
+                            output);
     }
 
     coro::cancel_source cancel;
@@ -89,7 +89,7 @@ static exit_code serve_model(const serve_request& asked, console& output) {
     });
     const auto announced = announce(**listening, asked, signals, output);
     if (!announced && !announced.error().is_cancelled()) {
-        return tell_error(announced.error(), exit_code::failed, asked.json, output);
+        return report_error(announced.error(), exit_code::failed, asked.json, output);
     }
 
     result<void> ended;
@@ -98,7 +98,7 @@ static exit_code serve_model(const serve_request& asked, console& output) {
         const console::loop_time looping(output);
         run_to_end(loop, serve(listening->get(), until_cancelled, &ended), [&] { signals.stop(); });
     }
-    if (!ended) return tell_error(ended.error(), exit_code::failed, asked.json, output);
+    if (!ended) return report_error(ended.error(), exit_code::failed, asked.json, output);
     if (asked.verbosity >= 0) {
         const auto counters = (*listening)->counters();
         output.err("served " + setup::counted(counters.requests, "request") + " over " +

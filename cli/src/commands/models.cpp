@@ -3,9 +3,9 @@
 #include "command_line/workflow_option_reader.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
+#include "report_error.hpp"
 #include "run_to_end.hpp"
 #include "table.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/coro/nursery.hpp>
@@ -75,7 +75,7 @@ coro::task<result<void>> ping(models_run* run, std::size_t index, coro::call_con
     ping_outcome& outcome = run->pings[index];
     outcome.models = std::move(models);
     outcome.took = std::chrono::duration_cast<milliseconds>(run->loop.now() - began);
-    co_return result<void>(); // one that does not respond is no reason to give up on the others
+    co_return result<void>(); // one that does not respond is not a reason to give up on the others
 }
 
 coro::task<void> ping_all(models_run* run) {
@@ -200,14 +200,14 @@ static exit_code list_models(const models_request& asked, const setup::environme
                              console& output) {
     const setup::consent_store consents = setup::consents_of(variables);
     auto settings = setup::find_config({asked.config, ".", variables.config_folder(), &consents});
-    if (!settings) return tell_usage_error(settings.error(), asked.json, output);
+    if (!settings) return report_usage_error(settings.error(), asked.json, output);
     models_run run(asked, variables, *std::move(settings), consents, output);
     if (asked.ping) {
         interrupts signals(run.context, [&] { run.cancel.request(cancel_reason::user); });
         run_to_end(run.loop, ping_all(&run), [&] { signals.stop(); });
         if (signals.came()) {
-            return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
-                              asked.json, output);
+            return report_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
+                                asked.json, output);
         }
     }
     const std::string default_model = default_model_of(run, variables);

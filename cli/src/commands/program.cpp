@@ -1,19 +1,19 @@
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 namespace heddle::cli {
 
 namespace {
 
-exit_code tell_end(const early_end& end, bool json, console& output) {
+exit_code report_end(const early_end& end, bool json, console& output) {
     if (end.code == exit_code::done) {
         output.out_data(end.text);
         return end.code;
     }
     if (json && !end.mistake.empty()) {
-        return tell_error(error(errc::invalid_argument, end.mistake).with_hint(end.hint), end.code,
-                          true, output);
+        return report_error(error(errc::invalid_argument, end.mistake).with_hint(end.hint),
+                            end.code, true, output);
     }
     output.err(end.text);
     return end.code;
@@ -25,7 +25,7 @@ exit_code run_command(std::vector<std::string> arguments, bool json,
     const console_traits& traits = output.traits();
     const auto parsed =
         line.parse(std::move(arguments), traits.out_is_terminal ? traits.columns : 100);
-    if (const auto* end = std::get_if<early_end>(&parsed)) return tell_end(*end, json, output);
+    if (const auto* end = std::get_if<early_end>(&parsed)) return report_end(*end, json, output);
     return std::get<command*>(parsed)->run({variables, output, line});
 }
 
@@ -38,12 +38,12 @@ exit_code run_program(std::vector<std::string> arguments, const setup::environme
     try {
         code = run_command(std::move(arguments), json, variables, output);
     } catch (const std::exception& bug) {
-        return tell_error(error(errc::internal, std::string("internal error: ") + bug.what()),
-                          exit_code::failed, json, output);
+        return report_error(error(errc::internal, std::string("internal error: ") + bug.what()),
+                            exit_code::failed, json, output);
     }
     if (output.flush() || code != exit_code::done) return code;
-    return tell_error(error(errc::io_error, std::string(output_lost_message)), exit_code::failed,
-                      json, output);
+    return report_error(error(errc::io_error, std::string(output_lost_message)), exit_code::failed,
+                        json, output);
 }
 
 } // namespace heddle::cli

@@ -1,8 +1,8 @@
 // The pages of docs/reference/language, and the table of settings in docs/reference/templates.md.
 #include "application.hpp"
 #include "command_line/command.hpp"
+#include "report_error.hpp"
 #include "settings_table.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/help.hpp>
@@ -44,13 +44,13 @@ result<void> write_settings(const std::string& file) {
 
 static exit_code write_reference(const reference_request& asked, console& output) {
     auto tools = application::create({}, {}, {}, output);
-    if (!tools) return tell_usage_error(tools.error(), false, output);
+    if (!tools) return report_usage_error(tools.error(), false, output);
     auto session = (*tools)->engine().new_session();
-    if (!session) return tell_usage_error(session.error(), false, output);
+    if (!session) return report_usage_error(session.error(), false, output);
     auto written = write_pages(**session, asked.directory);
     if (written && !asked.templates.empty()) written = write_settings(asked.templates);
     if (!written) {
-        return tell_error(written.error(), exit_code::failed, false, output);
+        return report_error(written.error(), exit_code::failed, false, output);
     }
     return exit_code::done;
 }

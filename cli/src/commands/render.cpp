@@ -4,9 +4,9 @@
 #include "command_line/input_options.hpp"
 #include "command_line/workflow_option_reader.hpp"
 #include "inputs.hpp"
+#include "report_error.hpp"
 #include "request_capture.hpp"
 #include "run_to_end.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
@@ -188,7 +188,7 @@ std::string address_of(const application& tools, const std::string& service) {
     return {};
 }
 
-exit_code tell_no_request(rendering& of, console& output) {
+exit_code report_no_request(rendering& of, console& output) {
     const bool json = of.asked.options.json;
     if (of.ended && tasks::is_failed_result(*of.ended)) {
         of.ended = tasks::task_error_of(*of.ended);
@@ -196,26 +196,26 @@ exit_code tell_no_request(rendering& of, console& output) {
         of.ended = error(errc::invalid_argument, "the task calls no model");
     }
     if (json || of.ended.error().code() == errc::invalid_argument)
-        return tell_error(of.ended.error(), of.on_failure, json, output);
+        return report_error(of.ended.error(), of.on_failure, json, output);
     output.err_styled(of.session->render(of.ended.error(), output.err_in_colour()));
     return of.on_failure;
 }
 
-exit_code tell(rendering& of, const application& tools, console& output) {
+exit_code report(rendering& of, const application& tools, console& output) {
     const render_request& asked = of.asked;
-    if (!of.captured) return tell_no_request(of, output);
+    if (!of.captured) return report_no_request(of, output);
     const captured_request& captured = *of.captured;
     if (captured.task != asked.task && asked.options.verbosity >= 0 && !asked.options.json) {
         output.err("heddle: the first request is that of the task " + captured.task + "\n");
     }
     if (asked.wire) {
         if (!captured.wire) {
-            return tell_error(error(errc::invalid_argument,
-                                    "the service '" + captured.service + "' has no wire format"),
-                              exit_code::failed, asked.options.json, output);
+            return report_error(error(errc::invalid_argument,
+                                      "the service '" + captured.service + "' has no wire format"),
+                                exit_code::failed, asked.options.json, output);
         }
         const result<std::string>& body = *captured.wire;
-        if (!body) return tell_error(body.error(), exit_code::failed, asked.options.json, output);
+        if (!body) return report_error(body.error(), exit_code::failed, asked.options.json, output);
         output.out_data(setup::json_line(*body));
         return exit_code::done;
     }
@@ -230,7 +230,7 @@ exit_code tell(rendering& of, const application& tools, console& output) {
 exit_code render_task(render_request asked, const setup::environment& variables, console& output) {
     const bool json = asked.options.json;
     if (auto taken = take_template_file(asked); !taken)
-        return tell_usage_error(taken.error(), json, output);
+        return report_usage_error(taken.error(), json, output);
     rendering work;
     workflow_options& options = asked.options;
     options.default_tasks = asked.workflow.empty() ? "tasks" : setup::tasks_beside(asked.workflow);
@@ -241,25 +241,25 @@ exit_code render_task(render_request asked, const setup::environment& variables,
     options.many_rows = true; // ask_user fails
     if (!asked.workflow.empty()) {
         auto text = setup::read_input_file(asked.workflow);
-        if (!text) return tell_usage_error(text.error(), json, output);
+        if (!text) return report_usage_error(text.error(), json, output);
         work.text = *std::move(text);
     }
     auto object = read_input_json(asked.inputs);
-    if (!object) return tell_usage_error(object.error(), json, output);
+    if (!object) return report_usage_error(object.error(), json, output);
     work.input_json = *std::move(object);
     const std::string name = asked.workflow.empty() ? "<render>" : asked.workflow;
     auto tools = application::create(name, options, variables, output);
-    if (!tools) return tell_usage_error(tools.error(), json, output);
+    if (!tools) return report_usage_error(tools.error(), json, output);
     work.asked = std::move(asked);
     auto session = (*tools)->engine().new_session();
-    if (!session) return tell_usage_error(session.error(), json, output);
+    if (!session) return report_usage_error(session.error(), json, output);
     work.session = *std::move(session);
 
     {
         const console::loop_time looping(output);
         run_to_end((*tools)->loop(), perform_and_close(&work, tools->get()));
     }
-    const exit_code code = tell(work, **tools, output);
+    const exit_code code = report(work, **tools, output);
     work.ended = value();
     work.session.reset(); // before the parts that it uses
     return code;

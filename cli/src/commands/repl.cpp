@@ -3,7 +3,7 @@
 #include "repl/completion.hpp"
 #include "repl/history_file.hpp"
 #include "repl/repl_session.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <unistd.h>
 
@@ -37,9 +37,9 @@ std::unique_ptr<line_reader> make_reader(host::session& session, history_file& h
 static exit_code run_repl(const repl_request& asked, const setup::environment& variables,
                           console& output) {
     if (asked.options.json) {
-        return tell_usage_error(error(errc::invalid_argument, "repl has no --json")
-                                    .with_hint("heddle eval - --json reads standard input too"),
-                                true, output);
+        return report_usage_error(error(errc::invalid_argument, "repl has no --json")
+                                      .with_hint("heddle eval - --json reads standard input too"),
+                                  true, output);
     }
     raise_open_file_limit();
     workflow_options options = asked.options;
@@ -48,9 +48,9 @@ static exit_code run_repl(const repl_request& asked, const setup::environment& v
     request_capture capture;
     options.watch = &capture;
     auto tools = application::create("<repl>", options, variables, output);
-    if (!tools) return tell_usage_error(tools.error(), false, output);
+    if (!tools) return report_usage_error(tools.error(), false, output);
     auto session = (*tools)->engine().new_session();
-    if (!session) return tell_usage_error(session.error(), false, output);
+    if (!session) return report_usage_error(session.error(), false, output);
 
     const bool interactive = ::isatty(STDIN_FILENO) == 1 && output.traits().out_is_terminal;
     signal_pipe signals;

@@ -7,7 +7,7 @@
 #include "journal/kept_run.hpp"
 #include "journal/run_setup.hpp"
 #include "journal/step_trace.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/task_files.hpp>
@@ -62,27 +62,27 @@ static exit_code run_file(const run_request& asked, const setup::environment& va
                           console& output) {
     const bool json = asked.options.errors_as_json();
     if (asked.file == "-" && asked.inputs.json_file == "-") {
-        return tell_usage_error(
+        return report_usage_error(
             error(errc::invalid_argument, "standard input cannot be both FILE and --input-json"),
             json, output);
     }
     program source;
     source.name = asked.file == "-" ? "<stdin>" : asked.file;
     auto text = text_of_input(asked, asked.file, workflow_entry(source.name));
-    if (!text) return tell_usage_error(text.error(), json, output);
+    if (!text) return report_usage_error(text.error(), json, output);
     source.text = *std::move(text);
     source.calls_main = true;
     workflow_options options = asked.options;
     if (asked.file != "-") options.default_tasks = setup::tasks_beside(asked.file);
     if (setup::is_template_file(asked.file)) {
         auto calls = calls_of(asked.file, options);
-        if (!calls) return tell_usage_error(calls.error(), json, output);
+        if (!calls) return report_usage_error(calls.error(), json, output);
         source.calls = *std::move(calls);
     }
     source.inputs = asked.inputs.pairs;
     if (asked.inputs.json_file) {
         auto object = text_of_input(asked, *asked.inputs.json_file, input_json_entry);
-        if (!object) return tell_usage_error(object.error(), json, output);
+        if (!object) return report_usage_error(object.error(), json, output);
         source.input_json = *std::move(object);
     }
     source.run_folder = asked.run;

@@ -17,7 +17,7 @@
 #include "journal/run_diff.hpp"
 #include "journal/step_trace.hpp"
 #include "parking/parking_report.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/setup/json_line.hpp>
 #include <heddle/store/run_store.hpp>
@@ -120,11 +120,11 @@ exit_code start_again(const run_manifest& about, const std::string& folder,
                       const command_request& asked, const std::vector<std::string>& more, bool json,
                       command_context& context) {
     auto command = command_of_run(about, folder, asked, context.variables);
-    if (!command) return tell_usage_error(command.error(), json, context.output);
+    if (!command) return report_usage_error(command.error(), json, context.output);
     std::vector<std::string> arguments = *std::move(command);
     const bool is_known = about.is_single() || (!arguments.empty() && arguments.front() == "batch");
     if (!is_known || ::chdir(about.directory.c_str()) != 0) {
-        return tell_usage_error(
+        return report_usage_error(
             error(errc::not_found,
                   "the directory of the run's command, " + about.directory + ", cannot be entered")
                 .with_hint("run the command itself again, with " + more.front()),
@@ -171,11 +171,11 @@ public:
     }
     exit_code run(command_context context) override {
         auto folder = find_run(run_);
-        if (!folder) return tell_usage_error(folder.error(), json_, context.output);
+        if (!folder) return report_usage_error(folder.error(), json_, context.output);
         auto about = read_manifest(*folder);
-        if (!about) return tell_usage_error(about.error(), json_, context.output);
+        if (!about) return report_usage_error(about.error(), json_, context.output);
         if (about->is_single() && !rows_.empty()) {
-            return tell_usage_error(
+            return report_usage_error(
                 error(errc::invalid_argument, "the run is a single one, without rows")
                     .with_hint("use --failed"),
                 json_, context.output);
@@ -300,7 +300,7 @@ public:
             const auto looked = with_run(
                 *folder, [&](opened_run& run) { return look_for_open_batches(&run, &has_open); });
             if (!looked)
-                return tell_error(looked.error(), exit_code::failed, json_, context.output);
+                return report_error(looked.error(), exit_code::failed, json_, context.output);
             if (has_open) {
                 const exit_code code =
                     start_again(*about, *folder, asked_, {"--cancel-batches"}, json_, context);
@@ -360,24 +360,25 @@ private:
     exit_code set_of_later_command(const std::string& folder, command_context context) const {
         console& output = context.output;
         result<run_manifest> read = read_manifest(folder);
-        if (!read) return tell_error(read.error(), exit_code::failed, json_, output);
+        if (!read) return report_error(read.error(), exit_code::failed, json_, output);
         run_manifest about = *std::move(read);
         if (!is_run_of_user(about, folder, context.variables)) {
-            return tell_usage_error(
+            return report_usage_error(
                 error(errc::invalid_argument,
                       folder + ": there is no record that you started this run here")
                     .with_hint("pass the limits to its command as options"),
                 json_, output);
         }
         if (limits_.contains(deadline_limit)) {
-            return tell_usage_error(error(errc::invalid_argument,
-                                          "deadline: the run in " + folder + " is not in progress")
-                                        .with_hint("pass --deadline to its command"),
-                                    json_, output);
+            return report_usage_error(
+                error(errc::invalid_argument,
+                      "deadline: the run in " + folder + " is not in progress")
+                    .with_hint("pass --deadline to its command"),
+                json_, output);
         }
         for (const auto& [name, value] : limits_) about.limits.set.insert_or_assign(name, value);
         if (auto wrote = write_manifest(folder, about); !wrote)
-            return tell_error(wrote.error(), exit_code::failed, json_, output);
+            return report_error(wrote.error(), exit_code::failed, json_, output);
         if (json_) {
             json::object set;
             add_limits(set);

@@ -2,9 +2,9 @@
 #include "command_line/command.hpp"
 #include "command_line/workflow_option_reader.hpp"
 #include "logging.hpp"
+#include "report_error.hpp"
 #include "starter_template.hpp"
 #include "table.hpp"
-#include "tell_error.hpp"
 #include "template_text.hpp"
 
 #include <heddle/fs/local_tree.hpp>
@@ -111,9 +111,9 @@ exit_code show(const tasks_request& asked, const tasks::loaded_templates& loaded
     if (!found) {
         std::vector<std::string> names;
         registry.collect_names(names);
-        return tell_error(error(errc::not_found, "there is no template '" + asked.name + "'")
-                              .with_hint(lang::suggest_names(asked.name, names)),
-                          exit_code::failed, asked.json, output);
+        return report_error(error(errc::not_found, "there is no template '" + asked.name + "'")
+                                .with_hint(lang::suggest_names(asked.name, names)),
+                            exit_code::failed, asked.json, output);
     }
     const tasks::task_template& one = found->task->declared;
     output.out(asked.json ? setup::json_line(template_json(one)) : template_text(one));
@@ -212,14 +212,14 @@ exit_code check(const tasks_request& asked, const setup::environment& variables,
     paths.insert(paths.end(), asked.folders.begin(), asked.folders.end());
     if (std::erase(paths, "-") != 0) {
         auto text = setup::read_input_file("-");
-        if (!text) return tell_usage_error(text.error(), asked.json, output);
+        if (!text) return report_usage_error(text.error(), asked.json, output);
         loader.add("<stdin>", *std::move(text));
     }
     auto files = setup::template_files(paths);
-    if (!files) return tell_usage_error(files.error(), asked.json, output);
+    if (!files) return report_usage_error(files.error(), asked.json, output);
     for (const std::string& file : *files) {
         auto text = setup::read_input_file(file);
-        if (!text) return tell_usage_error(text.error(), asked.json, output);
+        if (!text) return report_usage_error(text.error(), asked.json, output);
         loader.add(file, *std::move(text));
     }
     const tasks::loaded_templates loaded = std::move(loader).finish();
@@ -238,7 +238,7 @@ exit_code check(const tasks_request& asked, const setup::environment& variables,
 
 exit_code make(const tasks_request& asked, console& output) {
     if (!tasks::is_task_name(asked.name) || asked.name.find_first_of("/<&") != std::string::npos) {
-        return tell_usage_error(
+        return report_usage_error(
             error(errc::invalid_argument, "'" + asked.name + "' cannot name a template")
                 .with_hint("a name is one word without brackets, quotes and slashes"),
             asked.json, output);
@@ -254,12 +254,12 @@ exit_code make(const tasks_request& asked, console& output) {
     std::error_code failed;
     if (!file.parent_path().empty()) fs::create_directories(file.parent_path(), failed);
     if (failed) {
-        return tell_usage_error(error(errc::io_error, file.parent_path().string() +
-                                                          " cannot be made: " + failed.message()),
-                                asked.json, output);
+        return report_usage_error(error(errc::io_error, file.parent_path().string() +
+                                                            " cannot be made: " + failed.message()),
+                                  asked.json, output);
     }
     if (auto written = setup::write_new_file(file.string(), text); !written) {
-        return tell_usage_error(written.error(), asked.json, output);
+        return report_usage_error(written.error(), asked.json, output);
     }
     if (asked.json) {
         output.out_data(setup::json_line(json::object{{"file", file.string()}}));
@@ -279,7 +279,7 @@ exit_code look_at_tasks(const tasks_request& asked, const setup::environment& va
                                asked.folders.empty() && !setup::has_templates("tasks");
     if (is_empty_list) return list(asked, {}, output);
     auto loaded = load(asked);
-    if (!loaded) return tell_usage_error(loaded.error(), asked.json, output);
+    if (!loaded) return report_usage_error(loaded.error(), asked.json, output);
     switch (asked.what) {
     case tasks_action::show: return show(asked, *loaded, output);
     case tasks_action::match: return match(asked, *loaded, output);

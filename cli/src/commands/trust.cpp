@@ -1,6 +1,6 @@
 // `heddle trust`: what a project's heddle.toml asks for, and what the user allows it.
 #include "command_line/command.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/config/config_file.hpp>
@@ -205,7 +205,7 @@ exit_code allow(const project_asks& asks, setup::consent_store& consents,
     }
     if (!more.empty()) {
         if (const auto done = consents.allow(more); !done) {
-            return tell_usage_error(done.error(), asked.json, output);
+            return report_usage_error(done.error(), asked.json, output);
         }
     }
     if (asked.json) output.out_data(setup::json_line(json::object{{"allowed", more.size()}}));
@@ -218,10 +218,10 @@ bool is_there(const std::string& place) {
     return fs::exists(place, failed);
 }
 
-exit_code tell_missing(const trust_request& asked, console& output) {
-    return tell_usage_error(error(errc::not_found, "there is no directory \"" +
-                                                       utf8::printable_line(asked.place) + "\""),
-                            asked.json, output);
+exit_code report_missing(const trust_request& asked, console& output) {
+    return report_usage_error(error(errc::not_found, "there is no directory \"" +
+                                                         utf8::printable_line(asked.place) + "\""),
+                              asked.json, output);
 }
 
 /// The project's file that a place means: one that holds permissions, also when it is gone by now,
@@ -245,13 +245,13 @@ std::optional<std::string> file_to_revoke(const std::string& place,
 
 exit_code revoke(setup::consent_store& consents, const trust_request& asked, console& output) {
     if (const auto& problem = consents.problem()) {
-        return tell_usage_error(*problem, asked.json, output);
+        return report_usage_error(*problem, asked.json, output);
     }
     const auto file = file_to_revoke(asked.place, consents);
-    if (!file && !is_there(asked.place)) return tell_missing(asked, output);
+    if (!file && !is_there(asked.place)) return report_missing(asked, output);
     result<std::size_t> count = std::size_t{0};
     if (file) count = consents.revoke(*file);
-    if (!count) return tell_usage_error(count.error(), asked.json, output);
+    if (!count) return report_usage_error(count.error(), asked.json, output);
     if (asked.json) {
         output.out_data(
             setup::json_line(json::object{{"revoked", *count}, {"file", file.value_or("")}}));
@@ -264,7 +264,7 @@ exit_code revoke(setup::consent_store& consents, const trust_request& asked, con
 
 exit_code list(const setup::consent_store& consents, const trust_request& asked, console& output) {
     if (const auto& problem = consents.problem()) {
-        return tell_usage_error(*problem, asked.json, output);
+        return report_usage_error(*problem, asked.json, output);
     }
     json::array all;
     std::string text;
@@ -292,11 +292,11 @@ static exit_code manage_trust(const trust_request& asked, const setup::environme
     if (asked.what == trust_action::list) return list(consents, asked, output);
     if (asked.what == trust_action::revoke) return revoke(consents, asked, output);
     if (const auto& problem = consents.problem()) {
-        return tell_usage_error(*problem, asked.json, output);
+        return report_usage_error(*problem, asked.json, output);
     }
-    if (!is_there(asked.place)) return tell_missing(asked, output);
+    if (!is_there(asked.place)) return report_missing(asked, output);
     const auto asks = asks_of(asked.place, variables, consents);
-    if (!asks) return tell_usage_error(asks.error(), asked.json, output);
+    if (!asks) return report_usage_error(asks.error(), asked.json, output);
     return asked.what == trust_action::allow ? allow(*asks, consents, asked, output)
                                              : show(*asks, asked.json, output);
 }

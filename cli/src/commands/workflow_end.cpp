@@ -5,7 +5,7 @@
 #include "journal/kept_run.hpp"
 #include "journal/step_trace.hpp"
 #include "render.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/lang/json_bridge.hpp>
@@ -44,10 +44,10 @@ std::string note_of_recording(const application& tools) {
     return failure ? broken_recording(*failure).message() : std::string();
 }
 
-exit_code tell_failure(error failure, exit_code code, workflow_run& run, application& tools,
-                       const workflow_options& options, console& output) {
+exit_code report_failure(error failure, exit_code code, workflow_run& run, application& tools,
+                         const workflow_options& options, console& output) {
     const call_counts& counts = tools.counts();
-    if (options.errors_as_json()) end_is_told();
+    if (options.errors_as_json()) end_is_reported();
     failure = with_model_hint(std::move(failure), tools.has_services());
     failure = with_input_hint(std::move(failure), run.source.inputs);
     failure = with_map_hint(std::move(failure));
@@ -67,7 +67,7 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
     }
     // A mistake of the command line has no place in the source and no kind in the language.
     if (code == exit_code::usage && failure.code() == errc::invalid_argument) {
-        return tell_usage_error(failure, options.errors_as_json(), output);
+        return report_usage_error(failure, options.errors_as_json(), output);
     }
     output.err_styled(run.session->render(failure, output.err_in_colour()));
     // The partial response was paid for. As the value of the run it is on standard output.
@@ -82,8 +82,8 @@ exit_code tell_failure(error failure, exit_code code, workflow_run& run, applica
 }
 
 /// Reports the model calls of a successful run: on a terminal, elsewhere only with -v.
-void tell_counts(const call_counts& counts, exit_code code, const workflow_options& options,
-                 console& output) {
+void report_counts(const call_counts& counts, exit_code code, const workflow_options& options,
+                   console& output) {
     const bool watched = output.traits().err_is_terminal && !options.json;
     if (!counts.any() || options.verbosity < (watched ? 0 : 1)) return;
     if (options.errors_as_json()) output.err_data(render_counts_json(counts, code));
@@ -91,11 +91,11 @@ void tell_counts(const call_counts& counts, exit_code code, const workflow_optio
 }
 
 /// Reports that the run succeeded but its output could not be written, with what was paid for.
-exit_code tell_loss(const error& lost, application& tools, const workflow_options& options,
-                    console& output) {
+exit_code report_loss(const error& lost, application& tools, const workflow_options& options,
+                      console& output) {
     const call_counts& counts = tools.counts();
     if (options.errors_as_json()) {
-        end_is_told();
+        end_is_reported();
         output.err_data(render_error_json(lost, source_map(), exit_code::failed, counts,
                                           note_of_recording(tools)));
         return exit_code::failed;
@@ -110,8 +110,8 @@ exit_code tell_loss(const error& lost, application& tools, const workflow_option
 
 } // namespace
 
-exit_code tell_end(workflow_run& run, application& tools, const workflow_options& options,
-                   bool interrupted, console& output) {
+exit_code report_end(workflow_run& run, application& tools, const workflow_options& options,
+                     bool interrupted, console& output) {
     const bool failed = run.ended && tasks::is_failed_result(*run.ended);
     // The answer of a dispatch is a result in any case, and JSON shows all of it.
     const bool shows_failure = failed && run.source.dispatches && options.json;
@@ -120,25 +120,25 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
         if (run.shows_content) output.out_data(said_in_failure(*run.ended));
         run.ended = tasks::task_error_of(*run.ended).with_span(run.last_form);
     }
-    const auto tell_lost_output = [&] {
-        return tell_loss(error(errc::io_error, std::string(output_lost_message)), tools, options,
-                         output);
+    const auto report_lost_output = [&] {
+        return report_loss(error(errc::io_error, std::string(output_lost_message)), tools, options,
+                           output);
     };
-    if (output.output_lost() && !interrupted) return tell_lost_output();
+    if (output.output_lost() && !interrupted) return report_lost_output();
     if (!run.ended) {
-        if (run.shows_content && !output.flush() && !interrupted) return tell_lost_output();
+        if (run.shows_content && !output.flush() && !interrupted) return report_lost_output();
         const exit_code code = interrupted ? exit_code::interrupted : run.on_failure;
-        return tell_failure(run.ended.error(), code, run, tools, options, output);
+        return report_failure(run.ended.error(), code, run, tools, options, output);
     }
     auto text = text_of(*run.ended, run.source, options, output);
     if (!text) {
         if (options.json) run.unwritten = *run.ended;
-        return tell_failure(text.error(), exit_code::failed, run, tools, options, output);
+        return report_failure(text.error(), exit_code::failed, run, tools, options, output);
     }
     output.out_data(*text);
-    if (!output.flush()) return tell_lost_output();
+    if (!output.flush()) return report_lost_output();
     if (const auto failure = tools.finish_recording()) {
-        return tell_loss(broken_recording(*failure), tools, options, output);
+        return report_loss(broken_recording(*failure), tools, options, output);
     }
     if (options.verbosity >= 0) {
         for (const std::string& line : run.remarks) output.err("heddle: " + line + "\n");
@@ -147,21 +147,22 @@ exit_code tell_end(workflow_run& run, application& tools, const workflow_options
         }
     }
     const exit_code code = shows_failure ? run.on_failure : exit_code::done;
-    tell_counts(tools.counts(), code, options, output);
+    report_counts(tools.counts(), code, options, output);
     return code;
 }
 
-exit_code tell_waiting(const workflow_run& run, const workflow_options& options, console& output) {
+exit_code report_waiting(const workflow_run& run, const workflow_options& options,
+                         console& output) {
     const run_parking& parking = run.parking;
     if (!parking.problems().empty() && parking.open_batches() == 0) {
-        return tell_error(
+        return report_error(
             error(errc::io_error, "no batch could be submitted: " + parking.problems().front())
                 .with_hint("the same command tries again"),
             exit_code::failed, options.errors_as_json(), output);
     }
     if (parking.cancels()) return exit_code::done; // what was cancelled has been said
     if (options.errors_as_json()) {
-        end_is_told();
+        end_is_reported();
         output.err_data(setup::json_line(
             boost::json::object{{"exit_code", static_cast<int>(exit_code::rows_wait)},
                                 {"parked_calls", parking.open_calls()},
@@ -176,7 +177,7 @@ exit_code tell_waiting(const workflow_run& run, const workflow_options& options,
     return exit_code::rows_wait;
 }
 
-exit_code tell_replay(const workflow_run& run, const step_trace& trace) {
+exit_code report_replay(const workflow_run& run, const step_trace& trace) {
     replay_end how{end_of_run(run.ended, run.session->realm().sources()), run.kept->missing()};
     how.differs = run.kept->differs_from_record(how.row);
     return trace.end(how) ? exit_code::done : exit_code::failed;

@@ -3,7 +3,7 @@
 #include "batch/opened_run.hpp"
 #include "batch/run_store_access.hpp"
 #include "parking/parked_questions.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
@@ -68,7 +68,7 @@ exit_code answer_run(const answer_request& asked, console& output) {
     std::string question;
     const auto kept =
         with_run(asked.run, [&](opened_run& run) { return keep_answer(&asked, &run, &question); });
-    if (!kept) return tell_error(kept.error(), exit_code::usage, asked.json, output);
+    if (!kept) return report_error(kept.error(), exit_code::usage, asked.json, output);
     if (asked.json) {
         output.out_data(setup::json_line(boost::json::object{
             {"ok", true}, {"row", utf8::replace_invalid(asked.row)}, {"question", question}}));

@@ -236,7 +236,7 @@ std::string kept_run::greeting_for(const std::string& changed,
     const std::string spent = setup::dollars(journal_->totals().spent.cost_usd);
     const std::string kept = setup::counted(answers, "step") + " recorded" +
                              (spent.empty() ? "" : ", " + spent + " spent");
-    if (asked_.use == run_use::tell_again) {
+    if (asked_.use == run_use::report_again) {
         const bool done = row && row->known.status == ports::row_status::done;
         return "the run in " + asked_.folder + (done ? " is done (" : " has failed (") + kept +
                "); this is its stored output, and no service is called" +

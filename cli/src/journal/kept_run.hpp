@@ -34,9 +34,9 @@ struct run_end {
 
 /// What a process does with the run.
 enum class run_use : std::uint8_t {
-    work,       ///< begins or continues it
-    tell_again, ///< it has ended: prints what it printed, and asks nobody
-    replay      ///< shows its steps
+    work,         ///< begins or continues it
+    report_again, ///< it has ended: prints what it printed, and asks nobody
+    replay        ///< shows its steps
 };
 
 /// What `heddle run` was asked about the run.

@@ -13,9 +13,9 @@
 #include "interrupts.hpp"
 #include "journal/replayed_steps.hpp"
 #include "journal/run_setup.hpp"
+#include "report_error.hpp"
 #include "run_to_end.hpp"
 #include "service_options.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/host/row_history.hpp>
@@ -40,7 +40,7 @@ public:
 
     exit_code run(const setup::environment& variables) {
         auto text = setup::read_input_file(batch_.file);
-        if (!text) return tell_usage_error(text.error(), asked_.json, output_);
+        if (!text) return report_usage_error(text.error(), asked_.json, output_);
         program_.name = batch_.file;
         program_.text = *std::move(text);
         binding_.inputs = batch_.inputs;
@@ -49,7 +49,7 @@ public:
         workflow_options options = batch_.options;
         use_journal_only(options, false);
         auto tools = application::create(batch_.file, options, variables, output_);
-        if (!tools) return tell_usage_error(tools.error(), asked_.json, output_);
+        if (!tools) return report_usage_error(tools.error(), asked_.json, output_);
         tools_ = *std::move(tools);
         const auto about = read_manifest(asked_.run);
         sessions_.emplace(tools_->rows(), program_, top_level_notes(about ? about->seed : 0));
@@ -69,12 +69,12 @@ private:
         }
         workers_.reset();
         if (signals.came() && !trace_.has_come()) {
-            return tell_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
-                              asked_.json, output_);
+            return report_error(error::cancelled(cancel_reason::user), exit_code::interrupted,
+                                asked_.json, output_);
         }
         if (!early_) return trace_.end(end_) ? exit_code::done : exit_code::failed;
         if (rendered_.empty() || asked_.json)
-            return tell_usage_error(*early_, asked_.json, output_);
+            return report_usage_error(*early_, asked_.json, output_);
         output_.err_styled(rendered_);
         return exit_code::usage;
     }
@@ -205,9 +205,9 @@ private:
 exit_code replay_batch_row(const batch_request& batch, const replay_request& asked,
                            const setup::environment& variables, console& output) {
     if (asked.row.empty()) {
-        return tell_usage_error(error(errc::invalid_argument, "which row? The run is a batch")
-                                    .with_hint("name the id or the number of the row"),
-                                asked.json, output);
+        return report_usage_error(error(errc::invalid_argument, "which row? The run is a batch")
+                                      .with_hint("name the id or the number of the row"),
+                                  asked.json, output);
     }
     row_replay replay(batch, asked, output);
     return replay.run(variables);
@@ -215,21 +215,21 @@ exit_code replay_batch_row(const batch_request& batch, const replay_request& ask
 
 exit_code replay_run(replay_request asked, const setup::environment& variables, console& output) {
     const auto folder = find_run(asked.run);
-    if (!folder) return tell_usage_error(folder.error(), asked.json, output);
+    if (!folder) return report_usage_error(folder.error(), asked.json, output);
     const auto about = read_manifest(*folder);
-    if (!about) return tell_usage_error(about.error(), asked.json, output);
+    if (!about) return report_usage_error(about.error(), asked.json, output);
     std::error_code failed;
     asked.run = std::filesystem::absolute(*folder, failed).string();
     if (about->is_single() && !asked.row.empty() && asked.row != "0") {
-        return tell_usage_error(
+        return report_usage_error(
             error(errc::invalid_argument, "the run is a single one, not a batch")
                 .with_hint("leave the row out"),
             asked.json, output);
     }
     const auto arguments = command_of_run(*about, asked.run, asked.command, variables);
-    if (!arguments) return tell_usage_error(arguments.error(), asked.json, output);
+    if (!arguments) return report_usage_error(arguments.error(), asked.json, output);
     if (::chdir(about->directory.c_str()) != 0) {
-        return tell_usage_error(
+        return report_usage_error(
             error(errc::not_found, "the directory of the run's command, " + about->directory +
                                        ", cannot be entered"),
             asked.json, output);
@@ -239,7 +239,7 @@ exit_code replay_run(replay_request asked, const setup::environment& variables, 
     command* const* started = std::get_if<command*>(&parsed);
     auto* const known = started ? dynamic_cast<replayable_command*>(*started) : nullptr;
     if (!known) {
-        return tell_usage_error(
+        return report_usage_error(
             error(errc::invalid_argument, "the command of the run cannot be read any more"),
             asked.json, output);
     }

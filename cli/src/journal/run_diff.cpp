@@ -5,7 +5,7 @@
 #include "batch/run_store_access.hpp"
 #include "journal/step_diff.hpp"
 #include "json_or_text.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/local_tree.hpp>
@@ -92,7 +92,7 @@ public:
         if (!about) co_return std::move(about).error();
         b_.about = *std::move(about);
         result<void> compared = co_await compare_rows();
-        if (compared) tell();
+        if (compared) report();
         b_.store.reset();
         co_return compared;
     }
@@ -108,7 +108,7 @@ private:
         result<std::vector<ports::known_row>> in_b = co_await b_.store->known_rows(b_.context());
         if (!in_b) co_return std::move(in_b).error();
         if (a_.about.is_single() && b_.about.is_single()) {
-            // The name of the workflow is no name of a row.
+            // The name of the workflow is not a name of a row.
             for (auto* rows : {&*in_a, &*in_b}) {
                 for (ports::known_row& row : *rows) row.id = {};
             }
@@ -224,7 +224,7 @@ private:
         output_.out(text + text_of(steps));
     }
 
-    void tell() {
+    void report() {
         const ports::step_spending spent_a = a_.store->totals().spent;
         const ports::step_spending spent_b = b_.store->totals().spent;
         if (asked_.json) {
@@ -295,7 +295,7 @@ exit_code diff_runs(const diff_request& asked, console& output) {
     bool is_same = false;
     const auto compared = with_run(
         asked.a, [&](opened_run& a) { return compare_runs(&asked, &a, &output, &is_same); });
-    if (!compared) return tell_error(compared.error(), exit_code::usage, asked.json, output);
+    if (!compared) return report_error(compared.error(), exit_code::usage, asked.json, output);
     return is_same ? exit_code::done : exit_code::failed;
 }
 

@@ -21,7 +21,7 @@ struct run_records {
     [[nodiscard]] static run_records of(const std::vector<ports::step_record>& all);
 };
 
-/// The mark. It is no step: its path is zero.
+/// The mark. It is not a step: its path is zero.
 [[nodiscard]] ports::step_record mark_of_main();
 
 } // namespace heddle::cli

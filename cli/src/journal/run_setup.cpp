@@ -47,7 +47,7 @@ result<std::unique_ptr<kept_run>> prepare_run(const program& source, workflow_op
     HEDDLE_TRY(const auto status, kept_run::status_of(source.run_folder));
     const bool goes_on = !status || (status == ports::row_status::failed && source.retry_failed);
     if (!goes_on) {
-        asked.use = run_use::tell_again;
+        asked.use = run_use::report_again;
         use_journal_only(options, true);
     }
     if (goes_on) allow_parking(options);
@@ -116,7 +116,7 @@ result<run_tools> set_up_run(const program& source, workflow_options& options, s
     HEDDLE_TRY(run.tools, application::create(source.name, options, variables, output));
     if (!run.kept) return run;
     run.sources = sources_of(source, options, *run.tools);
-    if (run.kept->use() != run_use::tell_again) return run;
+    if (run.kept->use() != run_use::report_again) return run;
     HEDDLE_TRY(const auto noted, kept_run::entries_of(source.run_folder));
     if (run.sources.changes_since(noted).empty()) return run;
     // It has ended, and begins anew with another program.

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto first_interval = 30s;
-constexpr auto longest_interval = 300s;
+constexpr auto max_interval = 300s;
 constexpr auto cancel_patience = 30s; ///< for services to end what they perform
 constexpr int max_fruitless = 3;      ///< attempts to submit, one after the other
 
@@ -40,7 +40,7 @@ coro::task<result<void>> parked_run::begin(coro::call_context context) {
         if (!begun) co_return begun;
         result<parking_look> seen = co_await lot_.look(context);
         if (!seen) co_return std::move(seen).error();
-        tell(*seen);
+        report(*seen);
     }
     of_.slot.lot = &lot_;
     co_return result<void>();
@@ -62,7 +62,7 @@ coro::task<result<void>> parked_run::submit(bool all, coro::call_context context
     result<std::vector<std::string>> problems = co_await lot_.submit(all, context);
     if (!problems) co_return std::move(problems).error();
     problems_ = *std::move(problems);
-    tell(problems_);
+    report(problems_);
     co_return result<void>();
 }
 
@@ -83,12 +83,12 @@ coro::task<result<void>> parked_run::wait(coro::clock::duration interval,
 coro::task<result<void>> parked_run::cancel(coro::call_context context) {
     result<parking_look> seen = co_await lot_.look(context);
     if (!seen) co_return std::move(seen).error();
-    tell(*seen);
+    report(*seen);
     const std::uint64_t batches = lot_.open_batches();
     if (batches == 0) co_return result<void>();
     result<std::vector<std::string>> problems = co_await lot_.cancel(context);
     if (!problems) co_return std::move(problems).error();
-    tell(*problems);
+    report(*problems);
     const auto until = context.loop->now() + cancel_patience;
     coro::clock::duration interval = 200ms;
     while (lot_.open_batches() != 0 && context.loop->now() < until) {
@@ -97,7 +97,7 @@ coro::task<result<void>> parked_run::cancel(coro::call_context context) {
         interval = std::min<coro::clock::duration>(5s, interval * 2);
         seen = co_await lot_.look(context);
         if (!seen) co_return std::move(seen).error();
-        tell(*seen);
+        report(*seen);
     }
     const std::uint64_t left = lot_.open_batches();
     std::string text = batches == 1
@@ -132,10 +132,10 @@ coro::task<result<void>> parked_run::submit_and_wait(coro::call_context context)
         if (of_.asked.interval) interval = *of_.asked.interval;
         result<void> waited = co_await wait(interval, context);
         if (!waited || cancels_) co_return waited;
-        interval = std::min<coro::clock::duration>(longest_interval, interval * 5 / 4);
+        interval = std::min<coro::clock::duration>(max_interval, interval * 5 / 4);
         result<parking_look> seen = co_await lot_.look(context);
         if (!seen) co_return std::move(seen).error();
-        tell(*seen);
+        report(*seen);
         frees_rows_ = seen->frees_rows();
         if (frees_rows_ || cancels_) co_return result<void>();
         result<void> submitted = co_await submit(true, context);
@@ -147,14 +147,14 @@ coro::task<result<void>> parked_run::submit_and_wait(coro::call_context context)
     co_return result<void>();
 }
 
-void parked_run::tell(const std::vector<std::string>& problems) {
+void parked_run::report(const std::vector<std::string>& problems) {
     for (const std::string& each : problems) {
-        if (told_.insert(each).second) of_.say(each);
+        if (reported_.insert(each).second) of_.say(each);
     }
 }
 
-void parked_run::tell(const parking_look& seen) {
-    tell(seen.problems);
+void parked_run::report(const parking_look& seen) {
+    report(seen.problems);
     if (of_.asked.quiet) return;
     std::string text;
     const auto add = [&](std::uint64_t count, std::string_view what) {

@@ -62,8 +62,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
 
 private:
-    void tell(const std::vector<std::string>& problems);
-    void tell(const parking_look& seen);
+    void report(const std::vector<std::string>& problems);
+    void report(const parking_look& seen);
     [[nodiscard]] coro::task<result<void>> submit(bool all, coro::call_context context);
     [[nodiscard]] coro::task<result<void>> cancel(coro::call_context context);
     /// Submits the rest, and waits where that is wanted. Returns once the batches are to be
@@ -79,7 +79,7 @@ private:
     coro::cancel_source working_;
     coro::wait_point changed_; ///< while end() waits
     bool cancels_ = false;
-    std::set<std::string> told_;
+    std::set<std::string> reported_;
     bool frees_rows_ = false;
     std::vector<std::string> problems_;
 };

@@ -301,7 +301,7 @@ coro::task<result<void>> parking_lot::take(parked_batch batch, batch_status stat
     }
     calls->clear();
     const std::size_t asked = going.left.size();
-    const bool by_hand = batch.state == cancelling; // that is no failed try
+    const bool by_hand = batch.state == cancelling; // that is not a failed try
     const providers::batch_sink sink = [&](batch_response received) -> result<void> {
         const auto found = going.left.find(received.id);
         if (found == going.left.end()) {
@@ -455,7 +455,7 @@ ports::step_spending parking_lot::half_price(const parked_batch& batch,
     }
     spent.input_tokens = response.usage->input;
     spent.output_tokens = response.usage->output;
-    spent.estimated = !response.usage->input_told || !response.usage->output_told;
+    spent.estimated = !response.usage->input_reported || !response.usage->output_reported;
     if (const auto cost = of_.prices.cost_usd(batch.service, batch.model, *response.usage))
         spent.cost_usd = *cost * batch_share;
     else spent.unpriced = 1;

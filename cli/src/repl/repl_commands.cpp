@@ -65,15 +65,15 @@ void repl_session::run_command(std::string_view line) {
     for (const command& each : commands()) {
         if (each.name != name) continue;
         if (each.argument.empty() != rest.empty()) {
-            return tell_mistake(std::string(name) + (rest.empty() ? " needs " : " takes no ") +
-                                (rest.empty() ? std::string(each.argument) : "argument"));
+            return report_mistake(std::string(name) + (rest.empty() ? " needs " : " takes no ") +
+                                  (rest.empty() ? std::string(each.argument) : "argument"));
         }
         return (this->*each.run)(rest);
     }
     std::vector<std::string> known(command_names().begin(), command_names().end());
     std::string hint = lang::suggest_names(name, known);
-    tell_mistake("there is no command " + std::string(name),
-                 hint.empty() ? ":help lists the commands" : hint);
+    report_mistake("there is no command " + std::string(name),
+                   hint.empty() ? ":help lists the commands" : hint);
 }
 
 void repl_session::help(std::string_view) {
@@ -93,7 +93,7 @@ void repl_session::doc(std::string_view name) {
     if (name.starts_with("'")) name.remove_prefix(1);
     lang::realm& realm = parts_.session->realm();
     auto found = lang::describe(realm, name);
-    if (!found) return tell(std::move(found).error());
+    if (!found) return report(std::move(found).error());
     parts_.output->out(lang::help_text(realm, *found));
 }
 
@@ -111,13 +111,13 @@ void repl_session::time(std::string_view expression) {
 
 /// Shows the first request of a call, with or without its brackets, or of any expression.
 void repl_session::prompt(std::string_view call) {
-    if (!parts_.capture) return tell_mistake("this session shows no requests");
+    if (!parts_.capture) return report_mistake("this session shows no requests");
     std::string text(call);
     if (!text.starts_with('(')) text = "(" + text + ")";
     lang::heap& memory = parts_.session->memory();
     const std::uint32_t position = parts_.session->realm().sources().add(":prompt", text, 1);
     auto forms = lang::read_all(memory, text, position);
-    if (!forms) return tell(std::move(forms).error());
+    if (!forms) return report(std::move(forms).error());
     parts_.capture->begin();
     auto ended = parts_.runs->run(*std::move(forms));
     const auto captured = parts_.capture->end();
@@ -125,9 +125,9 @@ void repl_session::prompt(std::string_view call) {
         const request_estimate estimate = estimate_of(*captured, parts_.tools->prices());
         parts_.output->out(captured_text(*captured, estimate, {}));
     } else if (!ended) {
-        tell(std::move(ended).error());
+        report(std::move(ended).error());
     } else {
-        tell_mistake("no request: " + text + " calls no model");
+        report_mistake("no request: " + text + " calls no model");
     }
 }
 
@@ -143,10 +143,10 @@ void repl_session::undefine(std::string_view name) {
     const auto content = parts_.session->global(name);
     const lang::host_object* callee = content ? lang::host_of(*content) : nullptr;
     if (callee && realm.host().describe_callable(*callee)) {
-        tell_mistake("'" + std::string(name) +
-                     "' is a task or a tool, which stays defined; define it again to change it");
+        report_mistake("'" + std::string(name) +
+                       "' is a task or a tool, which stays defined; define it again to change it");
     } else if (!realm.undefine(name)) {
-        tell_mistake("this session has no definition of '" + std::string(name) + "'");
+        report_mistake("this session has no definition of '" + std::string(name) + "'");
     }
 }
 

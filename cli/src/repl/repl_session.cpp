@@ -2,7 +2,7 @@
 
 #include "failure_hints.hpp"
 #include "repl/display.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/help.hpp>
@@ -72,7 +72,7 @@ exit_code repl_session::run(line_reader& lines) {
             pending_.clear();
             end_entry();
         } else if (next.how == line_read::outcome::failed) {
-            tell_mistake("standard input: cannot be read: " + next.text);
+            report_mistake("standard input: cannot be read: " + next.text);
             return exit_code::usage;
         } else if (next.how == line_read::outcome::end) {
             at_end();
@@ -111,7 +111,7 @@ void repl_session::take_line(const std::string& line) {
     if (wait_for_more()) return;
     if (!evaluate_pending() && pending_.size() > max_pending_bytes) {
         pending_.clear();
-        tell_mistake("an expression of more than 64 MB was dropped");
+        report_mistake("an expression of more than 64 MB was dropped");
     }
 }
 
@@ -143,7 +143,7 @@ void repl_session::at_end() {
 bool repl_session::load(const std::string& path) {
     const auto text = setup::read_input_file(path);
     if (!text) {
-        tell(text.error());
+        report(text.error());
         return false;
     }
     return evaluate_text(path, *text, 1, showing::last);
@@ -158,7 +158,7 @@ bool repl_session::evaluate_text(const std::string& name, const std::string& tex
     options.first_line = first_line;
     auto forms = lang::read_all(session.memory(), text, position, options);
     if (!forms) {
-        tell(std::move(forms).error());
+        report(std::move(forms).error());
         return false;
     }
     bool good = true;
@@ -168,7 +168,7 @@ bool repl_session::evaluate_text(const std::string& name, const std::string& tex
         auto ended = parts_.runs->run({(*forms)[i]});
         if (!ended) {
             good = false;
-            tell(std::move(ended).error());
+            report(std::move(ended).error());
             // A script goes on, as if each expression had come by itself; people look first.
             if (parts_.interactive || what == showing::last) break;
         } else {
@@ -221,7 +221,7 @@ void repl_session::warn_of_hidden(const std::string& name) const {
     parts_.output->err("warning: your '" + name + "' hides that of the language in this session\n");
 }
 
-void repl_session::tell(error failure) {
+void repl_session::report(error failure) {
     failed_ = true;
     failure = with_model_hint(std::move(failure), parts_.tools->has_services());
     failure = with_map_hint(std::move(failure));
@@ -236,11 +236,11 @@ void repl_session::tell(error failure) {
     parts_.output->err_styled(session.render(failure, parts_.output->err_in_colour()));
 }
 
-void repl_session::tell_mistake(const std::string& message, const std::string& hint) {
+void repl_session::report_mistake(const std::string& message, const std::string& hint) {
     failed_ = true;
     error failure(errc::invalid_argument, message);
     if (!hint.empty()) failure = std::move(failure).with_hint(hint);
-    (void)tell_usage_error(failure, false, *parts_.output);
+    (void)report_usage_error(failure, false, *parts_.output);
 }
 
 } // namespace heddle::cli

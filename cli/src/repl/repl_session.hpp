@@ -68,8 +68,8 @@ private:
     /// Of the terminal; 0: values are shown in one line.
     [[nodiscard]] std::size_t columns() const;
     void keep(const lang::value& content);
-    void tell(error failure);
-    void tell_mistake(const std::string& message, const std::string& hint = {});
+    void report(error failure);
+    void report_mistake(const std::string& message, const std::string& hint = {});
 
     parts parts_;
     line_reader* lines_ = nullptr; ///< while run() reads

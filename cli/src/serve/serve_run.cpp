@@ -4,11 +4,11 @@
 #include "interrupts.hpp"
 #include "logging.hpp"
 #include "render.hpp"
+#include "report_error.hpp"
 #include "run_to_end.hpp"
 #include "serve/openapi.hpp"
 #include "serve/served_functions.hpp"
 #include "serve/workflow_service.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/base/parse_number.hpp>
 #include <heddle/base/url.hpp>
@@ -250,12 +250,12 @@ private:
 
 /// Prints a failure of the programs or the configuration.
 exit_code report(const error& failure, exit_code code, bool is_json, console& output) {
-    if (!details_of(failure)) return tell_error(failure, code, is_json, output);
+    if (!details_of(failure)) return report_error(failure, code, is_json, output);
     if (!is_json) {
         output.err(to_text(failure) + "\n");
         return code;
     }
-    end_is_told(); // one object, also when a signal comes now
+    end_is_reported(); // one object, also when a signal comes now
     result<json> line = json::parse(render_error_json(failure, source_map(), code, {}));
     if (line) line->as_object().set("error", to_json(failure)); // with its place
     output.err((line ? line->to_string() : line.error().message()) + "\n");
@@ -267,13 +267,13 @@ exit_code report(const error& failure, exit_code code, bool is_json, console& ou
 exit_code serve_files(const serve_options& asked, const setup::environment& variables,
                       console& output) {
     const auto where = parse_listen(asked.listen);
-    if (!where) return tell_usage_error(where.error(), asked.json, output);
+    if (!where) return report_usage_error(where.error(), asked.json, output);
     request_rules rules;
     auto tokens = read_tokens(asked, variables);
-    if (!tokens) return tell_usage_error(tokens.error(), asked.json, output);
+    if (!tokens) return report_usage_error(tokens.error(), asked.json, output);
     rules.tokens = *std::move(tokens);
     if (rules.tokens.empty() && !is_loopback_host(where->address) && !asked.is_open) {
-        return tell_usage_error(
+        return report_usage_error(
             error(errc::invalid_argument,
                   "anyone who reaches " + where->address + " could run the workflows")
                 .with_hint("give tokens with --token-file or HEDDLE_SERVE_TOKEN, or permit it with "
@@ -302,15 +302,15 @@ exit_code serve_files(const serve_options& asked, const setup::environment& vari
     }
     interrupts signals(context, [&] { server.end(); });
     if (!server.announce(output)) {
-        return tell_error(error(errc::io_error, std::string(output_lost_message)),
-                          exit_code::failed, asked.json, output);
+        return report_error(error(errc::io_error, std::string(output_lost_message)),
+                            exit_code::failed, asked.json, output);
     }
     result<void> ended;
     {
         const console::loop_time looping(output);
         run_to_end(loop, server.run(&ended), [&] { signals.stop(); });
     }
-    if (!ended) return tell_error(ended.error(), exit_code::failed, asked.json, output);
+    if (!ended) return report_error(ended.error(), exit_code::failed, asked.json, output);
     return exit_code::done;
 }
 

@@ -60,7 +60,7 @@ public:
     }
 
     /// Completes with the answer when the call has ended, even if pieces have not been read: there
-    /// is no back-pressure from now on, and pieces that do not fit in the buffer are dropped unless
+    /// is not a back-pressure from now on, and pieces that do not fit in the buffer are dropped unless
     /// next() is waiting. Call it once. Errors and cancellation: as for program::call.
     template <class CompletionToken>
     auto result(CompletionToken&& token) {

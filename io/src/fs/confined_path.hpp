@@ -15,7 +15,7 @@ struct workspace_root {
     std::string path; ///< absolute, without links, without a closing slash
 };
 
-/// Errors: not_found when `path` is no directory.
+/// Errors: not_found when `path` is not a directory.
 [[nodiscard]] result<workspace_root> open_root(const std::string& path);
 
 /// The last directory of a path, held open, and the name in it. The name is not a link at the time

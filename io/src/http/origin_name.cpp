@@ -37,7 +37,7 @@ bool is_address(const std::string& host) {
 }
 
 /// Takes "%25eth0" or "%eth0" off the end of an address (RFC 6874, 2). Result: the zone, empty when
-/// there is none; nothing when it is no name of an interface.
+/// there is none; nothing when it is not a name of an interface.
 std::optional<std::string> take_zone(std::string& host) {
     constexpr std::size_t max_zone_length = 15; // IFNAMSIZ without the zero
     const std::size_t percent = host.find('%');

@@ -425,7 +425,7 @@ void server_connection::make_room(std::size_t missing) {
     // The body's length is known in advance, but it is only a claim: room grows with what comes,
     // and not beyond that length.
     std::size_t least = end_ + (missing == 0 ? 1 : std::min(missing, end_ + first_room));
-    // The parser takes a body out of the room: what is left of it is no measure of what comes.
+    // The parser takes a body out of the room: what is left of it is not a measure of what comes.
     const bool ends_in_room = missing != 0 && missing <= in_.size() - end_;
     if (is_room_full_ && !ends_in_room && in_.size() < kept_room)
         least = std::max(least, std::min(in_.size() * 2, kept_room));

@@ -75,12 +75,12 @@ void address_book::found(found_addresses addresses) {
     // Whoever is notified of it may ask again, or take this book away.
     decltype(waiting_) served;
     served.swap(waiting_);
-    const result<address_list> told =
+    const result<address_list> reported =
         addresses ? result<address_list>(known_) : result<address_list>(addresses.error());
     while (!served.empty()) {
         lookup_listener& first = served.front();
         served.pop_front();
-        first.on_addresses(told);
+        first.on_addresses(reported);
     }
 }
 

@@ -10,7 +10,7 @@ namespace heddle::net {
 namespace {
 
 /// Errors of a machine without a route there explain less than one from the other side.
-bool tells_more(const boost::system::error_code& fresh, const boost::system::error_code& known) {
+bool reports_more(const boost::system::error_code& fresh, const boost::system::error_code& known) {
     const auto no_way = [](const boost::system::error_code& ec) {
         return ec.value() == ENETUNREACH || ec.value() == EHOSTUNREACH ||
                ec.value() == EADDRNOTAVAIL || ec.value() == EAFNOSUPPORT;
@@ -28,7 +28,7 @@ connector::connector(readiness_set& set, coro::event_loop& loop, address_list ad
 connector::~connector() { close_attempts(); }
 
 void connector::note(const boost::system::error_code& ec) noexcept {
-    if (tells_more(ec, failure_)) failure_ = ec;
+    if (reports_more(ec, failure_)) failure_ = ec;
 }
 
 void connector::close_attempts() noexcept {

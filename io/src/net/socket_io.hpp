@@ -26,7 +26,7 @@ struct io_outcome {
 };
 
 /// A new non-blocking socket with TCP_NODELAY for the family of `to`, with a connect begun.
-/// Result: the descriptor, or -1 and `ec`. A connect under way is no error.
+/// Result: the descriptor, or -1 and `ec`. A connect under way is not an error.
 [[nodiscard]] int begin_connect(const boost::asio::ip::tcp::endpoint& to,
                                 boost::system::error_code& ec) noexcept;
 /// How a connect that has come to its end went.

@@ -33,7 +33,7 @@ template <class Message, std::size_t Count>
     return sent == static_cast<ssize_t>(sizeof message);
 }
 
-/// Waits for the next one. False at the end of the socket, and for what is none.
+/// Waits for the next one. False at the end of the socket, or if the message is malformed.
 template <class Message, std::size_t Count>
 [[nodiscard]] bool receive_with(int socket, Message& message,
                                 std::array<int, Count>& descriptors) noexcept {

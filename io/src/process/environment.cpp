@@ -142,7 +142,7 @@ result<environment_block> make_environment(const char* const* inherited,
             return error(
                        process_errc::invalid_argument,
                        "a variable of the environment has a name or text that cannot be passed on")
-                .with_hint("a name is not empty and has no '='; neither has a zero byte")
+                .with_hint("a name must not be empty or contain '=' or a zero byte")
                 .with_retryable(false);
         }
         by_name.insert_or_assign(name, text);

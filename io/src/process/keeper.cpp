@@ -95,15 +95,15 @@ mapped_image map_image(const order_of_start& order) noexcept {
     return mapped;
 }
 
-[[noreturn]] void give_up(int tell) noexcept {
+[[noreturn]] void give_up(int report) noexcept {
     const int why = errno;
-    static_cast<void>(!::write(tell, &why, sizeof why));
+    static_cast<void>(!::write(report, &why, sizeof why));
     ::_exit(127);
 }
 
 /// In the child of the keeper, whose memory it shares, with all signals blocked. `tell` is closed
 /// by exec.
-[[noreturn]] void become_program(const order_of_start& order, const mapped_image& image, int tell,
+[[noreturn]] void become_program(const order_of_start& order, const mapped_image& image, int report,
                                  pid_t keeper) noexcept {
     ::setpgid(0, 0);
     // From the background, which blocked signals allow.
@@ -111,12 +111,12 @@ mapped_image map_image(const order_of_start& order) noexcept {
     // Whatever ends the keeper, even without its doing. Too late when it has ended already.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != keeper) ::_exit(127);
-    if (::fchdir(order.directory()) != 0) give_up(tell);
+    if (::fchdir(order.directory()) != 0) give_up(report);
     // All numbers are above those that they are copied to: see serve_starts.
     for (int i = 0; i < 3; ++i) {
-        if (::dup2(order.stream(i), i) < 0) give_up(tell);
+        if (::dup2(order.stream(i), i) < 0) give_up(report);
     }
-    if (::dup3(tell, kept_socket, O_CLOEXEC) < 0) give_up(tell);
+    if (::dup3(report, kept_socket, O_CLOEXEC) < 0) give_up(report);
     close_from(first_of_others);
     for (int each = 1; each < NSIG; ++each) ::signal(each, SIG_DFL);
     sigset_t none;
@@ -216,12 +216,12 @@ private:
     void look_after_children() noexcept {
         siginfo_t about{};
         const auto child = static_cast<id_t>(program_);
-        const bool told =
+        const bool reported =
             !ended_ && ::waitid(P_PID, child, &about, WEXITED | stops_ | WNOHANG | WNOWAIT) == 0;
-        if (told && about.si_pid == program_ && about.si_code == CLD_STOPPED) {
+        if (reported && about.si_pid == program_ && about.si_code == CLD_STOPPED) {
             // Ctrl-Z, and nobody else could send it on.
             ::kill(-program_, SIGCONT);
-        } else if (told && about.si_pid == program_) {
+        } else if (reported && about.si_pid == program_) {
             ended_ = true;
             report(about.si_code == CLD_EXITED ? keeper_event::exited : keeper_event::killed,
                    about.si_status);
@@ -391,7 +391,7 @@ private:
         return true;
     }
 
-    /// Waits for those that have ended, and kills the children that are no keepers. Result: how
+    /// Waits for those that have ended, and kills the children that are not keepers. Result: how
     /// many can be killed; -1: the system does not list them. Each that dies is reported by
     /// SIGCHLD, after its own children have come to us.
     int end_strays() noexcept {

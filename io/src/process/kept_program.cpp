@@ -89,7 +89,7 @@ bool kept_program::take_report() noexcept {
         state_ = state::failed;
         gone_ = true;
         // One that received something meanwhile would take that for its next order.
-        reusable_ = keeper_ > 0 && !told_;
+        reusable_ = keeper_ > 0 && !reported_;
         break;
     case keeper_event::exited: state_ = state::exited; break;
     case keeper_event::killed: state_ = state::killed; break;
@@ -98,20 +98,20 @@ bool kept_program::take_report() noexcept {
     return !gone_;
 }
 
-void kept_program::tell(keeper_order what, int signal) noexcept {
+void kept_program::report(keeper_order what, int signal) noexcept {
     if (gone_ || !control_.is_open()) return;
-    told_ = true;
+    reported_ = true;
     const keeper_command command{what, signal};
     // What does not fit into the socket's buffer waits for a keeper that is stopped.
     static_cast<void>(
         ::send(control_.native_handle(), &command, sizeof command, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
-void kept_program::signal(int signal) noexcept { tell(keeper_order::signal, signal); }
+void kept_program::signal(int signal) noexcept { report(keeper_order::signal, signal); }
 
 void kept_program::finish() noexcept {
     if (keeper_ > 0 && !gone_) ::kill(keeper_, SIGCONT); // a program may stop its parent
-    tell(keeper_order::finish, 0);
+    report(keeper_order::finish, 0);
 }
 
 void kept_program::force() noexcept {

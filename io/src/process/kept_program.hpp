@@ -66,7 +66,7 @@ private:
     void hear() noexcept;
     /// False: nothing more is there now, or ever (gone_).
     [[nodiscard]] bool take_report() noexcept;
-    void tell(keeper_order what, int signal) noexcept;
+    void report(keeper_order what, int signal) noexcept;
 
     boost::asio::posix::basic_stream_descriptor<coro::executor> control_;
     std::function<void()> changed_;
@@ -76,7 +76,7 @@ private:
     pid_t keeper_ = 0;
     bool gone_ = false;
     bool reusable_ = false;
-    bool told_ = false;
+    bool reported_ = false;
 };
 
 } // namespace heddle::process

@@ -18,7 +18,7 @@ constexpr int pieces_at_close = 64;
 
 output_pipe::output_pipe(coro::event_loop& loop, fs::descriptor reading_end, std::size_t most,
                          std::function<void()> ended)
-    : end_(loop.get_executor()), most_(most), tell_(std::move(ended)) {
+    : end_(loop.get_executor()), most_(most), report_(std::move(ended)) {
     boost::system::error_code failed;
     const int number = reading_end.release();
     end_.assign(number, failed);
@@ -64,7 +64,7 @@ void output_pipe::read_some() noexcept {
     if (!ended_) return wait();
     boost::system::error_code ignored;
     end_.close(ignored);
-    tell_();
+    report_();
 }
 
 void output_pipe::close() noexcept {

@@ -40,7 +40,7 @@ private:
 
     boost::asio::posix::basic_stream_descriptor<coro::executor> end_;
     std::size_t most_;
-    std::function<void()> tell_;
+    std::function<void()> report_;
     std::string text_;
     std::uint64_t dropped_ = 0;
     bool ended_ = false;

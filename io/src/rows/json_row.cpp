@@ -61,7 +61,7 @@ public:
         object = false;
         id_found = id_state::missing;
         after_key_ = false;
-        next_is_id_ = id_field == "value"; // of a text that is no object
+        next_is_id_ = id_field == "value"; // of a text that is not an object
     }
 
     bool on_document_begin(json::error_code&) { return true; }

@@ -29,7 +29,7 @@ public:
     /// Whether `text`, which is valid UTF-8, is one value of JSON without duplicate keys. Then the
     /// functions below are about it, until the next call.
     [[nodiscard]] std::optional<json_problem> read(std::string_view text);
-    /// On one line without blanks. A value v that is no object has become {"value": v}.
+    /// On one line without blanks. A value v that is not an object has become {"value": v}.
     [[nodiscard]] std::string_view canonical() const noexcept;
     [[nodiscard]] id_state id() const noexcept;
     [[nodiscard]] const std::string& id_text() const noexcept;

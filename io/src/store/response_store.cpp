@@ -44,7 +44,7 @@ public:
         };
         const result<void> ran = co_await workers_.run(job, context);
         if (!ran) co_return ran.error();
-        if (!*mine->outcome && !mine->outcome->error().is_cancelled()) told_ = true;
+        if (!*mine->outcome && !mine->outcome->error().is_cancelled()) reported_ = true;
         co_return std::move(*mine->outcome);
     }
 
@@ -68,11 +68,11 @@ public:
             added = file_->writes.add(mine->request, mine->response, now());
         }
         if (auto failure = file_->writes.take_failure()) {
-            told_ = true;
+            reported_ = true;
             co_return *std::move(failure);
         }
         if (!added) {
-            told_ = true;
+            reported_ = true;
             co_return error(errc::io_error, "response cache " + options_.file +
                                                 ": too many responses wait to be written")
                 .with_hint("another process keeps the file locked, or the disk is slow");
@@ -100,7 +100,7 @@ public:
                 .with_hint("another process keeps the file locked, or the disk is slow");
         }
         // That the file is unusable is reported once to each.
-        if (auto failure = file_->writes.take_failure(); failure && !std::exchange(told_, true))
+        if (auto failure = file_->writes.take_failure(); failure && !std::exchange(reported_, true))
             co_return *std::move(failure);
         co_return result<void>();
     }
@@ -144,7 +144,7 @@ private:
     ports::worker_port& workers_;
     response_store_options options_;
     std::shared_ptr<connections> file_;
-    bool told_ = false; ///< a call has returned why the file is unusable
+    bool reported_ = false; ///< a call has returned why the file is unusable
 };
 
 } // namespace

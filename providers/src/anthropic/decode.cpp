@@ -23,7 +23,7 @@ finish_reason read_stop(std::string_view reason) noexcept {
 /// What a later event does not report stays.
 template <class Count>
 void take_count(const json::object& counts, std::string_view name, Count& into) {
-    if (const auto told = told_tokens(counts, name)) into = *told;
+    if (const auto reported = reported_tokens(counts, name)) into = *reported;
 }
 
 result<void> read_block(const json_reader& reader, const json::object& block,
@@ -73,7 +73,7 @@ std::string_view request_id_of(const ports::http_response& received) {
 } // namespace
 
 void raw_usage::take(const json::object& counts) {
-    if (told_tokens(counts, "output_tokens")) begins = false;
+    if (reported_tokens(counts, "output_tokens")) begins = false;
     take_count(counts, "input_tokens", input);
     take_count(counts, "cache_read_input_tokens", cache_read);
     take_count(counts, "cache_creation_input_tokens", cache_written);
@@ -86,13 +86,13 @@ void raw_usage::take_first(const json::object& counts) {
 }
 
 std::optional<ports::token_usage> raw_usage::total() const {
-    auto told = told_usage(input, output);
-    if (!told) return std::nullopt;
-    if (input) told->input += cache_read + cache_written; // the service counts them apart
-    told->cached = cache_read;
-    told->cache_written = cache_written;
-    if (begins) told->output_told = false;
-    return told;
+    auto reported = reported_usage(input, output);
+    if (!reported) return std::nullopt;
+    if (input) reported->input += cache_read + cache_written; // the service counts them apart
+    reported->cached = cache_read;
+    reported->cache_written = cache_written;
+    if (begins) reported->output_reported = false;
+    return reported;
 }
 
 void take_stop(chat_response& response, std::string_view reason, const json::object* details) {

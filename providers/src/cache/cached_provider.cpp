@@ -250,13 +250,13 @@ task<std::optional<chat_response>> cached_provider::look_up(std::string key, cal
     result<std::optional<ports::stored_response>> found =
         co_await store_.find(std::move(key), context);
     if (!found) {
-        tell(found.error());
+        report(found.error());
         co_return std::nullopt;
     }
     if (!*found) co_return std::nullopt;
     result<chat_response> read = read_response_json((*found)->body);
     if (!read) {
-        tell(read.error());
+        report(read.error());
         co_return std::nullopt;
     }
     co_return unpaid(*std::move(read));
@@ -271,12 +271,12 @@ task<void> cached_provider::keep(std::string key, const chat_response& response,
     append_response_json(kept.body, response);
     // It is written later: neither the disk nor the end of this call takes the response away.
     const result<void> done = co_await store_.keep(std::move(key), std::move(kept), context);
-    if (!done) tell(done.error());
+    if (!done) report(done.error());
 }
 
-void cached_provider::tell(const error& failure) {
-    if (failure.is_cancelled() || told_) return;
-    told_ = true;
+void cached_provider::report(const error& failure) {
+    if (failure.is_cancelled() || reported_) return;
+    reported_ = true;
     log_.write(log_level::warn, "cache",
                "responses are neither stored nor reused: " + failure.message() +
                    (failure.info().hint.empty() ? "" : "; " + failure.info().hint));

@@ -334,7 +334,7 @@ call_demand http_chat_provider::demand_of(const chat_request& request,
         tokens_around_a_message * static_cast<std::int64_t>(request.messages.size());
     demand.output_tokens = request.max_output_tokens.value_or(0);
     demand.attempt = attempt;
-    demand.tells_sent = true;
+    demand.reports_sent = true;
     return demand;
 }
 

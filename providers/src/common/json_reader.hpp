@@ -43,7 +43,7 @@ struct decode_options {
 };
 
 /// Mends the arguments of the calls, which models write, and not always well: none at all become
-/// "{}". What is no object all the same stays, for whoever runs the call to tell the model.
+/// "{}". What is not an object all the same stays, for whoever runs the call to tell the model.
 /// `response.finish` must be set: a last call without whole arguments that the length limit cut off
 /// becomes `response.cut_tool_call`.
 void mend_calls(ports::chat_response& response, const decode_options& options);

@@ -151,9 +151,9 @@ ports::finish_reason reason_named(std::string_view name) noexcept {
 void append_usage(std::string& out, const ports::token_usage& of) {
     object_writer usage(out);
     // Zeros are left out: what was not reported has to be marked.
-    if (of.input_told) usage.count("input", of.input);
+    if (of.input_reported) usage.count("input", of.input);
     else usage.name("input") += "null";
-    if (of.output_told) usage.count("output", of.output);
+    if (of.output_reported) usage.count("output", of.output);
     else usage.name("output") += "null";
     usage.count("cached", of.cached);
     usage.count("cache_written", of.cache_written);
@@ -179,11 +179,11 @@ std::optional<ports::token_usage> read_usage(const json::object& of) {
     read.cached = tokens_member(*counts, "cached");
     read.cache_written = tokens_member(*counts, "cache_written");
     read.reasoning = tokens_member(*counts, "reasoning");
-    const auto told = [&](std::string_view name) {
-        return !counts->if_contains(name) || told_tokens(*counts, name).has_value();
+    const auto reported = [&](std::string_view name) {
+        return !counts->if_contains(name) || reported_tokens(*counts, name).has_value();
     };
-    read.input_told = told("input");
-    read.output_told = told("output");
+    read.input_reported = reported("input");
+    read.output_reported = reported("output");
     return read;
 }
 
@@ -270,7 +270,7 @@ result<chat_response> read_response_json(std::string_view text) {
     }
     response.usage = read_usage(*object);
     constexpr std::int64_t max_attempts = 1'000'000;
-    if (const auto attempts = told_tokens(*object, "attempts")) {
+    if (const auto attempts = reported_tokens(*object, "attempts")) {
         response.attempts = static_cast<std::uint32_t>(std::min(*attempts, max_attempts));
     }
     each_object(*object, "lost", [&](const json::object& one) {

@@ -165,7 +165,7 @@ void remote_call::piece_taken(std::size_t bytes) {
     home_.post([self = shared_from_this(), bytes] {
         const bool was_open = self->open();
         self->pending_ -= bytes;
-        if (!was_open && self->open()) self->tell_open();
+        if (!was_open && self->open()) self->report_open();
     });
 }
 

@@ -86,14 +86,14 @@ result<json::value> read_object(json_reader& reader, const ports::http_response&
     service_failure failure;
     failure.request_id = request_id;
     failure.advice = advice_of(received, wall_now);
-    failure.advice.should_retry.reset(); // it speaks of the status, which was no error
+    failure.advice.should_retry.reset(); // it speaks of the status, which was not an error
     if (!read(*root, failure))
         return reader.protocol_error("the response is an error", received.body);
     return reader.service_error(failure);
 }
 
-error with_told_usage(json_reader& reader, error failure, const ports::http_response& received,
-                      usage_reader read) {
+error with_reported_usage(json_reader& reader, error failure, const ports::http_response& received,
+                          usage_reader read) {
     if (received.status < 200 || received.status >= 300) return failure;
     const auto tree = reader.parse(received.body);
     const json::object* root = tree ? tree->if_object() : nullptr;
@@ -162,7 +162,7 @@ void drop_refused(ports::chat_response& response) {
     response.tool_calls.clear();
 }
 
-std::optional<std::int64_t> told_tokens(const json::object& object, std::string_view name) {
+std::optional<std::int64_t> reported_tokens(const json::object& object, std::string_view name) {
     constexpr std::int64_t most = 1'000'000'000'000; // a sum of a few is far from an overflow
     const json::value* found = object.if_contains(name);
     if (!found || !found->is_number()) return std::nullopt;
@@ -174,20 +174,20 @@ std::optional<std::int64_t> told_tokens(const json::object& object, std::string_
 }
 
 std::int64_t tokens_member(const json::object& object, std::string_view name) {
-    return told_tokens(object, name).value_or(0);
+    return reported_tokens(object, name).value_or(0);
 }
 
-std::optional<ports::token_usage> told_usage(std::optional<std::int64_t> input,
-                                             std::optional<std::int64_t> output,
-                                             std::optional<std::int64_t> total) {
+std::optional<ports::token_usage> reported_usage(std::optional<std::int64_t> input,
+                                                 std::optional<std::int64_t> output,
+                                                 std::optional<std::int64_t> total) {
     if (!input && !output) return std::nullopt;
     if (total && !input && *total >= *output) input = *total - *output;
     if (total && !output && *total >= *input) output = *total - *input;
     ports::token_usage usage;
     usage.input = input.value_or(0);
-    usage.input_told = input.has_value();
+    usage.input_reported = input.has_value();
     usage.output = output.value_or(0);
-    usage.output_told = output.has_value();
+    usage.output_reported = output.has_value();
     return usage;
 }
 

@@ -37,8 +37,8 @@ using usage_reader = std::optional<ports::token_usage> (*)(const json::object& r
 
 /// Adds the reported usage to a failure that read_object found in a response with a status of
 /// success.
-[[nodiscard]] error with_told_usage(json_reader& reader, error failure,
-                                    const ports::http_response& received, usage_reader read);
+[[nodiscard]] error with_reported_usage(json_reader& reader, error failure,
+                                        const ports::http_response& received, usage_reader read);
 
 /// Whether an event of a stream is an error: it has one as a member, or it is named one, with the
 /// message beside the name. `event_type` is what the stream calls it, or empty.
@@ -63,20 +63,20 @@ void name_calls(std::vector<ports::tool_call>& calls, std::string_view response_
 /// order.
 [[nodiscard]] bool is_service_call_id(std::string_view id) noexcept;
 
-/// What was withheld, or broken off by a refusal, is no response: text and calls are dropped.
+/// What was withheld, or broken off by a refusal, is not a response: text and calls are dropped.
 void drop_refused(ports::chat_response& response);
 
 /// A count of tokens; nothing when it is missing or no count: null, a text, negative, or more than
 /// there can be.
-[[nodiscard]] std::optional<std::int64_t> told_tokens(const json::object& object,
-                                                      std::string_view name);
+[[nodiscard]] std::optional<std::int64_t> reported_tokens(const json::object& object,
+                                                          std::string_view name);
 /// The same for a part of a figure, where missing is zero.
 [[nodiscard]] std::int64_t tokens_member(const json::object& object, std::string_view name);
 /// The usage with its two figures, as far as the service reported them; one is made up out of the
 /// total, where that is reported. Nothing when neither is known.
-[[nodiscard]] std::optional<ports::token_usage> told_usage(std::optional<std::int64_t> input,
-                                                           std::optional<std::int64_t> output,
-                                                           std::optional<std::int64_t> total = {});
+[[nodiscard]] std::optional<ports::token_usage> reported_usage(
+    std::optional<std::int64_t> input, std::optional<std::int64_t> output,
+    std::optional<std::int64_t> total = {});
 
 /// The text of a value, with numbers in their shortest form: arguments are shown to people.
 [[nodiscard]] std::string text_of_json(const json::value& value);

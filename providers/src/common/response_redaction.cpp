@@ -42,7 +42,7 @@ void hide_in_json(std::string& text, const redactor& secrets) {
     if (!failed) {
         hide_in_tree(tree, secrets);
         shown = json::serialize(tree);
-        secrets.hide(shown); // what is no string, such as a key of digits
+        secrets.hide(shown); // what is not a string, such as a key of digits
     }
     text = std::move(shown);
 }

@@ -84,7 +84,7 @@ result<void> collector::take(const json::object& chunk, std::string& text) {
         const std::string_view reason = feedback ? text_member(*feedback, "blockReason") : "";
         if (reason.empty()) return {};
         finished_ = true;
-        output_told_ = true; // there is none
+        output_reported_ = true; // there is none
         response_.finish = finish_reason::content_filter;
         response_.refusal = "the service blocked the prompt (" + std::string(reason) + ")";
         return {};
@@ -152,17 +152,17 @@ void collector::take_thought(std::string_view text, std::string_view signature) 
 
 /// Zeros are left out. The last one counts.
 void collector::take_usage(const json::object& counts) {
-    std::optional<std::int64_t> input = told_tokens(counts, "promptTokenCount");
+    std::optional<std::int64_t> input = reported_tokens(counts, "promptTokenCount");
     if (input) *input += tokens_member(counts, "toolUsePromptTokenCount");
-    std::optional<std::int64_t> output = told_tokens(counts, "candidatesTokenCount");
-    const std::optional<std::int64_t> thoughts = told_tokens(counts, "thoughtsTokenCount");
+    std::optional<std::int64_t> output = reported_tokens(counts, "candidatesTokenCount");
+    const std::optional<std::int64_t> thoughts = reported_tokens(counts, "thoughtsTokenCount");
     if (thoughts) output = output.value_or(0) + *thoughts;
-    auto told = told_usage(input, output, told_tokens(counts, "totalTokenCount"));
-    if (!told) return;
-    told->cached = tokens_member(counts, "cachedContentTokenCount");
-    told->reasoning = thoughts.value_or(0);
-    output_told_ = std::exchange(told->output_told, false); // more may come
-    response_.usage = told;
+    auto reported = reported_usage(input, output, reported_tokens(counts, "totalTokenCount"));
+    if (!reported) return;
+    reported->cached = tokens_member(counts, "cachedContentTokenCount");
+    reported->reasoning = thoughts.value_or(0);
+    output_reported_ = std::exchange(reported->output_reported, false); // more may come
+    response_.usage = reported;
 }
 
 void collector::take_finish(std::string_view reason, std::string_view message) {
@@ -179,7 +179,7 @@ void collector::take_finish(std::string_view reason, std::string_view message) {
 }
 
 result<chat_response> collector::finish() {
-    if (response_.usage) response_.usage->output_told = output_told_;
+    if (response_.usage) response_.usage->output_reported = output_reported_;
     if (!bad_call_.empty()) return reader_.protocol_error("malformed function call", bad_call_);
     pieces_.end(response_);
     if (response_.finish == finish_reason::unfinished) response_.finish = finish_reason::stop;

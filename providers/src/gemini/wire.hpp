@@ -57,8 +57,8 @@ private:
     std::string bad_call_; // what the service reports about a call that it could not read
     bool finished_ = false;
     bool started_ = false;
-    bool output_told_ = false;  // in the usage that came last
-    bool thought_open_ = false; // the next piece of thought belongs to the last part
+    bool output_reported_ = false; // in the usage that came last
+    bool thought_open_ = false;    // the next piece of thought belongs to the last part
 };
 
 /// Reads {"error":{"code","message","status","details"}}.

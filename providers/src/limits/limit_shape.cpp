@@ -53,17 +53,17 @@ void limit_shape::bound_period(const limit_reading& seen, double missing, double
         if (missing > 1) result.at_most = reset * limit / (missing - 1);
         return result;
     };
-    const bounds told = with(std::max(fine_grain, seconds(seen.grain)));
+    const bounds reported = with(std::max(fine_grain, seconds(seen.grain)));
     const bounds rounded = with(std::max(second, seconds(seen.grain)));
-    const bool contradiction = as_told_.contradict(told);
+    const bool contradiction = as_reported_.contradict(reported);
     rounded_ = all_whole_ && (rounded_ || contradiction);
     if (rounded_ ? as_rounded_.contradict(rounded) : contradiction) { // the limit has changed
-        as_told_ = as_rounded_ = {};
+        as_reported_ = as_rounded_ = {};
         rounded_ = false;
     } else if (contradiction) {
-        as_told_ = {};
+        as_reported_ = {};
     }
-    as_told_.narrow(told);
+    as_reported_.narrow(reported);
     as_rounded_.narrow(rounded);
 }
 
@@ -81,15 +81,16 @@ void limit_shape::compare(double missing, double reset, time_point at, double to
                 window_misses_ = memory * window_misses_ + (bucket_worse ? 0 : 1);
             }
         }
-        const bool tells_more =
+        const bool reports_more =
             std::abs(missing - before_->missing) >= std::max(1.0, 0.3 * missing);
-        if (!tells_more && passed <= 0.3 * reset) return; // keep the older one: it separates better
+        if (!reports_more && passed <= 0.3 * reset)
+            return; // keep the older one: it separates better
     }
     before_ = reference{at, missing, reset};
 }
 
 double limit_shape::period() const noexcept {
-    const bounds& known = rounded_ ? as_rounded_ : as_told_;
+    const bounds& known = rounded_ ? as_rounded_ : as_reported_;
     const bool bounded = known.at_most < std::numeric_limits<double>::infinity();
     const bool tight = !bounded || known.at_least >= tight_enough * known.at_most;
     if (known.at_least > 0 && tight) return known.at_least;

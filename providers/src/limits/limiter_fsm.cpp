@@ -131,7 +131,7 @@ std::uint32_t limiter_fsm::admit(const call_size& size, const amounts& wanted, t
         result.marks[i] = buckets_[i].take(wanted[i]);
         result.limits_known = result.limits_known || buckets_[i].active();
     }
-    result.unsent = size.tells_sent;
+    result.unsent = size.reports_sent;
     result.counted = now;
     const auto when = result.unsent ? minute_limit::sending::later : minute_limit::sending::now;
     own_.take(wanted, when);

@@ -174,9 +174,9 @@ void limiter_fsm::settle_tokens(record& ended, const call_report& report) noexce
     if (!counted) input = output = 0;
     if (report.end == call_end::failed) output = 0;
     if (report.end == call_end::answered && report.usage) {
-        const bool all = report.usage->input_told && report.usage->output_told;
-        if (report.usage->input_told) input = tokens(report.usage->input);
-        if (report.usage->output_told) output = tokens(report.usage->output);
+        const bool all = report.usage->input_reported && report.usage->output_reported;
+        if (report.usage->input_reported) input = tokens(report.usage->input);
+        if (report.usage->output_reported) output = tokens(report.usage->output);
         if (all) learn_sizes(ended, input, output);
     }
     const double back_input = ended.input - input;

@@ -260,7 +260,7 @@ call_permit limiter_gate::try_acquire(const call_demand& demand) {
     lane& in = lane_of(demand.request->model);
     if (goes_behind_others(in)) return {};
     const std::uint32_t slot = in.fsm.try_admit(
-        {demand.input_tokens, demand.output_tokens, demand.tells_sent}, loop_.now());
+        {demand.input_tokens, demand.output_tokens, demand.reports_sent}, loop_.now());
     if (slot == limiter_fsm::no_slot) return {};
     return permit_for(in, slot);
 }
@@ -270,7 +270,7 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
     if (auto stop = context.stop_error()) co_return *std::move(stop);
     lane& in = lane_of(demand.request->model);
     lane::parked self;
-    self.size = {demand.input_tokens, demand.output_tokens, demand.tells_sent};
+    self.size = {demand.input_tokens, demand.output_tokens, demand.reports_sent};
     self.flow = demand.request->scheduling.flow;
     self.priority = demand.request->scheduling.priority;
     self.again = demand.attempt > 1;

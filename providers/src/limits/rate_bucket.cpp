@@ -97,13 +97,13 @@ void rate_bucket::drain() noexcept {
     if (active() && level_ > 0) correct(-level_);
 }
 
-void rate_bucket::observe(const limit_reading& told, double uncounted, const mark& of,
+void rate_bucket::observe(const limit_reading& reported, double uncounted, const mark& of,
                           time_point sent, time_point now) noexcept {
-    if (told.limit <= 0) return;
+    if (reported.limit <= 0) return;
     // The service may say anything.
-    limit_reading seen = told;
-    seen.limit = std::min(told.limit, highest_limit);
-    seen.remaining = std::clamp<std::int64_t>(told.remaining, 0, seen.limit);
+    limit_reading seen = reported;
+    seen.limit = std::min(reported.limit, highest_limit);
+    seen.remaining = std::clamp<std::int64_t>(reported.remaining, 0, seen.limit);
     if (seen.reset) seen.reset = std::clamp<std::chrono::milliseconds>(*seen.reset, {}, max_reset);
     refill(now);
     const bool was_active = active();

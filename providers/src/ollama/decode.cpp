@@ -27,8 +27,8 @@ result<void> collector::take(const json::object& piece, std::string& text) {
     const bool ends = is_true(piece, "done");
     if (ends) { // first: it is paid, whatever else is wrong
         // The count of the prompt is left out when all of it was still in memory.
-        response_.usage =
-            told_usage(told_tokens(piece, "prompt_eval_count"), told_tokens(piece, "eval_count"));
+        response_.usage = reported_usage(reported_tokens(piece, "prompt_eval_count"),
+                                         reported_tokens(piece, "eval_count"));
     }
     if (const json::object* message = object_member(piece, "message")) {
         HEDDLE_CHECK(take_message(*message, text));

@@ -51,7 +51,7 @@ result<chat_response> decode_response(json_reader& reader, const ports::http_res
     const auto tree = read_object(reader, received, wall_now, &read_failure,
                                   received.header(request_id_header).value_or(""));
     if (!tree) {
-        return with_told_usage(reader, tree.error(), received, [](const json::object& failed) {
+        return with_reported_usage(reader, tree.error(), received, [](const json::object& failed) {
             return read_usage(member(failed, "usage"));
         });
     }

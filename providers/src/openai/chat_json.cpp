@@ -20,11 +20,11 @@ ports::finish_reason read_finish(std::string_view text) noexcept {
 std::optional<ports::token_usage> read_usage(const json::value* usage) {
     const json::object* counts = usage ? usage->if_object() : nullptr;
     if (!counts) return std::nullopt;
-    auto told =
-        told_usage(told_tokens(*counts, "prompt_tokens"), told_tokens(*counts, "completion_tokens"),
-                   told_tokens(*counts, "total_tokens"));
-    if (!told) return std::nullopt;
-    ports::token_usage& read = *told;
+    auto reported = reported_usage(reported_tokens(*counts, "prompt_tokens"),
+                                   reported_tokens(*counts, "completion_tokens"),
+                                   reported_tokens(*counts, "total_tokens"));
+    if (!reported) return std::nullopt;
+    ports::token_usage& read = *reported;
     if (const auto* details = object_member(*counts, "prompt_tokens_details")) {
         read.cached = tokens_member(*details, "cached_tokens");
     }
@@ -33,7 +33,7 @@ std::optional<ports::token_usage> read_usage(const json::value* usage) {
     if (const auto* details = object_member(*counts, "completion_tokens_details")) {
         read.reasoning = tokens_member(*details, "reasoning_tokens");
     }
-    return told;
+    return reported;
 }
 
 } // namespace heddle::providers::openai

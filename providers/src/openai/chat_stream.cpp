@@ -32,7 +32,7 @@ result<void> chat_stream::take_event(const sse_event& event,
     if (response_.id.empty()) response_.id = text_member(*root, "id");
     if (response_.model.empty()) response_.model = text_member(*root, "model");
     if (auto usage = read_usage(member(*root, "usage"))) {
-        output_told_ = std::exchange(usage->output_told, false); // more may come
+        output_reported_ = std::exchange(usage->output_reported, false); // more may come
         response_.usage = usage;
     }
     const json::array* choices = array_member(*root, "choices");
@@ -129,7 +129,7 @@ result<ports::chat_response> chat_stream::finish() {
         return ended_early(reader_.options().provider_name, response_);
     }
     pieces_.end(response_);
-    if (response_.usage) response_.usage->output_told = output_told_;
+    if (response_.usage) response_.usage->output_reported = output_reported_;
     if (!finished_) response_.finish = ports::finish_reason::stop;
     mend_calls(response_, reader_.options());
     name_calls(response_.tool_calls, response_.id);

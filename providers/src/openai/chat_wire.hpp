@@ -72,7 +72,7 @@ private:
     sse_parser parser_;
     ports::chat_response response_ = begun_response();
     std::vector<std::int64_t> call_places_; // beside response.tool_calls; -1: no index was given
-    bool output_told_ = false;              // in the usage that came last
+    bool output_reported_ = false;          // in the usage that came last
     bool finished_ = false;                 // a finish reason came
     bool done_ = false;                     // [DONE] came
 };

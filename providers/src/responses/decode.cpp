@@ -60,11 +60,11 @@ result<void> read_item(const json_reader& reader, const json::object& item,
 std::optional<ports::token_usage> read_usage(const json::object& root) {
     const json::object* counts = object_member(root, "usage");
     if (!counts) return std::nullopt;
-    auto told =
-        told_usage(told_tokens(*counts, "input_tokens"), told_tokens(*counts, "output_tokens"),
-                   told_tokens(*counts, "total_tokens"));
-    if (!told) return std::nullopt;
-    ports::token_usage& read = *told;
+    auto reported = reported_usage(reported_tokens(*counts, "input_tokens"),
+                                   reported_tokens(*counts, "output_tokens"),
+                                   reported_tokens(*counts, "total_tokens"));
+    if (!reported) return std::nullopt;
+    ports::token_usage& read = *reported;
     if (const auto* details = object_member(*counts, "input_tokens_details")) {
         read.cached = tokens_member(*details, "cached_tokens");
         read.cache_written = tokens_member(*details, "cache_write_tokens");
@@ -72,7 +72,7 @@ std::optional<ports::token_usage> read_usage(const json::object& root) {
     if (const auto* details = object_member(*counts, "output_tokens_details")) {
         read.reasoning = tokens_member(*details, "reasoning_tokens");
     }
-    return told;
+    return reported;
 }
 
 finish_reason read_finish(const json::object& root, const chat_response& response) {
@@ -134,7 +134,7 @@ result<chat_response> decode_response(json_reader& reader, const ports::http_res
                                       std::chrono::system_clock::time_point wall_now) {
     const auto tree = read_object(reader, received, wall_now, &openai::read_failure,
                                   received.header(openai::request_id_header).value_or(""));
-    if (!tree) return with_told_usage(reader, tree.error(), received, &read_usage);
+    if (!tree) return with_reported_usage(reader, tree.error(), received, &read_usage);
     HEDDLE_TRY(chat_response response,
                read_response(reader, tree->get_object(), response_mode::whole));
     mend_calls(response, reader.options());

@@ -55,7 +55,7 @@ result<void> response_stream::take_event(const sse_event& read,
                type == "response.failed" || type == "response.cancelled") {
         return take_end(event, on_delta);
     } else if (is_error(type, event, read)) {
-        return told_error(event);
+        return reported_error(event);
     }
     return {}; // the ends of parts, whose pieces have come, and kinds that we do not know
 }
@@ -103,7 +103,7 @@ result<void> response_stream::take_end(const json::object& event,
                                        const ports::chat_delta_sink& on_delta) {
     const json::object* whole = object_member(event, "response");
     if (!whole) {
-        if (is_failure_event(event, {})) return told_error(event);
+        if (is_failure_event(event, {})) return reported_error(event);
         return with_so_far(reader_.protocol_error("the last event holds no response"), response_);
     }
     auto read = read_response(reader_, *whole, response_mode::stream);
@@ -131,7 +131,7 @@ result<void> response_stream::take_end(const json::object& event,
     return hand_over(unsent.empty() ? ended : unsent, on_delta);
 }
 
-error response_stream::told_error(const json::object& event) {
+error response_stream::reported_error(const json::object& event) {
     service_failure failure;
     failure.in_stream = true;
     const json::value* inner = member(event, "error");

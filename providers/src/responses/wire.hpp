@@ -70,7 +70,7 @@ private:
     void take_arguments(const json::object& event);
     [[nodiscard]] result<void> take_end(const json::object& event,
                                         const ports::chat_delta_sink& on_delta);
-    [[nodiscard]] error told_error(const json::object& event);
+    [[nodiscard]] error reported_error(const json::object& event);
 
     json_reader& reader_;
     piece_joiner pieces_;

@@ -220,7 +220,7 @@ task<result<chat_response>> hedged_route::run(const chat_request& request, chat_
     const std::optional<result<chat_response>>& other = both.responses[1 - shown];
     if (!response) {
         error failure = signed_failure(std::move(response).error(), targets_[shown]);
-        // The other one may have been cancelled, which is no failure of its own.
+        // The other one may have been cancelled, which is not a failure of its own.
         const bool both_lost = hedged && both.winner == nobody;
         if (both_lost) failure = std::move(failure).with_last_cause(other->error());
         co_return with_other(std::move(failure), other, targets_[1 - shown]);

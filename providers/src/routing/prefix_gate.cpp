@@ -28,7 +28,7 @@ struct prefix_gate::prefix {
 
 /// Somebody who asks; queued while it waits.
 struct prefix_gate::follower {
-    enum class told : std::uint8_t { nothing, go, lead };
+    enum class reported : std::uint8_t { nothing, go, lead };
 
     follower(prefix_gate& gate, prefix& line) : owner(gate), of(line) { ++of.users; }
     follower(const follower&) = delete;
@@ -36,7 +36,7 @@ struct prefix_gate::follower {
     ~follower() {
         step_out();
         // Asked to lead, and gone before it did.
-        if (std::exchange(what, told::nothing) == told::lead) owner.hand_on(of);
+        if (std::exchange(what, reported::nothing) == reported::lead) owner.hand_on(of);
         --of.users;
     }
     void step_in() {
@@ -47,13 +47,13 @@ struct prefix_gate::follower {
     void step_out() noexcept {
         if (!std::exchange(waits, false)) return;
         --owner.waiting_;
-        if (what == told::nothing) std::erase(of.followers, this);
+        if (what == reported::nothing) std::erase(of.followers, this);
     }
 
     prefix_gate& owner;
     prefix& of;
     coro::wait_point point;
-    told what = told::nothing;
+    reported what = reported::nothing;
     bool waits = false;
 };
 
@@ -140,13 +140,13 @@ coro::task<result<call_permit>> prefix_gate::acquire(call_demand demand,
     } else if (!warm) {
         of->led = true;
         of->warm = false;
-        self.what = follower::told::lead;
+        self.what = follower::reported::lead;
     }
     auto passed = co_await behind_->acquire(demand, context);
     if (!passed) co_return passed; // a leader hands on
-    if (self.what == follower::told::lead) {
+    if (self.what == follower::reported::lead) {
         call_permit leading = led_by(*of, *std::move(passed));
-        self.what = follower::told::nothing;
+        self.what = follower::reported::nothing;
         co_return leading;
     }
     if (is_warm(*of)) of->used = loop_.now();
@@ -161,7 +161,7 @@ void prefix_gate::warmed(leader& by) noexcept {
     of.warm = true;
     of.used = loop_.now();
     for (follower* const each : std::exchange(of.followers, {})) {
-        each->what = follower::told::go;
+        each->what = follower::reported::go;
         each->point.notify();
     }
 }
@@ -172,7 +172,7 @@ void prefix_gate::hand_on(prefix& of) noexcept {
     if (!of.led) return;
     follower* const next = of.followers.front();
     of.followers.pop_front();
-    next->what = follower::told::lead;
+    next->what = follower::reported::lead;
     next->point.notify();
 }
 

@@ -60,16 +60,16 @@ public:
 
     result<configuration> run(std::string_view text) {
         if (const auto line = too_deep_line(text, max_depth)) {
-            tell(*line, "names or values are nested deeper than " + std::to_string(max_depth));
+            report(*line, "names or values are nested deeper than " + std::to_string(max_depth));
             return failure();
         }
         try {
             read_root(toml::parse(text, name_));
         } catch (const toml::parse_error& wrong) {
-            tell(wrong.source().begin.line, std::string(wrong.description()));
+            report(wrong.source().begin.line, std::string(wrong.description()));
         }
         for (const alias_circle& each : alias_circles(config_.aliases)) {
-            tell(each.place.line, each.text);
+            report(each.place.line, each.text);
         }
         if (!mistakes_.empty()) return failure();
         config_.files.push_back(name_);
@@ -99,14 +99,14 @@ private:
         return error(errc::invalid_argument, std::move(message)).with_payload(report);
     }
 
-    void tell(std::size_t line, const std::string& what) {
+    void report(std::size_t line, const std::string& what) {
         // Names and pieces of the file stand in it, and may hold anything.
         if (mistakes_.size() < max_mistakes) {
             mistakes_.emplace_back(line, cut_to_width(utf8::printable_line(what), max_shown));
         }
     }
-    void tell(const toml::node& where, const std::string& what) {
-        tell(where.source().begin.line, what);
+    void report(const toml::node& where, const std::string& what) {
+        report(where.source().begin.line, what);
     }
     [[nodiscard]] config_place place_of(const toml::node& node) const {
         return {name_, node.source().begin.line};
@@ -129,22 +129,22 @@ private:
             names.reserve(fields.size());
             for (const field& each : fields) names.emplace_back(each.name);
             const std::string hint = lang::suggest_names(key.str(), names);
-            tell(key.source().begin.line, (owner.empty() ? std::string("there is no setting '")
-                                                         : owner + " has no setting '") +
-                                              std::string(key.str()) + "'" +
-                                              (hint.empty() ? "" : "; " + hint));
+            report(key.source().begin.line, (owner.empty() ? std::string("there is no setting '")
+                                                           : owner + " has no setting '") +
+                                                std::string(key.str()) + "'" +
+                                                (hint.empty() ? "" : "; " + hint));
         }
     }
 
     void wrong_kind(const toml::node& node, std::string_view wanted) {
-        tell(node, current_ + " must be " + std::string(wanted) + ", not " + kind_of(node));
+        report(node, current_ + " must be " + std::string(wanted) + ", not " + kind_of(node));
     }
 
     table_reader text(std::optional<std::string>& into) {
         return [this, &into](const toml::node& node) {
             const auto given = node.value_exact<std::string>();
             if (!given) return wrong_kind(node, "a string");
-            if (given->empty()) return tell(node, current_ + " is empty");
+            if (given->empty()) return report(node, current_ + " is empty");
             into = *given;
         };
     }
@@ -186,7 +186,7 @@ private:
                 if (!given || given->empty()) return wrong_kind(item, "a list of strings");
                 into.push_back(*given);
             }
-            if (into.empty()) tell(node, current_ + " is empty");
+            if (into.empty()) report(node, current_ + " is empty");
         };
     }
     table_reader share(std::optional<double>& into) {
@@ -214,9 +214,9 @@ private:
                 }
             }
             if (!seconds || !(*seconds > 0) || *seconds > 1e9) {
-                return tell(node, current_ +
-                                      " must be a time: seconds, or text such as \"500ms\", "
-                                      "\"30s\", \"10m\", \"12h\", \"7d\"");
+                return report(node, current_ +
+                                        " must be a time: seconds, or text such as \"500ms\", "
+                                        "\"30s\", \"10m\", \"12h\", \"7d\"");
             }
             into = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*seconds));
         };
@@ -228,7 +228,7 @@ private:
             const auto given = whole ? std::to_string(*whole) : node.value_exact<std::string>();
             const auto bytes = given ? bytes_of(*given) : std::nullopt;
             if (!bytes) {
-                return tell(node, current_ + " must be a size: bytes, or text such as \"500MB\"");
+                return report(node, current_ + " must be a size: bytes, or text such as \"500MB\"");
             }
             into = *bytes;
         };
@@ -239,10 +239,10 @@ private:
     table_reader trusted(table_reader read) {
         return [this, read = std::move(read)](const toml::node& node) {
             if (trust_ == config_trust::project) {
-                return tell(node,
-                            current_ +
-                                " is taken from your own heddle.toml only, not from a "
-                                "project's (heddle.toml of the user, or a file that is named)");
+                return report(node,
+                              current_ +
+                                  " is taken from your own heddle.toml only, not from a "
+                                  "project's (heddle.toml of the user, or a file that is named)");
             }
             read(node);
         };
@@ -309,8 +309,8 @@ private:
             plain_text(into)(node);
             if (into.empty() || is_service_type(into)) return;
             const std::string near = lang::suggest_names(into, service_type_names());
-            tell(node, current_ + ": there is no service '" + into + "'" +
-                           (near.empty() ? "" : "; " + near));
+            report(node, current_ + ": there is no service '" + into + "'" +
+                             (near.empty() ? "" : "; " + near));
         };
     }
 
@@ -320,7 +320,7 @@ private:
         config.name = name;
         config.place = place_of(node);
         if (name.find(':') != std::string::npos) {
-            return tell(node, "the name of a provider has no colon: \"" + name + "\"");
+            return report(node, "the name of a provider has no colon: \"" + name + "\"");
         }
         inside([&] {
             return std::vector<field>{
@@ -332,9 +332,9 @@ private:
                  }},
                 {"api_key",
                  [this](const toml::node& key) {
-                     tell(key, current_ +
-                                   ": a key is not written in this file; name where it is: "
-                                   "api_key_env, api_key_file or api_key_command");
+                     report(key, current_ +
+                                     ": a key is not written in this file; name where it is: "
+                                     "api_key_env, api_key_file or api_key_command");
                  }},
                 {"api_key_env", trusted(text(config.api_key_env))},
                 {"api_key_file", trusted(path(config.api_key_file))},
@@ -363,7 +363,7 @@ private:
         })(node);
         const int sources = (config.api_key_env ? 1 : 0) + (config.api_key_file ? 1 : 0) +
                             (config.api_key_command.empty() ? 0 : 1);
-        if (sources > 1) tell(node, "providers." + name + " has more than one place for its key");
+        if (sources > 1) report(node, "providers." + name + " has more than one place for its key");
         config_.providers.push_back(std::move(config));
     }
 
@@ -388,7 +388,7 @@ private:
     /// Refuses names with a colon: "service:model" always means a model of that service.
     bool is_other_name(const std::string& name, const toml::node& node) {
         if (name.find(':') == std::string::npos) return true;
-        tell(node, current_ + ": the name of an alias or a route has no colon");
+        report(node, current_ + ": the name of an alias or a route has no colon");
         return false;
     }
 
@@ -404,7 +404,7 @@ private:
                 {"hedge_share", share(config.hedge_share)},
                 {"on_authentication_failure", truth(config.on_authentication_failure)}};
         })(node);
-        if (config.models.empty()) tell(node, "routes." + name + " names no models");
+        if (config.models.empty()) report(node, "routes." + name + " names no models");
         config_.routes.push_back(std::move(config));
     }
 

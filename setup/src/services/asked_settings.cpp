@@ -23,7 +23,7 @@ std::string settings_of(const configured_service& service, const provider_config
     if (!said) return text;
     if (said->api_version) text += "version " + *said->api_version + '\n';
     tasks::request_parameters sent = said->request;
-    sent.park.reset(); // how a request goes to its service, which is no part of it
+    sent.park.reset(); // how a request goes to its service, which is not part of it
     const std::string parameters = tasks::parameters_json(sent);
     if (parameters != "{}") text += "parameters " + parameters + '\n';
     return text;

@@ -13,7 +13,7 @@ namespace heddle::setup {
 /// Sets the settings of the services and routes in the registry (model_registry::set_settings):
 /// type and address where they are not the usual ones of the name, the API version, default
 /// parameters of requests; of a route its models. Keys, limits, timeouts and addresses of this
-/// machine are no part of them.
+/// machine are not part of them.
 /// Result: all of these settings and the aliases, for a digest; the same in every process with the
 /// same configuration. Call it when the registry is complete.
 [[nodiscard]] std::string apply_asked_settings(tasks::model_registry& registry,

@@ -103,7 +103,7 @@ void check_cut_text(const source_file& file, std::vector<finding>& findings) {
             findings.push_back({file.path, static_cast<int>(line), "cut-text",
                                 "cuts at a byte, perhaps inside a character",
                                 "use utf8::prefix, utf8::shortened or utf8::shorten "
-                                "(heddle/base/utf8.hpp); for what is no text, say so"});
+                                "(heddle/base/utf8.hpp); for what is not a text, say so"});
         }
     }
 }

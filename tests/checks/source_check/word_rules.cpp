@@ -29,6 +29,10 @@ constexpr std::array banned_first{
     banned_word{"most", "max_"},
     banned_word{"deepest", "max_"},
     banned_word{"swelling", "inflation or expansion"},
+    banned_word{"tell", "report_"},
+    banned_word{"told", "reported_"},
+    banned_word{"tells", "reports_"},
+    banned_word{"widest", "max_"},
 };
 
 /// A variable, parameter or member of a type that must not have that name.
@@ -62,6 +66,11 @@ constexpr std::array banned_in_prose{
 
 /// What begins with a word of `banned_in_prose` and is used all the same.
 constexpr std::array<std::string_view, 1> usual_phrases{"gives up"};
+
+/// What follows "is no" in a sentence that denies more than a name.
+constexpr std::array<std::string_view, 14> usual_after_no{
+    "longer", "more",    "less",    "better", "other", "one",  "such",
+    "way",    "further", "shorter", "later",  "time",  "need", "wider"};
 
 bool is_word_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -176,6 +185,38 @@ bool has_phrase(std::string_view line, std::string_view phrase) {
     }
 }
 
+/// The word that ends before `end`, or that begins at `begin`.
+std::string_view word_before(std::string_view line, std::size_t end) {
+    while (end != 0 && !is_word_byte(line[end - 1])) --end;
+    std::size_t begin = end;
+    while (begin != 0 && is_word_byte(line[begin - 1])) --begin;
+    return line.substr(begin, end - begin);
+}
+std::string_view word_at(std::string_view line, std::size_t begin) {
+    std::size_t end = begin;
+    while (end < line.size() && is_word_byte(line[end])) ++end;
+    return line.substr(begin, end - begin);
+}
+
+/// "It is no template": people write "it is not a template". "There is no template" is usual.
+void check_denials(const source_file& file, std::size_t number, std::string_view line,
+                   std::vector<finding>& findings) {
+    for (const std::string_view denial : {"is no ", "are no ", "was no ", "were no "}) {
+        for (std::size_t at = line.find(denial); at != std::string_view::npos;
+             at = line.find(denial, at + 1)) {
+            if (at != 0 && is_word_byte(line[at - 1])) continue;
+            const std::string_view before = word_before(line, at);
+            const std::string_view denied = word_at(line, at + denial.size());
+            if (before.empty() || before == "there" || before == "There" || denied.empty())
+                continue;
+            if (std::find(usual_after_no.begin(), usual_after_no.end(), denied) ==
+                usual_after_no.end())
+                report(file, number, line.substr(at, denial.size() + denied.size()), "'not a'",
+                       findings);
+        }
+    }
+}
+
 /// Comments and literals of a source, and the whole of a page or program.
 void check_prose(const source_file& file, std::vector<finding>& findings) {
     const auto lines = split_lines(file.text);
@@ -191,6 +232,7 @@ void check_prose(const source_file& file, std::vector<finding>& findings) {
         for (const auto& each : banned_in_prose) {
             if (has_phrase(prose, each.word)) report(file, i, each.word, each.instead, findings);
         }
+        check_denials(file, i, prose, findings);
     }
 }
 

@@ -93,7 +93,7 @@ struct attempt_end {
 /// The record of an attempt that failed with that message.
 [[nodiscard]] ports::step_record record_of_attempt(std::string message, const attempt_end& end);
 
-/// With that begins the name of a `tool` record that holds what was read for a request, which a
+/// Prefix of the name of a `tool` record that holds what was read for a request, which a
 /// retry reads again if no response of its step has come after it. No tool has a space in its name.
 inline constexpr const char* context_of = "context of ";
 

@@ -36,7 +36,8 @@ public:
         engine& engine, std::string name, std::string text, run_options bounds = {},
         std::string* rendered = nullptr);
 
-    /// Makes an image of a session between two evaluations; nobody else uses the session any more.
+    /// Makes an image of a session between two evaluations. The caller must not use the session
+    /// afterwards.
     /// `program`: what open_session() loads where sessions cannot share it; without a name, such
     /// sessions are refused. Exceptions: bad_alloc.
     [[nodiscard]] static std::shared_ptr<session_image> make(std::unique_ptr<session> loaded,

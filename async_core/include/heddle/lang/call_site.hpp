@@ -20,7 +20,7 @@ public:
     call_site(const call_site& other, ended_alone)
         : place(other.place), spawned(other.spawned), outer(other.outer), caller(other.caller),
           depth(other.depth), ends_alone(true) {}
-    /// The same call, as a part of it makes it whose stand-in that fiber is.
+    /// The same call, made by a part of it that runs on `stand_in`.
     call_site(const call_site& other, fiber& stand_in)
         : place(other.place), spawned(other.spawned), outer(other.outer), caller(&stand_in),
           depth(other.depth), ends_alone(other.ends_alone) {}

@@ -77,7 +77,7 @@ public:
     /// Objects that nothing refers to wait to be freed: so much was dropped at once that to free it
     /// all would keep timers waiting.
     [[nodiscard]] bool has_dead() const noexcept { return dying_ != nullptr; }
-    /// Frees dead objects: about so many of them.
+    /// Frees about `objects` dead objects.
     void release_dead(std::size_t objects) noexcept;
     /// A slice of a computation begins: it may drop `freed_in_a_turn` objects that are freed at
     /// once. What is dead is freed, and a search for garbage cycles goes on, for about a
@@ -227,7 +227,7 @@ public:
         if (memory_) release();
     }
 
-    /// From here on so many bytes.
+    /// Changes the charge to `bytes`.
     void set(heap& memory, std::size_t bytes) noexcept {
         if (!memory_) {
             memory_ = &memory;

@@ -100,7 +100,7 @@ public:
     /// of its scope bounds it; it has the permit of the caller if that is of the same scope. The
     /// caller gets one back from the last such body that ends.
     static void lend_permit(fiber& caller, fiber& body) noexcept;
-    /// For a fiber that never runs, the stand-in for a part of an effect that is no fiber, after
+    /// For a fiber that never runs, the stand-in for a part of an effect that is not a fiber, after
     /// lend_permit. take_place: whether that part may begin, because it has a permit or needs none;
     /// may_leave_place: whether the caller may go on after it. Otherwise the fiber waits for a
     /// permit: once its driver has been woken, the same is to be called again.

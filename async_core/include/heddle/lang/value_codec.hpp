@@ -15,11 +15,11 @@ namespace heddle::lang {
 /// Encodes data: nil, booleans, integers, reals, strings, symbols, lists and maps, at any depth.
 /// What several places share is written once, so that the size is about linear in the distinct
 /// parts; only windows of one list that overlap without one containing the others are written each.
-/// Errors: type, naming the path to the first part that is no data (a function, a future);
+/// Errors: type, naming the path to the first part that is not data (a function, a future);
 /// limit, above `max_bytes`. Throws bad_alloc. The bytes are not compressed.
 [[nodiscard]] result<std::string> encode_value(const value& data,
                                                std::size_t max_bytes = 64 * 1024 * 1024);
-/// Encodes an error with its kind, code, message, hint, causes, trace and data; what is no data
+/// Encodes an error with its kind, code, message, hint, causes, trace and data; what is not data
 /// becomes its printed form, and data of more than 16 MiB nil. Places in sources are left out, or
 /// appended to their lines as text when `places` is given.
 [[nodiscard]] std::string encode_error(const error& failure, const source_map* places = nullptr);

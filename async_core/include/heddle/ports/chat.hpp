@@ -153,7 +153,7 @@ enum class finish_reason : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(finish_reason reason) noexcept;
 
-/// Tokens that a request used. `input_told` and `output_told` are false for a figure that the
+/// Tokens that a request used. `input_reported` and `output_reported` are false for a figure that the
 /// service did not report, did not report as a count, or reported in a stream that continued
 /// afterwards. Such a figure holds what is known, or 0.
 struct token_usage {
@@ -162,8 +162,8 @@ struct token_usage {
     std::int64_t cached = 0;        ///< part of input
     std::int64_t cache_written = 0; ///< part of input: kept by the service for later requests
     std::int64_t reasoning = 0;     ///< part of output
-    bool input_told = true;
-    bool output_told = true;
+    bool input_reported = true;
+    bool output_reported = true;
     bool of_cache = false; ///< nothing was charged for the response, whatever the figures
 };
 

@@ -8,7 +8,7 @@
 namespace heddle::ports {
 
 /// Between a stream and its receiver: the stream delivers only while the gate is open. The receiver
-/// implements open(), and calls tell_open() when it becomes true again.
+/// implements open(), and calls report_open() when it becomes true again.
 /// Lifetime: outlives every call to which it was passed. Threads: its shard's only.
 class flow_gate {
 public:
@@ -48,7 +48,7 @@ public:
 
 protected:
     /// Notifies all listeners, once, that the gate has opened.
-    void tell_open() noexcept;
+    void report_open() noexcept;
 
 private:
     listener* first_ = nullptr;

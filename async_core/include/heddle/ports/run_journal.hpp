@@ -195,7 +195,7 @@ public:
                                                                 coro::call_context context) = 0;
     /// Notes that a row begins anew because the program or its text has changed. The responses of
     /// its records are kept as spares; of the other records only the cost is kept. `discarded`: the
-    /// numbers of requests whose responses a retry has dropped: they are no spares.
+    /// numbers of requests whose responses a retry has dropped: they are not spares.
     virtual result<void> revise_row(std::uint64_t row, std::vector<std::uint64_t> discarded) = 0;
     /// Notes that a step uses a spare of its row, so that no other step does: its record becomes
     /// the last one of the row. As note().

@@ -88,8 +88,8 @@ public:
     /// The row is ended as soon as nothing else of it is under way (host::step_log::note_parked).
     /// Cancellation: returns.
     [[nodiscard]] virtual coro::task<void> park(coro::call_context /*context*/) { co_return; }
-    /// So many more parts of the step are under way side by side; a negative number: fewer. One is
-    /// always.
+    /// Adds `more`, which may be negative, to the number of parts of the step that are under way
+    /// concurrently: initially one.
     virtual void note_parts(int /*more*/) noexcept {}
     /// The number of a group of parts that are about to run side by side.
     [[nodiscard]] virtual std::uint32_t open_group() noexcept { return 0; }

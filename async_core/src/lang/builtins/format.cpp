@@ -65,7 +65,7 @@ bool formatting::place_number(std::size_t index, std::string_view name) {
         used_[index] = true;
         return put(values_[index]);
     }
-    return refuse("there is no value for place {" + utf8::shortened(name, 40) +
+    return refuse("there is no value for placeholder {" + utf8::shortened(name, 40) +
                   "}: " + std::to_string(values_.size()) + (values_.size() == 1 ? " is" : " are") +
                   " given");
 }

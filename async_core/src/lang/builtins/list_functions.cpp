@@ -122,7 +122,7 @@ public:
 private:
     static constexpr std::size_t first_run = 8;
 
-    /// Runs that are sorted by insertion. What is no number in spite of its type goes to the end:
+    /// Runs that are sorted by insertion. What is not a number in spite of its type goes to the end:
     /// it is in no order with the others.
     [[nodiscard]] bool fill() {
         const std::size_t size = items_.size();

@@ -318,7 +318,7 @@ value to_number(native_call& call, arguments_span a) {
     const auto text = string_argument(call, a, 0);
     if (!text) return {};
     const auto range = without_outer_space(call, *text);
-    // What is longer than a word may be is no number, as in the source.
+    // What is longer than a word may be is not a number, as in the source.
     if (!range || range->end - range->begin > lexer::max_atom_length) return {};
     if (!call.spend(range->end - range->begin)) return {};
     const parsed_number number =

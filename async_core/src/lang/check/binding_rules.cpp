@@ -82,7 +82,7 @@ private:
     }
 
     void check_shadowing(const ast::variable& var) {
-        if (is_written(var) && is_builtin(var.name)) tell_shadowing(var.name, var.place);
+        if (is_written(var) && is_builtin(var.name)) report_shadowing(var.name, var.place);
     }
 
     void check_global(const ast::node& n) {
@@ -97,7 +97,7 @@ private:
             place.begin += static_cast<std::uint32_t>(at);
             place.end = place.begin + static_cast<std::uint32_t>(name.size());
         }
-        tell_shadowing(name, place);
+        report_shadowing(name, place);
     }
 
     [[nodiscard]] bool is_builtin(const std::string& name) const {
@@ -106,7 +106,7 @@ private:
                realm.find_prelude_global(name).has_value();
     }
 
-    void tell_shadowing(const std::string& name, source_span place) {
+    void report_shadowing(const std::string& name, source_span place) {
         context_.add(severity::warning, "shadowed-builtin", place,
                      "shadows the builtin '" + name + "'", "rename it, unless this is intended");
     }

@@ -47,14 +47,14 @@ private:
         for (const ast::node* form : program.children) {
             if (const ast::node* defined = definition_in(*form)) {
                 const auto [place, fresh] = first.try_emplace(defined->index, defined);
-                if (!fresh) tell_second(*place->second, *defined);
+                if (!fresh) report_second(*place->second, *defined);
             } else if (form->kind == node_kind::call) {
                 check_main(*form);
             }
         }
     }
 
-    void tell_second(const ast::node& before, const ast::node& now) {
+    void report_second(const ast::node& before, const ast::node& now) {
         const source_location place = context_.realm.sources().locate(before.span);
         context_.add(severity::warning, "redefined", now.span,
                      "'" + std::string(context_.realm.global_name(now.index)) +

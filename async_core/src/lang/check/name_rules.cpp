@@ -26,7 +26,7 @@ public:
             const bool reads = n->kind == ast::node_kind::global;
             if ((reads || n->kind == ast::node_kind::update_global) && !is_known(n->index) &&
                 !is_in_unknown_form(n->span)) {
-                tell(*n);
+                report(*n);
             }
         }
         check_order();
@@ -102,7 +102,7 @@ private:
             if (nodes[i]->kind == ast::node_kind::define_global)
                 definitions.try_emplace(nodes[i]->index, i);
         }
-        std::unordered_set<std::uint32_t> told;
+        std::unordered_set<std::uint32_t> reported;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const ast::node& n = *nodes[i];
             const bool reads =
@@ -113,8 +113,8 @@ private:
             if (found == definitions.end()) continue;
             const ast::node& definition = *nodes[found->second];
             if (found->second < i && !is_part_of(n, definition)) continue;
-            if (has_value_before(n.index) || !told.insert(n.index).second) continue;
-            tell_order(n, definition);
+            if (has_value_before(n.index) || !reported.insert(n.index).second) continue;
+            report_order(n, definition);
         }
     }
 
@@ -137,7 +137,7 @@ private:
                 switch (now.kind) {
                 case ast::node_kind::local: {
                     const auto later = bound.find(now.var);
-                    if (later != bound.end() && later->second >= i) tell_unbound(now);
+                    if (later != bound.end() && later->second >= i) report_unbound(now);
                     break;
                 }
                 case ast::node_kind::call:
@@ -151,7 +151,7 @@ private:
         }
     }
 
-    void tell_unbound(const ast::node& n) const {
+    void report_unbound(const ast::node& n) const {
         if (n.children.size() != 1 || n.children[0]->kind != ast::node_kind::global ||
             is_known(n.children[0]->index))
             return;
@@ -189,7 +189,7 @@ private:
                realm.host().find_operator(realm.memory(), name).has_value();
     }
 
-    void tell_order(const ast::node& n, const ast::node& definition) const {
+    void report_order(const ast::node& n, const ast::node& definition) const {
         const std::string name(context_.realm.global_name(n.index));
         const source_location place = context_.realm.sources().locate(definition.span);
         context_.add(severity::error, "used-before-definition", n.span,
@@ -198,7 +198,7 @@ private:
                      "move the definition up, or this below it");
     }
 
-    void tell(const ast::node& n) {
+    void report(const ast::node& n) {
         const std::string name(context_.realm.global_name(n.index));
         const bool open = context_.facts.has_open_names();
         // Suggestions cost a look at every name.

@@ -40,7 +40,8 @@ private:
             if (!known_there->task->is_tool) target = *known_there->task;
         }
         if (!target) {
-            return tell_unknown(call.task, call.span, who + "there is no task '" + call.task + "'");
+            return report_unknown(call.task, call.span,
+                                  who + "there is no task '" + call.task + "'");
         }
         const host_names& host = context_.realm.host();
         std::string mistake = mistake_in(
@@ -54,11 +55,11 @@ private:
         if (context_.facts.defines_task(tool.name) ||
             realm.host().find_operator(realm.memory(), tool.name))
             return;
-        tell_unknown(tool.name, tool.span,
-                     "task '" + task + "' offers the tool '" + tool.name + "', which is unknown");
+        report_unknown(tool.name, tool.span,
+                       "task '" + task + "' offers the tool '" + tool.name + "', which is unknown");
     }
 
-    void tell_unknown(const std::string& name, source_span span, std::string message) const {
+    void report_unknown(const std::string& name, source_span span, std::string message) const {
         const auto& externs = context_.options.externs;
         if (std::find(externs.begin(), externs.end(), name) != externs.end()) return;
         if (context_.lost_names && context_.lost_names->contains(name)) return;

@@ -257,7 +257,7 @@ private:
                          "write what must run on cancellation in (finally …)");
             return;
         }
-        tell_unknown_kind(name, clause.wanted_kind->span, "; this clause never matches");
+        report_unknown_kind(name, clause.wanted_kind->span, "; this clause never matches");
     }
 
     /// (retry ((on 'name…)) …): kinds, and reasons of failures, which begin with a small letter.
@@ -268,12 +268,12 @@ private:
             const std::string_view name =
                 each.content.is(kind::string) ? string_bytes(each.content) : std::string_view();
             if (!name.empty() && ascii::is_upper(name.front()))
-                tell_unknown_kind(name, each.span, {});
+                report_unknown_kind(name, each.span, {});
         }
     }
 
-    void tell_unknown_kind(std::string_view name, source_span span,
-                           std::string_view consequence) const {
+    void report_unknown_kind(std::string_view name, source_span span,
+                             std::string_view consequence) const {
         static const std::vector<std::string> known = error_kinds();
         if (std::find(known.begin(), known.end(), name) != known.end()) return;
         context_.add(

@@ -19,7 +19,7 @@ namespace heddle::lang::codec {
 void put_number(std::string& out, std::uint64_t number);
 void put_text(std::string& out, std::string_view text);
 
-/// What becomes of a part that is no data.
+/// What becomes of a part that is not data.
 enum class if_no_data : std::uint8_t { fail, describe };
 
 /// Appends one value to bytes. Parts that several places share are written once. Complexity: linear

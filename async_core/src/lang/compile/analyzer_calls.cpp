@@ -149,14 +149,14 @@ ast::node* analyzer::call_named(const form& f, position where) {
 /// the call cannot be read by position.
 ast::node* analyzer::by_position_if_it_reads(const form& f, node* callee) {
     if (failed()) return nullptr;
-    const std::size_t told = collected_ ? collected_->size() : 0;
+    const std::size_t reported = collected_ ? collected_->size() : 0;
     node* result = head_first(f, callee);
     if (failure_ && failure_->code() == errc::evaluation) {
         failure_.reset();
         return nullptr;
     }
-    if (collected_ && collected_->size() > told) {
-        collected_->resize(told, error(errc::evaluation, ""));
+    if (collected_ && collected_->size() > reported) {
+        collected_->resize(reported, error(errc::evaluation, ""));
         return nullptr;
     }
     return result;
@@ -284,7 +284,7 @@ ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<st
             misspelt += suggest_names(key, inputs).empty() ? 0 : 1;
         }
     }
-    // Names that are no function's can only be meant as inputs; the call then lists the inputs.
+    // Names that are not function's can only be meant as inputs; the call then lists the inputs.
     if (clauses != 0 || misspelt != 0) clauses += unknown;
     if (clauses == f.size() - 1) return clause_call(f, callee, 1);
     if (clauses != 0) {

@@ -25,7 +25,7 @@ public:
         for (std::size_t i = 0; i < size; i += describe(code_.code[i].code).words()) {
             starts_[i] = true;
             if (static_cast<std::size_t>(code_.code[i].code) >= op_count) {
-                return at(i, "is no opcode");
+                return at(i, "is not an opcode");
             }
             if (i + describe(code_.code[i].code).words() > size) {
                 return at(i, "lacks its second word");
@@ -124,9 +124,9 @@ private:
             break;
         case op::join_begin:
             need(constant(now.c).is(kind::string) && now.x < join_policy_names.size(), i,
-                 "is no join");
+                 "is not a join");
             break;
-        case op::branch_call: need(now.x <= 2, i, "is no branch"); break;
+        case op::branch_call: need(now.x <= 2, i, "is not a branch"); break;
         case op::join_end: need(now.x <= 1, i, "ends no join"); break;
         case op::loop: need(now.d <= 0, i, "jumps forwards"); break; // 0: only a safe point
         case op::closure: captures(i, *code_.functions[static_cast<std::size_t>(now.d)]); break;

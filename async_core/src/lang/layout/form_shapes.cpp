@@ -71,7 +71,7 @@ private:
         const bool named = head.kind == node_kind::leaf && is_name(tree_.text_of(head));
         const std::string_view head_text = named ? tree_.text_of(head) : std::string_view();
         const form_layout* row = named ? find_layout(head_text) : nullptr;
-        // In a quoted list a head is no call, but a form is likely to be code.
+        // In a quoted list a head is not a call, but a form is likely to be code.
         if (!row || (n.quoted && row->form != shape::body)) {
             if (named && !n.quoted) n.form = shape::call;
             const bool quotes = named && tree_.text_of(head) == "quote";

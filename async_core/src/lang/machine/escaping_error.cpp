@@ -32,7 +32,7 @@ private:
     [[nodiscard]] bool foresee(std::uint64_t) override { return pass(); }
 };
 
-/// False: it is no data, or too much to tell.
+/// False: it is not data, or too much to tell.
 [[nodiscard]] bool is_certain_data(const value& v, work_meter& work) {
     if (!v.is_object() && !v.is(kind::builtin)) return true; // also when there is no work left
     return is_data(v, work).value_or(false);

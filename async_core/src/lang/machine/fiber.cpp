@@ -163,8 +163,8 @@ void fiber::ask_branches(fiber* waiting) noexcept {
 
 bool fiber::limit_cleanups(double end) noexcept {
     // The branches below know it already: repeated by each fiber above, it would cost the square.
-    if (told_end_ <= end) return false;
-    told_end_ = end;
+    if (reported_end_ <= end) return false;
+    reported_end_ = end;
     const auto limit = [&](cleanup_limits& limits) {
         limits.forced = true;
         limits.end = std::min(limits.end, end);

@@ -228,7 +228,7 @@ interpreter::next interpreter::cons_to_copy(std::size_t base, instruction i) {
     return next::go_on;
 }
 
-/// What was done takes time of the slice, and is no work of the program.
+/// What was done takes time of the slice, and is not work of the program.
 void interpreter::shorten_slice(std::uint32_t steps) noexcept {
     look_at_next_step();
     slice_ -= std::min(slice_, steps);

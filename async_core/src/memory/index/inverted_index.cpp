@@ -11,7 +11,7 @@ namespace {
 constexpr double path_weight = 2;
 constexpr double metadata_weight = 1.5;
 constexpr double content_weight = 1;
-// A file below both has a word of the question by chance, and is no match.
+// A file below both has a word of the question by chance, and is not a match.
 constexpr double min_relevance = 0.01;
 constexpr double min_share_of_best = 0.1;
 // Places that one query looks at: what can be done in about 10 ms.
@@ -65,7 +65,7 @@ void inverted_index::set_metadata(std::string path, std::string metadata) {
     const std::uint32_t number = number_of(path);
     indexed_file& file = files_[number];
     if (file.path_slot == field_index::no_slot) {
-        // No root is known, and folders above one are no words about the file.
+        // No root is known, and folders above one are not words about the file.
         const auto name = std::string_view(path).substr(path.rfind('/') + 1);
         replace(path_, file.path_slot, number, count_terms(name, max_tokens));
     }

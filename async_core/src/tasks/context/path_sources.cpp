@@ -237,7 +237,7 @@ result<context_question> question_of(const task_call& call) {
                 {std::string(input.name), std::string(lang::string_bytes(input.content))});
         } else {
             auto json = message_json(input.content);
-            if (!json) continue; // a function is no description of files
+            if (!json) continue; // a function is not a description of files
             question.inputs.push_back({std::string(input.name), *std::move(json)});
         }
         utf8::shorten(question.inputs.back().text, max_question_length);

@@ -20,7 +20,7 @@ struct sourced_paths {
 
 /// The description of the task, filled, and the inputs that take part in matching. A description
 /// that nobody wrote is replaced by the instructions. Errors: input_validation_failure for a
-/// placeholder that is no input.
+/// placeholder that is not an input.
 [[nodiscard]] result<context_question> question_of(const task_call& call);
 
 /// Paths of the call, of the template or of a look-up: the first of them that applies.

@@ -122,7 +122,7 @@ public:
         else read_xml();
     }
 
-    /// The first byte that is no blank, for a text whose blanks do not count.
+    /// The first byte that is not a blank, for a text whose blanks do not count.
     void trim() {
         const auto is_blank = [&](size_t offset) { return ascii::is_blank(written_[offset]); };
         const auto first = std::find_if_not(origins_.begin(), origins_.end(), is_blank);

@@ -64,8 +64,8 @@ public:
     }
 
 private:
-    void tell(string_view code, std::string part, std::string item, std::string message,
-              std::string hint = {}) {
+    void report(string_view code, std::string part, std::string item, std::string message,
+                std::string hint = {}) {
         found_.push_back({lang::severity::error,
                           code,
                           std::move(part),
@@ -77,34 +77,35 @@ private:
 
     void check_names() {
         if (!is_task_name(t_.name)) {
-            tell("bad-name", "name", {},
-                 t_.name.empty() ? "there is none"
-                                 : "'" + utf8::shortened(t_.name, 80) + "' cannot be called",
-                 "a name is written without blanks, brackets, quotes, ; and , and is not a number");
+            report(
+                "bad-name", "name", {},
+                t_.name.empty() ? "there is none"
+                                : "'" + utf8::shortened(t_.name, 80) + "' cannot be called",
+                "a name is written without blanks, brackets, quotes, ; and , and is not a number");
         }
         if (t_.type != "atomic") {
-            tell("bad-value", "type", {}, "must be \"atomic\", not \"" + t_.type + "\"",
-                 "steps are composed in the language, not in templates");
+            report("bad-value", "type", {}, "must be \"atomic\", not \"" + t_.type + "\"",
+                   "steps are composed in the language, not in templates");
         }
         if (t_.subtype.empty() || has_blank(t_.subtype) || t_.subtype.size() > max_name_length) {
-            tell("bad-name", "subtype", {}, "must be one word");
+            report("bad-name", "subtype", {}, "must be one word");
         }
         if (!t_.ref.empty() && t_.ref == t_.name) {
-            tell("bad-ref", "ref", {}, "refers to the task itself");
+            report("bad-ref", "ref", {}, "refers to the task itself");
         }
     }
 
     void check_inputs() {
         if (t_.inputs.size() > template_limits::max_inputs) {
-            return tell("too-large", "inputs", {}, "are too many");
+            return report("too-large", "inputs", {}, "are too many");
         }
         for (const task_input& input : t_.inputs) {
             if (std::find(names_.begin(), names_.end(), input.name) != names_.end()) {
-                tell("repeated", "inputs", input.name, "contain '" + input.name + "' twice");
+                report("repeated", "inputs", input.name, "contain '" + input.name + "' twice");
                 continue;
             }
             if (!is_input_name(input.name)) {
-                tell(
+                report(
                     "bad-name", "inputs", input.name,
                     "contain '" + utf8::shortened(input.name, 80) + "', which is not an identifier",
                     "begin with a letter or _, and use letters, digits, _ and -");
@@ -117,9 +118,9 @@ private:
                 std::find(names_.begin(), names_.end(), input.from) != names_.end() &&
                 input.from != input.name;
             if (taken || !is_input_name(input.from)) {
-                tell("bad-name", "inputs", input.name,
-                     "take '" + input.name + "' from '" + utf8::shortened(input.from, 80) +
-                         "', which is " + (taken ? "an input of its own" : "not an identifier"));
+                report("bad-name", "inputs", input.name,
+                       "take '" + input.name + "' from '" + utf8::shortened(input.from, 80) +
+                           "', which is " + (taken ? "an input of its own" : "not an identifier"));
             }
         }
     }
@@ -127,28 +128,28 @@ private:
     /// Placeholders: reports each that is not an input, and the first that cannot be read.
     void check_text(const std::string& part, const std::string& text) {
         if (text.size() > template_limits::max_text)
-            return tell("too-large", part, {}, "is too long");
+            return report("too-large", part, {}, "is too long");
         const auto code = prompt_template::compile(text, nullptr);
         if (!code) {
-            return tell("bad-placeholder", part, {}, code.error().message(),
-                        code.error().info().hint);
+            return report("bad-placeholder", part, {}, code.error().message(),
+                          code.error().info().hint);
         }
         if (!t_.declares_inputs && t_.inputs.empty()) return;
-        std::size_t told = 0;
+        std::size_t reported = 0;
         for (const std::string& name : code->names()) {
             if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
-            if (++told > max_reported) {
-                return tell("unknown-placeholder", part, {},
-                            "more placeholders are not declared inputs");
+            if (++reported > max_reported) {
+                return report("unknown-placeholder", part, {},
+                              "more placeholders are not declared inputs");
             }
             std::string hint = lang::suggest_names(name, names_);
             if (hint.empty()) {
                 hint = names_.empty() ? "it declares none; \\{{ writes the braces themselves"
                                       : "declare it, or write \\{{ for the braces themselves";
             }
-            tell("unknown-placeholder", part, name,
-                 "{{" + name + "}}: '" + name + "' is not one of the declared inputs",
-                 std::move(hint));
+            report("unknown-placeholder", part, name,
+                   "{{" + name + "}}: '" + name + "' is not one of the declared inputs",
+                   std::move(hint));
         }
     }
 
@@ -164,36 +165,36 @@ private:
         if (!t_.files || t_.files->from != file_paths_source::kind::command) return;
         const auto place = place_in_command(t_.files->text);
         if (!place) return;
-        tell("placeholder-in-command", "file_paths", std::string(*place),
-             std::string(*place) + " in a command is not replaced",
-             "compute the paths in the workflow and give (files paths)");
+        report("placeholder-in-command", "file_paths", std::string(*place),
+               std::string(*place) + " in a command is not replaced",
+               "compute the paths in the workflow and give (files paths)");
         found_.back().level = lang::severity::warning;
     }
 
     void check_output() {
         if (!t_.output.json && !t_.output.schema.empty()) {
-            tell("bad-value", "output_format", {}, "has a schema, so its type must be \"json\"");
+            report("bad-value", "output_format", {}, "has a schema, so its type must be \"json\"");
         }
         schema_place wrong;
         const auto schema = options_.schema_is_read
                                 ? result<output_schema>(output_schema())
                                 : output_schema::compile(t_.output.schema, &wrong);
         if (!schema) {
-            tell("bad-schema", "output_format", {}, schema.error().message(),
-                 schema.error().info().hint);
+            report("bad-schema", "output_format", {}, schema.error().message(),
+                   schema.error().info().hint);
             found_.back().inside = std::move(wrong);
         } else if (!options_.schema_is_read) {
             check_requirements();
         }
         if (t_.returns.empty()) return;
         if (!is_result_type(t_.returns)) {
-            tell("bad-value", "returns", {},
-                 "has the unknown type '" + utf8::shortened(t_.returns, 80) + "'",
-                 "types: text, string, object, array, [], string[], number[], number, boolean");
+            report("bad-value", "returns", {},
+                   "has the unknown type '" + utf8::shortened(t_.returns, 80) + "'",
+                   "types: text, string, object, array, [], string[], number[], number, boolean");
         } else if (t_.output.json && is_basic(t_.output.schema) &&
                    !same_type(t_.returns, t_.output.schema)) {
-            tell("bad-value", "returns", {},
-                 "is " + t_.returns + ", but output_format is " + t_.output.schema);
+            report("bad-value", "returns", {},
+                   "is " + t_.returns + ", but output_format is " + t_.output.schema);
         }
     }
     /// The model must write such a member, of which it knows only the name.
@@ -201,10 +202,10 @@ private:
         for (const undescribed_name& each : undescribed_names(t_.output.schema)) {
             std::string hint = lang::suggest_names(each.name, each.properties);
             if (hint.empty()) hint = "add it to properties, or remove it from required";
-            tell("undescribed-property", "output_format", each.name,
-                 "requires '" + utf8::shortened(each.name, 80) +
-                     "', which is not in the properties of its schema",
-                 std::move(hint));
+            report("undescribed-property", "output_format", each.name,
+                   "requires '" + utf8::shortened(each.name, 80) +
+                       "', which is not in the properties of its schema",
+                   std::move(hint));
             found_.back().level = lang::severity::warning;
             found_.back().inside.pointer = each.pointer;
         }
@@ -228,14 +229,14 @@ private:
              {std::pair<const char*, const std::string&>{"model", t_.model},
               {"provider", t_.provider}}) {
             if (has_blank(text) || text.size() > max_name_length) {
-                return tell("bad-value", part, {}, "must be an identifier without white space");
+                return report("bad-value", part, {}, "must be an identifier without white space");
             }
         }
         if (!options_.model_problem || (t_.model.empty() && t_.provider.empty())) return;
         std::string why = options_.model_problem(t_.model, t_.provider);
         if (why.empty()) return;
-        tell("unknown-model", t_.model.empty() ? "provider" : "model", {},
-             "cannot be asked: " + std::move(why));
+        report("unknown-model", t_.model.empty() ? "provider" : "model", {},
+               "cannot be asked: " + std::move(why));
         if (!options_.strict_models) found_.back().level = lang::severity::warning;
     }
 
@@ -245,16 +246,17 @@ private:
             if (!given || is_in_range(field, *given)) continue;
             const bool alone = field.group.empty();
             const std::string name(field.name);
-            tell("bad-value", alone ? name : std::string(field.group), alone ? std::string() : name,
-                 (alone ? "" : name + " ") + "must be " + expected_of(field));
+            report("bad-value", alone ? name : std::string(field.group),
+                   alone ? std::string() : name,
+                   (alone ? "" : name + " ") + "must be " + expected_of(field));
         }
     }
 
     void check_context() {
         const auto fits = check_context_layer(t_.subtype, t_.context);
         if (fits) return;
-        tell("context-conflict", "context_management", {}, fits.error().message(),
-             fits.error().info().hint);
+        report("context-conflict", "context_management", {}, fits.error().message(),
+               fits.error().info().hint);
     }
 
     void check_lists() {
@@ -264,33 +266,33 @@ private:
             const bool empty =
                 literal ? paths.empty() || std::find(paths.begin(), paths.end(), "") != paths.end()
                         : t_.files->text.empty();
-            if (empty) tell("bad-value", "file_paths", {}, "has an empty path, query or command");
-            if (paths.size() > max_paths) tell("too-large", "file_paths", {}, "are too many");
+            if (empty) report("bad-value", "file_paths", {}, "has an empty path, query or command");
+            if (paths.size() > max_paths) report("too-large", "file_paths", {}, "are too many");
         }
-        if (t_.tools.size() > max_listed) tell("too-large", "tools", {}, "are too many");
+        if (t_.tools.size() > max_listed) report("too-large", "tools", {}, "are too many");
         for (std::size_t i = 0; i < t_.tools.size() && i < max_listed; ++i) {
             const std::string& tool = t_.tools[i];
             if (!is_task_name(tool)) {
-                tell("bad-name", "tools", tool,
-                     "contain '" + utf8::shortened(tool, 80) + "', which is not a tool name");
+                report("bad-name", "tools", tool,
+                       "contain '" + utf8::shortened(tool, 80) + "', which is not a tool name");
             } else if (std::find(t_.tools.begin(),
                                  t_.tools.begin() + static_cast<std::ptrdiff_t>(i),
                                  tool) != t_.tools.begin() + static_cast<std::ptrdiff_t>(i)) {
-                tell("repeated", "tools", tool, "contain '" + tool + "' twice");
+                report("repeated", "tools", tool, "contain '" + tool + "' twice");
             }
         }
-        std::vector<string_view> told;
+        std::vector<string_view> reported;
         for (const context_relevance_input& input : t_.relevance) {
-            if (std::find(told.begin(), told.end(), input.name) != told.end()) {
-                tell("repeated", "context_relevance", input.name,
-                     "names '" + input.name + "' twice");
+            if (std::find(reported.begin(), reported.end(), input.name) != reported.end()) {
+                report("repeated", "context_relevance", input.name,
+                       "names '" + input.name + "' twice");
             } else if (!names_.empty() &&
                        std::find(names_.begin(), names_.end(), input.name) == names_.end()) {
-                tell("unknown-input", "context_relevance", input.name,
-                     "names '" + input.name + "', which is not one of the declared inputs",
-                     lang::suggest_names(input.name, names_));
+                report("unknown-input", "context_relevance", input.name,
+                       "names '" + input.name + "', which is not one of the declared inputs",
+                       lang::suggest_names(input.name, names_));
             }
-            if (told.size() < max_listed) told.push_back(input.name);
+            if (reported.size() < max_listed) reported.push_back(input.name);
         }
     }
 

@@ -197,14 +197,14 @@ void explain(const valijson::Schema& schema, const json::value& written,
     } catch (const too_dear&) { // what was found until then is true
     }
     constexpr std::size_t max_reported = 3;
-    std::size_t told = 0;
+    std::size_t reported = 0;
     for (const auto& one : results) {
-        if (told == max_reported) break;
-        // What contains an invalid value is invalid too, which is no news.
-        if (told != 0 && one.description.starts_with("Failed to validate")) continue;
+        if (reported == max_reported) break;
+        // What contains an invalid value is invalid too, which is not news.
+        if (reported != 0 && one.description.starts_with("Failed to validate")) continue;
         const std::string path = pointer_of(one.context);
-        if (told == 0) found.path = path;
-        found.message += told == 0 ? ": " : "; ";
+        if (reported == 0) found.path = path;
+        found.message += reported == 0 ? ": " : "; ";
         std::optional<std::string> type;
         if (one.description.starts_with("Value type not permitted"))
             type = wrong_type(written, document, path);
@@ -212,10 +212,11 @@ void explain(const valijson::Schema& schema, const json::value& written,
         else
             found.message +=
                 (path.empty() ? "" : "at " + one_line(path) + ": ") + one_line(one.description);
-        ++told;
+        ++reported;
     }
     const json::object* whole = written.if_object();
-    if (told == 0 && whole && whole->contains("propertyNames")) // which the library does not report
+    if (reported == 0 && whole &&
+        whole->contains("propertyNames")) // which the library does not report
         found.message += ": it has a member whose name propertyNames does not allow";
 }
 

@@ -6,7 +6,7 @@
 namespace heddle::tasks {
 
 /// Looks at the text of a pattern once. The figures are somewhat too high rather than too low, also
-/// for text that is no pattern. Real numbers: nested repetitions make large ones.
+/// for text that is not a pattern. Real numbers: nested repetitions make large ones.
 struct pattern_weight {
     double instructions = 0; ///< of its program
     double squares = 0;      ///< steps that grow with the square of repetitions

@@ -147,7 +147,7 @@ private:
     schema_number limit_;
 };
 
-/// `multipleOf`, by the digits of both: 19.99 / 0.01 is no whole number in doubles.
+/// `multipleOf`, by the digits of both: 19.99 / 0.01 is not a whole number in doubles.
 class safe_multiple final : public valijson::constraints::PolyConstraint {
 public:
     explicit safe_multiple(const valijson::adapters::Adapter& divisor)

@@ -32,7 +32,7 @@ public:
 
     /// Throws too_dear when there are no steps left, given_up when the meter stops it.
     static void take(std::uint64_t steps);
-    /// Counts `units` of the meter that are no steps. Throws given_up.
+    /// Counts `units` of the meter that are not steps. Throws given_up.
     static void spend(std::uint64_t units);
 
 private:

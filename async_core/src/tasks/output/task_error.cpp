@@ -61,7 +61,7 @@ task_error task_error_from(const error& failure) {
     }
     const auto* script = dynamic_cast<const lang::script_payload*>(failure.info().payload.get());
     if (script && script->result.is(lang::kind::map)) {
-        if (auto told = error_of_result(script->result)) return *std::move(told);
+        if (auto reported = error_of_result(script->result)) return *std::move(reported);
     }
     if (failure.code().category() == lang::lang_category()) {
         if (failure.code() == lang::make_error_code(lang::errc::limit)) {

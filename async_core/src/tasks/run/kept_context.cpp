@@ -52,7 +52,7 @@ constexpr std::size_t members = 5; // of an assembled_context
     return lang::make_list(memory, items);
 }
 
-/// Nothing: it is no data.
+/// Nothing: it is not data.
 [[nodiscard]] std::optional<std::string> encoded(lang::heap& memory,
                                                  const assembled_context& context) {
     std::vector<value> parts;

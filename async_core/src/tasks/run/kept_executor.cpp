@@ -39,7 +39,7 @@ constexpr std::size_t members = 5; // of an executor_response
     return digest.value();
 }
 
-/// Nothing: it is no data.
+/// Nothing: it is not data.
 [[nodiscard]] std::optional<std::string> encoded(lang::heap& memory,
                                                  const executor_response& response) {
     const std::array<lang::value, members> parts{

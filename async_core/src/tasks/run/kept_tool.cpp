@@ -21,7 +21,7 @@ namespace {
     return part_digest::of("tool " + asked.id + '\0' + asked.name + '\0' + asked.arguments_json);
 }
 
-/// The result as it is kept; nothing: it is no data, or bound to this execution.
+/// The result as it is kept; nothing: it is not data, or bound to this execution.
 [[nodiscard]] std::optional<std::string> encoded(const result<lang::value>& ended,
                                                  const task_time& time) {
     if (!ended) return encode_failure(ended.error(), time);

@@ -72,7 +72,7 @@ error model_registry::unknown_provider(std::string_view name) const {
     return std::move(failure).with_hint((near.empty() ? "" : near + " ") + "configured: " + known);
 }
 
-/// Of a model of the default provider: whether what is before its first colon is no service.
+/// Of a model of the default provider: whether what is before its first colon is not a service.
 result<void> model_registry::check_colon(std::string_view model) const {
     const std::size_t colon = model.find(':');
     if (colon == std::string_view::npos || !default_provider_) return {};
@@ -208,15 +208,15 @@ std::optional<std::string> model_registry::doubt_about(const model_choice& chose
         accepted.names.end()) {
         return {};
     }
-    std::string told = "provider '" + std::string(provider) + "' is not known to have a model '" +
-                       chosen.model + "'";
+    std::string reported = "provider '" + std::string(provider) +
+                           "' is not known to have a model '" + chosen.model + "'";
     for (const auto& [other, models] : accepted_) { // the right name at the wrong service
         if (other == provider || !find(other)) continue;
         if (std::any_of(models.prefixes.begin(), models.prefixes.end(), begins)) {
-            return told + "; '" + other + ":" + chosen.model + "' may be meant";
+            return reported + "; '" + other + ":" + chosen.model + "' may be meant";
         }
     }
-    return told;
+    return reported;
 }
 
 std::optional<std::string> model_registry::doubt_about(std::string_view model,

@@ -17,7 +17,7 @@ using ports::chat_response;
 
 namespace {
 
-/// A cache was asked for a response, and has none: that is no outcome of the request.
+/// A cache was asked for a response, and has none: that is not an outcome of the request.
 [[nodiscard]] bool found_nothing(const error& failure) {
     return failure.code() == ports::make_error_code(ports::llm_errc::not_found) &&
            failure.info().attempts == 0;

@@ -39,7 +39,7 @@ public:
                                                      coro::call_context context);
     /// An attempt has ended free of charge.
     void note_unpaid();
-    /// The journal does not take the request: that is no outcome of it.
+    /// The journal does not take the request: that is not an outcome of it.
     void note_disallowed() noexcept { is_disallowed_ = true; }
     /// A budget does not allow another attempt.
     void note_refused() noexcept { is_refused_ = true; }

@@ -68,7 +68,7 @@ public:
             waiting_.assign(taken, whole);
             taken.resize(whole);
         }
-        tell_open();
+        report_open();
         return taken;
     }
     [[nodiscard]] coro::task<coro::wake> arrived(coro::call_context context) {
@@ -80,13 +80,13 @@ public:
     }
     void let_go() noexcept override {
         if (std::exchange(let_go_, true)) return;
-        tell_open();
+        report_open();
     }
 
 private:
     void on_open() noexcept override {
         outer_->listen(*this); // it may close again
-        tell_open();
+        report_open();
     }
 
     ports::flow_gate* outer_;

@@ -395,7 +395,7 @@ task_execution::verdict task_execution::take_tool_calls(ports::chat_response&& r
         const std::string what = "the model called the tool '" +
                                  utf8::shortened(response.tool_calls.front().name, 100) +
                                  "', which it was not offered";
-        // What it wrote beside the call is no response: it waits for the tool.
+        // What it wrote beside the call is not a response: it waits for the tool.
         return report_.fail(report_.ending(response.text.empty() ? what : response.text),
                             llm_failure(what));
     }

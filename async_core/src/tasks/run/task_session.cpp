@@ -344,23 +344,23 @@ counted_use task_session::use_of(const ports::chat_response& response) const noe
     return use_of(response.usage, ports::bytes_of(response));
 }
 
-counted_use task_session::use_of(const std::optional<ports::token_usage>& told,
+counted_use task_session::use_of(const std::optional<ports::token_usage>& reported,
                                  std::size_t received) const noexcept {
     counted_use use;
-    if (told && told->of_cache) return use; // what was lost before it is counted separately
-    if (told) use.usage = *told;
-    else use.usage.input_told = use.usage.output_told = false;
+    if (reported && reported->of_cache) return use; // what was lost before it is counted separately
+    if (reported) use.usage = *reported;
+    else use.usage.input_reported = use.usage.output_reported = false;
     // There is no request without input, and no text that took no tokens.
-    const auto take = [&use](std::int64_t& figure, bool is_told, std::int64_t estimated) {
+    const auto take = [&use](std::int64_t& figure, bool is_reported, std::int64_t estimated) {
         const bool possible =
             (figure > 0 || (figure == 0 && estimated == 0)) && figure <= max_tokens_of_a_request;
         if (!possible) figure = 0;
-        if (is_told && possible) return;
+        if (is_reported && possible) return;
         figure = std::max(figure, estimated);
         use.estimated = true;
     };
-    take(use.usage.input, use.usage.input_told, estimate(asked_bytes_));
-    take(use.usage.output, use.usage.output_told, estimate(received));
+    take(use.usage.input, use.usage.input_reported, estimate(asked_bytes_));
+    take(use.usage.output, use.usage.output_reported, estimate(received));
     for (std::int64_t* each : {&use.usage.cached, &use.usage.cache_written, &use.usage.reasoning}) {
         *each = std::clamp<std::int64_t>(*each, 0, max_tokens_of_a_request);
     }

@@ -104,7 +104,7 @@ public:
     /// cannot be, an estimate from the texts. Nothing for one out of a cache.
     [[nodiscard]] counted_use use_of(const ports::chat_response& response) const noexcept;
     /// The same for the last request, whatever came of it. `received`: bytes of a response.
-    [[nodiscard]] counted_use use_of(const std::optional<ports::token_usage>& told,
+    [[nodiscard]] counted_use use_of(const std::optional<ports::token_usage>& reported,
                                      std::size_t received) const noexcept;
     /// After a response. `cost`: empty when the price is not known.
     void count(const ports::chat_response& response, const counted_use& use,

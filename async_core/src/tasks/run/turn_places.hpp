@@ -13,7 +13,7 @@ namespace heddle::tasks {
 
 /// Places for the calls of one turn, taken in the order of the calls. In a durable row they replace
 /// the permits of host::side_call: when one becomes free depends on nothing but the turn, so that a
-/// second execution begins the calls in the same order. A call that waits is no part of the step
+/// second execution begins the calls in the same order. A call that waits is not part of the step
 /// that is under way: what it waits for may be parked. Threads: the session's only.
 class turn_places {
 public:

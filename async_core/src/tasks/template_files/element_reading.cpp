@@ -62,8 +62,8 @@ std::vector<std::string> comma_list(std::string_view text) {
     return strings;
 }
 
-void element_reading::tell(std::string_view code, source_span where, std::string message,
-                           std::string hint) {
+void element_reading::report(std::string_view code, source_span where, std::string message,
+                             std::string hint) {
     problems_.push_back({lang::severity::error, code, std::move(message), std::move(hint), where});
 }
 
@@ -82,22 +82,22 @@ void element_reading::only_attributes(const xml_element& element,
             hint =
                 names.empty() ? "it takes none" : "its attributes are " + ascii::join(names, ", ");
         }
-        tell("unknown-attribute", each.name_span,
-             "<" + element.name + "> has no attribute " + each.name, std::move(hint));
+        report("unknown-attribute", each.name_span,
+               "<" + element.name + "> has no attribute " + each.name, std::move(hint));
     }
 }
 
 void element_reading::no_children(const xml_element& element) {
     for (const xml_element& child : element.children) {
-        tell("unknown-element", child.span,
-             "<" + element.name + "> holds text only, no <" + child.name + ">",
-             "write &lt; for the character itself, or use <![CDATA[ … ]]>");
+        report("unknown-element", child.span,
+               "<" + element.name + "> holds text only, no <" + child.name + ">",
+               "write &lt; for the character itself, or use <![CDATA[ … ]]>");
     }
 }
 
 void element_reading::no_text(const xml_element& element) {
     if (!element.has_text()) return;
-    tell("stray-text", element.span, "<" + element.name + "> holds elements, no text");
+    report("stray-text", element.span, "<" + element.name + "> holds elements, no text");
 }
 
 std::optional<std::string> element_reading::text(const xml_element& element) {
@@ -105,7 +105,7 @@ std::optional<std::string> element_reading::text(const xml_element& element) {
     if (!element.children.empty()) return std::nullopt;
     const std::string_view content = ascii::trim(element.text);
     if (content.empty()) {
-        tell("missing", element.span, "<" + element.name + "> is empty");
+        report("missing", element.span, "<" + element.name + "> is empty");
         return std::nullopt;
     }
     return std::string(content);
@@ -114,7 +114,7 @@ std::optional<std::string> element_reading::text(const xml_element& element) {
 std::optional<bool> element_reading::boolean(std::string_view what, std::string_view content,
                                              source_span where) {
     if (content == "true" || content == "false") return content == "true";
-    tell("bad-value", where, std::string(what) + " must be true or false, not " + shown(content));
+    report("bad-value", where, std::string(what) + " must be true or false, not " + shown(content));
     return std::nullopt;
 }
 
@@ -126,8 +126,8 @@ std::optional<bool> element_reading::boolean(const xml_element& element) {
 
 void element_reading::unfit(const xml_element& element, std::string_view expected,
                             std::string_view content) {
-    tell("bad-value", place(element),
-         "<" + element.name + "> must be " + std::string(expected) + ", not " + shown(content));
+    report("bad-value", place(element),
+           "<" + element.name + "> must be " + std::string(expected) + ", not " + shown(content));
 }
 
 std::optional<std::size_t> element_reading::choice(std::string_view what, std::string_view content,
@@ -140,8 +140,8 @@ std::optional<std::size_t> element_reading::choice(std::string_view what, std::s
         known += known.empty() ? "" : word == words.back() ? " or " : ", ";
         known += word;
     }
-    tell("bad-value", where, std::string(what) + " must be " + known + ", not " + shown(content),
-         lang::suggest_names(content, {words.begin(), words.end()}));
+    report("bad-value", where, std::string(what) + " must be " + known + ", not " + shown(content),
+           lang::suggest_names(content, {words.begin(), words.end()}));
     return std::nullopt;
 }
 
@@ -156,8 +156,8 @@ void element_reading::unknown_element(const xml_element& child, std::string_view
                                       const std::vector<std::string>& known) {
     std::string hint = lang::suggest_names(child.name, known);
     if (hint.empty()) hint = "allowed elements: " + ascii::join(known, ", ");
-    tell("unknown-element", child.span,
-         "<" + std::string(inside) + "> has no element <" + child.name + ">", std::move(hint));
+    report("unknown-element", child.span,
+           "<" + std::string(inside) + "> has no element <" + child.name + ">", std::move(hint));
 }
 
 void element_reading::unknown_setting(const xml_element& child, std::string_view group) {
@@ -165,9 +165,9 @@ void element_reading::unknown_setting(const xml_element& child, std::string_view
     const task_field* meant = find_misplaced(group, child.name);
     if (!meant || !meant->in_files) return unknown_element(child, inside, element_names(group));
     const std::string_view place = meant->group.empty() ? std::string_view("task") : meant->group;
-    tell("unknown-element", child.span,
-         "<" + std::string(inside) + "> has no element <" + child.name + ">",
-         "write <" + std::string(meant->name) + "> inside <" + std::string(place) + ">");
+    report("unknown-element", child.span,
+           "<" + std::string(inside) + "> has no element <" + child.name + ">",
+           "write <" + std::string(meant->name) + "> inside <" + std::string(place) + ">");
 }
 
 } // namespace heddle::tasks

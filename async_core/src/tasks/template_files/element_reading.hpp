@@ -23,7 +23,8 @@ class element_reading {
 public:
     explicit element_reading(std::vector<lang::problem>& problems) : problems_(problems) {}
 
-    void tell(std::string_view code, source_span where, std::string message, std::string hint = {});
+    void report(std::string_view code, source_span where, std::string message,
+                std::string hint = {});
     /// Refuses every other attribute.
     void only_attributes(const xml_element& element, std::initializer_list<std::string_view> known);
     /// Refuses children, or text, that do not belong.

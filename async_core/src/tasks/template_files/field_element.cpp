@@ -16,7 +16,7 @@ using shape = field_shape;
     read.only_attributes(element, {"xml:space"});
     read.no_children(element);
     std::string text = text_block(element);
-    if (text.empty()) read.tell("missing", element.span, "<" + element.name + "> is empty");
+    if (text.empty()) read.report("missing", element.span, "<" + element.name + "> is empty");
     return text;
 }
 
@@ -50,8 +50,8 @@ template <class Number>
     if (!text) return std::nullopt;
     std::vector<std::string> strings = comma_list(*text);
     if (std::find(strings.begin(), strings.end(), "") != strings.end()) {
-        read.tell("bad-value", element_reading::place(element),
-                  "<" + element.name + "> has an empty name between its commas");
+        read.report("bad-value", element_reading::place(element),
+                    "<" + element.name + "> has an empty name between its commas");
     }
     return strings;
 }

@@ -31,8 +31,8 @@ public:
         read_.no_text(element_);
         for (const xml_element& child : element_.children) read_child(child);
         if (!draft_.in_template && !draft_.parts.contains("description") && t_.ref.empty()) {
-            read_.tell("missing", element_.span, "<task> has no <description>",
-                       "add one, or put the task into a <template>, whose name then serves");
+            read_.report("missing", element_.span, "<task> has no <description>",
+                         "add one, or put the task into a <template>, whose name then serves");
         }
         check_returns();
     }
@@ -51,7 +51,7 @@ private:
             t_.type = std::string(ascii::trim(type->text));
             draft_.parts["type"] = type->text_span;
         } else if (!draft_.in_template) {
-            read_.tell("missing", element_.span, "<task> has no type", "write type=\"atomic\"");
+            read_.report("missing", element_.span, "<task> has no type", "write type=\"atomic\"");
         }
         if (const xml_attribute* subtype = element_.attribute("subtype")) {
             t_.subtype = std::string(ascii::trim(subtype->text));
@@ -61,12 +61,12 @@ private:
         if (const xml_attribute* ref = element_.attribute("ref")) {
             t_.ref = std::string(ascii::trim(ref->text));
             draft_.parts["ref"] = ref->text_span;
-            if (t_.ref.empty()) read_.tell("missing", ref->name_span, "ref names no template");
+            if (t_.ref.empty()) read_.report("missing", ref->name_span, "ref names no template");
         }
         if (const xml_attribute* name = element_.attribute("name")) {
             if (draft_.in_template) {
-                read_.tell("unknown-attribute", name->name_span,
-                           "the name belongs to the <template>, not to its <task>");
+                read_.report("unknown-attribute", name->name_span,
+                             "the name belongs to the <template>, not to its <task>");
             } else {
                 t_.name = std::string(ascii::trim(name->text));
                 draft_.name_span = name->text_span;
@@ -85,7 +85,7 @@ private:
         if (setting && lang::snake_name(*setting) != child.name) setting = nullptr;
         if (!field && !setting) return read_.unknown_setting(child, {});
         if (!draft_.parts.try_emplace(child.name, element_reading::place(child)).second) {
-            return read_.tell("repeated", child.span, "<" + child.name + "> is given twice");
+            return read_.report("repeated", child.span, "<" + child.name + "> is given twice");
         }
         if (setting) return read_request_setting(child, *setting);
         t_.given.add(*field, element_reading::place(child));
@@ -115,7 +115,7 @@ private:
                 continue;
             }
             if (std::find(seen.begin(), seen.end(), field) != seen.end()) {
-                read_.tell("repeated", part.span, "<" + part.name + "> is given twice");
+                read_.report("repeated", part.span, "<" + part.name + "> is given twice");
                 continue;
             }
             seen.push_back(field);
@@ -123,7 +123,7 @@ private:
             read_plain(part, *field);
         }
         if (child.children.empty()) {
-            read_.tell("missing", child.span, "<" + child.name + "> is empty");
+            read_.report("missing", child.span, "<" + child.name + "> is empty");
         }
     }
 
@@ -142,8 +142,8 @@ private:
         read_.no_children(child);
         const xml_attribute* type = child.attribute("type");
         if (!type) {
-            read_.tell("missing", child.span, "<output_format> has no type",
-                       "write type=\"json\" or type=\"text\"");
+            read_.report("missing", child.span, "<output_format> has no type",
+                         "write type=\"json\" or type=\"text\"");
         } else {
             const auto which =
                 read_.choice("type", ascii::trim(type->text), type->text_span, output_types);
@@ -152,7 +152,7 @@ private:
         const std::string_view inside = ascii::trim(child.text);
         const xml_attribute* schema = child.attribute("schema");
         if (schema && !inside.empty()) {
-            return read_.tell("repeated", child.inside, "the schema is given twice");
+            return read_.report("repeated", child.inside, "the schema is given twice");
         }
         // With a type that is wrong, what the schema means is not known.
         if (!type || (!t_.output.json && ascii::trim(type->text) != "text")) return;
@@ -160,7 +160,7 @@ private:
             t_.output.schema = std::string(ascii::trim(schema->text));
             draft_.parts["output_format"] = schema->text_span;
             if (t_.output.schema.empty()) {
-                read_.tell("missing", schema->name_span, "schema is empty");
+                read_.report("missing", schema->name_span, "schema is empty");
             }
         } else {
             t_.output.schema = std::string(inside);
@@ -185,12 +185,12 @@ private:
         bool found = false;
         for (const xml_element& part : child.children) {
             if (part.name != wanted) {
-                read_.tell("unknown-element", part.span,
-                           "<" + part.name + "> in <file_paths>, whose source is " +
-                               std::string(file_sources[static_cast<std::size_t>(file.from)]),
-                           "write <" + std::string(wanted) + "> instead");
+                read_.report("unknown-element", part.span,
+                             "<" + part.name + "> in <file_paths>, whose source is " +
+                                 std::string(file_sources[static_cast<std::size_t>(file.from)]),
+                             "write <" + std::string(wanted) + "> instead");
             } else if (found && file.from != kind::literal) {
-                read_.tell("repeated", part.span, "<" + part.name + "> is given twice");
+                read_.report("repeated", part.span, "<" + part.name + "> is given twice");
             } else {
                 read_.only_attributes(part, {});
                 const std::string text = read_.text(part).value_or(std::string());
@@ -203,15 +203,15 @@ private:
             found = found || part.name == wanted;
         }
         if (!found) {
-            return read_.tell("missing", child.span,
-                              "<file_paths> holds no <" + std::string(wanted) + ">");
+            return read_.report("missing", child.span,
+                                "<file_paths> holds no <" + std::string(wanted) + ">");
         }
         // What is empty was reported.
-        const bool told =
+        const bool reported =
             file.from == kind::literal
                 ? std::find(file.paths.begin(), file.paths.end(), "") != file.paths.end()
                 : file.text.empty();
-        if (!told) t_.files = std::move(file);
+        if (!reported) t_.files = std::move(file);
     }
 
     void read_inputs(const xml_element& child) {
@@ -229,7 +229,7 @@ private:
             const source_span place = named ? named->text_span : part.span;
             if (!named) continue;
             if (std::find(seen.begin(), seen.end(), input.name) != seen.end()) {
-                read_.tell("repeated", place, "the input '" + input.name + "' is given twice");
+                read_.report("repeated", place, "the input '" + input.name + "' is given twice");
                 continue;
             }
             seen.push_back(input.name);
@@ -238,7 +238,7 @@ private:
             add_input(std::move(input), by_params, place);
         }
         if (child.children.empty()) {
-            read_.tell("missing", child.span, "<inputs> holds no <input>");
+            read_.report("missing", child.span, "<inputs> holds no <input>");
         }
         t_.declares_inputs = true;
     }
@@ -251,9 +251,9 @@ private:
         if (!by_params) t_.inputs.push_back(std::move(input));
         else if (declared != t_.inputs.end()) *declared = std::move(input);
         else {
-            read_.tell("unknown-input", place,
-                       "the input '" + input.name + "' is not one of the template's params",
-                       "add it to params");
+            read_.report("unknown-input", place,
+                         "the input '" + input.name + "' is not one of the template's params",
+                         "add it to params");
         }
     }
 
@@ -265,7 +265,7 @@ private:
         if (const xml_attribute* name = part.attribute("name")) {
             input.name = std::string(ascii::trim(name->text));
         } else {
-            read_.tell("missing", part.span, "<input> has no name");
+            read_.report("missing", part.span, "<input> has no name");
         }
         if (const xml_attribute* from = part.attribute("from")) {
             input.from = std::string(ascii::trim(from->text));
@@ -284,7 +284,7 @@ private:
     void read_default(const xml_attribute& given, task_input& input) {
         const auto json = parse_finite_json(given.text);
         if (!json) {
-            return read_.tell(
+            return read_.report(
                 "bad-value", given.text_span,
                 "the default of '" + input.name + "' is not JSON: " + json.error().message(),
                 "write a string as default='\"text\"'");
@@ -308,9 +308,9 @@ private:
             const xml_attribute* name = part.attribute("name");
             const xml_attribute* include = part.attribute("include");
             if (!name || !include) {
-                read_.tell("missing", part.span,
-                           std::string("<input> has no ") + (name ? "include" : "name"),
-                           "write <input name=\"…\" include=\"true\"/>");
+                read_.report("missing", part.span,
+                             std::string("<input> has no ") + (name ? "include" : "name"),
+                             "write <input name=\"…\" include=\"true\"/>");
                 continue;
             }
             input.name = std::string(ascii::trim(name->text));
@@ -347,8 +347,9 @@ private:
         const auto output = draft_.parts.find("output_format");
         if (t_.returns.empty() || output == draft_.parts.end() || t_.output.json) return;
         if (t_.returns == "text" || t_.returns == "string") return;
-        read_.tell("bad-value", draft_.parts.at("returns"),
-                   "returns is " + utf8::shortened(t_.returns, 80) + ", but output_format is text");
+        read_.report(
+            "bad-value", draft_.parts.at("returns"),
+            "returns is " + utf8::shortened(t_.returns, 80) + ", but output_format is text");
         t_.returns.clear();
     }
 

@@ -29,8 +29,9 @@ public:
                 else read_.unknown_element(child, root.name, {"task", "template", "call"});
             }
         } else {
-            read_.tell("unknown-element", root.span, "<" + root.name + "> defines no task",
-                       "a file holds <task>, <template> or <call>, or several of them in <tasks>");
+            read_.report(
+                "unknown-element", root.span, "<" + root.name + "> defines no task",
+                "a file holds <task>, <template> or <call>, or several of them in <tasks>");
         }
         return std::move(drafts_);
     }
@@ -62,7 +63,7 @@ private:
         for (const xml_element& child : element.children) {
             if (child.name != name) continue;
             if (found) {
-                read_.tell("repeated", child.span, std::string(name) + " is given twice");
+                read_.report("repeated", child.span, std::string(name) + " is given twice");
                 continue;
             }
             read_.only_attributes(child, {});
@@ -84,7 +85,7 @@ private:
             draft.declared.name = name->text;
             draft.name_span = name->place;
         } else {
-            read_.tell("missing", element.span, "<template> has no name");
+            read_.report("missing", element.span, "<template> has no name");
         }
         if (params) read_params(params->text, params->place, draft);
         if (returns) {
@@ -96,16 +97,16 @@ private:
         for (const xml_element& child : element.children) {
             if (child.name == "task" && !body) body = &child;
             else if (child.name == "task") {
-                read_.tell("repeated", child.span, "<template> holds a second <task>");
+                read_.report("repeated", child.span, "<template> holds a second <task>");
             } else if (child.name != "name" && child.name != "params" && child.name != "returns") {
                 read_.unknown_element(child, "template", {"name", "params", "returns", "task"});
             }
         }
-        if (!body) return read_.tell("missing", element.span, "<template> holds no <task>");
+        if (!body) return read_.report("missing", element.span, "<template> holds no <task>");
         read_task_element(*body, draft, problems_);
         if (!params && !draft.declared.declares_inputs) {
-            read_.tell("missing", element.span, "<template> has no params",
-                       "write params=\"\" for a template that takes none");
+            read_.report("missing", element.span, "<template> has no params",
+                         "write params=\"\" for a template that takes none");
         }
     }
 
@@ -132,15 +133,15 @@ private:
             draft.call.template_name = target->text;
             draft.target_span = target->place;
         } else {
-            read_.tell("missing", element.span, "<call> names no template",
-                       "write <call template=\"NAME\">");
+            read_.report("missing", element.span, "<call> names no template",
+                         "write <call template=\"NAME\">");
         }
         if (const xml_attribute* name = element.attribute("name")) {
             draft.call.name = std::string(ascii::trim(name->text));
             if (!is_input_name(draft.call.name)) {
-                read_.tell("bad-name", name->text_span,
-                           "the name of a call must be an identifier, not '" +
-                               utf8::shortened(draft.call.name, 80) + "'");
+                read_.report("bad-name", name->text_span,
+                             "the name of a call must be an identifier, not '" +
+                                 utf8::shortened(draft.call.name, 80) + "'");
             }
         }
         for (const xml_element& child : element.children) {

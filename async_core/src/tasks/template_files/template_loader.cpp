@@ -24,7 +24,7 @@ using lang::severity;
 
 constexpr std::size_t max_problems = 200; ///< of one load; a place costs a look at its file
 
-/// "review" of "tasks/review.xml"; empty for what is no file.
+/// "review" of "tasks/review.xml"; empty for what is not a file.
 [[nodiscard]] std::string stem_of(std::string_view file) {
     if (file.starts_with('<')) return {};
     if (const std::size_t slash = file.rfind('/'); slash != std::string_view::npos) {
@@ -69,8 +69,8 @@ struct template_loader::state {
     enum class progress : std::uint8_t { open, under_way, done };
     std::vector<progress> resolved;
 
-    void tell(std::string_view code, source_span where, std::string message,
-              std::string hint = {}) {
+    void add_problem(std::string_view code, source_span where, std::string message,
+                     std::string hint = {}) {
         report->problems.push_back(
             {severity::error, code, std::move(message), std::move(hint), where});
     }
@@ -150,8 +150,9 @@ void template_loader::state::note_names() {
         if (draft.declared.name.empty()) continue;
         const auto [place, fresh] = by_name.try_emplace(draft.declared.name, i);
         if (fresh) continue;
-        tell("duplicate-name", draft.name_span, "a second template '" + draft.declared.name + "'",
-             "the first one is at " + drafts[place->second].declared.source);
+        add_problem("duplicate-name", draft.name_span,
+                    "a second template '" + draft.declared.name + "'",
+                    "the first one is at " + drafts[place->second].declared.source);
     }
 }
 
@@ -178,11 +179,12 @@ void template_loader::state::resolve(std::size_t index) {
         const template_draft& draft = drafts[at];
         if (resolved[at] == progress::under_way || chain.size() == max_chain_length) {
             const template_draft& first = drafts[chain.front()];
-            tell("bad-ref", first.place_of("ref", {}),
-                 chain.size() == max_chain_length
-                     ? "'" + first.declared.name + "' refers to a chain of more than 100 templates"
-                     : "'" + first.declared.name + "' refers back to itself, over '" +
-                           draft.declared.name + "'");
+            add_problem(
+                "bad-ref", first.place_of("ref", {}),
+                chain.size() == max_chain_length
+                    ? "'" + first.declared.name + "' refers to a chain of more than 100 templates"
+                    : "'" + first.declared.name + "' refers back to itself, over '" +
+                          draft.declared.name + "'");
             for (const std::size_t each : chain) {
                 resolved[each] = progress::done;
                 drafts[each].declared.ref.clear();
@@ -203,9 +205,9 @@ void template_loader::state::resolve(std::size_t index) {
             if (const task_template* base = find(draft.declared.ref)) {
                 fill_absent(draft.declared, *base);
             } else {
-                tell("bad-ref", draft.place_of("ref", {}),
-                     "there is no template '" + draft.declared.ref + "'",
-                     lang::suggest_names(draft.declared.ref, names()));
+                add_problem("bad-ref", draft.place_of("ref", {}),
+                            "there is no template '" + draft.declared.ref + "'",
+                            lang::suggest_names(draft.declared.ref, names()));
             }
         }
         complete_template(draft.declared);
@@ -320,7 +322,7 @@ void template_loader::state::check_text_call(const template_draft& draft, source
         checked.names.push_back(same == target->inputs.end() ? argument.name : same->name);
     }
     std::string mistake = lang::mistake_in(checked, signature, is_reserved_call_key);
-    if (!mistake.empty()) tell("argument-count", where, who + mistake);
+    if (!mistake.empty()) add_problem("argument-count", where, who + mistake);
 }
 
 void template_loader::state::check_call(call_draft& call) {
@@ -328,16 +330,17 @@ void template_loader::state::check_call(call_draft& call) {
     if (wanted.empty()) return; // reported
     const task_template* target = find(wanted);
     if (!target) {
-        return tell("unknown-template", call.target_span, "there is no template '" + wanted + "'",
-                    lang::suggest_names(wanted, names()));
+        return add_problem("unknown-template", call.target_span,
+                           "there is no template '" + wanted + "'",
+                           lang::suggest_names(wanted, names()));
     }
     for (const task_input& input : target->inputs) call.call.parameters.push_back(input.name);
     if (target->declares_inputs) return check_arguments(call, *target);
     for (std::size_t i = 0; i < call.call.arguments.size(); ++i) {
         if (!call.call.arguments[i].name.empty()) continue;
-        tell("argument-count", call.arguments[i],
-             "'" + wanted + "' declares no parameters, so an argument needs a name",
-             "write <arg name=\"…\">");
+        add_problem("argument-count", call.arguments[i],
+                    "'" + wanted + "' declares no parameters, so an argument needs a name",
+                    "write <arg name=\"…\">");
     }
 }
 
@@ -354,22 +357,22 @@ void template_loader::state::check_arguments(call_draft& call, const task_templa
             at = 0;
             while (at < given.size() && target.inputs[at].name != argument.name) ++at;
             if (at == given.size()) {
-                tell("argument-count", place,
-                     "'" + target.name + "' has no parameter '" + argument.name + "'",
-                     lang::suggest_names(argument.name, call.call.parameters));
+                add_problem("argument-count", place,
+                            "'" + target.name + "' has no parameter '" + argument.name + "'",
+                            lang::suggest_names(argument.name, call.call.parameters));
                 continue;
             }
         } else if (named) {
-            tell("argument-count", place, "an argument by position behind one by name");
+            add_problem("argument-count", place, "an argument by position behind one by name");
             continue;
         } else if (at >= given.size()) {
-            tell("argument-count", place,
-                 "'" + target.name + "' takes " + std::to_string(given.size()) +
-                     " arguments, given " + std::to_string(call.call.arguments.size()));
+            add_problem("argument-count", place,
+                        "'" + target.name + "' takes " + std::to_string(given.size()) +
+                            " arguments, given " + std::to_string(call.call.arguments.size()));
             return;
         } else ++next;
         if (given[at]) {
-            tell("argument-count", place, "'" + target.inputs[at].name + "' is given twice");
+            add_problem("argument-count", place, "'" + target.inputs[at].name + "' is given twice");
         }
         given[at] = true;
         argument.name = target.inputs[at].name;
@@ -380,8 +383,8 @@ void template_loader::state::check_arguments(call_draft& call, const task_templa
         missing += (missing.empty() ? "" : ", ") + target.inputs[i].name;
     }
     if (missing.empty()) return;
-    tell("argument-count", call.span,
-         "the call of '" + target.name + "' lacks an argument for " + missing);
+    add_problem("argument-count", call.span,
+                "the call of '" + target.name + "' lacks an argument for " + missing);
 }
 
 loaded_templates template_loader::state::finish() {

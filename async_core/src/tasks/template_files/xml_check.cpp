@@ -69,8 +69,8 @@ private:
                 position_ + static_cast<std::uint32_t>(to)};
     }
 
-    void tell(string_view code, size_t from, size_t to, std::string message,
-              std::string hint = {}) {
+    void report(string_view code, size_t from, size_t to, std::string message,
+                std::string hint = {}) {
         good_ = false;
         problems_.push_back({lang::severity::error, code, std::move(message), std::move(hint),
                              span(from, std::min(to, text_.size()))});
@@ -79,7 +79,7 @@ private:
     /// What follows would only be reported wrongly.
     void stop(string_view code, size_t from, size_t to, std::string message,
               std::string hint = {}) {
-        tell(code, from, to, std::move(message), std::move(hint));
+        report(code, from, to, std::move(message), std::move(hint));
         going_ = false;
     }
 
@@ -144,7 +144,7 @@ private:
             return;
         }
         if (const size_t at = piece.find("]]>"); at != string_view::npos) {
-            tell("xml-syntax", from + at, from + at + 3, "]]> in text", "write ]]&gt;");
+            report("xml-syntax", from + at, from + at + 3, "]]> in text", "write ]]&gt;");
         }
         check_references(from, to);
     }
@@ -160,12 +160,12 @@ private:
             const bool named =
                 closed && !name.empty() && std::all_of(name.begin(), name.end(), in_name);
             if (named) {
-                tell("entity", from + at, from + end + 1,
-                     "&" + std::string(name) + "; is not one of the five entities of XML",
-                     "write the character itself, or its number: &#8212;");
+                report("entity", from + at, from + end + 1,
+                       "&" + std::string(name) + "; is not one of the five entities of XML",
+                       "write the character itself, or its number: &#8212;");
             } else {
-                tell("xml-syntax", from + at, from + at + 1, "& begins no entity",
-                     "write &amp; for the character itself");
+                report("xml-syntax", from + at, from + at + 1, "& begins no entity",
+                       "write &amp; for the character itself");
             }
         }
     }
@@ -221,10 +221,10 @@ private:
     void read_instruction() {
         const size_t end = text_.find("?>", at_);
         const bool declaration = text_.substr(at_).starts_with("<?xml ");
-        tell("processing-instruction", at_, std::min(end, at_ + 40),
-             declaration ? "the XML declaration must be at the very beginning"
-                         : "processing instructions are refused",
-             "delete it");
+        report("processing-instruction", at_, std::min(end, at_ + 40),
+               declaration ? "the XML declaration must be at the very beginning"
+                           : "processing instructions are refused",
+               "delete it");
         if (end == string_view::npos) going_ = false;
         else at_ = end + 2;
     }

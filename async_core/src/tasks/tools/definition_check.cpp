@@ -49,31 +49,31 @@ public:
             if (readable_) note_unused(*read, signature);
             complete_template(*read);
             for (const template_violation& each : validate_template(*read)) {
-                tell_violation(*read, each);
+                report_violation(*read, each);
             }
         }
         return signature;
     }
 
 private:
-    void tell(std::string_view code, const error& failure) {
+    void report(std::string_view code, const error& failure) {
         const error_info& info = failure.info();
         problems_.push_back({severity::error, code, info.message, info.hint,
                              info.span.known() ? info.span : whole_.span});
     }
 
-    void tell_violation(const task_template& declared, const template_violation& each) {
+    void report_violation(const task_template& declared, const template_violation& each) {
         const bool bad = each.level == severity::error;
-        tell(bad ? std::string_view("bad-template") : each.code, violation_error(declared, each));
-        problem& told = problems_.back();
-        told.level = each.level;
-        if (each.inside.known()) told.span = place_in_schema(declared, each);
+        report(bad ? std::string_view("bad-template") : each.code, violation_error(declared, each));
+        problem& reported = problems_.back();
+        reported.level = each.level;
+        if (each.inside.known()) reported.span = place_in_schema(declared, each);
         if (each.code != "placeholder-in-command") return;
-        told.span = clause_span("file_paths");
-        const std::size_t at = realm_.sources().text(told.span).find(each.item);
+        reported.span = clause_span("file_paths");
+        const std::size_t at = realm_.sources().text(reported.span).find(each.item);
         if (at == std::string_view::npos) return;
-        told.span.begin += static_cast<std::uint32_t>(at);
-        told.span.end = told.span.begin + static_cast<std::uint32_t>(each.item.size());
+        reported.span.begin += static_cast<std::uint32_t>(at);
+        reported.span.end = reported.span.begin + static_cast<std::uint32_t>(each.item.size());
     }
 
     /// (output_format ((type "json") (schema …)))
@@ -112,10 +112,10 @@ private:
             const std::size_t wrong = clause_at(places, where);
             if (wrong == places.size()) {
                 // A clause that was taken out may be the one that is missed.
-                if (parts.size() == all) tell("bad-task", parsed.error());
+                if (parts.size() == all) report("bad-task", parsed.error());
                 return std::nullopt;
             }
-            tell("bad-task", parsed.error());
+            report("bad-task", parsed.error());
             if (all - parts.size() >= max_wrong_clauses) return std::nullopt;
             parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(wrong));
             places.erase(places.begin() + static_cast<std::ptrdiff_t>(wrong));
@@ -138,7 +138,7 @@ private:
     }
 
     /// The clause that contains an error; the number of parts when none does. `defatom`
-    /// and the name are no clauses.
+    /// and the name are not clauses.
     static std::size_t clause_at(const std::vector<source_span>& places, source_span where) {
         for (std::size_t i = 2; i < places.size() && where.known(); ++i) {
             if (where.begin >= places[i].begin && where.end <= places[i].end) return i;

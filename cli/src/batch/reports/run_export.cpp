@@ -102,7 +102,7 @@ exit_code export_run(const export_request& asked, console& output) {
         output.err(setup::counted(exported.of_same_id, "row") +
                    " left out, since another row has the same id; an export as JSONL or CSV has "
                    "all\n");
-    return tell_report(ended, asked.json, output);
+    return report_outcome(ended, asked.json, output);
 }
 
 } // namespace heddle::cli

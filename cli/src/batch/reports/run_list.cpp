@@ -4,8 +4,8 @@
 #include "batch/reports/run_rows.hpp"
 #include "batch/reports/run_state.hpp"
 #include "batch/run_manifest.hpp"
+#include "report_error.hpp"
 #include "table.hpp"
-#include "tell_error.hpp"
 
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>
@@ -46,7 +46,7 @@ exit_code list_runs(const std::vector<std::string>& folders, bool as_json, conso
     std::vector<std::string> found;
     for (const std::string& folder : folders.empty() ? std::vector<std::string>{"."} : folders) {
         auto below = runs_below(folder);
-        if (!below) return tell_usage_error(below.error(), as_json, output);
+        if (!below) return report_usage_error(below.error(), as_json, output);
         found.insert(found.end(), below->begin(), below->end());
     }
     table lines;

@@ -1,7 +1,7 @@
 #include "batch/reports/run_rows.hpp"
 
 #include "batch/lost_requests.hpp"
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include <heddle/setup/display_text.hpp>
 
@@ -87,9 +87,9 @@ coro::task<result<void>> for_each_row(opened_run* run, std::optional<ports::row_
     co_return result<void>();
 }
 
-exit_code tell_report(const result<void>& ended, bool as_json, console& output) {
+exit_code report_outcome(const result<void>& ended, bool as_json, console& output) {
     if (ended) return exit_code::done;
-    return tell_error(ended.error(), exit_code::usage, as_json, output);
+    return report_error(ended.error(), exit_code::usage, as_json, output);
 }
 
 } // namespace heddle::cli

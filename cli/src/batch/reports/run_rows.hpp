@@ -37,6 +37,6 @@ inline constexpr std::size_t rows_at_once = 500; ///< read from a journal
                                                     std::uint64_t most);
 
 /// The end of a report: reports its error.
-[[nodiscard]] exit_code tell_report(const result<void>& ended, bool as_json, console& output);
+[[nodiscard]] exit_code report_outcome(const result<void>& ended, bool as_json, console& output);
 
 } // namespace heddle::cli

@@ -170,8 +170,9 @@ exit_code show_run(const std::string& run, bool as_json, console& output) {
             return exit_code::done;
         }
     }
-    return tell_report(with_run(run, [&](opened_run& on) { return show(&on, as_json, &output); }),
-                       as_json, output);
+    return report_outcome(
+        with_run(run, [&](opened_run& on) { return show(&on, as_json, &output); }), as_json,
+        output);
 }
 
 } // namespace heddle::cli

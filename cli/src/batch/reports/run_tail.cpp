@@ -88,8 +88,9 @@ coro::task<result<void>> tail(opened_run* run, tail_options options, console* ou
 } // namespace
 
 exit_code tail_run(const std::string& run, tail_options options, console& output) {
-    return tell_report(with_run(run, [&](opened_run& on) { return tail(&on, options, &output); }),
-                       options.json, output);
+    return report_outcome(
+        with_run(run, [&](opened_run& on) { return tail(&on, options, &output); }), options.json,
+        output);
 }
 
 } // namespace heddle::cli

@@ -11,7 +11,7 @@ namespace heddle::fs {
 class descriptor {
 public:
     descriptor() = default;
-    /// Takes what ::open and similar return: a negative number is no descriptor.
+    /// Takes what ::open and similar return: a negative number is not a descriptor.
     explicit descriptor(int number) noexcept : number_(number) {}
     descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
     descriptor& operator=(descriptor&& other) noexcept {

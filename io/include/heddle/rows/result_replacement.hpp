@@ -9,7 +9,7 @@
 
 namespace heddle::rows {
 
-/// The file that a name leads to through symbolic links; the name itself where it is no link.
+/// The file that a name leads to through symbolic links; the name itself where it is not a link.
 [[nodiscard]] std::string file_behind_links(const std::string& file);
 
 /// Whether the file of `output` is there and has results up to `size`, as result_writer::size()

@@ -65,7 +65,7 @@ struct result_output {
 /// The format of the file, never `automatic`. Errors: invalid_argument (unknown extension).
 [[nodiscard]] result<result_format> resolved_format(const result_output& output);
 
-/// Appends results. All calls block: they belong on a worker thread. Threads: one at a time.
+/// Appends results. All calls block: call them on a worker thread. Threads: one at a time.
 ///
 /// JSONL: one object a line: {"id", "row", "status": "done" | "failed" | "rejected", "value" or
 /// "error", "usage": {"requests", "input_tokens", "output_tokens", "estimated"?: true},

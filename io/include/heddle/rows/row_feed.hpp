@@ -17,8 +17,8 @@ struct row_feed_options {
     std::size_t max_bytes = std::size_t{4} * 1024 * 1024; ///< of them; one row is always read
 };
 
-/// Reads ahead on a thread of its own, so that the loop never blocks. It is no work for a pool of
-/// workers: a standard input that never ends would keep one of them for good.
+/// Reads ahead on a thread of its own, so that the loop never blocks. It does not use a pool of
+/// workers: a standard input that never ends would occupy one of them for ever.
 /// Threads: the loop's only.
 class row_feed {
 public:

@@ -71,8 +71,8 @@ private:
         last,
         all,
         longest,
-        longest_block,
-        longest_block_lines
+        max_block,
+        max_block_lines
     };
     struct part {
         what kind = what::literal;

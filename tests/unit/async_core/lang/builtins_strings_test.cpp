@@ -38,9 +38,9 @@ TEST_F(builtins_strings, messages_quote_whole_characters) {
     for (std::size_t before = 0; before < 4; ++before) {
         std::string name(before, 'x');
         for (int i = 0; i < 30; ++i) name += "日";
-        const std::string told = call("format", "\"{" + name + " y}\" 1");
-        EXPECT_NE(told.find("日…}"), std::string::npos) << told;
-        EXPECT_EQ(told.find(utf8::replacement), std::string::npos) << told;
+        const std::string reported = call("format", "\"{" + name + " y}\" 1");
+        EXPECT_NE(reported.find("日…}"), std::string::npos) << reported;
+        EXPECT_EQ(reported.find(utf8::replacement), std::string::npos) << reported;
     }
 }
 

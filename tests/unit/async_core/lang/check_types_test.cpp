@@ -96,7 +96,7 @@ TEST(check_types, functions_that_forms_call_with_another_count) {
 }
 
 TEST(check_types, decisions_that_a_controller_cannot_return) {
-    const auto told = [](const std::string& decision) {
+    const auto reported = [](const std::string& decision) {
         return problems(
             "(define (f x i) x) (define (run)\n(iterative-loop (max-iterations 2) "
             "(initial-input 1) (test-command \"t\") (executor f) (validator f) "
@@ -104,14 +104,15 @@ TEST(check_types, decisions_that_a_controller_cannot_return) {
             decision + "))))");
     };
     for (const char* good : {"`(stop ,r)", "(when v (list 'stop r))", "`(,v ,r)", "(f v r)"})
-        EXPECT_EQ(told(good), lines{}) << good;
-    EXPECT_EQ(told("'stop"),
+        EXPECT_EQ(reported(good), lines{}) << good;
+    EXPECT_EQ(reported("'stop"),
               (lines{"wrong-type 3:1 a controller must return a list of two elements, not the "
                      "symbol stop"}));
-    EXPECT_EQ(told("`(done ,r)"), (lines{"wrong-type 3:3 a controller decides 'continue or 'stop, "
-                                         "not the symbol done"}));
-    EXPECT_EQ(told("'(done 1)").size(), 1U);
-    EXPECT_EQ(told("(list 'stop r v)"),
+    EXPECT_EQ(reported("`(done ,r)"),
+              (lines{"wrong-type 3:3 a controller decides 'continue or 'stop, "
+                     "not the symbol done"}));
+    EXPECT_EQ(reported("'(done 1)").size(), 1U);
+    EXPECT_EQ(reported("(list 'stop r v)"),
               (lines{"wrong-type 3:1 a controller must return a list of two elements, not 3"}));
 }
 

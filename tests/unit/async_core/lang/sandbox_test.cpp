@@ -331,7 +331,7 @@ const example escapes[] = {
      "2"},
     {"(let n ((i 0) (x 1)) (if (< i 60) (n (+ i 1) (list 'progn x x)) (eval x)))",
      "LimitError: the code is too large"},
-    // error data that is no list
+    // error data that is not a list
     {"(get-in (try (sandbox () (raise (dict \"kind\" \"UserError\" \"message\" \"m\" \"data\" "
      "(dict "
      "\"f\" (lambda () 1))))) (catch (e) e)) '(\"data\"))",

@@ -257,14 +257,14 @@ TEST_F(indexing, what_cannot_be_read_is_a_warning) {
 
 TEST_F(indexing, reports_its_progress) {
     for (int i = 0; i < 150; ++i) put(std::to_string(i) + ".txt", "bobbin");
-    std::vector<index_progress> told;
+    std::vector<index_progress> reported;
     index_options options = here();
-    options.on_progress = [&](const index_progress& now) { told.push_back(now); };
+    options.on_progress = [&](const index_progress& now) { reported.push_back(now); };
     (void)index(options);
-    ASSERT_EQ(told.size(), 3U);
-    EXPECT_EQ(told[0].files_done, 64U);
-    EXPECT_EQ(told[2].files_done, 150U);
-    EXPECT_EQ(told[2].files_total, 150U);
+    ASSERT_EQ(reported.size(), 3U);
+    EXPECT_EQ(reported[0].files_done, 64U);
+    EXPECT_EQ(reported[2].files_done, 150U);
+    EXPECT_EQ(reported[2].files_total, 150U);
     EXPECT_EQ(log.count("150 added"), 1);
 }
 

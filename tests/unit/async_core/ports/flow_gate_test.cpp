@@ -14,13 +14,13 @@ using namespace std::chrono_literals;
 /// Counts, and may listen again or send another away from inside.
 class visitor final : public flow_gate::listener {
 public:
-    int told = 0;
+    int reported = 0;
     flow_gate* again = nullptr;
     visitor* sends_away = nullptr;
 
 private:
     void on_open() noexcept override {
-        ++told;
+        ++reported;
         if (again != nullptr) again->listen(*this);
         if (sends_away != nullptr) sends_away->unlisten();
     }
@@ -37,8 +37,8 @@ TEST(flow_gate, notifies_each_listener_once) {
     EXPECT_TRUE(first.listening());
     gate.reopen();
     gate.reopen();
-    EXPECT_EQ(first.told, 1);
-    EXPECT_EQ(second.told, 1);
+    EXPECT_EQ(first.reported, 1);
+    EXPECT_EQ(second.reported, 1);
     EXPECT_FALSE(first.listening());
 }
 
@@ -52,14 +52,14 @@ TEST(flow_gate, a_listener_may_go_or_stay_or_send_another_away) {
         gate.listen(goes);
     }
     gate.reopen();
-    EXPECT_EQ(stays.told, 1);
+    EXPECT_EQ(stays.reported, 1);
     EXPECT_TRUE(stays.listening());
     visitor jealous;
     jealous.sends_away = &stays;
     gate.listen(jealous); // notified before the one that has waited for longer
     gate.reopen();
-    EXPECT_EQ(jealous.told, 1);
-    EXPECT_EQ(stays.told, 1);
+    EXPECT_EQ(jealous.reported, 1);
+    EXPECT_EQ(stays.reported, 1);
     EXPECT_FALSE(stays.listening());
 }
 

@@ -108,11 +108,11 @@ TEST_F(aider, failure_is_data) {
 TEST_F(aider, absent_program_is_a_dependency_error_that_names_what_to_install) {
     for (const char* program : {"heddle-has-no-aider", "./none"}) {
         set(program);
-        const std::string told = w.json(std::string(edit) +
-                                        "(bind r (edit \"it\")) (list (get-in r '(notes error "
-                                        "reason)) (get-in r '(notes error message)))");
-        EXPECT_THAT(told, HasSubstr("dependency_error")) << program;
-        EXPECT_THAT(told, HasSubstr("pip install aider-install")) << program;
+        const std::string reported = w.json(std::string(edit) +
+                                            "(bind r (edit \"it\")) (list (get-in r '(notes error "
+                                            "reason)) (get-in r '(notes error message)))");
+        EXPECT_THAT(reported, HasSubstr("dependency_error")) << program;
+        EXPECT_THAT(reported, HasSubstr("pip install aider-install")) << program;
     }
     EXPECT_THAT(w.json("(defatom talk (params) (subtype \"aider_interactive\")"
                        " (instructions \"x\")) (get-in (talk) '(notes error reason))"),

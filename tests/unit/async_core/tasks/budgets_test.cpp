@@ -441,7 +441,7 @@ TEST(budgets, few_calls_go_first_while_their_cost_is_a_guess) {
     guessing.llm.delay = std::chrono::seconds(60);
     EXPECT_THAT(guessing.json("(timeout 0.5 " + some + ")"), StartsWith("TimeoutError"));
     EXPECT_EQ(guessing.llm.asked.size(), 4U);
-    // What a call may cost is no guess where the request bounds it.
+    // What a call may cost is not a guess where the request bounds it.
     task_template bounded = plain();
     bounded.max_tokens = 100;
     harness knowing({bounded}, with_prices());

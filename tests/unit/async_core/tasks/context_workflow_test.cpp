@@ -142,7 +142,7 @@ TEST(sandbox, chooses_no_files_for_a_model) {
         return w.json("(sandbox ((allow (ask))) (eval (parse \"" + code + "\")))");
     };
     EXPECT_EQ(inside("(ask (q 1) (files (list (quote a.txt))))").substr(0, 19),
-              "SexpEvaluationError"); // a symbol is no path
+              "SexpEvaluationError"); // a symbol is not a path
     EXPECT_EQ(w.json("(sandbox ((allow (ask))) (ask (q 1) (files '(\"a.txt\"))))"),
               "PermissionError: task ask: a call in a sandbox cannot name files");
     EXPECT_EQ(inside("(ask (q 1) (context (quote ((fresh_context enabled)))))"),

@@ -105,18 +105,18 @@ TEST_F(definition_check_of, names_that_a_schema_requires_without_a_property) {
             "((type \"json\")\n  (schema " +
             schema + "))))");
     };
-    const std::string told =
+    const std::string reported =
         " task t: output_format requires 'nam', which is not in the "
         "properties of its schema";
     EXPECT_EQ(found("\"{\\\"properties\\\": {\\\"name\\\": {}},\n"
                     " \\\"required\\\": [\\\"name\\\", \\\"nam\\\"]}\""),
-              (lines{"4:27" + told}));
+              (lines{"4:27" + reported}));
     EXPECT_EQ(found("((properties ((x ((items ((properties ((name ((type \"string\")))))\n"
                     "   (required (\"nam\")))))))))"),
-              (lines{"4:15" + told}));
+              (lines{"4:15" + reported}));
     EXPECT_EQ(found("((properties ((name ((type \"string\")))))\n   (additionalProperties false)\n"
                     "   (required (\"nam\")))"),
-              (lines{"5:15" + told}));
+              (lines{"5:15" + reported}));
     for (const char* good :
          {"((required (\"nam\")))",
           "((properties ((nam ((type \"string\"))))) (required (\"nam\")))",

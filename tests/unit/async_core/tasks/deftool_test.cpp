@@ -328,12 +328,13 @@ TEST(deftool, wrong_definitions_are_named) {
 
 TEST(deftool, a_wrong_argument_is_an_input_and_no_answer) {
     harness w;
-    const std::string told =
+    const std::string reported =
         w.json("(deftool bad (params (n integer)) (description \"d\") n) (bad (n \"x\"))");
     EXPECT_THAT(
-        told, HasSubstr("bad: its input does not match the schema: 'n' must be an integer, not the "
-                        "string"));
-    EXPECT_EQ(told.find("answer"), std::string::npos) << told;
+        reported,
+        HasSubstr("bad: its input does not match the schema: 'n' must be an integer, not the "
+                  "string"));
+    EXPECT_EQ(reported.find("answer"), std::string::npos) << reported;
 }
 
 TEST(deftool, conflicts_of_names_are_warned_of) {
@@ -421,16 +422,16 @@ TEST(deftool, is_called_by_models_of_tasks_that_list_it) {
     ASSERT_EQ(w.llm.asked[0].tools.size(), 1U);
     EXPECT_EQ(w.llm.asked[0].tools[0].name, "price");
     EXPECT_EQ(w.llm.asked[0].tools[0].description, "Returns a price");
-    std::string told;
+    std::string reported;
     int failed = 0;
     for (const ports::chat_message& each : w.llm.asked[1].messages) {
         if (each.role != ports::chat_role::tool) continue;
-        told += each.text + "\n";
+        reported += each.text + "\n";
         failed += each.tool_failed ? 1 : 0;
     }
-    EXPECT_THAT(told, HasSubstr(R"("eur":3)"));
-    EXPECT_THAT(told, HasSubstr("not for sale"));
-    EXPECT_THAT(told, HasSubstr("thing"));
+    EXPECT_THAT(reported, HasSubstr(R"("eur":3)"));
+    EXPECT_THAT(reported, HasSubstr("not for sale"));
+    EXPECT_THAT(reported, HasSubstr("thing"));
     EXPECT_EQ(failed, 2);
 }
 

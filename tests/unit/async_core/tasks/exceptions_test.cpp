@@ -44,9 +44,9 @@ TEST(exceptions, of_a_provider_end_nothing_but_the_branch_that_asked) {
             const std::string ended = w.json(program);
             const std::string kind = no_memory ? "\"LimitError\"" : "\"InternalError\"";
             // Of a stream that has begun it is the failure of the task.
-            const bool told = ended.find(kind) != std::string::npos ||
-                              ended.find("\"TaskError\"") != std::string::npos;
-            EXPECT_TRUE(told) << ended;
+            const bool reported = ended.find(kind) != std::string::npos ||
+                                  ended.find("\"TaskError\"") != std::string::npos;
+            EXPECT_TRUE(reported) << ended;
             EXPECT_EQ(w.session->counters().fibers, 0U);
             throws_at = SIZE_MAX;
             EXPECT_EQ(w.json(program), R"(["said","said","said","said"])") << turn;

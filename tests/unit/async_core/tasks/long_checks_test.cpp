@@ -167,11 +167,11 @@ TEST(long_checks, end_with_the_time_of_the_task) {
     harness w({answering(schema)});
     const std::string text = long_list(4'000'000, row, row);
     w.llm.say(text);
-    const std::string told = w.json(
+    const std::string reported = w.json(
         "(let ((r (t (timeout 0.03)))) (list (get r 'status) (get-in r '(\"notes\" "
         "\"error\" \"reason\")) (string-length (get r 'content)) (get-in r '(\"notes\" "
         "\"usage\" \"input_tokens\"))))");
-    EXPECT_EQ(told, R"(["FAILED","execution_timeout",)" + std::to_string(text.size()) + ",10]");
+    EXPECT_EQ(reported, R"(["FAILED","execution_timeout",)" + std::to_string(text.size()) + ",10]");
     EXPECT_EQ(w.llm.asked.size(), 1U);
 }
 

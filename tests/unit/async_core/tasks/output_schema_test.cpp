@@ -43,12 +43,12 @@ TEST(output_schema, messages_quote_whole_characters) {
     for (std::size_t before = 0; before < 4; ++before) {
         std::string name(before, 'x');
         for (int i = 0; i < 300; ++i) name += "日";
-        for (const std::string& told :
+        for (const std::string& reported :
              {check(R"({"additionalProperties":false})", "{\"" + name + "\":1}"),
               check("{\"properties\":{\"" + name + "\":{\"$dynamicRef\":\"#x\"}}}", "{}"),
               check(name, "{}")}) {
-            EXPECT_THAT(told, HasSubstr("日…")) << before;
-            EXPECT_EQ(told.find(utf8::replacement), std::string::npos) << told;
+            EXPECT_THAT(reported, HasSubstr("日…")) << before;
+            EXPECT_EQ(reported.find(utf8::replacement), std::string::npos) << reported;
         }
     }
 }
@@ -384,8 +384,9 @@ TEST(output_schema, keeps_to_its_stack_whatever_a_schema_repeats) {
     chain += "\"a" + std::to_string(levels) + R"(":{"$ref":"#/$defs/a0"}},"$ref":"#/$defs/a0"})";
     std::string response = "1";
     for (int i = 0; i < 120; ++i) response = R"({"n":)" + response + "}";
-    const std::string told = check(chain, response);
-    EXPECT_TRUE(told.empty() || told.find("would take too long") != std::string::npos) << told;
+    const std::string reported = check(chain, response);
+    EXPECT_TRUE(reported.empty() || reported.find("would take too long") != std::string::npos)
+        << reported;
 }
 
 TEST(output_schema, sees_what_fits_the_strict_mode_of_services) {

@@ -98,7 +98,7 @@ struct outcome {
 std::vector<outcome> outcomes() {
     const ports::token_usage used{1000, 100};
     ports::token_usage half{1000, 0};
-    half.output_told = false;
+    half.output_reported = false;
     const chat_response plain = response_with("plain", used);
     const ports::lost_request unknown{};
     const ports::lost_request elsewhere{"elsewhere", "m", used, 0};
@@ -156,14 +156,14 @@ std::vector<outcome> outcomes() {
 }
 
 /// What a budget reports as spent, after `call`. The next call does not fit.
-struct told {
+struct reported {
     std::optional<double> notes;
     double budget = -1;
     std::string text;
 };
 
-told run(harness& w, const std::string& call) {
-    told result;
+reported run(harness& w, const std::string& call) {
+    reported result;
     result.text = w.json("(with ((budget-usd 1000)) (let ((r " + call +
                          ")) (list (get-in r '(notes usage cost_usd)) (get-in (gold) '(notes error "
                          "message)))))");
@@ -183,7 +183,7 @@ TEST(paid_figures, are_the_same_wherever_they_are_reported) {
         ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
         w.llm.replies.assign(each.replies.begin(), each.replies.end());
         w.llm.delay = each.delay;
-        const told got = run(w, each.call);
+        const reported got = run(w, each.call);
         ASSERT_TRUE(got.notes) << got.text;
         ASSERT_FALSE(w.observer.costs.empty());
         ASSERT_TRUE(w.observer.costs.front());
@@ -211,9 +211,9 @@ TEST(paid_figures, of_calls_that_are_cancelled_reach_the_observer_and_the_budget
     double budget = -1;
     (void)std::sscanf(said.c_str(), "\"budget-usd: $%lf of", &budget);
     ASSERT_GE(w.observer.costs.size(), 2U) << said;
-    const double told = w.observer.costs[0].value_or(-1) + w.observer.costs[1].value_or(-1);
-    EXPECT_GT(told, 0);
-    EXPECT_NEAR(budget, told, 1e-3 * told) << said;
+    const double reported = w.observer.costs[0].value_or(-1) + w.observer.costs[1].value_or(-1);
+    EXPECT_GT(reported, 0);
+    EXPECT_NEAR(budget, reported, 1e-3 * reported) << said;
 }
 
 TEST(paid_figures, that_are_not_known_are_reported_as_unknown) {
@@ -227,14 +227,14 @@ TEST(paid_figures, that_are_not_known_are_reported_as_unknown) {
 }
 
 TEST(paid_figures, mark_what_is_estimated) {
-    const auto usage = [](std::optional<ports::token_usage> told) {
+    const auto usage = [](std::optional<ports::token_usage> reported) {
         harness w({}, priced());
         EXPECT_EQ(w.json(std::string(definitions) + "1"), "1");
-        w.llm.replies.push_back(giving(response_with(std::string(4000, 'x'), told)));
+        w.llm.replies.push_back(giving(response_with(std::string(4000, 'x'), reported)));
         return w.json("(get-in (t) '(notes usage))");
     };
     ports::token_usage half{5, 0};
-    half.output_told = false;
+    half.output_reported = false;
     EXPECT_THAT(usage(half), HasSubstr(R"("estimated":true)"));
     EXPECT_THAT(usage(half), HasSubstr(R"("input_tokens":5,"output_tokens":1000)"));
     EXPECT_THAT(usage(ports::token_usage{INT64_MAX, 3}), HasSubstr(R"("output_tokens":3)"));

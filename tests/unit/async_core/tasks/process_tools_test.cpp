@@ -66,11 +66,11 @@ TEST(run_script, failure_is_data) {
 TEST(run_script, program_that_is_not_there_is_data) {
     tool_harness w;
     w.put("locked", "#!/bin/sh\n", 0644);
-    const std::string told = w.json(
+    const std::string reported = w.json(
         "(map (lambda (name) (let ((r (system:run_script (command (list name)))))"
         "  (list (get-field r 'status) (get-in r '(notes exit_code)))))"
         " (list \"heddle-no-such-program\" \"./locked\"))");
-    EXPECT_EQ(told, R"([["FAILED",127],["FAILED",126]])");
+    EXPECT_EQ(reported, R"([["FAILED",127],["FAILED",126]])");
 }
 
 TEST(run_script, timeout_ends_it_and_keeps_what_was_written) {

@@ -35,9 +35,9 @@ TEST_F(prompt_template_test, messages_quote_whole_characters) {
         for (int i = 0; i < 100; ++i) name += "日";
         for (const std::string& text :
              {"{{" + name + " y}}", "{{a." + name + "}}", "{{a(\"" + name + "}}"}) {
-            const std::string told = fill(text, "{}");
-            EXPECT_THAT(told, HasSubstr("日…")) << text;
-            EXPECT_EQ(told.find(utf8::replacement), std::string::npos) << told;
+            const std::string reported = fill(text, "{}");
+            EXPECT_THAT(reported, HasSubstr("日…")) << text;
+            EXPECT_EQ(reported.find(utf8::replacement), std::string::npos) << reported;
         }
     }
 }

@@ -117,7 +117,7 @@ TEST(model_registry, aliases_and_routes_are_names_for_models) {
     EXPECT_EQ(models.resolve("", "ollama")->model, "llama3:8b");
     ASSERT_TRUE(models.set_default("smart"));
     EXPECT_EQ(models.resolve("", "")->provider, &route);
-    EXPECT_FALSE(models.resolve("", "ollama")); // a route is no model of a provider
+    EXPECT_FALSE(models.resolve("", "ollama")); // a route is not a model of a provider
     models.set_alias("best", "smart");
     EXPECT_EQ(models.resolve("best", "")->provider, &route);
 }

@@ -178,11 +178,11 @@ TEST(tool_loop, a_call_that_the_length_limit_cut_ends_the_task_and_is_reported) 
         response.usage = ports::token_usage{10, 87, 0, 0};
         return response;
     });
-    const std::string told = w.json(
+    const std::string reported = w.json(
         with_tool + "(defatom t (params) (instructions \"q\") (tools (look)) (max-tokens 87)) (t)");
-    EXPECT_THAT(told, HasSubstr("RESOURCE_EXHAUSTION"));
-    EXPECT_THAT(told, HasSubstr("inside a call of the tool 'look'; raise max-tokens"));
-    EXPECT_THAT(told, HasSubstr("\"output_tokens\":87"));
+    EXPECT_THAT(reported, HasSubstr("RESOURCE_EXHAUSTION"));
+    EXPECT_THAT(reported, HasSubstr("inside a call of the tool 'look'; raise max-tokens"));
+    EXPECT_THAT(reported, HasSubstr("\"output_tokens\":87"));
     EXPECT_EQ(w.llm.asked.size(), 1U);
 }
 
@@ -190,10 +190,10 @@ TEST(tool_loop, a_call_that_was_not_offered_fails_with_text_and_without) {
     for (const char* text : {"", "Let me look that up."}) {
         harness w;
         w.llm.replies.push_back([text](const auto&) { return calling("c1", text); });
-        const std::string told = w.json("(defatom t (params) (instructions \"q\")) (t)");
-        EXPECT_THAT(told, HasSubstr("FAILED"));
-        EXPECT_THAT(told, HasSubstr("which it was not offered"));
-        EXPECT_THAT(told, HasSubstr(text));
+        const std::string reported = w.json("(defatom t (params) (instructions \"q\")) (t)");
+        EXPECT_THAT(reported, HasSubstr("FAILED"));
+        EXPECT_THAT(reported, HasSubstr("which it was not offered"));
+        EXPECT_THAT(reported, HasSubstr(text));
     }
 }
 

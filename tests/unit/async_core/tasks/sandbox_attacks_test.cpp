@@ -338,20 +338,20 @@ TEST(sandbox_attacks, an_allowed_task_learns_nothing_of_outside) {
                      "attack-code))))) (ask (q \"afterwards\")) made))"),
               "\"answer\"");
     ASSERT_EQ(w.llm.asked.size(), 6U);
-    const auto told = [&](std::size_t request) {
+    const auto reported = [&](std::size_t request) {
         std::string text;
         for (const ports::chat_message& message : w.llm.asked[request].messages)
             text += message.text + "|";
         return text;
     };
     for (std::size_t i = 1; i < 5; ++i) {
-        EXPECT_THAT(told(i), ::testing::Not(HasSubstr("of the program")));
+        EXPECT_THAT(reported(i), ::testing::Not(HasSubstr("of the program")));
         EXPECT_EQ(w.llm.asked[i].model, "usual");
     }
-    EXPECT_EQ(told(2), "first|") << "a conversation that was opened outside is not seen";
+    EXPECT_EQ(reported(2), "first|") << "a conversation that was opened outside is not seen";
     // It receives its own turns; the program receives none of them.
-    EXPECT_THAT(told(4), ::testing::AllOf(HasSubstr("first"), HasSubstr("second")));
-    EXPECT_THAT(told(5),
+    EXPECT_THAT(reported(4), ::testing::AllOf(HasSubstr("first"), HasSubstr("second")));
+    EXPECT_THAT(reported(5),
                 ::testing::AllOf(HasSubstr("of the program"), ::testing::Not(HasSubstr("third"))));
     w.expect_unharmed("a conversation");
 }

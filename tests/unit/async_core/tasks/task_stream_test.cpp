@@ -11,12 +11,12 @@ using testing::harness;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr auto tell = "(defatom tell (params q) (instructions \"{{q}}\")) (define seen \"\") ";
+constexpr auto report = "(defatom tell (params q) (instructions \"{{q}}\")) (define seen \"\") ";
 
 TEST(stream_form, pieces_come_in_order_and_the_value_is_the_result) {
     harness w;
     w.llm.say("one two three four");
-    EXPECT_EQ(w.json(std::string(tell) +
+    EXPECT_EQ(w.json(std::string(report) +
                      "(let ((r (stream (tell \"x\") (lambda (p) (set! seen (string-append seen "
                      "\"<\" p \">\")))))) (list (content r) seen))"),
               R"(["one two three four","<one ><two ><thre><e fo><ur>"])");
@@ -30,7 +30,7 @@ TEST(stream_form, a_slow_function_holds_the_stream_back) {
     w.llm.say(std::string(1'000'000, 'x'));
     w.llm.piece_bytes = 10'000;
     w.llm.piece_delay = std::chrono::milliseconds(0);
-    EXPECT_EQ(w.json(std::string(tell) +
+    EXPECT_EQ(w.json(std::string(report) +
                      "(define most 0) (stream (tell \"x\") (lambda (p) (sleep 0.005) (set! most "
                      "(max most (string-length p))))) (list (< most 80000) (> most 10000))"),
               "[true,true]");
@@ -47,7 +47,7 @@ TEST(stream_form, a_function_that_asks_a_model_lets_its_stream_go_on) {
     });
     w.llm.piece_bytes = 10'000;
     w.llm.piece_delay = std::chrono::milliseconds(0);
-    EXPECT_EQ(w.json(std::string(tell) +
+    EXPECT_EQ(w.json(std::string(report) +
                      "(define most 0) (define all 0) (define asked #f) "
                      "(stream (tell \"x\") (lambda (p) (progn "
                      "(when (not asked) (progn (set! asked #t) (tell \"y\"))) (sleep 0.2) "
@@ -63,7 +63,7 @@ TEST(stream_form, characters_are_not_split) {
     w.llm.say("äöü€😀");
     w.llm.piece_bytes = 1;
     EXPECT_EQ(
-        w.json(std::string(tell) +
+        w.json(std::string(report) +
                "(define all '()) (stream (tell \"x\") (lambda (p) (set! all (append all (list "
                "p))))) all"),
         R"(["ä","ö","ü","€","😀"])");
@@ -74,7 +74,7 @@ TEST(stream_form, an_error_in_the_function_cancels_the_call) {
     w.llm.say("one two three four");
     w.llm.piece_delay = std::chrono::milliseconds(10'000);
     EXPECT_THAT(
-        w.json(std::string(tell) + "(stream (tell \"x\") (lambda (p) (error \"enough\" p)))"),
+        w.json(std::string(report) + "(stream (tell \"x\") (lambda (p) (error \"enough\" p)))"),
         HasSubstr("UserError: enough"));
     EXPECT_EQ(w.llm.cut, 1);
     EXPECT_EQ(w.llm.handed_out, 1);
@@ -88,7 +88,7 @@ TEST(stream_form, ends_with_its_time_and_with_its_run) {
     harness w;
     w.llm.say("one two three four");
     w.llm.piece_delay = std::chrono::milliseconds(100'000);
-    EXPECT_THAT(w.json(std::string(tell) + "(timeout 0.05 (stream (tell \"x\") (lambda (p) p)))"),
+    EXPECT_THAT(w.json(std::string(report) + "(timeout 0.05 (stream (tell \"x\") (lambda (p) p)))"),
                 StartsWith("TimeoutError"));
     EXPECT_THAT(w.json("(timeout 0.05 (stream (tell \"x\") (lambda (p) (sleep 1000))))"),
                 StartsWith("TimeoutError"));
@@ -102,7 +102,7 @@ TEST(stream_form, ends_with_its_time_and_with_its_run) {
 TEST(stream_form, what_fails_at_the_model_is_data) {
     harness w;
     w.llm.break_with(ports::llm_errc::server, "broken");
-    EXPECT_EQ(w.json(std::string(tell) +
+    EXPECT_EQ(w.json(std::string(report) +
                      "(get-in (stream (tell \"x\") (lambda (p) p)) '(\"notes\" \"error\" "
                      "\"reason\"))"),
               "\"llm_error\"");
@@ -113,7 +113,7 @@ TEST(stream_form, tasks_in_its_arguments_and_in_its_function_are_not_streamed) {
     w.llm.say("aaaa");
     w.llm.say("bbbb");
     w.llm.say("cccc");
-    EXPECT_EQ(w.json(std::string(tell) +
+    EXPECT_EQ(w.json(std::string(report) +
                      "(stream (tell (q (content (tell \"x\")))) (lambda (p) (set! seen "
                      "(string-append seen p (content (tell \"y\")))))) seen"),
               "\"bbbbcccc\"");
@@ -122,9 +122,9 @@ TEST(stream_form, tasks_in_its_arguments_and_in_its_function_are_not_streamed) {
 TEST(stream_form, a_sandbox_holds_in_its_function) {
     harness w;
     w.llm.say("aaaa");
-    EXPECT_THAT(w.json(std::string(tell) + "(define f 1) (sandbox ((allow (tell))) (stream (tell "
-                                           "\"x\") (lambda (p) (system:execute_shell_command "
-                                           "(command \"true\")))))"),
+    EXPECT_THAT(w.json(std::string(report) + "(define f 1) (sandbox ((allow (tell))) (stream (tell "
+                                             "\"x\") (lambda (p) (system:execute_shell_command "
+                                             "(command \"true\")))))"),
                 HasSubstr("does not allow"));
 }
 
@@ -150,7 +150,7 @@ TEST(stream_host, receives_every_piece_and_can_stop_the_call) {
     harness w({}, parts);
     w.llm.say("one two");
     w.llm.say("one stop three");
-    EXPECT_EQ(w.json(std::string(tell) + "(content (tell \"x\"))"), "\"one two\"");
+    EXPECT_EQ(w.json(std::string(report) + "(content (tell \"x\"))"), "\"one two\"");
     EXPECT_EQ(host.heard, "tell:one ;tell:two;");
     EXPECT_THAT(w.json("(tell \"x\")"), HasSubstr("stop it"));
 }

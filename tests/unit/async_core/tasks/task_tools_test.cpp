@@ -77,13 +77,13 @@ TEST(model_tools, are_offered_called_side_by_side_and_answered_in_order) {
     ASSERT_EQ(w.llm.asked[0].tools.size(), 1U);
     EXPECT_EQ(w.llm.asked[0].tools[0].name, "test_echo");
     EXPECT_THAT(w.llm.asked[0].tools[0].parameters_json, HasSubstr("\"required\":[\"x\"]"));
-    const auto& told = w.llm.asked[1].messages;
-    ASSERT_EQ(told.size(), 4U);
-    EXPECT_EQ(told[1].tool_calls.size(), 2U);
-    EXPECT_EQ(told[2].role, ports::chat_role::tool);
-    EXPECT_EQ(told[2].text, "one");
-    EXPECT_EQ(told[2].tool_call_id, "id0");
-    EXPECT_EQ(told[3].text, "two");
+    const auto& reported = w.llm.asked[1].messages;
+    ASSERT_EQ(reported.size(), 4U);
+    EXPECT_EQ(reported[1].tool_calls.size(), 2U);
+    EXPECT_EQ(reported[2].role, ports::chat_role::tool);
+    EXPECT_EQ(reported[2].text, "one");
+    EXPECT_EQ(reported[2].tool_call_id, "id0");
+    EXPECT_EQ(reported[3].text, "two");
 }
 
 TEST(model_tools, what_is_wrong_with_a_call_goes_back_to_the_model) {
@@ -96,14 +96,14 @@ TEST(model_tools, what_is_wrong_with_a_call_goes_back_to_the_model) {
                    {"test_echo", "{\"y\": \"a\"}"}});
     w.llm.say("sorry");
     EXPECT_EQ(w.json(std::string(asks) + "(content (ask 1))"), "\"sorry\"");
-    const auto& told = w.llm.asked[1].messages;
-    ASSERT_EQ(told.size(), 7U);
-    for (std::size_t i = 2; i < 7; ++i) EXPECT_TRUE(told[i].tool_failed) << told[i].text;
-    EXPECT_THAT(told[2].text, HasSubstr("there is no tool 'nobody' (the tools: test_echo)"));
-    EXPECT_THAT(told[3].text, HasSubstr("'x' must be"));
-    EXPECT_THAT(told[4].text, HasSubstr("not JSON"));
-    EXPECT_THAT(told[5].text, HasSubstr("JSON object"));
-    EXPECT_THAT(told[6].text, HasSubstr("no clause 'y'"));
+    const auto& reported = w.llm.asked[1].messages;
+    ASSERT_EQ(reported.size(), 7U);
+    for (std::size_t i = 2; i < 7; ++i) EXPECT_TRUE(reported[i].tool_failed) << reported[i].text;
+    EXPECT_THAT(reported[2].text, HasSubstr("there is no tool 'nobody' (the tools: test_echo)"));
+    EXPECT_THAT(reported[3].text, HasSubstr("'x' must be"));
+    EXPECT_THAT(reported[4].text, HasSubstr("not JSON"));
+    EXPECT_THAT(reported[5].text, HasSubstr("JSON object"));
+    EXPECT_THAT(reported[6].text, HasSubstr("no clause 'y'"));
 }
 
 TEST(model_tools, a_loop_that_does_not_end_is_ended) {
@@ -130,9 +130,9 @@ TEST(model_tools, tasks_are_tools_too) {
     EXPECT_THAT(w.llm.asked[0].tools[0].parameters_json,
                 HasSubstr(R"("text":{"type":"string","description":"what"})"));
     ASSERT_EQ(w.llm.asked.size(), 3U);
-    const auto& told = w.llm.asked[2].messages;
-    EXPECT_EQ(told[2].text, "inner replies hi");
-    EXPECT_THAT(told[3].text, HasSubstr("no such input: txt"));
+    const auto& reported = w.llm.asked[2].messages;
+    EXPECT_EQ(reported[2].text, "inner replies hi");
+    EXPECT_THAT(reported[3].text, HasSubstr("no such input: txt"));
 }
 
 TEST(model_tools, a_name_that_is_no_tool_is_the_workflows_fault) {
@@ -318,7 +318,7 @@ TEST(subtasks, a_failure_keeps_request_error_depth_and_output) {
                           "(get-in d '(\"subtaskRequest\" \"name\")) (get-in d '(\"subtaskError\" "
                           "\"reason\")) (get d \"nestingDepth\") (get d \"partialOutput\")))"),
         R"(["child","llm_error",1,null])")
-        << "the text of an error is no output";
+        << "the text of an error is not an output";
 }
 
 std::string partial_of(const std::string& call) {
@@ -438,9 +438,10 @@ TEST(subtasks, a_model_spawns_them_by_tool) {
                                           "(content (parent))"),
               "\"done\"");
     ASSERT_EQ(w.llm.asked.size(), 4U);
-    const auto& told = w.llm.asked[3].messages;
-    EXPECT_THAT((std::vector<std::string>{told[2].text, told[3].text}), ElementsAre("one", "two"));
-    EXPECT_THAT(told[4].text, HasSubstr("is missing"));
+    const auto& reported = w.llm.asked[3].messages;
+    EXPECT_THAT((std::vector<std::string>{reported[2].text, reported[3].text}),
+                ElementsAre("one", "two"));
+    EXPECT_THAT(reported[4].text, HasSubstr("is missing"));
 }
 
 TEST(subtasks, a_tool_of_the_workflow_may_ask_for_one) {

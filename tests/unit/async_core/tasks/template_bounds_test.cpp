@@ -52,17 +52,17 @@ TEST(template_loader, size_depth_and_counts_are_bounded) {
     options.limits.problems = 5;
     std::string wrong = "<tasks>";
     for (int i = 0; i < 20; ++i) wrong += "<job/>";
-    const lines told = problems(wrong + "</tasks>", options);
-    ASSERT_EQ(told.size(), 6U);
-    EXPECT_THAT(told.back(), HasSubstr("too-many 15 more problems"));
+    const lines reported = problems(wrong + "</tasks>", options);
+    ASSERT_EQ(reported.size(), 6U);
+    EXPECT_THAT(reported.back(), HasSubstr("too-many 15 more problems"));
     std::string inputs = "<inputs>";
     for (int i = 0; i < 1500; ++i) inputs += "<input name='a" + std::to_string(i) + "'/>";
     EXPECT_EQ(problems(task(inputs + "</inputs>")).size(), 1U);
 }
 
 TEST(template_loader, ten_thousand_ampersands_are_reported_quickly) {
-    const lines told = problems("<tasks>" + std::string(1'000'000, '&') + "</tasks>");
-    EXPECT_EQ(told.size(), 100U);
+    const lines reported = problems("<tasks>" + std::string(1'000'000, '&') + "</tasks>");
+    EXPECT_EQ(reported.size(), 100U);
 }
 
 TEST(template_loader, messages_stay_utf8_whatever_they_quote) {
@@ -100,9 +100,9 @@ TEST(template_loader, large_files_take_linear_time) {
     const auto loaded = load(templates + "</tasks>");
     ASSERT_TRUE(loaded.good());
     EXPECT_EQ(loaded.templates.back().source, "t.xml:30000");
-    const auto told = load(task("<context_relevance>" + relevance + "</context_relevance>"));
-    EXPECT_EQ(told.report->problems.size(), 201U);
-    EXPECT_FALSE(told.report->text().empty());
+    const auto reported = load(task("<context_relevance>" + relevance + "</context_relevance>"));
+    EXPECT_EQ(reported.report->problems.size(), 201U);
+    EXPECT_FALSE(reported.report->text().empty());
 }
 
 } // namespace

@@ -264,7 +264,7 @@ TEST(template_loader, calls_in_texts_name_templates_and_fit_them) {
         "</template>\n<template name='b' params='q'><task><description>{{nope(q)}} {{a(q)}} "
         "{{a(x=q, model='m')}}</description></task></template></tasks>");
     ASSERT_TRUE(loaded.good()) << loaded.report->text();
-    // A workflow may define it, so this is no error.
+    // A workflow may define it, so this is not an error.
     EXPECT_EQ(problems_of(loaded), (lines{"2:50 unknown-template 'b': {{nope(q)}}: there is no "
                                           "template 'nope' here"}));
 }

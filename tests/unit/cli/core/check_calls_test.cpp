@@ -128,11 +128,12 @@ TEST(check_calls, variables_that_hide_tasks) {
               lines{});
     EXPECT_EQ(problems(greet + "(define (f greet) (greet \"x\")) (f greet)"), lines{})
         << "a task may be handed on under its name";
-    const std::string told = "'greet' is the variable of line 2 here, not the task of that name";
+    const std::string reported =
+        "'greet' is the variable of line 2 here, not the task of that name";
     const auto has = [&](const std::string& text) {
         const auto found = problems(greet + text);
         return std::any_of(found.begin(), found.end(), [&](const std::string& each) {
-            return each.find(told) != std::string::npos;
+            return each.find(reported) != std::string::npos;
         });
     };
     EXPECT_TRUE(has("(define (f x) (let ((greet (list x))) (greet (who 1))))"));
@@ -168,7 +169,7 @@ TEST(check_calls, phases_are_callables_or_their_names) {
               (lines{"wrong-type 3:1 a phase must be something to call, not the symbol twice"}));
     EXPECT_EQ(loop("\"twice\"", any).size(), 1U);
     EXPECT_EQ(loop("twice", any).size(), 1U) << "it takes one input";
-    EXPECT_EQ(loop(any, "system:run_script").size(), 1U) << "the number is no input for it";
+    EXPECT_EQ(loop(any, "system:run_script").size(), 1U) << "the number is not an input for it";
     EXPECT_EQ(loop(any, "get_context").size(), 1U);
 }
 

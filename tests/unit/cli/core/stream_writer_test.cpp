@@ -72,8 +72,8 @@ std::string numbered_text(std::size_t least) {
 
 TEST(stream_writer, keeps_the_order) {
     pipe_pair to;
-    heard told;
-    stream_writer writer(told.listeners());
+    heard reported;
+    stream_writer writer(reported.listeners());
     std::string expected;
     for (int i = 0; i < 1000; ++i) {
         const std::string text = std::to_string(i) + "\n";
@@ -83,29 +83,29 @@ TEST(stream_writer, keeps_the_order) {
     writer.drain();
     EXPECT_EQ(writer.waiting(), 0U);
     EXPECT_EQ(to.read(expected.size()), expected);
-    EXPECT_EQ(told.lost, 0);
+    EXPECT_EQ(reported.lost, 0);
 }
 
 TEST(stream_writer, does_not_wait_for_a_reader_and_reports_when_there_is_room_again) {
     pipe_pair to;
-    heard told;
-    stream_writer writer(told.listeners());
+    heard reported;
+    stream_writer writer(reported.listeners());
     const std::string text = numbered_text(4 * stream_writer::room);
     writer.write(to.write_end(), text);
     EXPECT_TRUE(writer.full());
     EXPECT_GT(writer.waiting(), stream_writer::room);
-    EXPECT_FALSE(told.has_room);
+    EXPECT_FALSE(reported.has_room);
     EXPECT_TRUE(to.read(text.size()) == text);
-    told.room.get_future().wait();
+    reported.room.get_future().wait();
     EXPECT_FALSE(writer.full());
     writer.drain();
-    EXPECT_EQ(told.lost, 0);
+    EXPECT_EQ(reported.lost, 0);
 }
 
 TEST(stream_writer, writes_in_turn_with_the_reader) {
     pipe_pair to;
-    heard told;
-    stream_writer writer(told.listeners());
+    heard reported;
+    stream_writer writer(reported.listeners());
     const std::string text = numbered_text(8 * stream_writer::room);
     auto reading = std::async(std::launch::async, [&] { return to.read(text.size()); });
     writer.write_in_turn(to.write_end(), text);
@@ -118,17 +118,17 @@ TEST(stream_writer, abandons_a_reader_who_never_reads) {
     GTEST_SKIP(); // it closes what an abandoned thread still writes to
 #endif
     pipe_pair to;
-    heard told;
+    heard reported;
     {
-        stream_writer writer(told.listeners());
+        stream_writer writer(reported.listeners());
         writer.wait_at_most(std::chrono::milliseconds(100));
         writer.write(to.write_end(), std::string(stream_writer::room, 'x'));
         writer.drain();
         EXPECT_EQ(writer.waiting(), 0U);
-        EXPECT_GT(told.lost, 0);
-        const int before = told.lost;
+        EXPECT_GT(reported.lost, 0);
+        const int before = reported.lost;
         writer.write(to.write_end(), "more");
-        EXPECT_GT(told.lost, before);
+        EXPECT_GT(reported.lost, before);
     }
     to.close_read(); // lets its thread go
 }
@@ -136,26 +136,26 @@ TEST(stream_writer, abandons_a_reader_who_never_reads) {
 TEST(stream_writer, reports_when_the_reader_has_gone_and_goes_on_for_others) {
     pipe_pair gone;
     pipe_pair there;
-    heard told;
+    heard reported;
     gone.close_read();
-    stream_writer writer(told.listeners());
+    stream_writer writer(reported.listeners());
     writer.write(gone.write_end(), "lost");
     writer.write(there.write_end(), "here");
     writer.drain();
-    EXPECT_EQ(told.lost, 1);
+    EXPECT_EQ(reported.lost, 1);
     EXPECT_EQ(there.read(4), "here");
 }
 
 TEST(stream_writer, waits_for_a_descriptor_that_does_not_wait_itself) {
     pipe_pair to;
-    heard told;
+    heard reported;
     ASSERT_EQ(::fcntl(to.write_end(), F_SETFL, O_NONBLOCK), 0);
-    stream_writer writer(told.listeners());
+    stream_writer writer(reported.listeners());
     const std::string text = numbered_text(stream_writer::room / 2);
     writer.write(to.write_end(), text);
     EXPECT_TRUE(to.read(text.size()) == text);
     writer.drain();
-    EXPECT_EQ(told.lost, 0);
+    EXPECT_EQ(reported.lost, 0);
 }
 
 TEST(stream_writer, is_for_what_has_a_reader) {
@@ -248,11 +248,11 @@ TEST(console_pipes, a_reader_who_never_reads_is_given_up_when_asked_for) {
 #endif
     pipe_pair to;
     const file err(std::tmpfile(), &std::fclose);
-    std::atomic<int> told{0};
+    std::atomic<int> reported{0};
     {
         const file out = file_of(to);
         console shown(out.get(), err.get(), {});
-        shown.on_output_lost([&told] { ++told; });
+        shown.on_output_lost([&reported] { ++reported; });
         {
             const console::loop_time looping(shown);
             shown.out_data(std::string(stream_writer::room, 'x'));
@@ -261,7 +261,7 @@ TEST(console_pipes, a_reader_who_never_reads_is_given_up_when_asked_for) {
         EXPECT_FALSE(shown.flush());
         EXPECT_TRUE(shown.output_lost());
     }
-    EXPECT_EQ(told, 1);
+    EXPECT_EQ(reported, 1);
 }
 
 TEST(console_pipes, a_reader_who_has_gone_is_reported_once) {
@@ -269,14 +269,14 @@ TEST(console_pipes, a_reader_who_has_gone_is_reported_once) {
     to.close_read();
     const file out = file_of(to);
     const file err(std::tmpfile(), &std::fclose);
-    std::atomic<int> told{0};
+    std::atomic<int> reported{0};
     console shown(out.get(), err.get(), {});
-    shown.on_output_lost([&told] { ++told; });
+    shown.on_output_lost([&reported] { ++reported; });
     for (int i = 0; i < 3; ++i) {
         shown.out("a line\n");
         EXPECT_FALSE(shown.flush());
     }
-    EXPECT_EQ(told, 1);
+    EXPECT_EQ(reported, 1);
 }
 
 } // namespace

@@ -127,9 +127,9 @@ TEST(proxy_rules, each_scheme_has_its_proxy_and_this_machine_none) {
     EXPECT_TRUE(via(rules, "http://localhost.test"));
     EXPECT_TRUE(via(rules, "http://[::2]"));
     EXPECT_FALSE(via(rules, "http://[::1%lo]"));
-    const auto told = proxy_rules::create({"plain:1", "", "", true});
-    EXPECT_TRUE(via(told, "http://localhost"));
-    EXPECT_FALSE(via(told, "https://localhost"));
+    const auto reported = proxy_rules::create({"plain:1", "", "", true});
+    EXPECT_TRUE(via(reported, "http://localhost"));
+    EXPECT_FALSE(via(reported, "https://localhost"));
     const auto bad = proxy_rules::create({"", "ftp://x", "direct.test", false});
     const auto refused = bad.proxy_for(origin("https://a.test"));
     ASSERT_FALSE(refused);

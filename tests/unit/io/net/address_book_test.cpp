@@ -53,10 +53,10 @@ private:
 
 struct listener final : lookup_listener {
     void on_addresses(result<address_list> found) noexcept override {
-        ++told;
+        ++reported;
         good = found.has_value();
     }
-    int told = 0;
+    int reported = 0;
     bool good = false;
 };
 
@@ -97,10 +97,10 @@ TEST_F(names, that_hang_hold_up_no_other) {
     EXPECT_FALSE(quick->addresses(served));
     EXPECT_TRUE(hang_guard::comes_true([&] {
         test->turn();
-        return served.told != 0;
+        return served.reported != 0;
     }));
     EXPECT_TRUE(served.good);
-    EXPECT_EQ(waits.told, 0);
+    EXPECT_EQ(waits.reported, 0);
     listener again;
     const address_list known = quick->addresses(again); // remembered
     ASSERT_TRUE(known);
@@ -127,7 +127,7 @@ TEST_F(names, that_hang_do_not_keep_the_loop_once_they_are_let_go) {
     EXPECT_FALSE(ends_within(50ms));
     slow->stop();
     EXPECT_TRUE(ends_within(hang_guard::limit));
-    EXPECT_EQ(waits.told, 0);
+    EXPECT_EQ(waits.reported, 0);
 }
 
 TEST_F(names, that_hang_may_outlive_everybody) {
@@ -156,7 +156,7 @@ TEST_F(names, are_looked_up_once_for_all_who_ask) {
     for (listener& each : all) EXPECT_FALSE(shared->addresses(each));
     EXPECT_TRUE(ends_within(hang_guard::limit));
     EXPECT_EQ(asked, 1);
-    for (const listener& each : all) EXPECT_EQ(each.told, 1);
+    for (const listener& each : all) EXPECT_EQ(each.reported, 1);
 }
 
 TEST_F(names, that_are_not_known_are_asked_for_again) {
@@ -169,7 +169,7 @@ TEST_F(names, that_are_not_known_are_asked_for_again) {
         listener waits;
         EXPECT_FALSE(failing->addresses(waits));
         EXPECT_TRUE(ends_within(hang_guard::limit));
-        EXPECT_EQ(waits.told, 1);
+        EXPECT_EQ(waits.reported, 1);
         EXPECT_FALSE(waits.good);
         EXPECT_EQ(asked, i);
     }

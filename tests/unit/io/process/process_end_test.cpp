@@ -330,7 +330,7 @@ int leave_early(const stdfs::path& root) {
 }
 
 TEST_F(process_end, port_destroyed_while_a_child_runs_kills_it) {
-    const pid_t other = ::fork(); // where the coroutine that is never resumed is no leak
+    const pid_t other = ::fork(); // where the coroutine that is never resumed is not a leak
     ASSERT_GE(other, 0);
     if (other == 0) ::_exit(leave_early(root));
     int status = 0;

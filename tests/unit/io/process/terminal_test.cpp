@@ -13,10 +13,10 @@ class terminal : public process_test {};
 /// it.
 int lend_terminal(const stdfs::path& root) {
     runner test;
-    std::vector<bool> told;
+    std::vector<bool> reported;
     process_options options;
     options.workspace = root.string();
-    options.on_terminal = [&](bool taken) { told.push_back(taken); };
+    options.on_terminal = [&](bool taken) { reported.push_back(taken); };
     auto port = make_process_port(test.loop, options);
     if (!port) return 10;
     process_request request;
@@ -29,7 +29,7 @@ int lend_terminal(const stdfs::path& root) {
     if (::tcgetpgrp(STDIN_FILENO) != ::getpgrp()) return 13;
     termios modes{};
     if (::tcgetattr(STDIN_FILENO, &modes) != 0 || (modes.c_lflag & ECHO) == 0) return 14;
-    if (told != std::vector<bool>{true, false}) return 15;
+    if (reported != std::vector<bool>{true, false}) return 15;
     return 0;
 }
 

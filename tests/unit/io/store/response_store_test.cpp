@@ -295,10 +295,11 @@ TEST_F(response_store_test, goes_on_in_a_new_file_when_its_own_was_deleted) {
     remove();
     EXPECT_EQ(find(*store, "a"), std::nullopt);
     EXPECT_FALSE(std::filesystem::exists(folder / "cache.db")) << "looking makes no file";
-    auto told = loop.run(store->keep("b", stored_response{"p", "m", "2"}, loop.context()));
-    if (const auto flushed = flush(*store, seconds(5)); told) told = flushed;
-    ASSERT_FALSE(told);
-    EXPECT_THAT(told.error().message(), HasSubstr("cache.db: the file was deleted or replaced"));
+    auto reported = loop.run(store->keep("b", stored_response{"p", "m", "2"}, loop.context()));
+    if (const auto flushed = flush(*store, seconds(5)); reported) reported = flushed;
+    ASSERT_FALSE(reported);
+    EXPECT_THAT(reported.error().message(),
+                HasSubstr("cache.db: the file was deleted or replaced"));
     EXPECT_EQ(find(*store, "b"), "2");
     EXPECT_EQ(find(*open(), "b"), "2") << "also for the next run";
     remove();
@@ -333,10 +334,10 @@ TEST_F(response_store_test, reports_once_that_its_file_is_unusable) {
         EXPECT_TRUE(flush(*store, seconds(5)));
     }
     const auto store = open(); // nobody has looked
-    auto told = loop.run(store->keep("q", stored_response{"p", "m", "b"}, loop.context()));
-    if (const auto flushed = flush(*store, seconds(5)); told) told = flushed;
-    ASSERT_FALSE(told);
-    EXPECT_THAT(told.error().message(), HasSubstr("cache.db"));
+    auto reported = loop.run(store->keep("q", stored_response{"p", "m", "b"}, loop.context()));
+    if (const auto flushed = flush(*store, seconds(5)); reported) reported = flushed;
+    ASSERT_FALSE(reported);
+    EXPECT_THAT(reported.error().message(), HasSubstr("cache.db"));
 }
 
 TEST_F(response_store_test, reports_that_its_folder_is_missing) {
@@ -402,7 +403,7 @@ TEST_F(response_store_test, responses_that_were_reported_as_lost_are_not_written
 
 TEST_F(response_store_test, counts_what_is_lost_and_ends_soon_when_the_disk_is_too_slow) {
     constexpr std::size_t responses = 20'000;
-    std::size_t told = 0;
+    std::size_t reported = 0;
     keep(*open(), "earlier", "0");
     auto other = sqlite_database::open((folder / "cache.db").string()).value();
     ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
@@ -413,10 +414,10 @@ TEST_F(response_store_test, counts_what_is_lost_and_ends_soon_when_the_disk_is_t
         const auto late = flush(*store, milliseconds(50));
         ASSERT_FALSE(late) << "written in 50 ms";
         (void)std::sscanf(late.error().message().c_str() + late.error().message().rfind(": ") + 2,
-                          "%zu", &told);
+                          "%zu", &reported);
     }
-    EXPECT_EQ(stats(*open(1ULL << 30)).entries, 1 + responses - told);
-    EXPECT_GT(told, 0U);
+    EXPECT_EQ(stats(*open(1ULL << 30)).entries, 1 + responses - reported);
+    EXPECT_GT(reported, 0U);
 }
 
 TEST_F(response_store_test, a_new_file_that_is_locked_delays_no_look) {

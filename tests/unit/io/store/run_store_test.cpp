@@ -282,7 +282,7 @@ TEST_F(run_store_test, hands_a_spare_to_the_step_that_uses_it) {
     EXPECT_EQ(records(*store, 3)[1].kind, ports::step_kind::spare);
 }
 
-/// Responses that a retry has dropped leave what they cost, and are no spares.
+/// Responses that a retry has dropped leave what they cost, and are not spares.
 TEST_F(run_store_test, keeps_no_response_that_was_discarded) {
     using ports::step_kind;
     const auto store = open();

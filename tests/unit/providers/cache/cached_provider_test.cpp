@@ -158,7 +158,7 @@ TEST_F(cached_provider_test, a_kept_response_counts_nothing_whatever_the_origina
     const auto kept = ask(request).value();
     ASSERT_TRUE(kept.usage);
     EXPECT_EQ(kept.usage->input + kept.usage->output, 0);
-    EXPECT_TRUE(kept.usage->input_told && kept.usage->output_told);
+    EXPECT_TRUE(kept.usage->input_reported && kept.usage->output_reported);
     EXPECT_TRUE(kept.lost.empty());
 }
 

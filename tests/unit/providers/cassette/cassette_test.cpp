@@ -82,7 +82,7 @@ protected:
 
 TEST_F(cassette_test, what_calls_have_cost_comes_back) {
     chat_response paid = response_with("a");
-    paid.usage->output_told = false;
+    paid.usage->output_reported = false;
     paid.attempts = 3;
     paid.lost = {{"elsewhere", "m", ports::token_usage{7, 0}, 5}, {}};
     model.responses.emplace_back(paid);
@@ -102,8 +102,8 @@ TEST_F(cassette_test, what_calls_have_cost_comes_back) {
     ports::llm_port& port = *playing;
     const auto first = ask(port, request).value();
     EXPECT_EQ(first.attempts, 3U);
-    EXPECT_TRUE(first.usage->input_told);
-    EXPECT_FALSE(first.usage->output_told);
+    EXPECT_TRUE(first.usage->input_reported);
+    EXPECT_FALSE(first.usage->output_reported);
     ASSERT_EQ(first.lost.size(), 2U);
     EXPECT_EQ(first.lost[0].provider, "elsewhere");
     EXPECT_EQ(first.lost[0].usage.value().input, 7);

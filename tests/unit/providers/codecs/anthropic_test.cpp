@@ -326,11 +326,11 @@ data: {"type":"message_stop"}
 
 TEST(anthropic_codec, a_refusal_discards_the_text_so_far) {
     const auto codec = codec_of();
-    const auto told = read_of(*codec, R"({"content":[{"type":"text","text":"I "}],
+    const auto reported = read_of(*codec, R"({"content":[{"type":"text","text":"I "}],
         "stop_reason":"refusal","stop_details":{"explanation":"Declined.","category":"bio"}})");
-    EXPECT_EQ(told.text, "");
-    EXPECT_EQ(told.refusal, "Declined.");
-    EXPECT_EQ(told.finish, finish_reason::refusal);
+    EXPECT_EQ(reported.text, "");
+    EXPECT_EQ(reported.refusal, "Declined.");
+    EXPECT_EQ(reported.finish, finish_reason::refusal);
     const auto untold = read_of(*codec, R"({"content":[],"stop_reason":"refusal",
         "stop_details":{"explanation":null,"category":"bio"}})");
     EXPECT_EQ(untold.refusal, "the model refused to answer (bio)");

@@ -207,11 +207,11 @@ TEST(paid_responses, bad_arguments_leave_a_response_as_it_is) {
                 said.role = ports::chat_role::assistant;
                 said.tool_calls = read->tool_calls;
                 for (const auto& call : read->tool_calls) {
-                    ports::chat_message& told = request.messages.emplace_back();
-                    told.role = ports::chat_role::tool;
-                    told.text = "a result";
-                    told.tool_call_id = call.id;
-                    told.tool_name = call.name;
+                    ports::chat_message& reported = request.messages.emplace_back();
+                    reported.role = ports::chat_role::tool;
+                    reported.text = "a result";
+                    reported.tool_call_id = call.id;
+                    reported.tool_name = call.name;
                 }
                 const std::string body = boost::json::serialize(body_of(*each.codec, request));
                 EXPECT_THAT(body, HasSubstr("invalid_arguments"));
@@ -234,7 +234,7 @@ TEST(paid_responses, too_many_calls_are_an_error_with_what_was_paid_for) {
         if (part->usage) {
             EXPECT_EQ(part->usage->input, 1000);
             // A stream may have reported nothing yet, or how it began.
-            EXPECT_TRUE(part->usage->output == 500 || !part->usage->output_told);
+            EXPECT_TRUE(part->usage->output == 500 || !part->usage->output_reported);
         }
     });
 }
@@ -288,24 +288,24 @@ TEST(paid_responses, figures_that_are_none_are_not_reported) {
         for_each_service({wrong, "500", {}}, [](const service&, const auto& read) {
             ASSERT_TRUE(read) << read.error().message();
             ASSERT_TRUE(read->usage);
-            EXPECT_FALSE(read->usage->input_told);
+            EXPECT_FALSE(read->usage->input_reported);
             EXPECT_EQ(read->usage->input, 0);
-            EXPECT_TRUE(read->usage->output_told);
+            EXPECT_TRUE(read->usage->output_reported);
             EXPECT_EQ(read->usage->output, 500);
         });
         for_each_service({"1000", wrong, {}}, [](const service& each, const auto& read) {
             ASSERT_TRUE(read) << read.error().message();
             ASSERT_TRUE(read->usage) << each.name;
-            EXPECT_TRUE(read->usage->input_told);
+            EXPECT_TRUE(read->usage->input_reported);
             EXPECT_EQ(read->usage->input, 1000);
-            EXPECT_FALSE(read->usage->output_told);
+            EXPECT_FALSE(read->usage->output_reported);
         });
         for_each_service({wrong, wrong, {}}, [](const service& each, const auto& read) {
             ASSERT_TRUE(read) << read.error().message();
             // The stream of this one reports how it begins.
             if (read->usage) {
                 EXPECT_EQ(each.name, "anthropic");
-                EXPECT_FALSE(read->usage->input_told || read->usage->output_told);
+                EXPECT_FALSE(read->usage->input_reported || read->usage->output_reported);
             }
         });
     }
@@ -315,7 +315,7 @@ TEST(paid_responses, zeros_are_reported) {
     for (const char* zero : {"0", "0.0", "-0.0"}) {
         for_each_service({zero, zero, {}}, [](const service&, const auto& read) {
             ASSERT_TRUE(read && read->usage);
-            EXPECT_TRUE(read->usage->input_told && read->usage->output_told);
+            EXPECT_TRUE(read->usage->input_reported && read->usage->output_reported);
         });
     }
 }
@@ -327,8 +327,8 @@ TEST(paid_responses, a_figure_is_made_up_out_of_the_total) {
             .usage;
     };
     EXPECT_EQ(of(R"({"prompt_tokens":5,"total_tokens":12})").value().output, 7);
-    EXPECT_TRUE(of(R"({"prompt_tokens":5,"total_tokens":12})").value().output_told);
-    EXPECT_FALSE(of(R"({"prompt_tokens":5,"total_tokens":2})").value().output_told);
+    EXPECT_TRUE(of(R"({"prompt_tokens":5,"total_tokens":12})").value().output_reported);
+    EXPECT_FALSE(of(R"({"prompt_tokens":5,"total_tokens":2})").value().output_reported);
     EXPECT_FALSE(of(R"({"total_tokens":2})"));
     EXPECT_FALSE(of("{}"));
 }
@@ -347,8 +347,8 @@ TEST(paid_responses, a_stream_that_breaks_off_does_not_know_its_output) {
     const ports::chat_response* part = ports::part_of(ended.error());
     ASSERT_TRUE(part && part->usage);
     EXPECT_EQ(part->usage->input, 9);
-    EXPECT_TRUE(part->usage->input_told);
-    EXPECT_FALSE(part->usage->output_told);
+    EXPECT_TRUE(part->usage->input_reported);
+    EXPECT_FALSE(part->usage->output_reported);
 }
 
 TEST(paid_responses, content_that_is_a_value_is_its_text) {

@@ -113,9 +113,9 @@ TEST(reported_failure, the_wait_is_read_from_the_text_and_named) {
     limited.status = 429;
     limited.body = R"({"error":{"message":"Rate limit reached. Please try again in 1.2s.",)"
                    R"("code":"rate_limit_exceeded"}})";
-    const auto told = openai->decode(limited, {});
-    EXPECT_EQ(told.error().info().retry_after, 1'200ms);
-    EXPECT_EQ(told.error().message(),
+    const auto reported = openai->decode(limited, {});
+    EXPECT_EQ(reported.error().info().retry_after, 1'200ms);
+    EXPECT_EQ(reported.error().message(),
               "svc: rate limited (HTTP 429, rate_limit_exceeded, retry after 1.2 s): "
               "Rate limit reached. Please try again in 1.2s.");
     limited.headers = {{"retry-after", "20"}}; // goes before the text

@@ -18,7 +18,7 @@ TEST(http_chat_provider_gate, is_asked_before_each_try_and_notified_of_its_end) 
     const auto response = with.complete();
     ASSERT_TRUE(response) << response.error().message();
     ASSERT_EQ(with.gate->demands.size(), 3U);
-    EXPECT_TRUE(with.gate->demands[0].tells_sent);
+    EXPECT_TRUE(with.gate->demands[0].reports_sent);
     EXPECT_EQ(with.gate->sent_numbers, (std::vector<std::uint64_t>{1, 2, 3}));
     EXPECT_EQ(with.gate->demands[0].request, &with.request);
     EXPECT_EQ(with.gate->demands[0].output_tokens, 50);

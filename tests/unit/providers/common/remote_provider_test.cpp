@@ -166,7 +166,7 @@ public:
     [[nodiscard]] bool open() const noexcept override { return open_; }
     void set_open(bool now) {
         open_ = now;
-        if (now) tell_open();
+        if (now) report_open();
     }
 
 private:

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
     [[nodiscard]] std::string take() {
         std::string taken = std::exchange(waiting_, {});
-        tell_open();
+        report_open();
         return taken;
     }
 

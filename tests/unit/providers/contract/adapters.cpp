@@ -185,7 +185,8 @@ adapter gemini_adapter(providers::gemini::api_version version, std::string name)
 
 adapter ollama_adapter() {
     adapter_traits traits;
-    traits.gives_ids = traits.tells_quota = traits.tells_refusals = traits.keeps_everything = false;
+    traits.gives_ids = traits.reports_quota = traits.reports_refusals = traits.keeps_everything =
+        false;
     return served(
         "ollama",
         [](ports::http_port& http, const scripted::server& server, std::string key,

@@ -27,8 +27,8 @@ public:
 /// What a service's format cannot say.
 struct adapter_traits {
     bool gives_ids = true;          ///< responses have an id
-    bool tells_quota = true;        ///< a limit that does not pass differs from one that does
-    bool tells_refusals = true;     ///< a refusal is distinguished from a response
+    bool reports_quota = true;      ///< a limit that does not pass differs from one that does
+    bool reports_refusals = true;   ///< a refusal is distinguished from a response
     bool filter_is_refusal = false; ///< a filter's end reads as a refusal
     bool refusal_is_filter = false; ///< and the other way round
     bool keeps_everything = true;   ///< nothing that the rules say is lost on the way

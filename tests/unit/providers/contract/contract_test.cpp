@@ -126,7 +126,7 @@ TEST_P(contract, ends_and_refusals_are_reported) {
     EXPECT_EQ(complete(user_request("l"))->finish, finish_reason::length);
     const auto refused = complete(user_request("r"));
     ASSERT_TRUE(refused);
-    if (!traits().tells_refusals) {
+    if (!traits().reports_refusals) {
         EXPECT_EQ(refused->text, "No.");
         return;
     }
@@ -163,7 +163,7 @@ TEST_P(contract, errors_have_their_kind_and_whether_they_pass) {
           {"500", llm_errc::server, true},
           {"529", llm_errc::overloaded, true}}) {
         SCOPED_TRACE(prompt);
-        if (kind == llm_errc::quota && !traits().tells_quota) continue;
+        if (kind == llm_errc::quota && !traits().reports_quota) continue;
         const auto response = complete(user_request(prompt));
         ASSERT_FALSE(response);
         EXPECT_EQ(response.error().code(), make_error_code(kind)) << response.error().message();
@@ -193,7 +193,7 @@ TEST_P(contract, passing_errors_are_retried_and_lasting_ones_not) {
     EXPECT_EQ(response->attempts, 3U);
     EXPECT_FALSE(complete(user_request("never")));
     EXPECT_EQ(complete(user_request("never"))->attempts, 1U);
-    if (traits().tells_quota) {
+    if (traits().reports_quota) {
         EXPECT_FALSE(complete(user_request("quota")));
     }
 }
@@ -293,7 +293,7 @@ TEST_P(contract, streams_carry_calls_refusals_and_errors_too) {
     EXPECT_EQ(called->finish, finish_reason::tool_calls);
     const auto refused = stream(user_request("no"), nullptr);
     ASSERT_TRUE(refused) << refused.error().message();
-    EXPECT_EQ(traits().tells_refusals ? refused->refusal : refused->text,
+    EXPECT_EQ(traits().reports_refusals ? refused->refusal : refused->text,
               "I will not do that for anybody.");
     const auto retried = stream(user_request("busy"), nullptr);
     ASSERT_TRUE(retried) << retried.error().message();

@@ -168,7 +168,7 @@ TEST_P(wire_contract, every_response_of_the_mock_is_read) {
             EXPECT_FALSE(models->empty());
             EXPECT_TRUE(std::is_sorted(models->begin(), models->end()));
             EXPECT_FALSE(
-                codec->decode(sample.response, wire_now)); // a list is no response to a chat
+                codec->decode(sample.response, wire_now)); // a list is not a response to a chat
             ++totals->samples;
             ++totals->readings;
             continue;

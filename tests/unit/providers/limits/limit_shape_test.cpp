@@ -16,8 +16,8 @@ using std::chrono::milliseconds;
 const coro::clock::time_point start = coro::clock::time_point(1000s);
 
 /// Readings of a service whose shape is known.
-struct teller {
-    explicit teller(std::int64_t full) : limit(full) {}
+struct reporter {
+    explicit reporter(std::int64_t full) : limit(full) {}
 
     void bucket(double missing, double per_second, milliseconds at = 0ms, bool whole = false) {
         read(missing, missing / per_second, at, whole);
@@ -51,7 +51,7 @@ TEST(limit_shape, assumes_a_minute_until_a_reading_shows_another) {
 
 TEST(limit_shape, one_reading_of_a_bucket_determines_its_period) {
     for (const double per_second : {50.0, 1.0, 0.05, 200.0 / 86'400, 7.3}) {
-        teller at(20);
+        reporter at(20);
         at.bucket(10, per_second);
         EXPECT_NEAR(at.shape.period(), 20 / per_second, 0.02 * 20 / per_second) << per_second;
         EXPECT_FALSE(at.shape.is_window());
@@ -59,7 +59,7 @@ TEST(limit_shape, one_reading_of_a_bucket_determines_its_period) {
 }
 
 TEST(limit_shape, a_burst_into_a_bucket_is_no_window) {
-    teller at(10);
+    reporter at(10);
     for (int missing = 1; missing <= 10; ++missing) at.bucket(missing, 50);
     for (int refused = 0; refused < 54; ++refused) at.bucket(10, 50);
     EXPECT_FALSE(at.shape.is_window());
@@ -67,7 +67,7 @@ TEST(limit_shape, a_burst_into_a_bucket_is_no_window) {
 }
 
 TEST(limit_shape, a_reset_that_does_not_grow_with_what_is_missing_is_the_end_of_a_window) {
-    teller at(50);
+    reporter at(50);
     for (int missing = 1; missing <= 50; ++missing) at.window(missing, 0.9, milliseconds(missing));
     EXPECT_TRUE(at.shape.is_window());
     EXPECT_NEAR(at.shape.window_length(), 0.9, 0.1);
@@ -80,25 +80,25 @@ TEST(limit_shape, a_reset_that_does_not_grow_with_what_is_missing_is_the_end_of_
 }
 
 TEST(limit_shape, a_bucket_that_is_used_evenly_is_no_window) {
-    teller at(600);
+    reporter at(600);
     for (int i = 0; i < 200; ++i) at.bucket(300 + i % 3, 10, milliseconds(100 * i));
     EXPECT_FALSE(at.shape.is_window());
     EXPECT_NEAR(at.shape.period(), 60, 0.5);
 }
 
 TEST(limit_shape, whole_seconds_bound_the_period_from_both_sides) {
-    teller at(50); // 50 a minute
+    reporter at(50); // 50 a minute
     for (int missing = 1; missing <= 40; ++missing) at.bucket(missing, 50.0 / 60, 0ms, true);
     EXPECT_FALSE(at.shape.is_window());
     EXPECT_NEAR(at.shape.period(), 60, 1.5);
-    teller quick(50); // 50 a second: every reset is one second
+    reporter quick(50); // 50 a second: every reset is one second
     for (int missing = 1; missing <= 50; ++missing) quick.bucket(missing, 50, 0ms, true);
     EXPECT_NEAR(quick.shape.is_window() ? quick.shape.window_length() : quick.shape.period(), 1,
                 0.05);
 }
 
 TEST(limit_shape, a_limit_that_changes_is_followed) {
-    teller at(100);
+    reporter at(100);
     for (int i = 0; i < 20; ++i) at.bucket(50, 10, milliseconds(100 * i));
     EXPECT_NEAR(at.shape.period(), 10, 0.3);
     for (int i = 0; i < 5; ++i) at.bucket(50, 2, milliseconds(3000 + 100 * i));

@@ -73,7 +73,7 @@ inline providers::limits::limiter_options per_minute(std::int64_t requests) {
     return options;
 }
 
-inline providers::rate_limit_headers tell_requests(std::int64_t limit, std::int64_t left) {
+inline providers::rate_limit_headers report_requests(std::int64_t limit, std::int64_t left) {
     providers::rate_limit_headers headers;
     headers.requests_limit = limit;
     headers.requests_remaining = left;

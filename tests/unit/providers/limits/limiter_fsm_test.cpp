@@ -130,9 +130,9 @@ TEST(limiter_fsm, a_pause_that_is_too_long_for_anybody_refuses_all) {
     auto& waits = at.wait(1);
     EXPECT_EQ(at.arrived, limiter_fsm::arrival::queued);
     at.limited(0, 600s);
-    const auto told = at.released();
-    ASSERT_EQ(told.size(), 1U);
-    EXPECT_EQ(told[0], &waits);
+    const auto reported = at.released();
+    ASSERT_EQ(reported.size(), 1U);
+    EXPECT_EQ(reported[0], &waits);
     EXPECT_TRUE(waits.refused_for_long);
     EXPECT_EQ(waits.refused_until, start + 600s);
     auto& next = at.wait(2);
@@ -148,7 +148,7 @@ TEST(limiter_fsm, a_pause_that_is_too_long_for_anybody_refuses_all) {
 
 TEST(limiter_fsm, a_limit_of_the_service_that_is_used_up_for_long_refuses_as_well) {
     limiter_bench at;
-    rate_limit_headers headers = tell_requests(200, 0); // a day's
+    rate_limit_headers headers = report_requests(200, 0); // a day's
     headers.requests_reset = 24h;
     at.answer(at.go(), headers);
     auto& call = at.wait(1);
@@ -189,7 +189,7 @@ TEST(limiter_fsm, a_limit_on_tokens_that_is_used_up_for_long_refuses_as_well) {
 TEST(limiter_fsm, those_that_wait_are_refused_when_a_limit_takes_too_long) {
     limiter_options options;
     options.first_in_flight = 2;
-    rate_limit_headers of_requests = tell_requests(70, 0);
+    rate_limit_headers of_requests = report_requests(70, 0);
     of_requests.requests_reset = 10h;
     rate_limit_headers of_tokens;
     of_tokens.tokens_limit = 6000;
@@ -221,7 +221,7 @@ TEST(limiter_fsm, a_429_that_the_headers_explain_teaches_nothing_else) {
     limiter_bench at;
     std::vector<std::uint32_t> slots;
     for (int i = 0; i < 20; ++i) slots.push_back(at.go());
-    rate_limit_headers headers = tell_requests(10, 0);
+    rate_limit_headers headers = report_requests(10, 0);
     headers.requests_reset = 200ms;
     call_report report;
     report.end = call_end::limited;
@@ -337,9 +337,9 @@ TEST(limiter_fsm, those_that_wait_are_refused_when_a_cooldown_takes_too_long) {
     auto& patient = at.wait(1);
     EXPECT_TRUE(at.released().empty());
     at.limited(slot, 60s);
-    const auto told = at.released();
-    ASSERT_EQ(told.size(), 1U);
-    EXPECT_EQ(told[0], &soon);
+    const auto reported = at.released();
+    ASSERT_EQ(reported.size(), 1U);
+    EXPECT_EQ(reported[0], &soon);
     EXPECT_EQ(soon.refused_until, at.now + 60s);
     EXPECT_EQ(soon.slot, limiter_fsm::no_slot);
     EXPECT_TRUE(patient.queued());
@@ -405,7 +405,7 @@ TEST(limiter_fsm, settling_a_slot_twice_is_harmless) {
 TEST(limiter_fsm, daily_limits_are_distinguished_from_those_of_a_minute) {
     limiter_bench at;
     for (int i = 1; i <= 6; ++i) {
-        rate_limit_headers headers = tell_requests(8'640, 8'640 - 10 * i);
+        rate_limit_headers headers = report_requests(8'640, 8'640 - 10 * i);
         headers.requests_reset = 100'000ms * i; // 10 s for each
         at.answer(at.go(), headers);
     }

@@ -32,15 +32,15 @@ TEST(limiter_rates, requests_per_minute_pace_calls) {
 
 TEST(limiter_rates, a_limit_of_the_user_holds_where_the_service_allows_more) {
     limiter_bench at(per_minute(60));
-    rate_limit_headers headers = tell_requests(6'000, 5'999);
+    rate_limit_headers headers = report_requests(6'000, 5'999);
     headers.requests_reset = 10ms;
     at.answer(at.go(), headers);
     EXPECT_EQ(at.machine.counters(at.now).per_second[0], 1);
     for (int i = 0; i < 200; ++i) at.wait();
     EXPECT_LE(at.machine.in_flight() + at.pass(59s), 60U);
-    // And the other way round: a day's limit is no leave to send all of it in a minute.
+    // And the other way round: a day's limit is not a leave to send all of it in a minute.
     limiter_bench daily(per_minute(60));
-    headers = tell_requests(1'440, 1'439);
+    headers = report_requests(1'440, 1'439);
     headers.requests_reset = 60s;
     daily.answer(daily.go(), headers);
     for (int i = 0; i < 2000; ++i) daily.wait();
@@ -68,7 +68,7 @@ TEST(limiter_rates, a_call_that_was_refused_has_been_sent_all_the_same) {
 TEST(limiter_rates, headers_set_the_limit_and_are_believed_at_once) {
     limiter_bench at;
     const auto slot = at.go();
-    at.answer(slot, tell_requests(60, 8)); // three of them stay in reserve
+    at.answer(slot, report_requests(60, 8)); // three of them stay in reserve
     EXPECT_EQ(at.machine.counters(at.now).left[0], 5);
     for (int i = 0; i < 5; ++i) EXPECT_NE(at.go(), limiter_fsm::no_slot);
     EXPECT_EQ(at.go(), limiter_fsm::no_slot);
@@ -79,9 +79,9 @@ TEST(limiter_rates, headers_set_the_limit_and_are_believed_at_once) {
 
 TEST(limiter_rates, headers_that_show_others_at_work_hold_back) {
     limiter_bench at;
-    at.answer(at.go(), tell_requests(6000, 6000));
+    at.answer(at.go(), report_requests(6000, 6000));
     const auto before = *at.machine.counters(at.now).left[0];
-    for (int i = 0; i < 12; ++i) at.answer(at.go(), tell_requests(6000, 310));
+    for (int i = 0; i < 12; ++i) at.answer(at.go(), report_requests(6000, 310));
     EXPECT_LT(*at.machine.counters(at.now).left[0], 30);
     EXPECT_EQ(before, 5700); // all of it but the reserve
 }
@@ -132,7 +132,7 @@ TEST(limiter_rates, hostile_figures_do_no_harm) {
     ports::token_usage usage;
     usage.input = std::numeric_limits<std::int64_t>::max();
     usage.output = std::numeric_limits<std::int64_t>::min();
-    rate_limit_headers headers = tell_requests(-5, 7);
+    rate_limit_headers headers = report_requests(-5, 7);
     headers.tokens_limit = std::numeric_limits<std::int64_t>::max();
     headers.tokens_remaining = std::numeric_limits<std::int64_t>::min();
     headers.tokens_reset = std::chrono::milliseconds(-1);

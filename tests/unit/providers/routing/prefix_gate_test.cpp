@@ -43,12 +43,12 @@ public:
     }
     int out = 0;
     int answered = 0;
-    int told_sent = 0;
+    int reported_sent = 0;
     bool slow = false;
     bool refuses = false;
 
 private:
-    void sent(const call_ticket&) noexcept override { ++told_sent; }
+    void sent(const call_ticket&) noexcept override { ++reported_sent; }
     void answering(const call_ticket&) noexcept override { ++answered; }
     void end(const call_ticket&, const call_outcome&) noexcept override { --out; }
 };
@@ -91,7 +91,7 @@ TEST(prefix_gate, the_first_leads_and_its_first_byte_lets_the_others_go) {
     EXPECT_EQ(at.behind->out, 1);
     EXPECT_EQ(at.gate.waiting(), 49U);
     at.callers[0].permit.sent();
-    EXPECT_EQ(at.behind->told_sent, 1);
+    EXPECT_EQ(at.behind->reported_sent, 1);
     at.callers[0].permit.answering();
     at.turn();
     EXPECT_EQ(at.behind->out, 50);
@@ -174,15 +174,15 @@ TEST(prefix_gate, cancellation_and_deadline_end_the_wait) {
 }
 
 TEST(prefix_gate, a_leader_that_is_cancelled_in_its_turn_hands_on) {
-    for (const bool told_first : {false, true}) {
+    for (const bool reported_first : {false, true}) {
         fan_out at;
         at.call();
         auto& second = at.call();
         auto& third = at.call();
         at.turn();
-        if (!told_first) second.cancel.request(cancel_reason::user);
+        if (!reported_first) second.cancel.request(cancel_reason::user);
         fan_out::end(at.callers[0], 500);
-        if (told_first) second.cancel.request(cancel_reason::user);
+        if (reported_first) second.cancel.request(cancel_reason::user);
         at.turn();
         EXPECT_TRUE(second.failure);
         EXPECT_TRUE(third.permit);

@@ -265,10 +265,10 @@ TEST(scripted_engine, all_mistakes_are_reported_with_their_place) {
                                              "rules[16].template: there is no group 1",
                                              "rules[17]: fails at times"};
     for (const std::string& wanted : begins) {
-        const bool told =
+        const bool reported =
             std::any_of(mistakes.begin(), mistakes.end(),
                         [&](const std::string& one) { return one.starts_with(wanted); });
-        EXPECT_TRUE(told) << wanted;
+        EXPECT_TRUE(reported) << wanted;
     }
     EXPECT_EQ(mistakes.size(), begins.size());
     const auto failed = engine::parse("{}", "empty.json");

@@ -28,7 +28,8 @@ bool read_fault(const json::object& root, service_failure& failure) {
 void read_usage(const json::object& root, chat_response& response) {
     const json::object* counts = object_member(root, "tokens");
     if (!counts) return;
-    response.usage = told_usage(told_tokens(*counts, "in"), told_tokens(*counts, "out"));
+    response.usage =
+        reported_usage(reported_tokens(*counts, "in"), reported_tokens(*counts, "out"));
 }
 
 /// Events {"piece": "text"}, and at the end {"over": true, "tokens": …}.

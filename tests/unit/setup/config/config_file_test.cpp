@@ -171,9 +171,9 @@ TEST(config_file, reports_what_is_expected) {
 }
 
 TEST(config_file, refuses_a_key_in_the_file_without_showing_it) {
-    const auto told = mistakes("[providers.openai]\napi_key = \"sk-secret\"\n");
-    EXPECT_THAT(told, ElementsAre(HasSubstr("api_key_env")));
-    EXPECT_EQ(told[0].find("sk-secret"), std::string::npos);
+    const auto reported = mistakes("[providers.openai]\napi_key = \"sk-secret\"\n");
+    EXPECT_THAT(reported, ElementsAre(HasSubstr("api_key_env")));
+    EXPECT_EQ(reported[0].find("sk-secret"), std::string::npos);
 }
 
 TEST(config_file, refuses_two_places_for_one_key) {

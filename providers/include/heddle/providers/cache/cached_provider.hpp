@@ -69,7 +69,7 @@ private:
         std::string key, coro::call_context context);
     [[nodiscard]] coro::task<void> keep(std::string key, const ports::chat_response& response,
                                         coro::call_context context);
-    void tell(const error& failure);
+    void report(const error& failure);
 
     ports::response_store& store_;
     log_port& log_;
@@ -77,7 +77,7 @@ private:
     struct flights;
     std::unique_ptr<flights> flights_;
     cache_counters counters_;
-    bool told_ = false;
+    bool reported_ = false;
 };
 
 } // namespace heddle::providers

@@ -18,7 +18,7 @@ struct call_demand {
     std::int64_t input_tokens = 0;                ///< estimated from the lengths of the texts
     std::int64_t output_tokens = 0;               ///< upper bound; 0: unknown
     std::uint32_t attempt = 1;                    ///< 1: the first try of a call
-    bool tells_sent = false; ///< sent() of the permit is called when the request has been written
+    bool reports_sent = false; ///< sent() of the permit is called when the request has been written
 };
 
 /// How one request ended. The pointers are only read during the call.
@@ -57,7 +57,7 @@ public:
 
 private:
     friend class call_permit;
-    /// The request has been written to its connection. Only with call_demand::tells_sent; called
+    /// The request has been written to its connection. Only with call_demand::reports_sent; called
     /// each time that it is written.
     virtual void sent(const call_ticket&) noexcept {}
     /// The head of the response has arrived. Called at most once, and before end().
@@ -88,7 +88,7 @@ public:
 
     explicit operator bool() const noexcept { return gate_ != nullptr; }
 
-    /// Call it when the request has been written, if call_demand::tells_sent.
+    /// Call it when the request has been written, if call_demand::reports_sent.
     void sent() const noexcept {
         if (gate_) gate_->sent(ticket_);
     }

@@ -52,7 +52,7 @@ private:
     void bound_period(const limit_reading& seen, double missing, double reset) noexcept;
     void compare(double missing, double reset, time_point at, double tolerance) noexcept;
 
-    bounds as_told_;
+    bounds as_reported_;
     bounds as_rounded_;     // if resets are rounded up to whole seconds
     bool all_whole_ = true; // resets, so far
     bool rounded_ = false;  // as_rounded_ applies

@@ -25,7 +25,7 @@ namespace heddle::providers::limits {
 struct call_size {
     std::int64_t input_tokens = 0;
     std::int64_t max_output_tokens = 0; ///< 0: unknown
-    bool tells_sent = false; ///< sent() follows: the request is sent later than it is admitted
+    bool reports_sent = false; ///< sent() follows: the request is sent later than it is admitted
 };
 
 enum class call_end : std::uint8_t {
@@ -147,7 +147,7 @@ public:
 
     /// The request of an admitted call has been written, or written again. Until then it counts in
     /// the limits of the user, and from then on as sent at this time. Only with
-    /// call_size::tells_sent.
+    /// call_size::reports_sent.
     void sent(std::uint32_t slot, time_point now) noexcept;
     /// An admitted call has ended. Frees its slot.
     void settle(std::uint32_t slot, const call_report& report, time_point now);

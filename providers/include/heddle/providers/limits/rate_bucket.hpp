@@ -64,7 +64,7 @@ public:
 
     /// `of`: what take() returned for the call of the response; `sent`: its time. `uncounted`: how
     /// much of the demand of calls in flight the service may not have counted yet (output).
-    void observe(const limit_reading& told, double uncounted, const mark& of, time_point sent,
+    void observe(const limit_reading& reported, double uncounted, const mark& of, time_point sent,
                  time_point now) noexcept;
 
     [[nodiscard]] double level() const noexcept { return level_; }

@@ -109,8 +109,8 @@ public:
         json_writer line(std::exchange(out, {}));
         if (at_piece()) {
             write_piece(line, response_, created_, pieces_[piece_++], false, false);
-        } else if (!calls_told_ && !response_.tool_calls.empty()) {
-            calls_told_ = true;
+        } else if (!calls_reported_ && !response_.tool_calls.empty()) {
+            calls_reported_ = true;
             write_piece(line, response_, created_, "", true, false);
         } else {
             over_ = true;
@@ -126,7 +126,7 @@ private:
     const chat_response& response_;
     const std::vector<std::string_view>& pieces_;
     std::int64_t created_;
-    bool calls_told_ = false;
+    bool calls_reported_ = false;
     bool over_ = false;
     std::size_t piece_ = 0;
 };

@@ -1,4 +1,4 @@
-// What whoever starts a run wants of its services, besides heddle.toml.
+// The services requested for a run, overriding heddle.toml.
 #pragma once
 
 #include <heddle/ports/llm_port.hpp>

@@ -1,4 +1,4 @@
-#include "tell_error.hpp"
+#include "report_error.hpp"
 
 #include "interrupts.hpp"
 #include "render.hpp"
@@ -23,13 +23,13 @@ const tasks::template_report* failure_report(const error& failure) {
 
 } // namespace
 
-exit_code tell_usage_error(const error& failure, bool json, console& output) {
-    return tell_error(failure, exit_code::usage, json, output);
+exit_code report_usage_error(const error& failure, bool json, console& output) {
+    return report_error(failure, exit_code::usage, json, output);
 }
 
-exit_code tell_error(const error& failure, exit_code code, bool json, console& output) {
+exit_code report_error(const error& failure, exit_code code, bool json, console& output) {
     const source_map no_sources;
-    if (json) end_is_told(); // one object, also when a signal comes now
+    if (json) end_is_reported(); // one object, also when a signal comes now
     if (json && failure_report(failure)) {
         boost::json::value report = boost::json::parse(failure_report(failure)->json());
         if (report.is_object()) report.get_object()["exit_code"] = static_cast<int>(code);
