@@ -211,11 +211,11 @@ std::optional<builtin_probe::refusal> builtin_probe::refuses(
     const auto open = std::find_if(arguments.begin(), arguments.end(), is_open);
     const bool one =
         arguments.size() == 1 || std::count_if(arguments.begin(), arguments.end(), is_open) == 1;
-    const std::size_t
-        only_open = // from 1; the only argument, or the only one that is not a constant
-        !one                    ? 0
-        : arguments.size() == 1 ? 1
-                                : static_cast<std::size_t>(open - arguments.begin()) + 1;
+    // From 1; the only argument, or the only one that is not a constant.
+    const std::size_t only_open = !one ? 0
+                                  : arguments.size() == 1
+                                      ? 1
+                                      : static_cast<std::size_t>(open - arguments.begin()) + 1;
     const bool by_form = fails_by_form(row, arguments);
     if (!any_known && !by_form) return std::nullopt;
     const value places = row.name == "format" && by_form ? map_of_places(*arguments[0].constant)

@@ -78,11 +78,14 @@ private:
         const bool named = call->kind == node_kind::call || call->kind == node_kind::clause_call;
         const bool one_part =
             builtin ? call->children.size() == 1 : named && call->children.size() == 2;
-        if (!one_part || !argument.span.known()) return {};
-        std::string_view text = context_.realm.sources().text(argument.span);
-        if (!text.starts_with('(') && !text.starts_with('[')) return {};
-        text.remove_prefix(1);
-        return text.substr(0, text.find_first_of(" \t\n\r()[]\"';,`"));
+        if (!one_part || call->from != ast::origin::call || call->text == ast::written::nowhere)
+            return {};
+        if (builtin) return call->row->name;
+        const ast::node& head = *call->children[0];
+        if (head.kind == node_kind::local) return head.var->name;
+        if (head.kind == node_kind::global) return context_.realm.global_name(head.index);
+        const bool is_builtin = head.kind == node_kind::constant && head.constant.is(kind::builtin);
+        return is_builtin ? head.constant.as_builtin().name : std::string_view();
     }
 
     [[nodiscard]] bool takes(const task_signature& task, std::string_view name) const {

@@ -77,18 +77,15 @@ private:
 
     /// A lone atom that is not the last expression. Strings may be meant as remarks.
     void check_unused(const ast::node& n) const {
+        if (n.text == ast::written::nowhere) return;
         for (std::size_t i = 0; i + 1 < n.children.size(); ++i) {
             const ast::node& part = *n.children[i];
             const bool atom = part.kind == node_kind::local || part.kind == node_kind::global ||
                               (part.kind == node_kind::constant && !part.constant.is(kind::string));
-            if (!atom || !part.span.known()) continue;
-            if (context_.realm.find_macro(written_head(context_.realm, n.span))) continue;
+            if (!atom || part.from != ast::origin::atom || !part.span.known()) continue;
+            // What follows the body of a `do` is not in the text: the part is the last one of it.
+            if (n.children[i + 1]->from == ast::origin::composed) continue;
             const std::string_view text = context_.realm.sources().text(part.span);
-            const bool written = !text.empty() && std::string_view("([{'`,").find(text.front()) ==
-                                                      std::string_view::npos;
-            // A variable that is named before the call of it is part of that call.
-            if (!written || n.children[i + 1]->span.begin <= part.span.begin) continue;
-            if (is_head_of(part, n)) continue;
             context_.add(severity::warning, "unused-value", part.span,
                          "this value is unused: " + std::string(text), hint_at(n, i));
         }
@@ -96,13 +93,13 @@ private:
 
     /// (dict "a" 1 'a 2). A macro may put keys together that differ in other calls of it.
     void check_keys(const ast::node& n) const {
-        if (written_head(context_.realm, n.span) != "dict") return;
+        if (n.from != ast::origin::call || n.text == ast::written::nowhere) return;
         std::unordered_set<std::string_view> seen;
         for (std::size_t i = 0; i + 1 < n.children.size(); i += 2) {
             const ast::node& key = *n.children[i];
             const bool named = key.kind == node_kind::constant &&
                                (key.constant.is(kind::string) || key.constant.is(kind::symbol));
-            if (!named || !is_written_within(context_.realm, key.span, n.span)) continue;
+            if (!named) continue;
             const std::string_view name = key.constant.is(kind::string) ? string_bytes(key.constant)
                                                                         : symbol_name(key.constant);
             if (seen.insert(name).second) continue;
@@ -111,13 +108,6 @@ private:
                              " is given twice: the map has only the last value",
                          "remove one of the two, or rename it");
         }
-    }
-
-    /// The analyzer looks at an unknown head before the arguments; that is no use of its own.
-    [[nodiscard]] static bool is_head_of(const ast::node& part, const ast::node& n) {
-        const ast::node& next = *n.children.back();
-        return n.children.size() == 2 && next.kind == node_kind::call &&
-               next.children[0]->span == part.span;
     }
 
     /// 1 + 2: an operator between others.

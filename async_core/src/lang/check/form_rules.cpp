@@ -1,6 +1,7 @@
 // What forms and builtins that a check cannot run are given.
 #include "lang/check/known_values.hpp"
 #include "lang/check/rules.hpp"
+#include "lang/machine/join_policy.hpp"
 #include "lang/print/described.hpp"
 
 #include <heddle/lang/code.hpp>
@@ -154,8 +155,8 @@ private:
 
     void check_parts(const ast::node& join) const {
         if (join.children.size() != 2 || join.children[1]->kind != node_kind::sequence) return;
-        const std::string_view text = context_.realm.sources().text(join.span);
-        const std::string_view who = text.starts_with("(race") ? "race" : "parallel";
+        const bool race = join.flag == static_cast<std::uint8_t>(join_policy::first);
+        const std::string_view who = race ? "race" : "parallel";
         for (const ast::node* part : join.children[1]->children) {
             if (part->kind == node_kind::branch) check_thunk(who, *part->children[2]);
         }
@@ -172,7 +173,8 @@ private:
             context_.add(severity::warning, "nothing-runs", body.span,
                          std::string(who) + ": this is a function, which nothing calls",
                          "write the expression itself; it is evaluated in a branch of its own");
-        } else if (who == "race" && body.kind == node_kind::constant) {
+        } else if (who == "race" && body.kind == node_kind::constant &&
+                   body.text != ast::written::nowhere) {
             context_.add(severity::warning, "nothing-runs", body.span,
                          "race: this is a constant, so there is nothing to wait for");
         }

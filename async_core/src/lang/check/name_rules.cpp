@@ -4,7 +4,6 @@
 #include <heddle/lang/builtin.hpp>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,19 +17,19 @@ public:
     explicit name_rule(const rule_context& context) : context_(context) {}
 
     void run() {
-        for (const ast::node* n : context_.facts.nodes()) {
-            note_unknown_form(*n);
-            note_clauses_of_variable(*n);
+        const auto& nodes = context_.facts.nodes();
+        in_unknown_form_.resize(nodes.size());
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            note_unknown_form(i);
+            note_clauses_of_variable(*nodes[i]);
         }
-        for (const ast::node* n : context_.facts.nodes()) {
-            const bool reads = n->kind == ast::node_kind::global;
-            if ((reads || n->kind == ast::node_kind::update_global) && !is_known(n->index) &&
-                !is_in_unknown_form(n->span)) {
-                report(*n);
-            }
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const ast::node& n = *nodes[i];
+            const bool names =
+                n.kind == ast::node_kind::global || n.kind == ast::node_kind::update_global;
+            if (names && !is_known(n.index) && !in_unknown_form_[i]) report(n);
         }
         check_order();
-        const auto& nodes = context_.facts.nodes();
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             if (nodes[i]->kind == ast::node_kind::sequence && !context_.facts.is_guarded(i))
                 check_bindings_in_order(*nodes[i]);
@@ -39,17 +38,21 @@ public:
 
 private:
     /// (defun f (x) x): when the form is not known, neither is what it makes of its parts.
-    void note_unknown_form(const ast::node& n) {
+    void note_unknown_form(std::size_t node) {
+        const ast::node& n = *context_.facts.nodes()[node];
         const bool call = n.kind == ast::node_kind::call || n.kind == ast::node_kind::clause_call;
-        if (!call || n.children[0]->kind != ast::node_kind::global || !n.span.known()) return;
+        if (!call || n.children[0]->kind != ast::node_kind::global) return;
         const ast::node& head = *n.children[0];
         const std::string_view name = context_.realm.global_name(head.index);
         if (!looks_like_form(name) || is_known(head.index)) return;
-        if (context_.realm.sources().text(head.span) != name) return; // a macro made it
+        if (head.text == ast::written::nowhere) return;
         // Parts come after the form around them.
-        if (is_in_unknown_form(n.span)) return;
-        std::uint32_t& end = unknown_forms_[head.span.end];
-        end = std::max(end, n.span.end);
+        if (in_unknown_form_[node]) return;
+        const std::size_t first_part = context_.facts.end_of(node + 1); // behind the head
+        std::fill(
+            in_unknown_form_.begin() + static_cast<std::ptrdiff_t>(first_part),
+            in_unknown_form_.begin() + static_cast<std::ptrdiff_t>(context_.facts.end_of(node)),
+            true);
         if (!defines_by_name(name) || n.children.size() < 2) return;
         const ast::node* defined = n.children[1];
         while (!defined->children.empty() && defined->kind != ast::node_kind::global)
@@ -63,19 +66,18 @@ private:
         if (n.kind != ast::node_kind::call || n.children[0]->kind != ast::node_kind::local) return;
         for (std::size_t i = 1; i < n.children.size(); ++i) {
             const ast::node* argument = n.children[i];
-            if (argument->kind == ast::node_kind::sequence && argument->children.size() == 2)
-                argument = argument->children.back(); // an unknown head is looked at first
+            const ast::node* looked_at = nullptr; // an unknown head is, before the call of it
+            if (argument->kind == ast::node_kind::sequence && argument->children.size() == 2) {
+                looked_at = argument->children.front();
+                argument = argument->children.back();
+            }
             const bool one_part =
                 argument->kind == ast::node_kind::call && argument->children.size() == 2;
             const ast::node* head = one_part ? argument->children[0] : nullptr;
-            if (head && head->kind == ast::node_kind::global)
-                clauses_of_.emplace(head->span.begin, n.children[0]->var->name);
+            if (!head || head->kind != ast::node_kind::global) continue;
+            clauses_of_.emplace(head, n.children[0]->var);
+            if (looked_at) clauses_of_.emplace(looked_at, n.children[0]->var);
         }
-    }
-
-    [[nodiscard]] bool is_in_unknown_form(source_span place) const {
-        auto after = unknown_forms_.upper_bound(place.begin);
-        return after != unknown_forms_.begin() && place.end <= (--after)->second;
     }
 
     [[nodiscard]] bool is_known(std::uint32_t index) const {
@@ -111,10 +113,9 @@ private:
                 continue;
             const auto found = definitions.find(n.index);
             if (found == definitions.end()) continue;
-            const ast::node& definition = *nodes[found->second];
-            if (found->second < i && !is_part_of(n, definition)) continue;
+            if (found->second < i && !is_part_of(i, found->second)) continue;
             if (has_value_before(n.index) || !reported.insert(n.index).second) continue;
-            report_order(n, definition);
+            report_order(n, *nodes[found->second]);
         }
     }
 
@@ -160,13 +161,14 @@ private:
                      "move its definition up, or use it in a function");
     }
 
-    /// Not as part of a function in it. The texts are compared first: they rule most out.
-    [[nodiscard]] static bool is_part_of(const ast::node& n, const ast::node& definition) {
-        if (n.span.begin < definition.span.begin || n.span.end > definition.span.end) return false;
-        std::vector<const ast::node*> open{&definition};
+    /// Not as part of a function in it. The numbers are compared first: they rule most out.
+    [[nodiscard]] bool is_part_of(std::size_t node, std::size_t definition) const {
+        if (node < definition || node >= context_.facts.end_of(definition)) return false;
+        const auto& nodes = context_.facts.nodes();
+        std::vector<const ast::node*> open{nodes[definition]};
         while (!open.empty()) {
             const ast::node& now = *open.back();
-            if (&now == &n) return true;
+            if (&now == nodes[node]) return true;
             open.pop_back();
             open.insert(open.end(), now.children.begin(), now.children.end());
         }
@@ -205,9 +207,10 @@ private:
         std::string hint;
         if (suggestions_ < max_suggestions) {
             hint = advice_for_name(name);
-            if (const auto task = clauses_of_.find(n.span.begin); task != clauses_of_.end()) {
-                hint = "if '" + task->second + "' holds a task, write (call-atomic-task " +
-                       task->second + " (" + name + " …))";
+            if (const auto called = clauses_of_.find(&n); called != clauses_of_.end()) {
+                const std::string& task = called->second->name;
+                hint = "if '" + task + "' holds a task, write (call-atomic-task " + task + " (" +
+                       name + " …))";
             }
             if (hint.empty()) hint = suggest_names(name, candidates());
         }
@@ -249,9 +252,10 @@ private:
     const rule_context& context_;
     std::size_t suggestions_ = 0;
     std::vector<std::string> names_;
-    std::map<std::uint32_t, std::uint32_t> unknown_forms_; ///< where their parts begin and end
-    std::set<std::string> defined_;                        ///< by them
-    std::map<std::uint32_t, std::string> clauses_of_; ///< by place of a head: the variable called
+    std::vector<bool> in_unknown_form_; ///< of each node: what it means is not known
+    std::set<std::string> defined_;     ///< by unknown forms
+    /// By the heads of what a variable is called with.
+    std::unordered_map<const ast::node*, const ast::variable*> clauses_of_;
 };
 
 } // namespace

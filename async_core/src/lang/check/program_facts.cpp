@@ -49,27 +49,32 @@ void program_facts::collect(const ast::node& program) {
         const ast::node* node;
         bool guarded;
         std::uint32_t condition;
+        std::size_t whole; ///< the number of the node around it
     };
-    std::vector<entry> work{{&program, false, no_condition}};
+    std::vector<entry> work{{&program, false, no_condition, 0}};
+    std::vector<std::size_t> wholes;
     std::vector<std::uint32_t> of_parts;
     while (!work.empty()) {
-        const auto [n, guarded, around] = work.back();
+        const auto [n, guarded, around, whole] = work.back();
         work.pop_back();
+        const std::size_t number = nodes_.size();
         nodes_.push_back(n);
+        wholes.push_back(whole);
+        ends_.push_back(number + 1);
         guarded_.push_back(guarded);
         conditions_of_.push_back(around);
-        if (n->cleanup) work.push_back({n->cleanup, guarded, around});
+        if (n->cleanup) work.push_back({n->cleanup, guarded, around, number});
         for (const ast::catch_clause& clause : n->catches) {
-            if (clause.wanted_kind) work.push_back({clause.wanted_kind, guarded, around});
+            if (clause.wanted_kind) work.push_back({clause.wanted_kind, guarded, around, number});
             conditions_.push_back({nullptr, around});
             work.push_back(
-                {clause.body, guarded, static_cast<std::uint32_t>(conditions_.size() - 1)});
+                {clause.body, guarded, static_cast<std::uint32_t>(conditions_.size() - 1), number});
         }
         const bool catches = guarded || !n->catches.empty();
         if (n->kind == node_kind::make_lambda && n->code->body) {
             conditions_.push_back({nullptr, around});
-            work.push_back(
-                {n->code->body, guarded, static_cast<std::uint32_t>(conditions_.size() - 1)});
+            work.push_back({n->code->body, guarded,
+                            static_cast<std::uint32_t>(conditions_.size() - 1), number});
         }
         // Read by clauses it calls nobody but a task; that is what an unknown name is taken for.
         const std::size_t count = n->kind == node_kind::either_call ? 1 : n->children.size();
@@ -79,11 +84,14 @@ void program_facts::collect(const ast::node& program) {
             of_parts[i] = condition_of_part(*n, i, in_order && i != 0 ? of_parts[i - 1] : around);
         for (std::size_t i = count; i-- > 0;) {
             const ast::node* part = n->children[i];
-            // What a local falls back to before it is bound is no use of a global.
+            // What a local falls back to before it is bound does not use a global.
             const bool fallback = n->kind == node_kind::local && part->kind != node_kind::local;
-            if (!fallback) work.push_back({part, catches, of_parts[i]});
+            if (!fallback) work.push_back({part, catches, of_parts[i], number});
         }
     }
+    // Parts come after their whole, and end before it does.
+    for (std::size_t i = nodes_.size(); i-- > 1;)
+        ends_[wholes[i]] = std::max(ends_[wholes[i]], ends_[i]);
 }
 
 bool program_facts::is_tested(std::size_t node, const ast::node& expression) const {

@@ -37,6 +37,9 @@ public:
 
     /// Every node that can be reached, a parent before its parts.
     [[nodiscard]] const std::vector<const ast::node*>& nodes() const noexcept { return nodes_; }
+    /// The number of the first node behind the one of that number that is not a part of it: all
+    /// between them are.
+    [[nodiscard]] std::size_t end_of(std::size_t node) const { return ends_[node]; }
     /// The node of that number may raise an error that the program catches.
     [[nodiscard]] bool is_guarded(std::size_t node) const { return guarded_[node]; }
     /// The node of that number is in a function, or in a part of a form that may not be evaluated.
@@ -121,6 +124,7 @@ private:
     const check_options& options_;
     std::vector<problem>& problems_;
     std::vector<const ast::node*> nodes_;
+    std::vector<std::size_t> ends_; ///< of each node
     std::vector<bool> guarded_;
     std::vector<std::uint32_t> conditions_of_; ///< of each node the nearest
     std::vector<condition> conditions_;

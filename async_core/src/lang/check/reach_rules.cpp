@@ -4,8 +4,6 @@
 
 #include <heddle/lang/printer.hpp>
 
-#include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 
@@ -18,21 +16,16 @@ namespace {
 
 /// A constant where somebody wrote a condition. What a macro puts together may be constant for some
 /// of its calls.
-bool is_written_condition(const rule_context& context, const ast::node& n) {
+bool is_constant_condition(const ast::node& n) {
+    if (n.text == ast::written::nowhere) return false;
     const ast::node& test = *n.children[0];
-    if (n.from == origin::other || test.kind != node_kind::constant ||
-        !is_written_within(context.realm, test.span, n.span))
-        return false;
-    constexpr std::array<std::string_view, 4> forms{"if", "when", "unless", "cond"};
-    const std::string_view head = written_head(context.realm, n.span);
-    if (n.from == origin::condition && std::find(forms.begin(), forms.end(), head) == forms.end())
-        return false;
-    const std::string_view made_by = written_head(context.realm, test.span); // or nothing
-    return made_by.empty() || made_by == "quote";
+    // A form that is wrong is a constant, too.
+    return test.kind == node_kind::constant &&
+           (test.from == origin::atom || test.from == origin::data);
 }
 
 void check_condition(const rule_context& context, const ast::node& n) {
-    if (!is_written_condition(context, n)) return;
+    if (!is_constant_condition(n)) return;
     const ast::node& test = *n.children[0];
     const bool holds = test.constant.truthy();
     switch (n.from) {
@@ -53,16 +46,17 @@ void check_condition(const rule_context& context, const ast::node& n) {
         context.add(severity::warning, "unreachable", n.span,
                     "this clause is never taken: its condition is always false");
         break;
-    case origin::case_scope:
-    case origin::other: break;
+    default: break;
     }
 }
 
 /// (if done? 1 2), where done? is a function: it was to be called. Functions of other names may be
 /// values that a program tests.
 void check_predicate(const rule_context& context, const ast::node& test) {
-    if (test.kind != node_kind::local && test.kind != node_kind::global) return;
-    const std::string_view name = context.realm.sources().text(test.span);
+    if (test.text == ast::written::nowhere) return;
+    std::string_view name;
+    if (test.kind == node_kind::local) name = test.var->name;
+    else if (test.kind == node_kind::global) name = context.realm.global_name(test.index);
     if (!name.ends_with('?')) return;
     const known_callee* known = context.facts.callee_of(test);
     if (!(known && known->code) && !context.facts.library_function_of(test)) return;
@@ -81,6 +75,8 @@ void check_case(const rule_context& context, const ast::node& n) {
         for (const ast::node* key : clause->children[0]->children) {
             if (key->kind != node_kind::builtin_call || key->children.size() != 2) continue;
             const ast::node& constant = *key->children[1];
+            if (constant.text == ast::written::nowhere) continue; // other calls have other keys
+            // (quote a) has two keys, and 'a is the same list: only the source shows which it is.
             if (context.realm.sources().text(constant.span) == "'") {
                 context.add(severity::warning, "quoted-key", constant.span,
                             "the keys of case are data already: this one is the symbol quote",

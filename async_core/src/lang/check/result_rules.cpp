@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace heddle::lang {
 
@@ -52,11 +53,8 @@ private:
         const std::string_view field = field_of(n);
         if (field.empty() || contains(plain_fields, field)) return;
         // A macro may read the JSON of other tasks in other calls of it.
-        const ast::node& given = *n.children[0];
-        if (written_head(context_.realm, n.span) != n.row->name ||
-            !is_written_within(context_.realm, given.span, n.span))
-            return;
-        const known_callee* task = task_behind(given, n.span);
+        if (n.from != ast::origin::call || n.text == ast::written::nowhere) return;
+        const known_callee* task = task_behind(*n.children[0], n.text);
         if (!task) return;
         const bool whole = field == "parsedContent";
         context_.add(severity::warning, "no-json", n.span,
@@ -81,13 +79,15 @@ private:
         return in_json || name == "parsedContent" ? name : std::string_view();
     }
 
-    /// The task without JSON whose result an expression is; null: not certain.
+    /// The task without JSON whose result an expression is, which is read in a text at `reader`;
+    /// null: not certain.
     [[nodiscard]] const known_callee* task_behind(const ast::node& expression,
-                                                  source_span reader) const {
-        const ast::node& call = context_.facts.source_of(expression);
+                                                  ast::written reader) const {
+        std::vector<const ast::node*> names;
+        const ast::node& call = context_.facts.source_of(expression, &names);
         if (call.kind != node_kind::clause_call && call.kind != node_kind::call) return nullptr;
-        // The template of a macro, which may read other results too, precedes the call.
-        if (!call.span.known() || call.span.begin > reader.end) return nullptr;
+        // The text of a macro reads a variable that has other values in other calls of the macro.
+        if (reader == ast::written::in_macro && !names.empty()) return nullptr;
         const known_callee* callee = context_.facts.task_of(*call.children[0]);
         const bool certain = callee && !callee->task->is_tool && callee->definition;
         return certain && never_has_json(*callee->definition) ? callee : nullptr;

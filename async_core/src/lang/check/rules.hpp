@@ -32,12 +32,6 @@ struct rule_context {
     }
 };
 
-/// Whether the source has `part` within the form `whole`, and no macro of the top level put it
-/// there.
-[[nodiscard]] bool is_written_within(const realm& realm, source_span part, source_span whole);
-/// The symbol that the text of a form begins with; empty: none.
-[[nodiscard]] std::string_view written_head(const realm& realm, source_span form);
-
 /// Names that nothing defines, or only what runs later.
 void check_names(const rule_context& context);
 /// Numbers of arguments; inputs of tasks.

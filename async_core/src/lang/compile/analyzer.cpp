@@ -39,11 +39,15 @@ bool is_quoted_symbol(const form& f) {
 form form::operator[](std::size_t i) const {
     form element{list_items(content)[i], span};
     const auto* storage = static_cast<const list_object*>(content.target());
-    if (storage->places) {
-        if (const source_span known = storage->places->elements[content.offset() + i];
-            known.known())
-            element.span = known;
+    source_span known;
+    if (storage->places) known = storage->places->elements[content.offset() + i];
+    // In a list that a macro put together, what the macro was given has its place all the same.
+    if (!known.known() && element.is_list() && element.size() != 0 &&
+        element.content.offset() == 0) {
+        const auto* own = static_cast<const list_object*>(element.content.target());
+        if (own->places) known = own->places->whole;
     }
+    if (known.known()) element.span = known;
     return element;
 }
 
@@ -59,6 +63,7 @@ ast::node* analyzer::make(node_kind kind, source_span span) {
     ast::node& result = arena_.nodes.emplace_back();
     result.kind = kind;
     result.span = span;
+    if (macro_call_.known()) result.text = written_at(span);
     return &result;
 }
 
@@ -237,7 +242,11 @@ ast::node* analyzer::rest_of_program(std::span<const datum> forms) {
 
 ast::node* analyzer::expression(const form& f, position where) {
     if (failed()) return constant({}, f.span);
-    if (!f.is_symbol() && (!f.is_list() || f.size() == 0)) return constant(f.content, f.span);
+    if (!f.is_symbol() && (!f.is_list() || f.size() == 0)) {
+        node* result = constant(f.content, f.span);
+        result->from = f.is_list() ? ast::origin::data : ast::origin::atom;
+        return result;
+    }
     if (!enter(f)) return constant({}, f.span);
     node* result = nullptr;
     if (collected_) result = expression_or_error(f, where);

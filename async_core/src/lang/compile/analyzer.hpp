@@ -186,11 +186,15 @@ private:
 
     // going on after an error (error_recovery.cpp)
     node* expression_or_error(const form& f, position where);
+    void note_origin(const form& f, node& result) const;
     void look_for_more(const form& f);
 
     // macros (macros.cpp)
     [[nodiscard]] const value* find_macro(std::string_view name) const;
     form expand(const form& call, const value& expander);
+    node* expansion(const form& call, const value& expander, position where);
+    /// Where the text is that has this span, at the present point of the analysis.
+    [[nodiscard]] ast::written written_at(source_span span) const noexcept;
 
     // code given to eval (forms_eval.cpp)
     void open_site(const eval_site& site, std::deque<scope>& scopes);
@@ -223,8 +227,11 @@ private:
     std::size_t expansions_ = 0; ///< macros being expanded inside each other
     bool has_macros_ = false;    ///< the program defines some
     bool defining_early_ = false;
-    bool making_expander_ = false;  ///< the text is a defmacro, whose function is wanted
-    unsigned sandboxes_ = 0;        ///< open at this point of the text
+    bool making_expander_ = false; ///< the text is a defmacro, whose function is wanted
+    unsigned sandboxes_ = 0;       ///< open at this point of the text
+    /// The call of a macro around the code that is analysed; unknown when there is none.
+    source_span macro_call_;
+    ast::written macro_call_text_ = ast::written::in_program; ///< where that call is written
     ast::lambda* around_ = nullptr; ///< stand-in for the function around code given to eval
     scope* scope_ = nullptr;        ///< null at the top level
     name_table names_;

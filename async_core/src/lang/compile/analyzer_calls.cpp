@@ -63,16 +63,12 @@ ast::node* analyzer::call(const form& f, position where) {
     if (const special_form* special = find_special_form(name);
         special && !is_internal(name) && !is_named_let(name)) {
         if (collected_ && expansions_ == 0) note_form_call(head);
-        return special->analyse(*this, f, where);
-    }
-    if (const value* expander = find_macro(name)) {
-        const form created = expand(f, *expander);
-        if (failed()) return constant({}, f.span);
-        ++expansions_;
-        node* result = expression(created, where);
-        --expansions_;
+        node* result = special->analyse(*this, f, where);
+        if (special->quotes && result->kind == node_kind::constant)
+            result->from = ast::origin::data;
         return result;
     }
+    if (const value* expander = find_macro(name)) return expansion(f, *expander, where);
     return call_named(f, where);
 }
 
@@ -108,6 +104,7 @@ ast::node* analyzer::call_named(const form& f, position where) {
         node* result =
             make(row.how == builtin_kind::pure ? node_kind::builtin_call : node_kind::effect_call,
                  f.span);
+        result->from = ast::origin::call;
         result->row = &row;
         for (std::size_t i = 1; i < f.size(); ++i)
             result->children.push_back(expression(f[i], inner()));
@@ -215,6 +212,7 @@ ast::node* analyzer::tool_behind_builtin(const form& f) {
 
 ast::node* analyzer::positional(const form& f, node* callee) {
     node* result = make(node_kind::call, f.span);
+    result->from = ast::origin::call;
     result->children.push_back(callee);
     for (std::size_t i = 1; i < f.size(); ++i)
         result->children.push_back(expression(f[i], inner()));
@@ -246,6 +244,7 @@ std::string analyzer::clause_usage(const form& f, std::size_t first,
 ast::node* analyzer::clause_call(const form& f, node* callee, std::size_t first,
                                  std::span<const std::string> inputs) {
     node* result = make(node_kind::clause_call, f.span);
+    result->from = ast::origin::call;
     result->children.push_back(callee);
     std::vector<value> names;
     std::vector<source_span> spans;
@@ -284,7 +283,7 @@ ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<st
             misspelt += suggest_names(key, inputs).empty() ? 0 : 1;
         }
     }
-    // Names that are not function's can only be meant as inputs; the call then lists the inputs.
+    // Names that are not a function's can only be meant as inputs; the call then lists the inputs.
     if (clauses != 0 || misspelt != 0) clauses += unknown;
     if (clauses == f.size() - 1) return clause_call(f, callee, 1);
     if (clauses != 0) {

@@ -103,13 +103,25 @@ enum class node_kind : std::uint8_t {
     eval_code      ///< what to evaluate; `variables`: what it sees; constant: the eval_site
 };
 
-/// What somebody wrote that became a branch or a scope, where the checker has to know.
+/// What a node was made from, where the checker has to know.
 enum class origin : std::uint8_t {
     other,
+    atom,        ///< a number, string or name that is an expression by itself
+    data,        ///< what is quoted, and ()
+    call,        ///< a call of a function, whose name or expression is at its head
     condition,   ///< if, when, unless
     clause,      ///< of cond, with another one behind it
     last_clause, ///< of cond
-    case_scope   ///< the whole of a case: the variable is its value, the body its clauses
+    case_scope,  ///< the whole of a case: the variable is its value, the body its clauses
+    composed     ///< a list that a special form put together: the loop that a `do` becomes
+};
+
+/// Where the text of a node is. A rule is not certain of what a macro puts together: it may be
+/// different, and right, in other calls of the macro.
+enum class written : std::uint8_t {
+    in_program, ///< in an argument of a macro, too
+    in_macro,   ///< in what a macro returns unchanged: a quoted part of its template
+    nowhere     ///< a macro put it together: its span is that of the call of the macro
 };
 
 struct catch_clause {
@@ -122,6 +134,7 @@ struct catch_clause {
 struct node {
     node_kind kind = node_kind::constant;
     origin from = origin::other;
+    written text = written::in_program;
     source_span span;
     value constant;
     variable* var = nullptr;

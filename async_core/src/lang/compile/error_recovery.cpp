@@ -25,6 +25,7 @@ ast::node* analyzer::expression_or_error(const form& f, position where) {
     const std::size_t errors = collected_->size();
 
     node* result = f.is_symbol() ? reference(f) : call(f, where);
+    if (!failed()) note_origin(f, *result);
     if (!failed() || collected_->size() >= max_errors) return result;
 
     collected_->push_back(*std::move(failure_));
@@ -42,6 +43,16 @@ ast::node* analyzer::expression_or_error(const form& f, position where) {
     // When errors inside were noted already, its parts have been analysed.
     if (collected_->size() == errors + 1 && f.is_list()) look_for_more(f);
     return constant({}, f.span);
+}
+
+/// Nobody but a check, which collects errors, wants to know.
+void analyzer::note_origin(const form& f, node& result) const {
+    if (f.is_symbol()) {
+        result.from = ast::origin::atom;
+    } else if (f[0].span == f.span && written_at(f.span) != ast::written::nowhere) {
+        // In a list that was read, the head has a place of its own.
+        result.from = ast::origin::composed;
+    }
 }
 
 /// Analyses the special forms inside a form that is wrong itself: of its other parts nobody knows

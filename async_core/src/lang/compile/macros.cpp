@@ -92,6 +92,37 @@ form analyzer::expand(const form& call, const value& expander) {
     return {*std::move(outcome), place};
 }
 
+/// What was read has a place inside of the list around it, and code that a macro makes has the
+/// place of the call. So what is in the call is an argument of it, and the rest is the macro's.
+ast::written analyzer::written_at(source_span span) const noexcept {
+    if (!macro_call_.known()) return ast::written::in_program;
+    if (span == macro_call_) return ast::written::nowhere;
+    const bool argument = span.begin >= macro_call_.begin && span.end <= macro_call_.end;
+    return argument ? macro_call_text_ : ast::written::in_macro;
+}
+
+/// The code that takes the place of a call, as an expression.
+ast::node* analyzer::expansion(const form& call, const value& expander, position where) {
+    const form created = expand(call, expander);
+    if (failed()) return constant({}, call.span);
+    const source_span outer = macro_call_;
+    const ast::written outer_text = macro_call_text_;
+    // A call that a macro has made has the place of the call of that macro.
+    if (const ast::written text = written_at(call.span); text != ast::written::nowhere) {
+        macro_call_ = call.span;
+        macro_call_text_ = text;
+    }
+    ++expansions_;
+    node* result = expression(created, where);
+    --expansions_;
+    macro_call_ = outer;
+    macro_call_text_ = outer_text;
+    // What is written there is the call: (debug?) is neither a constant nor a name.
+    if (result->from == ast::origin::atom || result->from == ast::origin::data)
+        result->from = ast::origin::other;
+    return result;
+}
+
 /// The function of a `defmacro`, which needs nothing but what is defined so far.
 std::optional<value> analyzer::make_expander(const form& definition) {
     compile_request request;

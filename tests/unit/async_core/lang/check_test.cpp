@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,9 @@ TEST_F(check, ends_at_wrong_code_of_any_depth_that_a_macro_makes) {
         const lines found = problems(std::string("(defmacro m () (let ((x 1)) (loop 100000 (set! x "
                                                  "(list 'f x))) (list ") +
                                      head + " x))) (m)");
-        ASSERT_FALSE(found.empty()) << head;
-        EXPECT_EQ(found.front().substr(0, 14), "malformed-form") << found.front();
+        EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const std::string& each) {
+            return each.starts_with("malformed-form") || each.starts_with("limit");
+        })) << head;
     }
 }
 
@@ -110,6 +112,66 @@ TEST_F(check, is_silent_about_constants_in_expansions) {
         EXPECT_EQ(problems(macro + call), lines{}) << call;
     for (const char* call : {"(if false 1 2)", "( when true 1)", "(cond (false 1) (else 2))"})
         EXPECT_EQ(problems("(define (f) 1)" + macro + call).size(), 1U) << call;
+}
+
+TEST_F(check, reports_what_a_macro_was_given) {
+    EXPECT_EQ(problems("(defmacro keep (x) x) (keep (if false 1 2))"),
+              (lines{"constant-condition 1:33 this condition is always false"}));
+    const std::string macros =
+        "(defmacro unless2 (c . body) (list 'if c nil (cons 'progn body)))"
+        "(defmacro outer (c) `(list ,c (unless2 ,c 1 2)))";
+    EXPECT_EQ(problems(macros + "(outer false)"), lines{});
+    EXPECT_EQ(problems(macros + "(outer (unless2 false 1 2))"), lines{});
+    EXPECT_EQ(problems(macros + "(outer (if false 1 2))").size(), 1U);
+    EXPECT_EQ(problems(macros + "(outer (unless2 (if false 1 2) 1 2))").size(), 1U);
+    EXPECT_EQ(
+        problems("(defmacro given (&rest clauses) `(cond ,@clauses)) (given (false 1) (else 2))")
+            .size(),
+        1U);
+}
+
+TEST_F(check, is_silent_about_what_macros_put_together) {
+    for (
+        const char* good :
+        {"(defmacro pick (v a b) `(case ,v (,a 1) (,b 2))) (define (f x) (pick x k k))",
+         "(defmacro pick (a b) `(dict ,a 1 ,b 2)) (defmacro twice (k) `(pick ,k ,k)) (twice \"k\")",
+         "(defmacro both (a b) `(progn ,a ,b)) (define (f x) (both x 1))",
+         "(defmacro sure () ''yes) (if (sure) 1 2)", "(defmacro it () 'x) (define (f x) (it) 1)",
+         "(defmacro first-of (a b) `(race ,a ,b)) (define (g) 1) (first-of \"x\" (g))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+}
+
+TEST_F(check, distinguishes_forms_that_have_one_place) {
+    const auto found = problems(
+        "(defmacro both (t) (list 'progn (list t (list 'x 1)) (list 'nobody)))"
+        "(define (f ask) (both ask))");
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_TRUE(found[0].ends_with("'nobody'")) << found[0];
+    EXPECT_EQ(hints[0].find("call-atomic-task"), std::string::npos) << hints[0];
+    EXPECT_EQ(hints[1], "if 'ask' holds a task, write (call-atomic-task ask (x …))");
+}
+
+TEST_F(check, looks_into_the_text_of_macros) {
+    EXPECT_EQ(problems("(defmacro one-more () '(+ total 1)) (define total (one-more))").size(), 1U);
+    EXPECT_EQ(problems("(defmacro m () '(list 1)) (define (f x) x (m))"),
+              (lines{"unused-value 1:41 this value is unused: x"}));
+    EXPECT_EQ(problems("(defmacro m () '(nowhere 1)) (defthing (m))"),
+              (lines{"unknown-name 1:31 unknown name 'defthing'"}));
+}
+
+TEST_F(check, reads_forms_however_they_are_spelled) {
+    for (const char* text : {"[if false 1 2]", "(; why not\n if false 1 2)", "[dict \"a\" 1 'a 2]",
+                             "(define (f) 1) [race \"x\" (f)]"})
+        EXPECT_EQ(problems(text).size(), 1U) << text;
+    EXPECT_EQ(problems("(if (when) 1 2)").size(), 1U) << "what is wrong is not a constant";
+}
+
+TEST_F(check, does_not_mistake_what_a_do_becomes_for_its_text) {
+    for (const char* good : {"(define (f n) (do ((i 0 (+ i 1))) ((= i n) i) i))",
+                             "(define (f) (do ((i 0 (+ i 1))) (false) (list i)))"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+    EXPECT_EQ(problems("(do ((i 0 (+ i 1))) ((> i 3)) i 5)"),
+              (lines{"unused-value 1:31 this value is unused: i"}));
 }
 
 TEST_F(check, the_top_level_reads_after_the_definition) {
