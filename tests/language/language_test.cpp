@@ -154,7 +154,8 @@ protected:
         return object;
     }
 
-    /// Evaluates an expression, which `watch` may cancel after some steps.
+    /// Evaluates an expression, which `watch` may cancel after some steps. A cancellation after its
+    /// last wait and safe point comes too late: then the expression ends as written.
     void run_one(file_session& in, std::size_t at, testing::step_watch& watch) const {
         const example& one = in.read.examples[at];
         const auto ended = in.evaluate(one, watch);

@@ -11,136 +11,24 @@
 namespace heddle::lang::testing {
 namespace {
 
+/// What needs the effects of the harness. The rest of the language is in tests/language, whose
+/// runner has such schedules too.
 struct example {
     const char* program;
     const char* expected;
 };
 
 const example examples[] = {
-    {"1", "1"},
-    {"", "nil"},
-    {"(quote (a b))", "(a b)"},
-    {"'()", "()"},
-    {"(if nil 1 2)", "2"},
-    {"(let ((x 1)) (let ((x 2) (y x)) (list x y)))", "(2 1)"},
-    {"(let* ((x 1) (y (+ x 1))) (list x y))", "(1 2)"},
-    {"(letrec ((even (lambda (n) (if (= n 0) true (odd (- n 1))))) (odd (lambda (n) (if (= n 0) "
-     "false (even (- n 1)))))) (even 101))",
-     "false"},
-    {"(let loop ((i 0) (acc '())) (if (< i 3) (loop (+ i 1) (cons i acc)) acc))", "(2 1 0)"},
-    {"(+ 1 (let loop ((i 0)) (if (< i 5) (loop (+ i 1)) i)))", "6"},
-    {"(let f ((n 5)) (if (= n 0) 1 (* n (f (- n 1)))))", "120"},
-    {"(progn (bind x 10) (bind x 20) x)", "20"},
-    {"(bind x 1 (+ x 1))", "2"},
-    {"(define (f a b) (- a b)) (f 5 3)", "2"},
-    {"(define (f a &optional b) (list a b)) (list (f 1) (f 1 2))", "((1 nil) (1 2))"},
-    {"(define (f a . more) (list a more)) (list (f 1) (f 1 2 3))", "((1 ()) (1 (2 3)))"},
-    {"(define (f &rest all) all) (f 1 2)", "(1 2)"},
-    {"(define x 1) (set! x (+ x 1)) x", "2"},
-    {"(define (counter) (let ((n 0)) (lambda () (set! n (+ n 1))))) (define c (counter)) (c) (c) "
-     "(c)",
-     "3"},
-    {"(define (f) (bind a 1) (define (g) (+ a (h))) (define (h) 10) (g)) (f)", "11"},
-    {"(define x 1) (define (f c) (if c (bind x 2) 0) x) (list (f true) (f false))", "(2 1)"},
-    {"(define x 1) (define (f c) (if c (bind x 5) 0) (set! x 7) x) (list (f true) x (f false) x)",
-     "(7 1 7 7)"},
-    {"(let ((fs (map (lambda (i) (lambda () i)) (list 1 2 3)))) (map (lambda (f) (f)) fs))",
-     "(1 2 3)"},
-    {"(let loop ((i 0) (fs '())) (if (< i 3) (loop (+ i 1) (append fs (list (lambda () (set! i (+ "
-     "i 10)))))) (map (lambda (f) (f)) fs)))",
-     "(10 11 12)"},
-    {"(and)", "true"},
-    {"(or)", "false"},
-    {"(and 1 2 3)", "3"},
-    {"(and 1 nil 3)", "nil"},
-    {"(or nil false 4)", "4"},
-    {"(or nil false)", "false"},
-    {"(let ((x 5)) (set! x (and 9 x)) x)", "5"},
-    {"(loop 3 1)", "1"},
-    {"(loop 0 1)", "()"},
-    {"(define x 0) (loop 4 (set! x (+ x 2)))", "8"},
-    {"(let ((i 0)) (while (< i 3) (set! i (+ i 1))) i)", "3"},
-    {"(cond (false 1) (2) (else 3))", "2"},
-    {"(cond (false 1) (nil 2) (else 3 4))", "4"},
-    {"(cond (false 1))", "nil"},
-    {"(case 3 (1 'one) ((2 3) 'few) (else 'many))", "few"},
-    {"(case 'x (y 1) (else 2))", "2"},
-    {"(when 1 2 3)", "3"},
-    {"(unless 1 2)", "nil"},
-    {"`(1 ,(+ 1 1) ,@(list 3 4) 5)", "(1 2 3 4 5)"},
-    {"`(a (b ,(+ 1 2)))", "(a (b 3))"},
-    {"(apply + 1 2 '(3 4))", "10"},
-    {"(apply (lambda (a . r) (list a r)) '(1 2 3))", "(1 (2 3))"},
-    {"(+ 1 2 3 4)", "10"},
-    {"(- 10 1 2)", "7"},
-    {"(* 2 3 4)", "24"},
-    {"(+ 1 2.5)", "3.5"},
-    {"(+ true 1)", "2"},
-    {"(if (< 1 2.5) 'yes 'no)", "yes"},
-    {"(if (= 1 1.0) 'yes 'no)", "yes"},
-    {"(if (eq? '(1 (2)) (list 1 (list 2))) 'yes 'no)", "yes"},
-    {"(let ((if-x 1)) if-x)", "1"},
-    {"(define list2 list) (list2 1 2)", "(1 2)"},
-    {"(let ((list (lambda (x) x))) (list 7))", "7"},
-    {"(try (+ 1 'a) (catch (e) (get e 'kind)))", "\"TypeError\""},
-    {"(try (error \"no\" 1 2) (catch (e) (get e 'data)))", "(1 2)"},
-    {"(try (error \"no\") (catch (e 'TypeError) 1) (catch (e 'UserError) 2))", "2"},
-    {"(try (+ 1 'a) (catch (e 'SexpEvaluationError) 3))", "3"},
-    {"(define x 0) (try (try (error \"a\") (finally (set! x 1))) (catch (e) (list x (get e "
-     "'message))))",
-     "(1 \"a\")"},
-    {"(define x 0) (list (try 5 (finally (set! x 9))) x)", "(5 9)"},
-    {"(try (try (error \"in\") (finally (error \"out\"))) (catch (e) (get e 'message)))",
-     "\"out\""},
-    {"(try (try (error \"in\") (catch (e) (error \"again\"))) (catch (e) (get e 'message)))",
-     "\"again\""},
-    {"(let loop ((i 0)) (try (if (< i 2) (loop (+ i 1)) i) (catch (e) 0)))", "2"},
+    {"", "nil"}, // which a file there cannot hold
     {"(parallel 1 (+ 1 1) (pause 3))", "(1 2 3)"},
-    {"(map + (list 1 2) (list 10 20))", "(11 22)"},
     {"(map (lambda (x) (pause x)) (list 3 1 2))", "(3 1 2)"},
     {"(map pause (list 3 1 2))", "(3 1 2)"},
-    {"(filter (lambda (x) (> x 1)) (list 1 2 3))", "(2 3)"},
-    {"(reduce + 0 (list 1 2 3))", "6"},
-    {"(for-each (lambda (x) x) (list 1))", "nil"},
-    {"(sort-by (lambda (x) (- 0 x)) (list 1 3 2))", "(3 2 1)"},
-    {"(any? null? (list 1 '()))", "true"},
-    {"(all? null? (list nil '()))", "true"},
-    {"(partition (lambda (x) (> x 1)) (list 1 2 3))", "((2 3) (1))"},
-    {"(get-in (group-by (lambda (x) (modulo x 2)) (list 1 2 3)) (list \"1\"))", "(1 3)"},
-    {"(map-settled (lambda (x) x) (list 1))", "((dict \"ok\" true \"value\" 1))"},
-    {"(let ((r (nth (map-settled (lambda (x) (if (= x 2) (error \"two\" x) x)) (list 1 2)) 1))) "
-     "(list (get r 'ok) (keys (get r 'error)) (get-in r '(error kind)) (get-in r '(error data)) "
-     "(get-in r '(error span line)) (get (first (get-in r '(error stack))) 'what)))",
-     "(false (\"kind\" \"reason\" \"message\" \"span\" \"stack\" \"data\" \"result\" "
-     "\"causes\") \"UserError\" (2) 1 \"in a lambda\")"},
     {"(map (lambda (x) (map (lambda (y) (pause (+ x y))) (list 1 2))) (list 10 20))",
      "((11 12) (21 22))"},
-    {"(with ((model \"m\")) (+ 1 2))", "3"},
     {"(director-evaluator-loop (max-iterations 4) (initial-director-input 0)"
      " (director (lambda (i n) (+ i 1))) (executor (lambda (p n) (pause p)))"
      " (evaluator (lambda (r p n) r)) (controller (lambda (f p r n) (list 'continue r))))",
      "4"},
-    {"(director-evaluator-loop (max-iterations 2) (initial-director-input 7)"
-     " (director (lambda (i n) *loop-config*)) (executor (lambda (p n) p))"
-     " (evaluator (lambda (r p n) r)) (controller (lambda (f p r n) (list 'stop r))))",
-     "((max-iterations 2) (initial-director-input 7))"},
-    {"(iterative-loop (max-iterations 3) (initial-input 0) (test-command \"make\")"
-     " (executor (lambda (x n) (+ x n))) (validator (lambda (c n) (list c n)))"
-     " (controller (lambda (r v x n) (if (= n 2) (list 'stop (list r v)) (list 'continue r)))))",
-     "(3 (\"make\" 2))"},
-    // errors
-    {"(f 1)", "UnboundSymbolError: unbound symbol 'f'"},
-    {"(let ((x 1) (y x)) y)", "UnboundSymbolError: unbound symbol 'x'"},
-    {"(set! nowhere 1)", "UnboundSymbolError: unbound symbol 'nowhere'"},
-    {"((list 1 2) 3)", "SexpEvaluationError: cannot call (1 2): it is a list, not a function"},
-    {"(nil 1)", "SexpEvaluationError: cannot call nil: it is a nil, not a function"},
-    {"(define (f a) a) (f)", "ArityError: 'f' expects 1 argument, got 0"},
-    {"(cons 1)", "ArityError: cons expects 2 arguments, got 1"},
-    {"(if true 1)", "SexpEvaluationError: if: expects 3 parts (condition, then, else), got 2"},
-    {"(loop true 1)",
-     "SexpEvaluationError: loop: the count must be a non-negative integer, not the boolean true"},
-    {"(loop -1 1)", "SexpEvaluationError: loop: the count must be a non-negative integer, not -1"},
-    {"*loop-config*", "UnboundSymbolError: unbound symbol '*loop-config*'"},
     {"(map (lambda (x) (fail-after x \"late\")) (list 5))", "SexpEvaluationError: late"},
 };
 
@@ -162,6 +50,8 @@ TEST_P(every_schedule, examples_have_the_written_values) {
     }
 }
 
+// A cancellation takes effect where the program waits or reaches a safe point. After the last of
+// these it comes too late: then the program's own outcome is right, too.
 TEST_P(every_schedule, cancellation_at_any_step_ends_cleanly) {
     for (const example& each : examples) {
         for (std::int64_t k = 0; k < 40; ++k) {
@@ -169,9 +59,10 @@ TEST_P(every_schedule, cancellation_at_any_step_ends_cleanly) {
             schedule how = schedule_of(GetParam());
             how.cancel_at = k;
             const std::string shown = harness.shown(each.program, how);
-            EXPECT_TRUE(shown == each.expected || shown.rfind("CancelledError", 0) == 0)
+            const bool asked = harness.runs > k;
+            EXPECT_TRUE(shown == each.expected || (asked && shown.starts_with("CancelledError")))
                 << each.program << " at " << k << ": " << shown;
-            if (harness.runs <= k) break;
+            if (!asked) break;
         }
     }
 }
