@@ -4,6 +4,8 @@
 #include "memory/index/inverted_index.hpp"
 #include "memory/walk/tree_walk.hpp"
 
+#include <heddle/memory/memory_system.hpp>
+
 #include <atomic>
 #include <memory>
 #include <mutex>

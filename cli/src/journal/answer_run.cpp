@@ -1,7 +1,7 @@
 #include "journal/answer_run.hpp"
 
-#include "batch/opened_run.hpp"
-#include "batch/run_store_access.hpp"
+#include "batch/run_folder/run_store_access.hpp"
+#include "batch/steering/opened_run.hpp"
 #include "parking/parked_questions.hpp"
 #include "report_error.hpp"
 

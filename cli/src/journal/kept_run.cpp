@@ -1,11 +1,11 @@
 #include "journal/kept_run.hpp"
 
-#include "batch/batch_counts.hpp"
-#include "batch/opened_run.hpp"
-#include "batch/row_attempt.hpp"
-#include "batch/run_command.hpp"
-#include "batch/run_identity.hpp"
-#include "batch/run_store_access.hpp"
+#include "batch/progress/batch_counts.hpp"
+#include "batch/rows/row_attempt.hpp"
+#include "batch/run_folder/run_command.hpp"
+#include "batch/run_folder/run_identity.hpp"
+#include "batch/run_folder/run_store_access.hpp"
+#include "batch/steering/opened_run.hpp"
 
 #include <heddle/base/time_text.hpp>
 #include <heddle/fs/local_tree.hpp>
@@ -271,8 +271,7 @@ void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
         return;
     }
     has_responses_ = std::any_of(records.begin(), records.end(), [](const auto& each) {
-        return each.kind == ports::step_kind::request || each.kind == ports::step_kind::reused ||
-               ports::is_of_earlier_program(each.kind);
+        return is_response(each) || ports::is_of_earlier_program(each.kind);
     });
     host::row_history history = host::read_history(std::move(records), failure);
     for (ports::step_record& each : history.newly_lost) note_lost(std::move(each));

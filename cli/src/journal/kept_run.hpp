@@ -2,7 +2,7 @@
 #pragma once
 
 #include "application.hpp"
-#include "batch/run_manifest.hpp"
+#include "batch/request/run_manifest.hpp"
 #include "journal/replayed_steps.hpp"
 #include "journal/run_records.hpp"
 #include "journal/run_sources.hpp"

@@ -1,7 +1,7 @@
 // `heddle runs replay`.
 #pragma once
 
-#include "batch/batch_request.hpp"
+#include "batch/request/batch_request.hpp"
 #include "console.hpp"
 #include "exit_code.hpp"
 #include "journal/step_trace.hpp"

@@ -1,8 +1,8 @@
 #include "journal/run_diff.hpp"
 
-#include "batch/batch_counts.hpp"
-#include "batch/opened_run.hpp"
-#include "batch/run_store_access.hpp"
+#include "batch/progress/batch_counts.hpp"
+#include "batch/run_folder/run_store_access.hpp"
+#include "batch/steering/opened_run.hpp"
 #include "journal/step_diff.hpp"
 #include "json_or_text.hpp"
 #include "report_error.hpp"

@@ -25,10 +25,9 @@ run_records run_records::of(const std::vector<step_record>& all) {
             sorted.main_has_begun = true;
             continue;
         }
-        const bool ends = each.kind == step_kind::answer || each.kind == step_kind::composed;
-        if (ends && !each.body.empty()) ++sorted.answers;
-        const bool is_part = each.kind == step_kind::request || each.kind == step_kind::reused ||
-                             each.kind == step_kind::tool || each.kind == step_kind::unanswered ||
+        if (ends_a_step(each) && !each.body.empty()) ++sorted.answers;
+        const bool is_part = is_response(each) || each.kind == step_kind::tool ||
+                             each.kind == step_kind::unanswered ||
                              ports::is_of_earlier_program(each.kind);
         if (!sorted.main_has_begun) sorted.top.push_back(each);
         if (!sorted.main_has_begun && !is_part) continue;

@@ -1,6 +1,6 @@
 #include "journal/run_setup.hpp"
 
-#include "batch/run_command.hpp"
+#include "batch/run_folder/run_command.hpp"
 #include "journal/refused_requests.hpp"
 #include "json_or_text.hpp"
 #include "service_options.hpp"

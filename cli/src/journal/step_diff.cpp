@@ -108,7 +108,7 @@ std::vector<step_view> steps_of(lang::heap& memory, std::vector<step_record> rec
     std::map<digest128, request_reader> requests;
     std::vector<step_view> steps;
     for (step_record& each : records) {
-        if (each.kind == step_kind::request || each.kind == step_kind::reused) {
+        if (is_response(each)) {
             requests[each.path].add_request(each);
             continue;
         }
@@ -116,8 +116,7 @@ std::vector<step_view> steps_of(lang::heap& memory, std::vector<step_record> rec
             requests[each.path].add_tool(each);
             continue;
         }
-        const bool is_step = each.kind == step_kind::answer || each.kind == step_kind::composed ||
-                             each.kind == step_kind::cut;
+        const bool is_step = ends_a_step(each) || each.kind == step_kind::cut;
         if (!is_step) continue;
         step_view step;
         step.answer = answer_of(memory, each, compared_bytes);

@@ -1,10 +1,11 @@
 #include "journal/step_trace.hpp"
 
-#include "batch/batch_counts.hpp"
+#include "batch/progress/batch_counts.hpp"
 #include "journal/shown_answer.hpp"
 #include "json_or_text.hpp"
 #include "sources/digest_text.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/display_text.hpp>
@@ -47,10 +48,11 @@ step_trace::step_trace(const replay_request& asked, console& output)
 }
 
 std::optional<std::string> step_trace::problem_of_until(const std::string& text) {
-    const bool hex = !text.empty() && text.size() <= 32 &&
-                     text.find_first_not_of("0123456789abcdef") == std::string::npos;
-    const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
-    if (hex && (text.size() >= path_digits || (digits && text != "0"))) return std::nullopt;
+    const auto is_of_path = [](char c) { return ascii::hex_value(c) >= 0 && !ascii::is_upper(c); };
+    const bool hex =
+        !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), is_of_path);
+    const bool is_number = ascii::is_all_digits(text) && text != "0";
+    if (hex && (text.size() >= path_digits || is_number)) return std::nullopt;
     return "--until takes the number of a step, from 1, or at least " +
            std::to_string(path_digits) + " digits of its path, not '" + text + "'";
 }

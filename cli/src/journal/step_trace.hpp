@@ -1,7 +1,7 @@
 // The steps of a replay, as lines.
 #pragma once
 
-#include "batch/run_command.hpp"
+#include "batch/run_folder/run_command.hpp"
 #include "console.hpp"
 #include "journal/kept_run.hpp"
 

@@ -2,6 +2,7 @@
 #include "rules.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -48,93 +49,149 @@ graph layers_of(const std::vector<source_file>& files) {
     return found;
 }
 
-/// The folders of async_core/src/lang. A public header belongs to the folder of its source; one
-/// without a source declares data, and is a part of `value`, unless it is named here.
-graph folders_of_lang(const std::vector<source_file>& files) {
-    constexpr std::string_view sources = "async_core/src/lang/";
-    constexpr std::string_view headers = "async_core/include/heddle/lang/";
-    std::map<std::string, std::string> folder_of{
-        {"check", "check"},   {"dump", "dump"},       {"frame_stack", "machine"},
-        {"layout", "layout"}, {"machine", "machine"}, {"json_bridge", "json"}};
-    for (const source_file& file : files) {
-        if (file.path.starts_with(sources) && file.path.ends_with(".cpp"))
-            folder_of.emplace(stem_of(file.path), head_of(file.path.substr(sources.size())));
-    }
-    const auto home_of = [&](const std::string& header) {
-        const auto found = folder_of.find(stem_of(header));
-        return found == folder_of.end() ? std::string("value") : found->second;
-    };
-    graph found;
-    for (const source_file& file : files) {
-        const bool is_source = file.path.starts_with(sources);
-        if (!is_source && !file.path.starts_with(headers)) continue;
-        const std::string folder =
-            is_source ? head_of(file.path.substr(sources.size())) : home_of(file.path);
-        for (const include_line& include : file.includes) {
-            std::string target;
-            if (include.path.starts_with("heddle/lang/")) target = home_of(include.path);
-            else if (include.path.starts_with("lang/")) target = head_of(include.path.substr(5));
-            if (!target.empty() && target != folder) found[folder].insert(target);
-        }
-    }
-    return found;
-}
-
-/// The folders of tasks, which are the same under include and src.
-graph folders_of_tasks(const std::vector<source_file>& files) {
-    graph found;
-    for (const source_file& file : files) {
-        for (const std::string_view root :
-             {"async_core/src/tasks/", "async_core/include/heddle/tasks/"}) {
-            if (!file.path.starts_with(root)) continue;
-            const std::string folder = head_of(file.path.substr(root.size()));
-            for (const include_line& include : file.includes) {
-                std::string_view target = include.path;
-                if (target.starts_with("heddle/")) target.remove_prefix(7);
-                if (!target.starts_with("tasks/")) continue;
-                const std::string other = head_of(target.substr(6));
-                if (other != folder) found[folder].insert(other);
-            }
-        }
-    }
-    return found;
-}
-
-/// Files that lie beside the folders of a component, by their stems, and the box that they belong
-/// to; all others are `shared`.
+/// Names of boxes, by stems or paths of files.
 using boxes = std::map<std::string, std::string, std::less<>>;
 
-/// The box of `path`, which is relative to `include/heddle/<component>` or `src`.
-std::string box_of(std::string_view path, const boxes& beside) {
-    if (path.find('/') != std::string_view::npos) return head_of(path);
-    const auto found = beside.find(stem_of(path));
-    return found == beside.end() ? std::string("shared") : found->second;
+/// A folder of code, with the folders in it.
+struct code_folder {
+    std::string path;     ///< "async_core/src/memory/"
+    std::string included; ///< how an #include of its files begins: "memory/"
+    std::string box;      ///< its place in the drawing; empty: boxes are named from here on
+};
+
+/// A library, or an area of async_core. Each folder in it is a box, whose name is its path, also
+/// one that lies in another: `batch/rows`.
+struct component {
+    std::string name;
+    std::vector<code_folder> folders;
+    /// Of files that lie beside the folders. A public header that is not here belongs to the box
+    /// of its source.
+    boxes beside;
+    std::string rest = "shared"; ///< the box of other files beside the folders
+};
+
+/// An area of async_core. Its public headers lie in one folder, or in the folders of its sources.
+component area_of_core(const std::string& name, boxes beside = {}, std::string rest = "shared") {
+    return {name,
+            {{"async_core/src/" + name + "/", name + "/", ""},
+             {"async_core/include/heddle/" + name + "/", "heddle/" + name + "/", ""}},
+            std::move(beside),
+            std::move(rest)};
 }
 
-/// The folders of a component, and what lies beside them. A private header is included by its path
-/// below `src`, a public one by `heddle/<component>/` and its path.
-graph folders_of(std::string_view component, const std::vector<source_file>& files,
-                 const boxes& beside) {
-    const std::string sources = std::string(component) + "/src/";
-    const std::string prefix = "heddle/" + std::string(component) + "/";
-    const std::string headers = std::string(component) + "/include/" + prefix;
-    std::set<std::string, std::less<>> private_headers;
-    for (const source_file& file : files) {
-        if (file.path.starts_with(sources)) private_headers.insert(file.path);
+/// A library of one name, whose public headers lie below a folder of that name.
+component library_of(const std::string& name, boxes beside = {}) {
+    return {name,
+            {{name + "/src/", "", ""},
+             {name + "/include/heddle/" + name + "/", "heddle/" + name + "/", ""}},
+            std::move(beside)};
+}
+
+/// Every part of the product. Without folders in it a component is one box, and has no drawing.
+std::vector<component> components() {
+    return {
+        area_of_core("base"),
+        // A header without a source declares data, and is a part of `value`.
+        area_of_core("lang",
+                     {{"check", "check"},
+                      {"dump", "dump"},
+                      {"frame_stack", "machine"},
+                      {"layout", "layout"},
+                      {"machine", "machine"},
+                      {"json_bridge", "json"}},
+                     "value"),
+        area_of_core("coro"),
+        area_of_core("ports"),
+        area_of_core("memory", {{"index_options", "walk"}}, "memory"),
+        area_of_core("host"),
+        area_of_core("tasks"),
+        {"io", {{"io/src/", "", ""}, {"io/include/heddle/", "heddle/", ""}}, {}},
+        // The scripted model is a library of its own, which reads formats with the codecs' helpers.
+        {"providers",
+         {{"providers/src/", "", ""},
+          {"providers/include/heddle/providers/", "heddle/providers/", ""},
+          {"providers/scripted/src/scripted/", "scripted/", "scripted"},
+          {"providers/scripted/include/heddle/scripted/", "heddle/scripted/", "scripted"}},
+         {}},
+        library_of("setup", {{"model_setup", "service_set"},
+                             {"remote_models", "service_set"},
+                             {"remote_processes", "service_set"},
+                             {"service_set", "service_set"}}),
+        {"embed", {{"embed/src/", "", ""}, {"embed/include/heddle/", "heddle/", ""}}, {}},
+        library_of("cli", {{"main", "main"}}),
+    };
+}
+
+/// The files of a component, by their boxes.
+class box_table {
+public:
+    box_table(const component& of, const std::vector<source_file>& files) {
+        for (const source_file& file : files) {
+            if (file.path.ends_with(".cpp")) add(of, file);
+        }
+        for (const source_file& file : files) {
+            if (file.has_code() && !file.path.ends_with(".cpp")) add(of, file);
+        }
     }
+
+    /// Empty: the file is not of the component.
+    [[nodiscard]] std::string box_of(const source_file& file) const {
+        const auto found = boxes_.find(file.path);
+        return found == boxes_.end() ? std::string() : found->second;
+    }
+    /// Of what a line of `file` includes. As for the compiler, the folder of the file comes first.
+    [[nodiscard]] std::string box_of(const source_file& file, const include_line& include) const {
+        if (include.quoted) {
+            const auto path = std::filesystem::path(file.path).parent_path() / include.path;
+            const auto near = boxes_.find(path.lexically_normal().generic_string());
+            if (near != boxes_.end()) return near->second;
+        }
+        const auto found = included_.find(include.path);
+        return found == included_.end() ? std::string() : found->second;
+    }
+
+private:
+    /// Sources come first.
+    void add(const component& of, const source_file& file) {
+        for (const code_folder& folder : of.folders) {
+            if (!file.path.starts_with(folder.path)) continue;
+            const std::string path = file.path.substr(folder.path.size());
+            const std::string box = choose(of, folder, file, path);
+            if (file.path.ends_with(".cpp"))
+                of_sources_.emplace(folder.box + ":" + stem_of(path), box);
+            boxes_.emplace(file.path, box);
+            included_.emplace(folder.included + path, box);
+        }
+    }
+
+    /// `path`: of the file, from the folder on.
+    [[nodiscard]] std::string choose(const component& of, const code_folder& folder,
+                                     const source_file& file, const std::string& path) const {
+        if (const std::size_t end = path.rfind('/'); end != std::string::npos)
+            return (folder.box.empty() ? "" : folder.box + "/") + path.substr(0, end);
+        const std::string stem = stem_of(path);
+        if (const auto named = of.beside.find(stem); named != of.beside.end()) return named->second;
+        if (file.is_public_header()) {
+            const auto source = of_sources_.find(folder.box + ":" + stem);
+            if (source != of_sources_.end()) return source->second;
+        }
+        return folder.box.empty() ? of.rest : folder.box;
+    }
+
+    boxes boxes_;      ///< by the paths of files
+    boxes included_;   ///< by the paths in an #include
+    boxes of_sources_; ///< by the stems of sources, after the box of the folder and a colon
+};
+
+graph folders_of(const component& of, const std::vector<source_file>& files) {
+    const box_table table(of, files);
     graph found;
     for (const source_file& file : files) {
-        const bool is_source = file.path.starts_with(sources);
-        if (!file.is_cpp() || (!is_source && !file.path.starts_with(headers))) continue;
-        const std::string box =
-            box_of(std::string_view(file.path).substr(is_source ? sources.size() : headers.size()),
-                   beside);
+        const std::string box = table.box_of(file);
+        if (box.empty()) continue;
         for (const include_line& include : file.includes) {
-            std::string_view target = include.path;
-            if (target.starts_with(prefix)) target.remove_prefix(prefix.size());
-            else if (!private_headers.contains(sources + include.path)) continue;
-            std::string other = box_of(target, beside);
-            if (other != box) found[box].insert(std::move(other));
+            const std::string other = table.box_of(file, include);
+            if (!other.empty() && other != box) found[box].insert(other);
         }
     }
     return found;
@@ -194,8 +251,27 @@ graph reduced(const graph& arrows) {
     return kept;
 }
 
-/// The arrows of the drawing that begins with the comment `%% title`, and the line of that comment.
+/// The boxes as they are drawn: Mermaid reads some names as words of its own, and shows nothing
+/// of a drawing that has one. Such a box is named from the component on: `tasks/call`.
+graph as_drawn(const graph& arrows, const std::string& name) {
+    static const std::set<std::string> words{"call",        "class",     "classDef", "click",
+                                             "end",         "flowchart", "graph",    "href",
+                                             "interpolate", "linkStyle", "style",    "subgraph"};
+    const auto drawn_name = [&](const std::string& box) {
+        return words.contains(box) ? name + "/" + box : box;
+    };
+    graph drawn;
+    for (const auto& [node, targets] : arrows) {
+        for (const std::string& target : targets)
+            drawn[drawn_name(node)].insert(drawn_name(target));
+    }
+    return drawn;
+}
+
+/// The arrows of the drawing that begins with the comment `%% title`, and the line of that comment,
+/// which may go on after a space.
 graph drawn_in(const source_file& page, const std::string& title, int& line) {
+    const std::string begin = "%% " + title;
     graph drawn;
     line = 0;
     int number = 0;
@@ -205,7 +281,7 @@ graph drawn_in(const source_file& page, const std::string& title, int& line) {
         const std::string_view row = rest.substr(0, end);
         rest.remove_prefix(end + 1);
         ++number;
-        if (row == "%% " + title) line = number;
+        if (row == begin || row.starts_with(begin + ' ')) line = number;
         if (line == 0) continue;
         if (row.starts_with("```")) break;
         const std::size_t arrow = row.find(" --> ");
@@ -225,8 +301,9 @@ std::string text_of(const graph& arrows) {
     return text;
 }
 
-void compare(const source_file& page, const std::string& title, const graph& real,
+void compare(const source_file& page, const std::string& name, const graph& real,
              std::vector<finding>& findings) {
+    const std::string title = name == "layers" ? name : "folders of " + name;
     int line = 0;
     const graph drawn = drawn_in(page, title, line);
     const auto add = [&](std::string what, std::string how) {
@@ -234,11 +311,11 @@ void compare(const source_file& page, const std::string& title, const graph& rea
             {page.path, std::max(line, 1), "drawing", std::move(what), std::move(how)});
     };
     if (const std::string circle = circle_in(real); !circle.empty()) {
-        add("includes run in a circle: " + circle,
+        add("the includes of " + title + " run in a circle: " + circle,
             "move the code down, or put an interface below both");
         return;
     }
-    const graph wanted = reduced(real);
+    const graph wanted = as_drawn(reduced(real), name);
     if (drawn != wanted)
         add("the drawing '" + title + "' is not what the includes are",
             "the arrows are:" + text_of(wanted));
@@ -250,18 +327,10 @@ void check_drawings(const std::vector<source_file>& files, std::vector<finding>&
     const auto page = std::find_if(files.begin(), files.end(), [](const source_file& file) {
         return file.path == "ARCHITECTURE.md";
     });
-    if (page == files.end()) return; // the samples have none
+    if (page == files.end()) return;
     compare(*page, "layers", layers_of(files), findings);
-    compare(*page, "folders of lang", folders_of_lang(files), findings);
-    compare(*page, "folders of tasks", folders_of_tasks(files), findings);
-    compare(*page, "folders of setup",
-            folders_of("setup", files,
-                       {{"model_setup", "service_set"},
-                        {"remote_models", "service_set"},
-                        {"remote_processes", "service_set"},
-                        {"service_set", "service_set"}}),
-            findings);
-    compare(*page, "folders of cli", folders_of("cli", files, {{"main", "main"}}), findings);
+    for (const component& each : components())
+        compare(*page, each.name, folders_of(each, files), findings);
 }
 
 } // namespace heddle::checks

@@ -83,7 +83,7 @@ bool is_bound(std::string_view argument) {
                        [&](std::string_view word) { return has_word(argument, word); });
 }
 
-// A text that is cut at a byte may end inside a character: it is no UTF-8 any more, and whoever
+// A text that is cut at a byte may end inside a character: it is not UTF-8 any more, and whoever
 // takes it on refuses it or loses more than the end. base/utf8 is where it is done right.
 void check_cut_text(const source_file& file, std::vector<finding>& findings) {
     constexpr std::array<std::string_view, 6> libraries{"async_core", "cli",       "embed",

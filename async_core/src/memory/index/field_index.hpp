@@ -62,7 +62,7 @@ public:
 
     /// To be called without dead texts.
     void save(byte_writer& out) const;
-    /// False when the bytes are not index over `files` files; the index is unusable then.
+    /// False when the bytes are not an index over `files` files; the index is unusable then.
     [[nodiscard]] bool load(byte_reader& in, std::uint32_t files);
     /// The file of each slot.
     [[nodiscard]] std::span<const std::uint32_t> owners() const noexcept { return owners_; }

@@ -82,7 +82,7 @@ public:
 
     /// What is kept, without a header. Compacts.
     void save(std::string& out);
-    /// Nothing when the bytes are not index.
+    /// Nothing when the bytes are not an index.
     [[nodiscard]] static std::optional<inverted_index> load(std::string_view bytes);
 
 private:

@@ -24,7 +24,7 @@ public:
 
     /// `slot` is above all before it. Throws bad_alloc.
     void append(std::uint32_t slot, std::uint32_t count);
-    /// A list as bytes() returned it. False when the bytes are not list of slots below `slots`.
+    /// A list as bytes() returned it. False when the bytes are not a list of slots below `slots`.
     [[nodiscard]] bool assign(std::string_view bytes, std::uint32_t slots);
 
     [[nodiscard]] std::string_view bytes() const noexcept {

@@ -7,7 +7,7 @@
 
 namespace heddle::memory {
 
-/// True when the first 8 KiB hold a zero byte or are no UTF-8.
+/// True when the first 8 KiB hold a zero byte or are not UTF-8.
 [[nodiscard]] bool is_binary(std::string_view bytes) noexcept;
 
 /// By the name: "text/x-c++", "text/markdown"; "text/plain" when nothing is known of it.

@@ -3,9 +3,12 @@
 
 #include "memory/index/inverted_index.hpp"
 
-#include <heddle/memory/memory_system.hpp>
+#include <heddle/base/error.hpp>
+#include <heddle/memory/index_options.hpp>
+#include <heddle/ports/tree_port.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <string>
 #include <vector>
 

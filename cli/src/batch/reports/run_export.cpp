@@ -1,7 +1,7 @@
 #include "batch/reports/run_export.hpp"
 
-#include "batch/opened_run.hpp"
 #include "batch/reports/run_rows.hpp"
+#include "batch/steering/opened_run.hpp"
 
 #include <heddle/rows/result_writer.hpp>
 #include <heddle/setup/display_text.hpp>

@@ -1,9 +1,9 @@
 #include "batch/reports/run_list.hpp"
 
-#include "batch/opened_run.hpp"
 #include "batch/reports/run_rows.hpp"
 #include "batch/reports/run_state.hpp"
-#include "batch/run_manifest.hpp"
+#include "batch/request/run_manifest.hpp"
+#include "batch/steering/opened_run.hpp"
 #include "report_error.hpp"
 #include "table.hpp"
 

@@ -1,6 +1,6 @@
 #include "batch/reports/run_rows.hpp"
 
-#include "batch/lost_requests.hpp"
+#include "batch/run_folder/lost_requests.hpp"
 #include "report_error.hpp"
 
 #include <heddle/setup/display_text.hpp>

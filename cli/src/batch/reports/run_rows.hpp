@@ -1,7 +1,7 @@
 // The rows of a run, as reports read them.
 #pragma once
 
-#include "batch/opened_run.hpp"
+#include "batch/steering/opened_run.hpp"
 #include "console.hpp"
 #include "exit_code.hpp"
 

@@ -1,13 +1,13 @@
 #include "batch/reports/run_show.hpp"
 
-#include "batch/batch_outputs.hpp"
-#include "batch/failure_table.hpp"
-#include "batch/opened_run.hpp"
+#include "batch/progress/failure_table.hpp"
+#include "batch/progress/run_failures.hpp"
 #include "batch/reports/run_rows.hpp"
 #include "batch/reports/run_state.hpp"
 #include "batch/reports/waiting_rows.hpp"
-#include "batch/run_control.hpp"
-#include "batch/run_failures.hpp"
+#include "batch/results/batch_outputs.hpp"
+#include "batch/steering/opened_run.hpp"
+#include "batch/steering/run_control.hpp"
 #include "parking/parking_report.hpp"
 
 #include <heddle/setup/display_text.hpp>

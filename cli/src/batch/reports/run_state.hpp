@@ -1,7 +1,7 @@
 // Whether a run goes on, and how it has ended.
 #pragma once
 
-#include "batch/opened_run.hpp"
+#include "batch/steering/opened_run.hpp"
 
 #include <heddle/ports/run_journal.hpp>
 

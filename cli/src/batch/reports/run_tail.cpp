@@ -1,8 +1,8 @@
 #include "batch/reports/run_tail.hpp"
 
-#include "batch/opened_run.hpp"
+#include "batch/progress/run_failures.hpp"
 #include "batch/reports/run_rows.hpp"
-#include "batch/run_failures.hpp"
+#include "batch/steering/opened_run.hpp"
 
 #include <heddle/base/json_string.hpp>
 #include <heddle/base/utf8.hpp>

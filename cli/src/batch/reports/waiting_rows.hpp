@@ -1,7 +1,7 @@
 // Rows of a run that wait for answers of people.
 #pragma once
 
-#include "batch/opened_run.hpp"
+#include "batch/steering/opened_run.hpp"
 #include "parking/parked_questions.hpp"
 
 #include <heddle/base/error.hpp>

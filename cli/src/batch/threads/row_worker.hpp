@@ -2,8 +2,8 @@
 #pragma once
 
 #include "application.hpp"
-#include "batch/row_attempt.hpp"
-#include "batch/row_sessions.hpp"
+#include "batch/rows/row_attempt.hpp"
+#include "batch/rows/row_sessions.hpp"
 #include "batch/threads/import_link.hpp"
 #include "batch/threads/row_log_link.hpp"
 

@@ -110,7 +110,7 @@ std::vector<found> find_all(const re2::RE2& expression, std::string_view text) {
     return matches;
 }
 
-text_block max_block(const re2::RE2& header, std::string_view text) {
+text_block longest_block(const re2::RE2& header, std::string_view text) {
     const std::vector<found> headers = find_all(header, text);
     const auto begin_of = [&](const found& match) {
         std::size_t first = match.begin; // (?m)^\s* takes the blank lines before a header too

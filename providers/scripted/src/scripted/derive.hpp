@@ -40,6 +40,6 @@ struct text_block {
 ///   - before a line that is indented less (preprocessor lines do not count), or as much if the
 ///     header ends in ":" as Python's do,
 ///   - before the next header, or at the end of the text, blank lines left off.
-[[nodiscard]] text_block max_block(const re2::RE2& header, std::string_view text);
+[[nodiscard]] text_block longest_block(const re2::RE2& header, std::string_view text);
 
 } // namespace heddle::scripted

@@ -112,8 +112,8 @@ const std::vector<text_template::operation>& text_template::operations() {
         {"last", what::last, true},
         {"all", what::all, true},
         {"longest", what::longest, true},
-        {"longest-block", what::max_block, true},
-        {"longest-block-lines", what::max_block_lines, true}};
+        {"longest-block", what::longest_block, true},
+        {"longest-block-lines", what::longest_block_lines, true}};
     return all;
 }
 
@@ -212,7 +212,7 @@ result<text_template::part> text_template::read_placeholder(std::string_view tex
     if (has_expression) {
         HEDDLE_TRY(created.expression, compile_expression(expression, anchors::each_line));
         if (created.expression->NumberOfCapturingGroups() == 0 &&
-            (created.kind == what::max_block)) {
+            (created.kind == what::longest_block)) {
             return wrong("the expression in " + quoted(shown) + " needs a group for the name");
         }
     }
@@ -253,10 +253,10 @@ void text_template::fill_part(const part& wanted, std::string_view source, std::
         const found& one = wanted.kind == what::first ? found_ones.front() : found_ones.back();
         return append_value(out, one.value, wanted.written);
     }
-    case what::max_block:
-        return append_text(out, max_block(*wanted.expression, source).name, wanted.written);
-    case what::max_block_lines:
-        return append_count(out, max_block(*wanted.expression, source).lines);
+    case what::longest_block:
+        return append_text(out, longest_block(*wanted.expression, source).name, wanted.written);
+    case what::longest_block_lines:
+        return append_count(out, longest_block(*wanted.expression, source).lines);
     }
 }
 

@@ -71,8 +71,8 @@ private:
         last,
         all,
         longest,
-        max_block,
-        max_block_lines
+        longest_block,
+        longest_block_lines
     };
     struct part {
         what kind = what::literal;

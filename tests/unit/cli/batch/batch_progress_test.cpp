@@ -1,4 +1,4 @@
-#include "batch/batch_progress.hpp"
+#include "batch/progress/batch_progress.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "batch/batch_round.hpp"
+#include "batch/command/batch_round.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "batch/batch_summary.hpp"
+#include "batch/progress/batch_summary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

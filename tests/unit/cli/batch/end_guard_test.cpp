@@ -1,4 +1,4 @@
-#include "batch/end_guard.hpp"
+#include "batch/rows/end_guard.hpp"
 
 #include <heddle/coro/nursery.hpp>
 

@@ -1,4 +1,4 @@
-#include "batch/first_rows.hpp"
+#include "batch/execution/first_rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

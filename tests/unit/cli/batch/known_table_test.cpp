@@ -1,4 +1,4 @@
-#include "batch/known_table.hpp"
+#include "batch/rows/known_table.hpp"
 
 #include <heddle/rows/row.hpp>
 

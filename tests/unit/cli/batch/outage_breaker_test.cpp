@@ -1,5 +1,5 @@
 // Pauses while a service is down.
-#include "batch/outage_breaker.hpp"
+#include "batch/execution/outage_breaker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // When results are written, and when the journal notes that they are.
-#include "batch/result_emitter.hpp"
+#include "batch/results/result_emitter.hpp"
 
 #include "loopback_runner.hpp"
 

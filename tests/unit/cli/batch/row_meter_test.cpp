@@ -1,5 +1,5 @@
 // What a row has found of its services.
-#include "batch/row_meter.hpp"
+#include "batch/rows/row_meter.hpp"
 
 #include <gtest/gtest.h>
 

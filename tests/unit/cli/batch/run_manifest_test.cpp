@@ -1,5 +1,5 @@
-#include "batch/run_manifest.hpp"
-#include "batch/run_limits.hpp"
+#include "batch/request/run_manifest.hpp"
+#include "batch/request/run_limits.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

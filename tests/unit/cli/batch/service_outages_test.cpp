@@ -1,5 +1,5 @@
 // Pauses while one of several services is down.
-#include "batch/service_outages.hpp"
+#include "batch/execution/service_outages.hpp"
 
 #include <gtest/gtest.h>
 

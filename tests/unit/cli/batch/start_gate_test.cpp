@@ -1,5 +1,5 @@
 // When rows may start.
-#include "batch/start_gate.hpp"
+#include "batch/progress/start_gate.hpp"
 
 #include <gtest/gtest.h>
 

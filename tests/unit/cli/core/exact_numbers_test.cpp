@@ -1,5 +1,5 @@
 // Numbers of values and errors, wherever the program prints them within its own JSON.
-#include "batch/row_attempt.hpp"
+#include "batch/rows/row_attempt.hpp"
 #include "journal/step_trace.hpp"
 #include "json_or_text.hpp"
 #include "render.hpp"

@@ -1,7 +1,7 @@
 // What the server sends in each format, and which path and which header ask for it.
 #include "../provider_testing.hpp"
 
-#include "scripted/served_routes.hpp"
+#include "scripted/server/served_routes.hpp"
 
 #include <heddle/scripted/engine.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/json_writer.hpp"
-#include "scripted/served_format.hpp"
+#include "scripted/formats/served_format.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // The server's side of the Gemini API: requests from bytes, responses to bytes. No I/O.
 #pragma once
 
-#include "scripted/served_format.hpp"
+#include "scripted/formats/served_format.hpp"
 
 #include <string_view>
 

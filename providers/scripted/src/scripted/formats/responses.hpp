@@ -1,7 +1,7 @@
 // The server's side of OpenAI Responses: requests from bytes, responses to bytes. No I/O.
 #pragma once
 
-#include "scripted/served_format.hpp"
+#include "scripted/formats/served_format.hpp"
 
 namespace heddle::scripted::responses {
 

@@ -1,0 +1,1 @@
+// Belongs to the folder of its source.

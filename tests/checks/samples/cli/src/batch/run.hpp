@@ -1,0 +1,1 @@
+#include "batch/threads/worker.hpp"

@@ -1,0 +1,1 @@
+// Included by the reader of rows; the drawing does not show it.
