@@ -1,5 +1,6 @@
 #include "table.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/display_width.hpp>
 #include <heddle/base/utf8.hpp>
 #include <heddle/setup/display_text.hpp>
@@ -18,7 +19,9 @@ constexpr std::size_t max_padding = 200; ///< one long cell does not widen every
 
 bool looks_like_number(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
-    return !text.empty() && text.find_first_not_of("0123456789.,") == std::string_view::npos;
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return ascii::is_digit(c) || c == '.' || c == ',';
+    });
 }
 
 std::string padded(std::string text, std::size_t width, bool right) {

@@ -18,8 +18,8 @@ namespace heddle::embed {
                                                           const std::string& function,
                                                           const lang::value& input);
 
-/// For an input that is not a value of the language, whatever limit it breaks: what the host passes is
-/// at fault.
+/// For an input that is not a value of the language, whatever limit it breaks: what the host passes
+/// is at fault.
 [[nodiscard]] error refused_input(const std::string& function, const error& why);
 
 } // namespace heddle::embed

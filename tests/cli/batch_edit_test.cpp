@@ -179,7 +179,7 @@ TEST_F(edited_batches, end_rows_whole_at_a_bound_that_is_used_up) {
     EXPECT_THAT(scratch.text_of("out.jsonl"), AllOf(HasSubstr("<t3 b>"), Not(HasSubstr("late"))));
 }
 
-// Rows that had begun, and not ended, were not reason to keep the earlier results.
+// Rows that had begun, and not ended, were not a reason to keep the earlier results.
 TEST_F(edited_batches, keep_the_earlier_results_while_rows_have_begun) {
     rows_file(4);
     write_workflow("first ");
@@ -232,7 +232,7 @@ TEST_F(edited_batches, that_are_retried_keep_the_results_that_are_there) {
                 AllOf(Not(HasSubstr("<first")), HasSubstr("<edited t2>")));
 }
 
-/// A response that made a row fail is no answer to a retry, whatever has been edited besides.
+/// A response that made a row fail does not answer a retry, whatever has been edited besides.
 TEST_F(edited_batches, that_are_retried_ask_anew_for_what_failed) {
     rows_file(3);
     const auto checking = [&](const std::string& more) {

@@ -151,6 +151,9 @@ TEST_F(named_rows, may_be_in_several_files_after_one_option) {
     EXPECT_EQ(lines_of("both.jsonl").size(), 2U);
     EXPECT_THAT(run_heddle({"batch", "--rows", path("a.jsonl"), path("b.jsonl")}).err,
                 HasSubstr("b.jsonl is a file of rows: name the workflow, too"));
+    // The workflow that was left out, not the rows, which are there.
+    EXPECT_THAT(run_heddle({"batch", path("a.jsonl")}).err,
+                HasSubstr("a.jsonl is a file of rows: name the workflow, too"));
 }
 
 TEST_F(named_rows, have_columns_of_values_in_csv_and_tsv_only) {

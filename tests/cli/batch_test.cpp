@@ -327,6 +327,8 @@ TEST_F(batches, refuse_what_they_cannot_do) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
         {{"--on-error", "explode"}, "--on-error must be"},
         {{"--on-error", "stop-after=0"}, "stop-after"},
+        {{"--on-error", "stop-after=+3"}, "stop-after"},
+        {{"--on-error", "stop-after=99999999999999999999"}, "stop-after"},
         {{"--progress", "loud"}, "--progress must be"},
         {{"--durability", "maybe"}, "--durability must be"},
         {{"--out-format", "xml"}, "--out-format must be"},

@@ -189,7 +189,7 @@ TEST_F(batch_top_level, has_no_unknown_names_in_functions) {
         EXPECT_THAT(ended.err + ended.out, AllOf(HasSubstr("shorten"), HasSubstr("w.heddle:2")));
     }
     EXPECT_EQ(model.counters().requests, 0U);
-    // What an import or another form defines is known, and what is only doubtful is not an obstacle.
+    // What an import or another form defines is known; what is only doubtful is not an obstacle.
     scratch.file("lib.heddle", "(define (shorten s) s)");
     scratch.file("w.heddle", "(import \"lib.heddle\")\n(eval '(define (also s) s))\n" + tasks +
                                  "(define (main text) (let ((unused 1))\n"

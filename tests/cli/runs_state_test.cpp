@@ -85,7 +85,7 @@ TEST_F(states_of_runs, name_an_error_between_rounds) {
 }
 
 // "10 done, 4 in all"
-TEST_F(states_of_runs, tell_rows_of_an_earlier_version_from_the_total) {
+TEST_F(states_of_runs, count_rows_of_an_earlier_version_apart_from_the_total) {
     rows_file(10);
     ASSERT_EQ(batch().code, 0);
     rows_file(4);

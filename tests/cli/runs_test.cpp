@@ -44,6 +44,9 @@ TEST_F(runs, are_listed) {
     const auto all = boost::json::parse(json.out).as_array();
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all[0].at("rows").at("done").to_number<int>(), 9);
+    const auto missing = run_heddle({"runs", "list", path("nothing")});
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_THAT(missing.err, HasSubstr("there is no directory \"" + path("nothing") + "\""));
 }
 
 TEST_F(runs, are_shown_by_their_output) {

@@ -39,8 +39,7 @@ TEST(reference, is_generated_from_the_tables) {
                           << "  build/dev/bin/heddle reference docs/reference/language";
     }
     for (const auto& [name, text] : committed)
-        EXPECT_TRUE(expected.contains(name))
-            << name << " is not a page of the reference: delete it";
+        EXPECT_TRUE(expected.contains(name)) << name << " is not in the reference: delete it";
 }
 
 TEST(reference, has_every_setting_of_tasks) {

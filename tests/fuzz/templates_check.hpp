@@ -17,7 +17,7 @@ inline std::string check_templates(const std::string& text) {
     loader.add("fuzzed.xml", text);
     const tasks::loaded_templates loaded = std::move(loader).finish();
     const lang::heap_owner memory(lang::heap::create());
-    if (!lang::json_to_value(*memory, loaded.report->json())) return "the report is no JSON";
+    if (!lang::json_to_value(*memory, loaded.report->json())) return "the report is not JSON";
     if (!loaded.good()) {
         if (!loaded.templates.empty() || !loaded.calls.empty()) return "a bad file gave templates";
         return loaded.report->text().empty() ? "a refusal without a word" : std::string();

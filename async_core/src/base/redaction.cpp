@@ -283,11 +283,9 @@ bool is_word(std::string_view value) noexcept {
     bool upper = false;
     bool lower = false;
     for (const char c : value) {
-        const bool is_upper = c >= 'A' && c <= 'Z';
-        const bool is_lower = c >= 'a' && c <= 'z';
-        if (!is_upper && !is_lower && c != '-' && c != '_') return false;
-        upper = upper || is_upper;
-        lower = lower || is_lower;
+        if (!ascii::is_letter(c) && c != '-' && c != '_') return false;
+        upper = upper || ascii::is_upper(c);
+        lower = lower || (ascii::is_letter(c) && !ascii::is_upper(c));
     }
     return !(upper && lower);
 }

@@ -1,5 +1,7 @@
 #include <heddle/base/url.hpp>
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 
 namespace heddle {
@@ -19,7 +21,8 @@ bool is_localhost(std::string_view host) noexcept {
 
 bool is_loopback_host(std::string_view host) noexcept {
     // A name that only begins like an address ("127.0.0.1.example.com") is anybody's.
-    const bool numeric = host.find_first_not_of("0123456789.") == std::string_view::npos;
+    const bool numeric = std::all_of(host.begin(), host.end(),
+                                     [](char c) { return ascii::is_digit(c) || c == '.'; });
     return is_localhost(host) || host == "::1" || (numeric && host.starts_with("127."));
 }
 

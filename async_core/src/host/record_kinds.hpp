@@ -1,4 +1,5 @@
-// What the records of a row are, as far as several readers of them ask.
+// What the records of a row are, as far as several readers of this folder ask: see also
+// heddle/ports/run_journal.hpp.
 #pragma once
 
 #include <heddle/host/row_history.hpp>
@@ -6,12 +7,6 @@
 
 namespace heddle::host {
 
-[[nodiscard]] inline bool ends_a_step(const ports::step_record& record) noexcept {
-    return record.kind == ports::step_kind::answer || record.kind == ports::step_kind::composed;
-}
-[[nodiscard]] inline bool is_response(const ports::step_record& record) noexcept {
-    return record.kind == ports::step_kind::request || record.kind == ports::step_kind::reused;
-}
 /// Of a part of a step: of a request, a tool, a function, or the end of a task's time.
 [[nodiscard]] inline bool is_failure(const ports::step_record& record) noexcept {
     return record.kind == ports::step_kind::refused || record.kind == ports::step_kind::unanswered;

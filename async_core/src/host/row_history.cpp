@@ -222,8 +222,8 @@ void replayed_records::end_attempt(const step_record& failed) {
     start_over();
 }
 
-/// The attempt has ended where the one before had ended, by the same limit. Then it is no limit of
-/// the run that a higher one could lift, but one of the language that the last response passes:
+/// The attempt has ended where the one before had ended, by the same limit. Then it is not a limit
+/// of the run that a higher one could lift, but one of the language that the last response passes:
 /// another response may keep to it.
 bool replayed_records::is_stopped_again(const step_record& failed) {
     const stop now{failed.body, all_.size()};

@@ -54,17 +54,13 @@ void read_stored_body(step_record& record) {
 std::vector<step_record> revised(std::vector<step_record> records,
                                  const std::vector<std::uint64_t>& discarded) {
     const std::set<std::uint64_t> dropped(discarded.begin(), discarded.end());
-    const auto is_answer = [](const step_record& each) {
-        return each.kind == step_kind::answer || each.kind == step_kind::composed;
-    };
     std::set<digest128> ended;
     for (const step_record& each : records) {
-        if (is_answer(each)) ended.insert(each.path);
+        if (ends_a_step(each)) ended.insert(each.path);
     }
     std::vector<step_record> left;
     for (step_record& each : records) {
-        const bool is_response = each.kind == step_kind::request || each.kind == step_kind::reused;
-        if (is_response && dropped.contains(each.number)) {
+        if (is_response(each) && dropped.contains(each.number)) {
             each.kind = step_kind::past;
             each.content = {};
             each.body.clear();
@@ -73,8 +69,8 @@ std::vector<step_record> revised(std::vector<step_record> records,
             each.kind = is_counted ? step_kind::spare : step_kind::due;
         } else if (each.kind == step_kind::reused) {
             each.kind = step_kind::spare;
-        } else if (is_answer(each) || each.kind == step_kind::lost) {
-            if (is_answer(each)) each.content = {};
+        } else if (ends_a_step(each) || each.kind == step_kind::lost) {
+            if (ends_a_step(each)) each.content = {};
             each.kind = step_kind::past;
             each.body.clear();
         } else if (!is_of_earlier_program(each.kind)) {

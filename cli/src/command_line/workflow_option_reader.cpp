@@ -1,11 +1,10 @@
 #include "command_line/workflow_option_reader.hpp"
 
+#include "command_line/option_values.hpp"
+
 #include <heddle/base/ascii.hpp>
 #include <heddle/base/parse_number.hpp>
 #include <heddle/setup/quantity.hpp>
-
-#include <algorithm>
-#include <cmath>
 
 namespace heddle::cli {
 
@@ -16,8 +15,9 @@ std::string needs_a_number(const std::string& text) { return text.empty() ? "nee
 
 std::string is_a_count(const std::string& text) {
     constexpr std::size_t max_digits = 19; // of what fits into 64 bits
-    const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), ascii::is_digit);
-    return digits && text.size() <= max_digits ? "" : "needs a whole number that is not negative";
+    return ascii::is_all_digits(text) && text.size() <= max_digits
+               ? ""
+               : "needs a whole number that is not negative";
 }
 
 /// CLI11 takes a negative number for a large one, and one that does not fit for the largest.
@@ -157,14 +157,9 @@ option_ref workflow_option_reader::add_to(option_list& command, workflow_options
 std::optional<std::string> workflow_option_reader::finish(workflow_options& into) const {
     if (auto wrong = verbosity_.mistake()) return wrong;
     into.verbosity = verbosity_.verbosity();
-    if (timeout_) {
-        constexpr double max_seconds = 365.0 * 24 * 3600;
-        if (!(*timeout_ > 0) || *timeout_ > max_seconds)
-            return "--timeout must be a number of seconds above 0, at most a year";
-        into.timeout = std::chrono::milliseconds(std::llround(*timeout_ * 1000));
-    }
-    if (into.budget_usd && !(std::isfinite(*into.budget_usd) && *into.budget_usd >= 0))
-        return "--budget-usd must be a number of dollars from 0";
+    if (auto wrong = read_seconds(timeout_, "--timeout", seconds_from::above_zero, into.timeout))
+        return wrong;
+    if (auto wrong = mistake_of_budget(into.budget_usd)) return wrong;
     if (memory_limit_) {
         into.memory_limit = setup::bytes_of(*memory_limit_);
         if (!into.memory_limit) return "--memory-limit must be a size, such as 500MB or 1GiB";

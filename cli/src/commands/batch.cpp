@@ -1,36 +1,22 @@
 // `heddle batch`: a workflow for each row of a file.
-#include "batch/batch_command.hpp"
+#include "batch/command/batch_command.hpp"
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
+#include "command_line/option_values.hpp"
 #include "command_line/progress_option.hpp"
 #include "command_line/workflow_option_reader.hpp"
 #include "journal/replay_run.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/setup/task_files.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string_view>
 
 namespace heddle::cli {
 
 namespace {
-
-/// Seconds of an option as a duration. Errors: what is wrong with them.
-std::optional<std::string> read_seconds(const std::optional<double>& seconds,
-                                        const std::string& option, bool zero_allowed,
-                                        std::optional<std::chrono::milliseconds>& into) {
-    if (!seconds) return std::nullopt;
-    constexpr double max_seconds = 365.0 * 24 * 3600;
-    const bool large_enough = zero_allowed ? *seconds >= 0 : *seconds > 0;
-    if (!large_enough || !(*seconds <= max_seconds)) {
-        return option + " must be a number of seconds " + (zero_allowed ? "from 0" : "above 0") +
-               ", at most a year";
-    }
-    into = std::chrono::milliseconds(std::llround(*seconds * 1000));
-    return std::nullopt;
-}
 
 class batch_work final : public command, public replayable_command {
 public:
@@ -55,19 +41,24 @@ public:
     }
 
     std::optional<std::string> mistake() override {
+        // First: whoever left out the workflow has left out --rows, too.
+        if (asked_.file.ends_with(".jsonl") || asked_.file.ends_with(".csv") ||
+            asked_.file.ends_with(".tsv"))
+            return asked_.file + " is a file of rows: name the workflow, too";
         if (auto wrong = reader_.finish(asked_.options)) return wrong;
         if (auto wrong = read_formats()) return wrong;
         if (auto wrong = read_policy()) return wrong;
         std::optional<std::chrono::milliseconds> grace;
-        if (auto wrong = read_seconds(deadline_, "--deadline", false, asked_.deadline))
+        constexpr auto positive = seconds_from::above_zero;
+        if (auto wrong = read_seconds(deadline_, "--deadline", positive, asked_.deadline))
             return wrong;
-        if (auto wrong = read_seconds(grace_, "--grace", true, grace)) return wrong;
+        if (auto wrong = read_seconds(grace_, "--grace", seconds_from::zero, grace)) return wrong;
         if (grace) asked_.grace = *grace;
         if (auto wrong =
-                read_seconds(park_interval_, "--park-interval", false, asked_.park_interval))
+                read_seconds(park_interval_, "--park-interval", positive, asked_.park_interval))
             return wrong;
         if (auto wrong =
-                read_seconds(park_settling_, "--park-settling", false, asked_.park_settling))
+                read_seconds(park_settling_, "--park-settling", positive, asked_.park_settling))
             return wrong;
         if (where_ && where_->empty())
             return "--where is empty: it needs an expression, such as '(> stars 3)'";
@@ -84,9 +75,6 @@ public:
             return "--park-wait reads the rows several times, so they must be in files";
         if (asked_.options.stream) return "--stream cannot be used with many rows";
         if (asked_.rows.files.empty()) return "--rows FILE is required; - is standard input";
-        if (asked_.file.ends_with(".jsonl") || asked_.file.ends_with(".csv") ||
-            asked_.file.ends_with(".tsv"))
-            return asked_.file + " is a file of rows: name the workflow, too";
         if (asked_.sample_rows != 0 && !asked_.dry_run) return "--sample-rows needs --dry-run";
         if (asked_.plan && asked_.dry_run) return "--plan and --dry-run exclude each other";
         if (asked_.plan && asked_.run_folder().empty()) return "--plan needs the journal of a run";
@@ -307,11 +295,10 @@ private:
             asked_.max_failed = 1;
         } else if (on_error_ && on_error_->starts_with(after)) {
             const std::string count = on_error_->substr(after.size());
-            const bool digits = !count.empty() && count.size() < 19 &&
-                                count.find_first_not_of("0123456789") == std::string::npos;
-            if (!digits || std::stoull(count) == 0)
+            const auto rows = parse_number<std::int64_t>(count);
+            if (!rows || *rows < 1)
                 return "--on-error stop-after=N needs a whole number from 1, not '" + count + "'";
-            asked_.max_failed = std::stoull(count);
+            asked_.max_failed = static_cast<std::uint64_t>(*rows);
         } else if (on_error_ == "skip") {
             asked_.skips_all_failures = true;
         } else if (on_error_) {

@@ -3,6 +3,7 @@
 #include "command_line/workflow_option_reader.hpp"
 #include "interrupts.hpp"
 #include "logging.hpp"
+#include "missing_directory.hpp"
 #include "report_error.hpp"
 #include "run_to_end.hpp"
 #include "table.hpp"
@@ -66,6 +67,7 @@ struct index_run {
 coro::task<result<void>> index_and_ask(index_run* run) {
     const coro::call_context context{&run->loop, &run->cancel, {}};
     const index_request& asked = run->asked;
+    if (is_missing(asked.folder)) co_return missing_directory(asked.folder);
     if (asked.index_file && std::filesystem::exists(*asked.index_file)) {
         const result<void> opened = co_await run->memory.load(*asked.index_file, context);
         if (!opened && !memory::is_unusable_index(opened.error())) co_return opened;

@@ -1,14 +1,14 @@
 // `heddle runs`: look at runs of `heddle batch`, and steer those that are going.
-#include "batch/opened_run.hpp"
 #include "batch/reports/run_export.hpp"
 #include "batch/reports/run_list.hpp"
 #include "batch/reports/run_show.hpp"
 #include "batch/reports/run_tail.hpp"
-#include "batch/run_command.hpp"
-#include "batch/run_control.hpp"
-#include "batch/run_limits.hpp"
-#include "batch/run_manifest.hpp"
-#include "batch/run_steering.hpp"
+#include "batch/request/run_limits.hpp"
+#include "batch/request/run_manifest.hpp"
+#include "batch/run_folder/run_command.hpp"
+#include "batch/steering/opened_run.hpp"
+#include "batch/steering/run_control.hpp"
+#include "batch/steering/run_steering.hpp"
 #include "command_line/command.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
@@ -16,6 +16,7 @@
 #include "journal/replay_run.hpp"
 #include "journal/run_diff.hpp"
 #include "journal/step_trace.hpp"
+#include "missing_directory.hpp"
 #include "parking/parking_report.hpp"
 #include "report_error.hpp"
 
@@ -45,6 +46,10 @@ public:
         to.flag("--json", json_, "Print JSON");
     }
     exit_code run(command_context context) override {
+        for (const std::string& folder : folders_) {
+            if (is_missing(folder))
+                return report_usage_error(missing_directory(folder), json_, context.output);
+        }
         return list_runs(folders_, json_, context.output);
     }
 

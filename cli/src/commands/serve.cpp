@@ -2,6 +2,7 @@
 #include "serve/serve_run.hpp"
 
 #include "command_line/command.hpp"
+#include "command_line/option_values.hpp"
 #include "command_line/workflow_option_reader.hpp"
 
 #include <heddle/setup/quantity.hpp>
@@ -107,14 +108,10 @@ public:
         asked_.drain_delay = seconds(drain_delay_);
         if (asked_.tls_certificate.empty() != asked_.tls_key.empty())
             return "--tls-cert and --tls-key need each other";
-        if (asked_.budget_usd && !(std::isfinite(*asked_.budget_usd) && *asked_.budget_usd >= 0))
-            return "--budget-usd must be a number of dollars from 0";
+        if (auto wrong = mistake_of_budget(asked_.budget_usd)) return wrong;
         const auto size = setup::bytes_of(max_body_);
         if (!size) return "--max-body needs a size such as 8MiB, not '" + max_body_ + "'";
         asked_.max_body = *size;
-        const auto& budget = asked_.budget_usd;
-        if (budget && !(std::isfinite(*budget) && *budget >= 0))
-            return "--budget-usd must be a number of dollars from 0";
         return verbosity_.mistake();
     }
     exit_code run(command_context context) override {

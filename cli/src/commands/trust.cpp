@@ -1,5 +1,6 @@
 // `heddle trust`: what a project's heddle.toml asks for, and what the user allows it.
 #include "command_line/command.hpp"
+#include "missing_directory.hpp"
 #include "report_error.hpp"
 
 #include <heddle/base/utf8.hpp>
@@ -219,9 +220,7 @@ bool is_there(const std::string& place) {
 }
 
 exit_code report_missing(const trust_request& asked, console& output) {
-    return report_usage_error(error(errc::not_found, "there is no directory \"" +
-                                                         utf8::printable_line(asked.place) + "\""),
-                              asked.json, output);
+    return report_usage_error(missing_directory(asked.place), asked.json, output);
 }
 
 /// The project's file that a place means: one that holds permissions, also when it is gone by now,

@@ -80,10 +80,6 @@ coro::task<result<std::string>> ask_later(tasks::user_question asked, coro::call
     co_return error::cancelled(cancel_reason::shutdown);
 }
 
-[[nodiscard]] bool is_part(const ports::step_record& record) noexcept {
-    return record.kind == ports::step_kind::request || record.kind == ports::step_kind::reused;
-}
-
 } // namespace
 
 tasks::user_port parked_questions() {
@@ -96,12 +92,12 @@ std::vector<kept_question> open_questions(const std::vector<ports::step_record>&
     // In their order: a step that is repeated asks again after its end.
     std::vector<kept_question> open;
     for (const ports::step_record& each : records) {
-        if (each.kind == ports::step_kind::answer || each.kind == ports::step_kind::composed) {
+        if (ends_a_step(each)) {
             std::erase_if(open,
                           [&](const kept_question& asked) { return asked.path == each.path; });
-        } else if (is_part(each) && each.name == question_name) {
+        } else if (is_response(each) && each.name == question_name) {
             open.push_back({each.path, question_in(each.body), each.body});
-        } else if (is_part(each) && each.name == answer_name) {
+        } else if (is_response(each) && each.name == answer_name) {
             const auto answered =
                 std::find_if(open.begin(), open.end(), [&](const kept_question& asked) {
                     return asked.path == each.path &&

@@ -1,10 +1,10 @@
 #include "serve/json_response.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/parse_number.hpp>
 #include <heddle/failure.hpp>
 
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 namespace heddle::cli {
@@ -103,17 +103,15 @@ result<std::chrono::nanoseconds> time_of(const http::server_request& request,
     std::string_view written = request.field("x-heddle-timeout");
     if (written.empty()) written = query_value(request.target, "timeout");
     if (written.empty()) return longest;
-    const std::string text(written);
-    char* end = nullptr;
-    const double seconds = std::strtod(text.c_str(), &end);
+    const auto seconds = parse_number<double>(written);
     constexpr double least = 0.001; // as of --timeout
-    if (end != text.c_str() + text.size() || !std::isfinite(seconds) || seconds < least) {
+    if (!seconds || !std::isfinite(*seconds) || *seconds < least) {
         return error(errc::invalid_argument, "the timeout is not a number of seconds from 0.001");
     }
     const double most = std::chrono::duration<double>(longest).count();
-    if (seconds >= most) return longest;
+    if (*seconds >= most) return longest;
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(seconds));
+        std::chrono::duration<double>(*seconds));
 }
 
 std::string event_text(std::string_view name, std::string_view line) {

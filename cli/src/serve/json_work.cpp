@@ -2,9 +2,10 @@
 
 #include "serve/json_response.hpp"
 
+#include <heddle/ports/value_of_work.hpp>
+
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace heddle::cli {
@@ -54,55 +55,44 @@ bool is_large(const json& data) {
     return !bound.holds(data, 0);
 }
 
-coro::task<result<void>> json_work::perform(std::function<void()> work) const {
+template <class Value>
+coro::task<result<Value>> json_work::perform(std::function<result<Value>()> work) const {
     // Without cancellation: the work may refer to what the caller holds.
-    const coro::call_context context{&loop_, nullptr, {}};
-    ports::worker_port::work job = [work = std::move(work)](const std::atomic<bool>&) { work(); };
-    result<void> done = co_await workers_.run(std::move(job), context);
-    co_return done;
+    return ports::value_of_work<Value>(
+        workers_, [work = std::move(work)](const std::atomic<bool>&) { return work(); },
+        coro::call_context{&loop_, nullptr, {}});
+}
+
+template <class Data>
+coro::task<result<std::string>> json_work::print_on_worker(
+    Data data, std::string (*text_of)(const Data&)) const {
+    const auto shared = std::make_shared<Data>(std::move(data));
+    return perform<std::string>([shared, text_of]() -> result<std::string> {
+        std::string text = text_of(*shared);
+        *shared = Data(); // freed here: that takes as long
+        return text;
+    });
 }
 
 coro::task<result<json>> json_work::read(const http::server_request& request) const {
     if (request.body.size() <= large_bytes) co_return json_of(request);
-    const auto parsed = std::make_shared<std::optional<result<json>>>();
-    std::function<void()> work = [parsed, &request] { parsed->emplace(json_of(request)); };
-    const result<void> done = co_await perform(std::move(work));
-    if (!done) co_return done.error();
-    co_return *std::move(*parsed);
+    std::function<result<json>()> parse = [&request] { return json_of(request); };
+    result<json> parsed = co_await perform(std::move(parse));
+    co_return parsed;
 }
 
 coro::task<result<std::string>> json_work::print(json data) const {
     if (!is_large(data)) co_return data.to_string();
-    struct parts {
-        json data;
-        std::string text;
-    };
-    const auto shared = std::make_shared<parts>();
-    shared->data = std::move(data);
-    std::function<void()> work = [shared] {
-        shared->text = shared->data.to_string();
-        shared->data = json(); // freed here: that takes as long
-    };
-    const result<void> done = co_await perform(std::move(work));
-    if (!done) co_return done.error();
-    co_return std::move(shared->text);
+    result<std::string> text = co_await print_on_worker<json>(
+        std::move(data), [](const json& all) { return all.to_string(); });
+    co_return text;
 }
 
 coro::task<result<std::string>> json_work::text_of(answer said) const {
     if (said.value().get_if<std::string>() || !is_large(said.value())) co_return said.text();
-    struct parts {
-        answer said;
-        std::string text;
-    };
-    const auto shared = std::make_shared<parts>();
-    shared->said = std::move(said);
-    std::function<void()> work = [shared] {
-        shared->text = shared->said.text();
-        shared->said = answer();
-    };
-    const result<void> done = co_await perform(std::move(work));
-    if (!done) co_return done.error();
-    co_return std::move(shared->text);
+    result<std::string> text = co_await print_on_worker<answer>(
+        std::move(said), [](const answer& all) { return all.text(); });
+    co_return text;
 }
 
 coro::task<void> json_work::send(http::response_writer& response, int status, json body,

@@ -38,7 +38,12 @@ public:
                                         std::vector<http::response_field> fields = {}) const;
 
 private:
-    [[nodiscard]] coro::task<result<void>> perform(std::function<void()> work) const;
+    template <class Value>
+    [[nodiscard]] coro::task<result<Value>> perform(std::function<result<Value>()> work) const;
+    /// Prints the data, which is freed on the worker.
+    template <class Data>
+    [[nodiscard]] coro::task<result<std::string>> print_on_worker(
+        Data data, std::string (*text_of)(const Data&)) const;
 
     ports::worker_port& workers_;
     coro::event_loop& loop_;

@@ -59,9 +59,9 @@ public:
             token);
     }
 
-    /// Completes with the answer when the call has ended, even if pieces have not been read: there
-    /// is not a back-pressure from now on, and pieces that do not fit in the buffer are dropped unless
-    /// next() is waiting. Call it once. Errors and cancellation: as for program::call.
+    /// Completes with the answer when the call has ended, even if pieces have not been read:
+    /// back-pressure ends here, and pieces that do not fit in the buffer are dropped unless next()
+    /// is waiting. Call it once. Errors and cancellation: as for program::call.
     template <class CompletionToken>
     auto result(CompletionToken&& token) {
         return boost::asio::async_initiate<CompletionToken, void(heddle::result<answer>)>(

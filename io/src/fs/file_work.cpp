@@ -1,15 +1,15 @@
 #include "file_work.hpp"
 
+#include "directory_entries.hpp"
+
 #include <heddle/base/utf8.hpp>
 #include <heddle/fs/replacement_file.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -127,32 +127,15 @@ result<std::vector<std::string>> list_directory(const workspace_root& root, cons
                                                 std::size_t max_entries,
                                                 const abandon_flag& abandoned) {
     HEDDLE_TRY(const resolved_path place, resolve(root, path));
-    descriptor opened(::openat(place.directory.get(), place.name.c_str(),
-                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!opened.open()) return file_error(errno, "list", path);
-    if (is_made_by_kernel(opened.get())) return made_by_kernel(path);
-    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(opened.get()), &::closedir);
-    if (!directory) return file_error(errno, "list", path);
-    (void)opened.release(); // closed by closedir
     std::vector<std::string> names;
-    for (;;) {
+    const take_entry take = [&](int directory, const dirent& entry) -> result<bool> {
         if (abandoned.load(std::memory_order_relaxed)) return abandoned_error();
-        errno = 0;
-        const dirent* entry = ::readdir(directory.get());
-        if (entry == nullptr) {
-            if (errno != 0) return file_error(errno, "list", path);
-            break;
-        }
-        std::string name = entry->d_name;
-        if (name == "." || name == "..") continue;
-        if (names.size() == max_entries) {
-            return error(errc::limit_exceeded, "\"" + path + "\" has more than " +
-                                                   std::to_string(max_entries) + " entries")
-                .with_retryable(false);
-        }
-        if (is_directory(root, ::dirfd(directory.get()), path, *entry)) name += '/';
+        std::string name = entry.d_name;
+        if (is_directory(root, directory, path, entry)) name += '/';
         names.push_back(std::move(name));
-    }
+        return true;
+    };
+    HEDDLE_CHECK(for_each_entry(place.directory.get(), place.name, path, max_entries, take));
     std::sort(names.begin(), names.end());
     return names;
 }

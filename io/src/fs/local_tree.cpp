@@ -1,6 +1,7 @@
 #include <heddle/fs/local_tree.hpp>
 
 #include "confined_path.hpp"
+#include "directory_entries.hpp"
 
 #include <heddle/fs/descriptor.hpp>
 #include <heddle/fs/replacement_file.hpp>
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -47,39 +47,22 @@ public:
     }
 
     result<std::vector<ports::tree_entry>> list(const std::string& folder,
-                                                std::size_t most) const override {
-        descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        if (!opened.open()) return file_error(errno, "list", folder);
-        if (is_made_by_kernel(opened.get())) return made_by_kernel(folder);
-        const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(opened.get()), &::closedir);
-        if (!stream) return file_error(errno, "list", folder);
-        (void)opened.release(); // closed by closedir
+                                                std::size_t max_entries) const override {
         std::vector<ports::tree_entry> found;
-        for (;;) {
-            errno = 0;
-            const dirent* entry = ::readdir(stream.get());
-            if (entry == nullptr) {
-                if (errno != 0) return file_error(errno, "list", folder);
-                break;
-            }
-            ports::tree_entry one;
-            one.name = entry->d_name;
-            if (one.name == "." || one.name == "..") continue;
-            if (found.size() == most) {
-                return error(errc::limit_exceeded, "\"" + folder + "\" has more than " +
-                                                       std::to_string(most) + " entries");
-            }
+        const take_entry take = [&found](int directory, const dirent& entry) -> result<bool> {
             struct stat about {};
             // Gone since: as if it had never been there.
-            if (::fstatat(::dirfd(stream.get()), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
-                continue;
-            }
+            if (::fstatat(directory, entry.d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) return false;
+            ports::tree_entry one;
+            one.name = entry.d_name;
             one.kind = kind_of(about.st_mode);
             one.bytes = static_cast<std::uint64_t>(std::max<off_t>(about.st_size, 0));
             one.modified_ns =
                 std::int64_t{about.st_mtim.tv_sec} * 1'000'000'000 + about.st_mtim.tv_nsec;
             found.push_back(std::move(one));
-        }
+            return true;
+        };
+        HEDDLE_CHECK(for_each_entry(AT_FDCWD, folder, folder, max_entries, take));
         std::sort(found.begin(), found.end(),
                   [](const auto& left, const auto& right) { return left.name < right.name; });
         return found;

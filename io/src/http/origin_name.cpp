@@ -15,7 +15,7 @@ namespace heddle::http {
 namespace {
 
 error invalid(std::string_view url, std::string why) {
-    // Of what is no URL any part may belong to a password.
+    // Of what is not a URL any part may belong to a password.
     const auto parts = split_url(url);
     const std::string_view scheme = parts ? parts->scheme : std::string_view();
     const bool known =

@@ -1,5 +1,7 @@
 #include "rows/decompressor.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <zlib.h>
 #include <zstd.h>
 
@@ -112,11 +114,8 @@ bool may_become_compressed(std::string_view beginning) noexcept {
 
 bool has_compressed_name(std::string_view file) noexcept {
     const auto ends_with = [file](std::string_view extension) {
-        if (file.size() < extension.size()) return false;
-        const std::string_view end = file.substr(file.size() - extension.size());
-        return std::equal(end.begin(), end.end(), extension.begin(), [](char one, char lower) {
-            return one == lower || (one >= 'A' && one <= 'Z' && (one | 0x20) == lower);
-        });
+        const std::size_t before = file.size() - std::min(file.size(), extension.size());
+        return ascii::equals_ignoring_case(file.substr(before), extension);
     };
     return ends_with(".gz") || ends_with(".zst");
 }

@@ -255,7 +255,7 @@ std::string with_bounded_exponents(std::string_view text) {
         if (text[at] != 'e' && text[at] != 'E') continue;
         std::size_t begin = at + 1;
         if (begin < text.size() && (text[begin] == '-' || text[begin] == '+')) ++begin;
-        const std::size_t end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+        const std::size_t end = std::min(text.find_first_not_of(ascii::digits, begin), text.size());
         const std::size_t digits = std::min(text.find_first_not_of('0', begin), end);
         if (end - digits > bounded.size()) {
             changed.replace(digits, end - digits,

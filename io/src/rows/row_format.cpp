@@ -1,5 +1,6 @@
 #include "rows/row_pass.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/parse_number.hpp>
 #include <heddle/base/utf8.hpp>
 
@@ -34,8 +35,7 @@ std::optional<row_format> row_format_of(std::string_view name) noexcept {
 result<row_format> resolved_format(const std::string& file, row_format wanted, bool regular) {
     if (wanted != row_format::automatic) return wanted;
     if (file == "-") return row_format::jsonl;
-    std::string name;
-    for (const char c : file) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    const std::string name = ascii::to_lower(file);
     std::string_view rest = name;
     for (const std::string_view packed : {".gz", ".zst"})
         if (rest.ends_with(packed)) rest.remove_suffix(packed.size());

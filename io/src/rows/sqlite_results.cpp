@@ -119,9 +119,8 @@ private:
     }
     /// Rows are never deleted from the table, so that the last number is their count, at once.
     result<void> count() {
-        HEDDLE_TRY(sqlite_statement asked, database_.prepare("SELECT max(rowid) FROM results"));
-        HEDDLE_TRY([[maybe_unused]] const bool there, asked.step());
-        size_ = static_cast<std::uint64_t>(asked.number(0));
+        HEDDLE_TRY(const std::int64_t last, database_.number_of("SELECT max(rowid) FROM results"));
+        size_ = static_cast<std::uint64_t>(last);
         return {};
     }
 
@@ -132,12 +131,6 @@ private:
     std::uint64_t size_ = 0;
     std::optional<error> failure_;
 };
-
-result<std::int64_t> number_of(sqlite_database& database, std::string_view question) {
-    HEDDLE_TRY(sqlite_statement asked, database.prepare(question));
-    HEDDLE_TRY([[maybe_unused]] const bool there, asked.step());
-    return asked.number(0);
-}
 
 /// Notes whose results the table has; refuses one of another run. Result: whether it was noted
 /// before that they are of this run.
@@ -153,15 +146,14 @@ result<bool> set_run(sqlite_database& database, const output_target& target) {
     HEDDLE_CHECK(database.run("DELETE FROM run"));
     if (target.run.empty()) return false;
     HEDDLE_TRY(sqlite_statement noted, database.prepare("INSERT INTO run (id) VALUES (?)"));
-    HEDDLE_TRY([[maybe_unused]] const bool more, noted.begin().bind_text(target.run).step());
+    HEDDLE_CHECK(done(noted.begin().bind_text(target.run)));
     return false;
 }
 
 /// The number of its tables. Errors: invalid_argument, for a database that is not ours.
 result<std::int64_t> count_tables(sqlite_database& database) {
-    HEDDLE_TRY(const std::int64_t application, number_of(database, "PRAGMA application_id"));
-    HEDDLE_TRY(const std::int64_t tables,
-               number_of(database, "SELECT count(*) FROM sqlite_master"));
+    HEDDLE_TRY(const std::int64_t application, database.number_of("PRAGMA application_id"));
+    HEDDLE_TRY(const std::int64_t tables, database.number_of("SELECT count(*) FROM sqlite_master"));
     if (tables != 0 && application != our_application)
         return error(errc::invalid_argument, "a database of something else")
             .with_hint("choose another file for the results");
@@ -172,7 +164,7 @@ result<void> set_up(sqlite_database& database, const output_target& target) {
     HEDDLE_CHECK(database.run("PRAGMA synchronous = FULL"));
     HEDDLE_TRY(const std::int64_t tables, count_tables(database));
     if (tables != 0 && target.start == output_start::fresh) {
-        HEDDLE_TRY(const std::int64_t rows, number_of(database, "SELECT count(*) FROM results"));
+        HEDDLE_TRY(const std::int64_t rows, database.number_of("SELECT count(*) FROM results"));
         if (rows != 0 && !target.force)
             return error(errc::invalid_argument, "the file exists and does not belong to this run")
                 .with_hint("choose another file, or replace it with --force");
@@ -217,7 +209,7 @@ result<void> take_results(sqlite_database& database, const std::string& fresh) {
     HEDDLE_CHECK(count_tables(database));
     {
         HEDDLE_TRY(sqlite_statement attach, database.prepare("ATTACH ? AS fresh"));
-        HEDDLE_TRY([[maybe_unused]] const bool more, attach.begin().bind_text(fresh).step());
+        HEDDLE_CHECK(done(attach.begin().bind_text(fresh)));
     }
     const std::string mark = "PRAGMA main.application_id = " + std::to_string(our_application);
     HEDDLE_CHECK(database.run("BEGIN IMMEDIATE"));
@@ -232,9 +224,9 @@ result<void> take_results(sqlite_database& database, const std::string& fresh) {
 bool has_sqlite_results(const std::string& file, std::uint64_t size) {
     auto database = sqlite_database::open(file, sqlite_database::if_absent::fail);
     if (!database) return false;
-    const auto application = number_of(*database, "PRAGMA application_id");
+    const auto application = database->number_of("PRAGMA application_id");
     if (!application || *application != our_application) return false;
-    const auto last = number_of(*database, "SELECT max(rowid) FROM results");
+    const auto last = database->number_of("SELECT max(rowid) FROM results");
     return last && static_cast<std::uint64_t>(*last) == size;
 }
 

@@ -3,6 +3,8 @@
 #include "store/packed_text.hpp"
 #include "store/run_file.hpp"
 
+#include <heddle/ports/value_of_work.hpp>
+
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -11,8 +13,6 @@
 namespace heddle::store {
 
 namespace {
-
-std::int64_t key_of(std::uint64_t number) noexcept { return static_cast<std::int64_t>(number); }
 
 std::uint64_t count_in(const sqlite_statement& asked, int column) {
     return static_cast<std::uint64_t>(asked.number(column));
@@ -184,14 +184,12 @@ parking_reader::~parking_reader() = default;
 template <class Answer>
 coro::task<result<Answer>> parking_reader::read(std::function<result<Answer>(tables&)> question,
                                                 coro::call_context context) {
-    const auto answer = std::make_shared<std::optional<result<Answer>>>();
-    const ports::worker_port::work job = [answer, question = std::move(question),
-                                          tables = tables_](const std::atomic<bool>&) {
-        answer->emplace(question(*tables));
-    };
-    const result<void> ran = co_await workers_.run(job, context);
-    if (!ran) co_return ran.error();
-    co_return std::move(**answer);
+    return ports::value_of_work<Answer>(
+        workers_,
+        [question = std::move(question), from = tables_](const std::atomic<bool>&) {
+            return question(*from);
+        },
+        context);
 }
 
 coro::task<result<std::vector<std::uint64_t>>> parking_reader::rows(coro::call_context context) {

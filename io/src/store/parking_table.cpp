@@ -7,14 +7,6 @@ namespace heddle::store {
 
 namespace {
 
-std::int64_t key_of(std::uint64_t number) noexcept { return static_cast<std::int64_t>(number); }
-
-result<void> done(sqlite_statement& statement) {
-    HEDDLE_TRY([[maybe_unused]] const bool there, statement.step());
-    statement.begin(); // what is bound is not needed any more
-    return {};
-}
-
 struct sizes {
     std::size_t operator()(const call_parked& each) const noexcept {
         return each.call.body.size() + each.call.service.size() + each.call.model.size();
@@ -41,7 +33,7 @@ std::size_t bytes_of(const parking_change& change) noexcept { return std::visit(
 result<void> parking_table::prepare(sqlite_database& database) {
     if (on_) return {};
     statements on;
-    const std::pair<sqlite_statement*, const char*> all[] = {
+    const sqlite_database::statement_text all[] = {
         {&on.park,
          "INSERT OR IGNORE INTO parked_calls (row, path, content, service, model, size, tries, "
          "batch, requests, input_tokens, output_tokens, cost, unpriced, estimated, body) "
@@ -62,11 +54,7 @@ result<void> parking_table::prepare(sqlite_database& database) {
         {&on.drop_row, "DELETE FROM parked_calls WHERE batch = 0 AND row = ?"},
         {&on.drop_all, "DELETE FROM parked_calls WHERE batch = 0"},
     };
-    for (const auto& [statement, text] : all) {
-        auto one = database.prepare(text);
-        if (!one) return std::move(one).error();
-        *statement = *std::move(one);
-    }
+    HEDDLE_CHECK(database.prepare(all));
     on_ = std::move(on);
     return {};
 }

@@ -3,6 +3,8 @@
 #include "store/response_table.hpp"
 #include "store/response_writer.hpp"
 
+#include <heddle/ports/value_of_work.hpp>
+
 #include <utility>
 
 namespace heddle::store {
@@ -15,13 +17,6 @@ struct connections {
     explicit connections(const response_store_options& options) : reads(options), writes(options) {}
     response_table reads;
     response_writer writes;
-};
-
-/// What a worker needs is its own: the call may have ended before it.
-template <class Outcome>
-struct work {
-    std::string request;
-    std::optional<result<Outcome>> outcome;
 };
 
 class sqlite_response_store final : public ports::response_store {
@@ -37,15 +32,16 @@ public:
         if (found waiting = file_->writes.waiting(request, now() - options_.keep_for.count())) {
             co_return waiting;
         }
-        const auto mine = std::make_shared<work<found>>(work<found>{std::move(request), {}});
-        const ports::worker_port::work job = [mine,
-                                              file = file_](const std::atomic<bool>& abandoned) {
-            mine->outcome = file->reads.find(mine->request, &abandoned);
-        };
-        const result<void> ran = co_await workers_.run(job, context);
-        if (!ran) co_return ran.error();
-        if (!*mine->outcome && !mine->outcome->error().is_cancelled()) reported_ = true;
-        co_return std::move(*mine->outcome);
+        // Shared, as the work is copied.
+        const auto sought = std::make_shared<const std::string>(std::move(request));
+        std::function<result<found>(const std::atomic<bool>&)> look =
+            [sought, file = file_](const std::atomic<bool>& abandoned) {
+                return file->reads.find(*sought, &abandoned);
+            };
+        result<found> outcome =
+            co_await ports::value_of_work<found>(workers_, std::move(look), context);
+        if (!outcome && outcome.error().code() == make_error_code(errc::io_error)) reported_ = true;
+        co_return outcome;
     }
 
     coro::task<result<void>> keep(std::string request, ports::stored_response response,
@@ -106,29 +102,24 @@ public:
     }
 
     coro::task<result<ports::response_store_stats>> stats(coro::call_context context) override {
-        using created = ports::response_store_stats;
-        const auto mine = std::make_shared<work<created>>();
-        const ports::worker_port::work job = [mine,
-                                              file = file_](const std::atomic<bool>& abandoned) {
-            file->writes.wait_until_done(max_wait, abandoned);
-            mine->outcome = file->reads.stats();
-        };
-        const result<void> ran = co_await workers_.run(job, context);
-        if (!ran) co_return ran.error();
-        co_return std::move(*mine->outcome);
+        return ports::value_of_work<ports::response_store_stats>(
+            workers_,
+            [file = file_](const std::atomic<bool>& abandoned) {
+                file->writes.wait_until_done(max_wait, abandoned);
+                return file->reads.stats();
+            },
+            context);
     }
 
     coro::task<result<std::uint64_t>> clear(std::optional<std::chrono::seconds> age,
                                             coro::call_context context) override {
-        const auto mine = std::make_shared<work<std::uint64_t>>();
-        const ports::worker_port::work job = [mine, age,
-                                              file = file_](const std::atomic<bool>& abandoned) {
-            file->writes.wait_until_done(max_wait, abandoned);
-            mine->outcome = file->reads.clear(age);
-        };
-        const result<void> ran = co_await workers_.run(job, context);
-        if (!ran) co_return ran.error();
-        co_return std::move(*mine->outcome);
+        return ports::value_of_work<std::uint64_t>(
+            workers_,
+            [age, file = file_](const std::atomic<bool>& abandoned) {
+                file->writes.wait_until_done(max_wait, abandoned);
+                return file->reads.clear(age);
+            },
+            context);
     }
 
 private:

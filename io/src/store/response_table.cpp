@@ -65,12 +65,6 @@ std::int64_t response_table::now() const {
 
 namespace {
 
-result<std::int64_t> number_of(sqlite_database& database, std::string_view question) {
-    HEDDLE_TRY(sqlite_statement asked, database.prepare(question));
-    HEDDLE_TRY(const bool there, asked.step());
-    return there ? asked.number(0) : 0;
-}
-
 /// What a file is to us.
 enum class file_state : std::uint8_t {
     empty,
@@ -80,12 +74,12 @@ enum class file_state : std::uint8_t {
 
 /// Looks whose file it is, inside of a transaction. Errors: it is not ours.
 result<file_state> state_of(sqlite_database& database) {
-    HEDDLE_TRY(const std::int64_t version, number_of(database, "PRAGMA user_version"));
-    HEDDLE_TRY(const std::int64_t owner, number_of(database, "PRAGMA application_id"));
+    HEDDLE_TRY(const std::int64_t version, database.number_of("PRAGMA user_version"));
+    HEDDLE_TRY(const std::int64_t owner, database.number_of("PRAGMA application_id"));
     if (owner == our_application && version == layout_version) return file_state::ours;
     HEDDLE_TRY(
         const std::int64_t foreign,
-        number_of(database, "SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'responses'"));
+        database.number_of("SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'responses'"));
     const bool fresh = owner == 0 && version == 0 && foreign == 0;
     if (!fresh && owner != our_application) {
         return error(errc::io_error, "this is the database of another program")
@@ -97,7 +91,7 @@ result<file_state> state_of(sqlite_database& database) {
             .with_hint("name another file, or delete this one, and a new one is created");
     }
     HEDDLE_TRY(const std::int64_t tables,
-               number_of(database, "SELECT count(*) FROM sqlite_schema WHERE name = 'responses'"));
+               database.number_of("SELECT count(*) FROM sqlite_schema WHERE name = 'responses'"));
     return tables == 0 ? file_state::empty : file_state::unmarked;
 }
 

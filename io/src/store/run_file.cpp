@@ -81,16 +81,10 @@ constexpr const char* additions = R"(
     CREATE INDEX IF NOT EXISTS ends_in_order ON ends (ended);
 )";
 
-result<std::int64_t> number_of(sqlite_database& database, std::string_view question) {
-    HEDDLE_TRY(sqlite_statement asked, database.prepare(question));
-    HEDDLE_TRY(const bool there, asked.step());
-    return there ? asked.number(0) : 0;
-}
-
 /// Whether the file is empty; an error when it is not ours.
 result<bool> is_empty(sqlite_database& database) {
-    HEDDLE_TRY(const std::int64_t owner, number_of(database, "PRAGMA application_id"));
-    HEDDLE_TRY(const std::int64_t version, number_of(database, "PRAGMA user_version"));
+    HEDDLE_TRY(const std::int64_t owner, database.number_of("PRAGMA application_id"));
+    HEDDLE_TRY(const std::int64_t version, database.number_of("PRAGMA user_version"));
     if (owner == our_application) {
         if (version >= oldest_version && version <= layout_version) return false;
         if (version > layout_version) {
@@ -102,8 +96,7 @@ result<bool> is_empty(sqlite_database& database) {
                                          std::to_string(version) + ")")
             .with_hint("finish the run with that version, or begin it in another folder");
     }
-    HEDDLE_TRY(const std::int64_t tables,
-               number_of(database, "SELECT count(*) FROM sqlite_schema"));
+    HEDDLE_TRY(const std::int64_t tables, database.number_of("SELECT count(*) FROM sqlite_schema"));
     if (owner == 0 && version == 0 && tables == 0) return true;
     return error(errc::io_error, "this is the database of another program")
         .with_hint("name another folder");
@@ -200,7 +193,7 @@ result<sqlite_database> opened_to_read(const std::string& file) {
 result<bool> has_numbered_ends(sqlite_database& database) {
     HEDDLE_TRY(
         const std::int64_t columns,
-        number_of(database, "SELECT count(*) FROM pragma_table_info('ends') WHERE name = 'ended'"));
+        database.number_of("SELECT count(*) FROM pragma_table_info('ends') WHERE name = 'ended'"));
     return columns != 0;
 }
 

@@ -1,5 +1,6 @@
 #include "store/run_lock.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/store/run_store.hpp>
 
 #include <fcntl.h>
@@ -43,7 +44,7 @@ result<run_lock> run_lock::take(const std::string& folder) {
         char text[24] = {};
         const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
         std::string who = size > 0 ? std::string(text, static_cast<std::size_t>(size)) : "";
-        who.resize(std::min(who.size(), who.find_first_not_of("0123456789")));
+        who.resize(std::min(who.size(), who.find_first_not_of(ascii::digits)));
         return error(errc::io_error, "run " + folder + " is open in another process" +
                                          (who.empty() ? "" : " (" + who + ")"))
             .with_hint(

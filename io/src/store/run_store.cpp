@@ -3,6 +3,8 @@
 #include "store/run_reader.hpp"
 #include "store/run_writer.hpp"
 
+#include <heddle/ports/value_of_work.hpp>
+
 #include <sys/stat.h>
 
 #include <atomic>
@@ -216,14 +218,12 @@ private:
     template <class Answer>
     coro::task<result<Answer>> read(std::function<result<Answer>(run_reader&)> question,
                                     coro::call_context context) {
-        const auto answer = std::make_shared<std::optional<result<Answer>>>();
-        const ports::worker_port::work job = [answer, question = std::move(question),
-                                              reader = reader_](const std::atomic<bool>&) {
-            answer->emplace(question(*reader));
-        };
-        const result<void> ran = co_await workers_.run(job, context);
-        if (!ran) co_return ran.error();
-        co_return std::move(**answer);
+        return ports::value_of_work<Answer>(
+            workers_,
+            [question = std::move(question), reader = reader_](const std::atomic<bool>&) {
+                return question(*reader);
+            },
+            context);
     }
 
     [[nodiscard]] error only_read() const {

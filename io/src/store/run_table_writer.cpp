@@ -4,23 +4,11 @@
 
 namespace heddle::store {
 
-namespace {
-
-std::int64_t key_of(std::uint64_t row) noexcept { return static_cast<std::int64_t>(row); }
-
-result<void> done(sqlite_statement& statement) {
-    HEDDLE_TRY([[maybe_unused]] const bool there, statement.step());
-    statement.begin(); // what is bound is not needed any more
-    return {};
-}
-
-} // namespace
-
 result<run_table_writer> run_table_writer::open(const run_store_options& options) {
     HEDDLE_TRY(sqlite_database database, open_to_write(options));
     const auto prepared = [&]() -> result<std::pair<statements, run_sums>> {
         statements on;
-        const std::pair<sqlite_statement*, const char*> all[] = {
+        const sqlite_database::statement_text all[] = {
             {&on.status, "SELECT status FROM rows WHERE row = ?"},
             {&on.begin_row,
              "INSERT INTO rows (row, status, emitted, id_digest, content_digest) "
@@ -72,11 +60,7 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
             {&on.sum, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"},
             {&on.source, "INSERT OR REPLACE INTO sources (name, digest, text) VALUES (?, ?, ?)"},
         };
-        for (const auto& [statement, text] : all) {
-            auto one = database.prepare(text);
-            if (!one) return std::move(one).error();
-            *statement = *std::move(one);
-        }
+        HEDDLE_CHECK(database.prepare(all));
         HEDDLE_TRY(const run_sums sums, load_sums(database));
         return std::pair(std::move(on), sums);
     };

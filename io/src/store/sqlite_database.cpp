@@ -146,6 +146,25 @@ result<sqlite_statement> sqlite_database::prepare(std::string_view statement) {
     return sqlite_statement(raw);
 }
 
+result<void> sqlite_database::prepare(std::span<const statement_text> all) {
+    for (const auto& [statement, text] : all) {
+        HEDDLE_TRY(*statement, prepare(text));
+    }
+    return {};
+}
+
+result<std::int64_t> sqlite_database::number_of(std::string_view question) {
+    HEDDLE_TRY(sqlite_statement asked, prepare(question));
+    HEDDLE_TRY(const bool there, asked.step());
+    return there ? asked.number(0) : 0;
+}
+
+result<void> done(sqlite_statement& statement) {
+    HEDDLE_TRY([[maybe_unused]] const bool there, statement.step());
+    statement.begin(); // what is bound is not needed any more
+    return {};
+}
+
 sqlite_statement& sqlite_statement::begin() {
     sqlite3_reset(raw_.get());
     sqlite3_clear_bindings(raw_.get());

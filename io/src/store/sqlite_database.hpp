@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -45,6 +47,14 @@ private:
     int next_ = 1;
 };
 
+/// SQLite has signed integers only: row and other numbers of ours are stored with the same bits.
+[[nodiscard]] constexpr std::int64_t key_of(std::uint64_t number) noexcept {
+    return static_cast<std::int64_t>(number);
+}
+
+/// Executes a statement without rows and forgets what is bound to it. Errors: as step.
+[[nodiscard]] result<void> done(sqlite_statement& statement);
+
 /// One connection. Threads: one at a time.
 class sqlite_database {
 public:
@@ -70,6 +80,12 @@ public:
                         const std::atomic<bool>* abandoned = nullptr) noexcept;
     [[nodiscard]] result<void> run(const char* statements);
     [[nodiscard]] result<sqlite_statement> prepare(std::string_view statement);
+    /// A statement and its text.
+    using statement_text = std::pair<sqlite_statement*, const char*>;
+    /// The same for each of them. Stops at the first error.
+    [[nodiscard]] result<void> prepare(std::span<const statement_text> all);
+    /// The first column of the first row that `question` has; 0 where it has none.
+    [[nodiscard]] result<std::int64_t> number_of(std::string_view question);
     /// Rows that the last statement changed.
     [[nodiscard]] std::int64_t changes() const noexcept;
 

@@ -17,16 +17,6 @@ anthropic::options to_options(service_settings& settings) {
     return options;
 }
 
-result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
-                                                 log_port& log) {
-    return make_anthropic_provider(http, to_options(settings), log);
-}
-
-result<std::unique_ptr<batch_endpoint>> make_batches(ports::http_port& http,
-                                                     service_settings settings, log_port& log) {
-    return make_anthropic_batches(http, to_options(settings), log);
-}
-
 constexpr service_adapter adapter{.type = "anthropic",
                                   .base_url = anthropic::default_base_url,
                                   .key_variables = key_variables,
@@ -34,8 +24,8 @@ constexpr service_adapter adapter{.type = "anthropic",
                                   .usual_variables = key_variables,
                                   .needs_key = true,
                                   .api_versions = versions,
-                                  .make = &make,
-                                  .make_batches = &make_batches};
+                                  .make = &make_with<&to_options, &make_anthropic_provider>,
+                                  .make_batches = &make_with<&to_options, &make_anthropic_batches>};
 
 } // namespace
 

@@ -11,11 +11,8 @@ result<std::unique_ptr<batch_endpoint>> make_anthropic_batches(ports::http_port&
                                                                log_port& log) {
     HEDDLE_TRY(const base_url url,
                check_address(options.name, options.base_url, options.api_key, log));
-    const secret key = options.api_key;
-    const call_options calls = static_cast<const call_options&>(options);
-    HEDDLE_TRY(auto codec, make_anthropic_codec(std::move(options)));
     return make_batch_endpoint(
-        http, url, key, calls, std::move(codec),
+        http, url, std::move(options), &make_anthropic_codec,
         [prefix = with_version(url.prefix, "/v1")](chat_codec& of, json_reader& reader) {
             return make_anthropic_format(prefix, of, reader);
         });

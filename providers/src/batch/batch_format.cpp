@@ -35,8 +35,8 @@ bool is_batch_name(std::string_view name) noexcept {
     // Dots alone would be a step to another folder.
     return !name.empty() && name.size() <= max_name && name.front() != '.' &&
            std::all_of(name.begin(), name.end(), [](char c) {
-               return ascii::is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      c == '-' || c == '_' || c == '.' || c == ':';
+               return ascii::is_digit(c) || ascii::is_letter(c) || c == '-' || c == '_' ||
+                      c == '.' || c == ':';
            });
 }
 

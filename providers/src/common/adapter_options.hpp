@@ -18,4 +18,11 @@ template <class Options>
     return options;
 }
 
+/// For the functions of a service_adapter: `Make`, with the options that `ToOptions` takes out of
+/// the settings.
+template <auto ToOptions, auto Make>
+[[nodiscard]] auto make_with(ports::http_port& http, service_settings settings, log_port& log) {
+    return Make(http, ToOptions(settings), log);
+}
+
 } // namespace heddle::providers

@@ -17,16 +17,6 @@ gemini::options to_options(service_settings& settings) {
     return options;
 }
 
-result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
-                                                 log_port& log) {
-    return make_gemini_provider(http, to_options(settings), log);
-}
-
-result<std::unique_ptr<batch_endpoint>> make_batches(ports::http_port& http,
-                                                     service_settings settings, log_port& log) {
-    return make_gemini_batches(http, to_options(settings), log);
-}
-
 constexpr service_adapter adapter{.type = "gemini",
                                   .base_url = gemini::default_base_url,
                                   .key_variables = key_variables,
@@ -34,8 +24,8 @@ constexpr service_adapter adapter{.type = "gemini",
                                   .usual_variables = key_variables,
                                   .needs_key = true,
                                   .api_versions = versions,
-                                  .make = &make,
-                                  .make_batches = &make_batches};
+                                  .make = &make_with<&to_options, &make_gemini_provider>,
+                                  .make_batches = &make_with<&to_options, &make_gemini_batches>};
 
 } // namespace
 

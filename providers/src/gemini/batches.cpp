@@ -11,12 +11,9 @@ result<std::unique_ptr<batch_endpoint>> make_gemini_batches(ports::http_port& ht
                                                             log_port& log) {
     HEDDLE_TRY(const base_url url,
                check_address(options.name, options.base_url, options.api_key, log));
-    const secret key = options.api_key;
-    const call_options calls = static_cast<const call_options&>(options);
     const std::string_view version = options.version == gemini::api_version::v1 ? "/v1" : "/v1beta";
-    HEDDLE_TRY(auto codec, make_gemini_codec(std::move(options)));
     return make_batch_endpoint(
-        http, url, key, calls, std::move(codec),
+        http, url, std::move(options), &make_gemini_codec,
         [prefix = with_version(url.prefix, version)](chat_codec& of, json_reader& reader) {
             return make_gemini_format(prefix, of, reader);
         });

@@ -9,18 +9,14 @@ namespace {
 constexpr std::string_view key_variables[] = {"OLLAMA_API_KEY"};
 constexpr std::string_view url_variables[] = {"OLLAMA_HOST"};
 
-result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
-                                                 log_port& log) {
-    return make_ollama_provider(http, options_of<ollama::options>(settings), log);
-}
-
-constexpr service_adapter adapter{.type = "ollama",
-                                  .base_url = ollama::default_base_url,
-                                  .key_variables = key_variables,
-                                  .url_variables = url_variables,
-                                  .usual_variables = url_variables, // it needs no key
-                                  .complete_address = &ollama::complete_address,
-                                  .make = &make};
+constexpr service_adapter adapter{
+    .type = "ollama",
+    .base_url = ollama::default_base_url,
+    .key_variables = key_variables,
+    .url_variables = url_variables,
+    .usual_variables = url_variables, // it needs no key
+    .complete_address = &ollama::complete_address,
+    .make = &make_with<&options_of<ollama::options>, &make_ollama_provider>};
 
 } // namespace
 

@@ -1,6 +1,7 @@
 #include "common/service_address.hpp"
 #include "ollama/wire.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/url.hpp>
 
 #include <algorithm>
@@ -14,7 +15,10 @@ std::string complete_address(std::string address) {
     if (address.starts_with(':') && !address.starts_with("::")) address.insert(0, "127.0.0.1");
     std::size_t slash = std::min(address.find('/'), address.size());
     const std::string_view host = std::string_view(address).substr(0, slash);
-    if (host.find_first_not_of("0123456789abcdefABCDEF:.") == host.npos &&
+    const auto may_be_of_one = [](char c) {
+        return ascii::hex_value(c) >= 0 || c == ':' || c == '.';
+    };
+    if (std::all_of(host.begin(), host.end(), may_be_of_one) &&
         std::count(host.begin(), host.end(), ':') > 1) { // an IPv6 address, which has no port then
         address = "[" + std::string(host) + "]" + address.substr(slash);
         slash += 2;

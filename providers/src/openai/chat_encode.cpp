@@ -17,11 +17,6 @@ using ports::chat_request;
 using ports::chat_role;
 using ports::response_format;
 
-error wrong(std::string message) {
-    return error(ports::make_error_code(ports::llm_errc::invalid_request), std::move(message))
-        .with_retryable(false);
-}
-
 /// Members that encode_request writes itself: an extra parameter must not name one again.
 constexpr std::array<std::string_view, 17> own_members = {"model",
                                                           "messages",
@@ -50,7 +45,7 @@ public:
 
     result<std::string> encode() {
         out_.reserve(expected_size());
-        if (request_.model.empty()) return wrong("the request names no model");
+        if (request_.model.empty()) return invalid_request("the request names no model");
         out_ += R"({"model":)";
         append_json_string(out_, request_.model);
         HEDDLE_CHECK(messages());
@@ -108,7 +103,8 @@ private:
             case chat_role::user: plain(R"({"role":"user","content":)", message); break;
             case chat_role::assistant: assistant(message); break;
             case chat_role::tool:
-                if (message.tool_call_id.empty()) return wrong("a tool's message names no call");
+                if (message.tool_call_id.empty())
+                    return invalid_request("a tool's message names no call");
                 out_ += R"({"role":"tool","tool_call_id":)";
                 append_json_string(out_, message.tool_call_id);
                 plain(R"(,"content":)", message);
@@ -151,7 +147,8 @@ private:
 
     result<void> number(std::string_view name, std::string_view key, std::optional<double> value) {
         if (!value) return {};
-        if (!std::isfinite(*value)) return wrong(std::string(name) + " is not a finite number");
+        if (!std::isfinite(*value))
+            return invalid_request(std::string(name) + " is not a finite number");
         member(key);
         append_json_number(out_, *value);
         return {};
@@ -201,7 +198,7 @@ private:
             return {};
         }
         if (!is_object(wanted.schema_json)) {
-            return wrong("the schema of the response is not a JSON object");
+            return invalid_request("the schema of the response is not a JSON object");
         }
         member(R"("response_format":{"type":"json_schema","json_schema":{"name":)");
         append_json_string(out_, wanted.schema_name.empty() ? "answer" : wanted.schema_name);
@@ -223,8 +220,8 @@ private:
             if (!tool.description.empty()) string_member(R"("description":)", tool.description);
             if (!tool.parameters_json.empty()) {
                 if (!is_object(tool.parameters_json)) {
-                    return wrong("the parameters of tool '" + tool.name +
-                                 "' are not a JSON object");
+                    return invalid_request("the parameters of tool '" + tool.name +
+                                           "' are not a JSON object");
                 }
                 member(R"("parameters":)");
                 out_ += tool.parameters_json;
@@ -257,15 +254,7 @@ private:
             const bool seed_again = request_.seed && parameter.name == "random_seed" &&
                                     options_.dialect == wire_dialect::mistral;
             const auto own = std::find(own_members.begin(), own_members.end(), parameter.name);
-            if (own != own_members.end() || seed_again) {
-                return wrong("the extra parameter '" + parameter.name +
-                             "' is a setting; set it by its own clause");
-            }
-            const bool good = check_json(parameter.value_json) != json_kind::none &&
-                              utf8::is_valid(parameter.value_json);
-            if (!good) {
-                return wrong("the extra parameter '" + parameter.name + "' is not JSON");
-            }
+            HEDDLE_CHECK(check_extra(parameter, own != own_members.end() || seed_again));
             out_ += ',';
             append_json_string(out_, parameter.name);
             out_ += ':';

@@ -18,24 +18,14 @@ responses::options to_options(service_settings& settings) {
     return options;
 }
 
-result<std::unique_ptr<http_chat_provider>> make(ports::http_port& http, service_settings settings,
-                                                 log_port& log) {
-    return make_responses_provider(http, to_options(settings), log);
-}
-
-result<std::unique_ptr<batch_endpoint>> make_batches(ports::http_port& http,
-                                                     service_settings settings, log_port& log) {
-    return make_responses_batches(http, to_options(settings), log);
-}
-
 constexpr service_adapter adapter{.type = "openai-responses",
                                   .base_url = openai::default_base_url,
                                   .key_variables = key_variables,
                                   .url_variables = url_variables,
                                   .needs_key = true,
                                   .has_organization = true,
-                                  .make = &make,
-                                  .make_batches = &make_batches};
+                                  .make = &make_with<&to_options, &make_responses_provider>,
+                                  .make_batches = &make_with<&to_options, &make_responses_batches>};
 
 } // namespace
 

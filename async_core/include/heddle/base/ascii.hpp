@@ -16,6 +16,11 @@ inline constexpr std::string_view blanks = " \t\r\n";
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+inline constexpr std::string_view digits = "0123456789";
+/// True for at least one digit and nothing else.
+[[nodiscard]] constexpr bool is_all_digits(std::string_view text) noexcept {
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
 [[nodiscard]] constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
 [[nodiscard]] constexpr bool is_letter(char c) noexcept {
     return is_upper(c) || (c >= 'a' && c <= 'z');

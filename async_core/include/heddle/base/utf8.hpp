@@ -34,6 +34,10 @@ namespace detail {
 
 /// Appends a code point. A surrogate, or a number above U+10FFFF, is appended as U+FFFD.
 void append(std::string& out, char32_t point);
+/// Bytes that a code point takes; four for a number above U+10FFFF, too.
+[[nodiscard]] constexpr std::size_t size_of(char32_t point) noexcept {
+    return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+}
 
 [[nodiscard]] constexpr bool is_continuation(char byte) noexcept { return (byte & 0xC0) == 0x80; }
 

@@ -4,9 +4,7 @@
 #include <heddle/base/error.hpp>
 #include <heddle/coro/call_context.hpp>
 #include <heddle/coro/task.hpp>
-#include <heddle/ports/file_port.hpp>
 
-#include <memory>
 #include <string>
 
 namespace heddle::host {
@@ -27,9 +25,5 @@ public:
                                                                    std::string from,
                                                                    coro::call_context context) = 0;
 };
-
-/// Imports from a file port. Names of files are the names of sources: a path is relative to the
-/// folder of the importing file. `files` outlives it.
-[[nodiscard]] std::unique_ptr<import_port> make_file_imports(ports::file_port& files);
 
 } // namespace heddle::host

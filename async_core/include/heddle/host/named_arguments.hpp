@@ -15,7 +15,7 @@ using named_inputs = std::vector<std::pair<std::string, lang::value>>;
 struct bound_arguments {
     std::vector<lang::value> arguments; ///< meaningless unless ok()
     std::vector<std::string> missing;   ///< required parameters without an input
-    std::vector<std::string> unknown;   ///< inputs that are not parameter
+    std::vector<std::string> unknown;   ///< inputs that are not parameters
     std::string not_a_list;             ///< the rest parameter, if its input is not a list
 
     [[nodiscard]] bool ok() const noexcept {

@@ -46,7 +46,6 @@ public:
     [[nodiscard]] bool reserve(std::size_t bytes);
 
     [[nodiscard]] std::optional<error>& failure() noexcept { return failure_; }
-    void rebind(const builtin& row) noexcept { row_ = &row; }
 
 private:
     heap& memory_;

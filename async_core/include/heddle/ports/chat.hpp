@@ -153,8 +153,8 @@ enum class finish_reason : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(finish_reason reason) noexcept;
 
-/// Tokens that a request used. `input_reported` and `output_reported` are false for a figure that the
-/// service did not report, did not report as a count, or reported in a stream that continued
+/// Tokens that a request used. `input_reported` and `output_reported` are false for a figure that
+/// the service did not report, did not report as a count, or reported in a stream that continued
 /// afterwards. Such a figure holds what is known, or 0.
 struct token_usage {
     std::int64_t input = 0;

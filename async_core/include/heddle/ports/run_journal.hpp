@@ -97,6 +97,14 @@ struct step_record {
 /// Takes the part out of a body that was stored.
 void read_stored_body(step_record& record);
 
+/// Of a model's response, or of what is kept in the same way: the record has its value.
+[[nodiscard]] inline bool is_response(const step_record& record) noexcept {
+    return record.kind == step_kind::request || record.kind == step_kind::reused;
+}
+[[nodiscard]] inline bool ends_a_step(const step_record& record) noexcept {
+    return record.kind == step_kind::answer || record.kind == step_kind::composed;
+}
+
 /// Whether records of that kind belong to an earlier version of the program. They are not replayed.
 [[nodiscard]] constexpr bool is_of_earlier_program(step_kind kind) noexcept {
     return kind == step_kind::spare || kind == step_kind::past || kind == step_kind::due;

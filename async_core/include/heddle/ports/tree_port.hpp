@@ -34,7 +34,7 @@ public:
     [[nodiscard]] virtual result<std::string> resolve(const std::string& path) const = 0;
     /// Sorted by bytes; without "." and "..". Errors: not_found, io_error, limit_exceeded.
     [[nodiscard]] virtual result<std::vector<tree_entry>> list(const std::string& folder,
-                                                               std::size_t most) const = 0;
+                                                               std::size_t max_entries) const = 0;
     /// The bytes of a regular file; a link is not followed. Errors: not_found, io_error,
     /// invalid_argument (no regular file), limit_exceeded.
     [[nodiscard]] virtual result<std::string> read(const std::string& file,

@@ -77,7 +77,8 @@ bool formatting::place_name(std::string_view name) {
                       "} is not a placeholder: write {{ and }} for braces that are text");
     }
     if (values_.empty() || !values_.back().is(kind::map)) {
-        return refuse("place {" + utf8::shortened(name, 40) + "} needs a map as the last value");
+        return refuse("placeholder {" + utf8::shortened(name, 40) +
+                      "} needs a map as the last value");
     }
     const value* found = map_find(values_.back(), name);
     if (!found) return refuse("the map has no key \"" + utf8::shortened(name, 40) + "\"");

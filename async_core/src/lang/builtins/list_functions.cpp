@@ -122,8 +122,8 @@ public:
 private:
     static constexpr std::size_t first_run = 8;
 
-    /// Runs that are sorted by insertion. What is not a number in spite of its type goes to the end:
-    /// it is in no order with the others.
+    /// Runs that are sorted by insertion. What is not a number in spite of its type goes to the
+    /// end: it is in no order with the others.
     [[nodiscard]] bool fill() {
         const std::size_t size = items_.size();
         from_.reserve(size);

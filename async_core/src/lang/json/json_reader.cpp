@@ -135,7 +135,7 @@ json_reading::failure json_reading::check_memory() const {
                                   std::to_string(memory_.limit_asked()) + " bytes");
 }
 
-/// The first byte that is no UTF-8, or npos. Nothing: stop.
+/// The first byte that is not UTF-8, or npos. Nothing: stop.
 std::optional<std::size_t> json_reading::find_invalid() {
     constexpr std::size_t piece = 256 * 1024;
     if (options_.is_valid_text) return std::string_view::npos;

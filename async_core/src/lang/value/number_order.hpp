@@ -12,8 +12,8 @@ namespace heddle::lang {
     return v.is_integer() || v.is_real() || v.is_boolean();
 }
 
-/// -1, 0 or 1; 2 when a NaN takes part; nothing when one of them is not a number. Exact also between
-/// integers and floats beyond 2^53.
+/// -1, 0 or 1; 2 when a NaN takes part; nothing when one of them is not a number. Exact also
+/// between integers and floats beyond 2^53.
 [[nodiscard]] std::optional<int> compare_numbers(const value& left, const value& right) noexcept;
 
 } // namespace heddle::lang

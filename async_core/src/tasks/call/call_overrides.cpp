@@ -1,11 +1,11 @@
 #include "tasks/call/call_overrides.hpp"
 
 #include "tasks/definition/field_clauses.hpp"
+#include "tasks/output/shown_value.hpp"
 
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/definition/effective_context.hpp>
 #include <heddle/tasks/definition/field_values.hpp>
@@ -16,12 +16,6 @@
 namespace heddle::tasks {
 
 namespace {
-
-[[nodiscard]] std::string shown(const lang::value& v) {
-    lang::print_options options;
-    options.max_bytes = 80;
-    return lang::print_value(v, options);
-}
 
 [[nodiscard]] bool is_list_of_strings(const lang::value& given) {
     if (!given.is(lang::kind::list) || given.length() == 0) return false;
@@ -54,7 +48,7 @@ private:
     }
 
     [[nodiscard]] error unfit(const std::string& wanted, const lang::value& given) const {
-        return malformed(std::string(name_) + " must be " + wanted + ", not " + shown(given));
+        return malformed(std::string(name_) + " must be " + wanted + ", not " + shown_value(given));
     }
 
     [[nodiscard]] error malformed_clause(const error& inner) const {

@@ -140,10 +140,6 @@ public:
 private:
     void add(size_t origin, size_t bytes) { origins_.insert(origins_.end(), bytes, origin); }
 
-    [[nodiscard]] static size_t utf8_size(std::uint32_t point) noexcept {
-        return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    }
-
     [[nodiscard]] std::uint32_t number_at(size_t at, size_t digits, int base) const {
         std::uint32_t number = 0;
         const string_view piece = written_.substr(std::min(at, written_.size()), digits);
@@ -159,7 +155,7 @@ private:
             } else if (written_[at + 1] == 'u') {
                 const std::uint32_t point = number_at(at + 2, 4, 16);
                 const bool pair = utf8::is_high_surrogate(point);
-                add(at, pair ? 4 : utf8_size(point));
+                add(at, pair ? 4 : utf8::size_of(point));
                 at += pair ? 12 : 6;
             } else {
                 add(at, 1);
@@ -182,7 +178,7 @@ private:
                 const bool hex = rest.starts_with("&#x");
                 const bool number = rest.starts_with("&#");
                 const size_t digits = at + (hex ? 3 : 2);
-                add(at, number ? utf8_size(number_at(digits, end - digits, hex ? 16 : 10)) : 1);
+                add(at, number ? utf8::size_of(number_at(digits, end - digits, hex ? 16 : 10)) : 1);
                 at = end + 1;
             } else {
                 if (!rest.starts_with("\r\n")) add(at, 1);

@@ -1,10 +1,11 @@
 #include "tasks/definition/source_form.hpp"
 
+#include "tasks/output/shown_value.hpp"
+
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
@@ -92,11 +93,7 @@ std::string_view source_form::text() const noexcept {
     return is_symbol() ? lang::symbol_name(content) : lang::string_bytes(content);
 }
 
-std::string source_form::shown() const {
-    lang::print_options options;
-    options.max_bytes = 80;
-    return lang::print_value(content, options);
-}
+std::string source_form::shown() const { return shown_value(content); }
 
 source_form source_form::unquoted() const {
     if (!is_list() || size() != 2) return *this;

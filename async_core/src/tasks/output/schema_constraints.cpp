@@ -7,6 +7,8 @@
 #include "tasks/output/schema_rewriter.hpp"
 #include "tasks/output/shape_check.hpp"
 
+#include <heddle/base/utf8.hpp>
+
 #include <re2/re2.h>
 
 #define VALIJSON_USE_EXCEPTIONS 1
@@ -219,10 +221,7 @@ private:
         for (std::size_t at = 0; at < text.size(); at += piece_bytes) {
             const std::string_view piece = std::string_view(text).substr(at, piece_bytes);
             check_effort::take(piece.size() / copied_in_a_step);
-            characters +=
-                static_cast<std::uint64_t>(std::count_if(piece.begin(), piece.end(), [](char c) {
-                    return (static_cast<unsigned char>(c) & 0xC0) != 0x80; // begins a character
-                }));
+            characters += utf8::count(piece); // by first bytes: a piece may begin inside of one
         }
         return kind_ == bound::most ? characters <= limit_ : characters >= limit_;
     }

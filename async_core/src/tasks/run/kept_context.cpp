@@ -1,6 +1,6 @@
 #include "tasks/run/kept_context.hpp"
 
-#include "tasks/run/kept_failure.hpp"
+#include "tasks/run/kept_outcome.hpp"
 #include "tasks/run/part_digest.hpp"
 
 #include <heddle/host/row_history.hpp>
@@ -8,7 +8,6 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/lang/value_codec.hpp>
-#include <heddle/ports/step_memory.hpp>
 
 #include <array>
 #include <optional>
@@ -53,8 +52,8 @@ constexpr std::size_t members = 5; // of an assembled_context
 }
 
 /// Nothing: it is not data.
-[[nodiscard]] std::optional<std::string> encoded(lang::heap& memory,
-                                                 const assembled_context& context) {
+[[nodiscard]] std::optional<std::string> encoded(lang::heap& memory, const shared_context& kept) {
+    const assembled_context& context = *kept;
     std::vector<value> parts;
     for (const context_part& each : context.parts) {
         const std::array<value, 2> one{
@@ -82,12 +81,14 @@ constexpr std::size_t members = 5; // of an assembled_context
     return strings;
 }
 
-[[nodiscard]] result<shared_context> decoded(lang::heap& memory, std::string_view body,
-                                             const task_time& time) {
-    HEDDLE_TRY(const value read, decode_outcome(memory, body, time));
-    if (!read.is(lang::kind::list) || read.length() != members)
+[[nodiscard]] std::optional<result<shared_context>> decoded(lang::heap& memory,
+                                                            std::string_view body,
+                                                            const task_time& time) {
+    const result<value> read = decode_outcome(memory, body, time);
+    if (!read) return read.error();
+    if (!read->is(lang::kind::list) || read->length() != members)
         return error(errc::io_error, "the recorded context of a task is damaged");
-    const auto all = lang::list_items(read);
+    const auto all = lang::list_items(*read);
     auto context = std::make_shared<assembled_context>();
     context->text = text_of(all[0]);
     if (all[1].is(lang::kind::list)) {
@@ -115,25 +116,15 @@ coro::task<result<shared_context>> prepare_kept(context_preparer* preparer, cons
         result<shared_context> done = co_await preparer->prepare(std::move(request));
         co_return done;
     }
-    lang::heap& memory = request.session->memory();
     const task_template& declared = request.call->task->declared;
-    const ports::digest128 content = digest_of(request, prompt);
-    const std::optional<ports::kept_part> before = co_await context.step->take(content, context);
-    if (before) co_return decoded(memory, before->body, *time);
     const bool runs_command =
         declared.files && declared.files->from == file_paths_source::kind::command;
-    if (runs_command && !context.step->may_ask()) {
-        error stop = co_await context.step->refused(context);
-        co_return stop;
-    }
-    std::string name = host::context_of + declared.name;
-    result<shared_context> done = co_await preparer->prepare(std::move(request));
-    std::optional<std::string> body =
-        done ? encoded(memory, **done) : encode_failure(done.error(), *time);
-    if (!body) co_return done;
-    const result<void> kept =
-        co_await context.step->keep_result(content, std::move(name), *std::move(body), context);
-    if (!kept) co_return kept.error();
+    part_identity which{digest_of(request, prompt), host::context_of + declared.name, runs_command,
+                        &request.session->memory(), time};
+    coro::task<result<shared_context>> part = preparer->prepare(std::move(request));
+    const outcome_codec<shared_context> codec{&encoded, &decoded};
+    result<shared_context> done =
+        co_await perform_once(std::move(part), codec, std::move(which), context);
     co_return done;
 }
 

@@ -1,13 +1,12 @@
 #include "tasks/run/kept_executor.hpp"
 
-#include "tasks/run/kept_failure.hpp"
+#include "tasks/run/kept_outcome.hpp"
 #include "tasks/run/part_digest.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/lang/value_codec.hpp>
-#include <heddle/ports/step_memory.hpp>
 
 #include <array>
 #include <optional>
@@ -75,24 +74,12 @@ coro::task<result<executor_response>> execute_kept(task_executor* executor, cons
         result<executor_response> done = co_await executor->execute(std::move(request));
         co_return done;
     }
-    lang::heap& memory = request.session->memory();
-    const ports::digest128 content = digest_of(request);
-    const std::optional<ports::kept_part> before = co_await context.step->take(content, context);
-    if (before) {
-        if (auto known = decoded(memory, before->body, *time)) co_return *std::move(known);
-    }
-    if (!context.step->may_ask()) {
-        error stop = co_await context.step->refused(context);
-        co_return stop;
-    }
-    std::string name = request.call->task->declared.name;
-    result<executor_response> done = co_await executor->execute(std::move(request));
-    std::optional<std::string> body =
-        done ? encoded(memory, *done) : encode_failure(done.error(), *time);
-    if (!body) co_return done;
-    const result<void> kept =
-        co_await context.step->keep_result(content, std::move(name), *std::move(body), context);
-    if (!kept) co_return kept.error();
+    part_identity which{digest_of(request), request.call->task->declared.name, true,
+                        &request.session->memory(), time};
+    coro::task<result<executor_response>> part = executor->execute(std::move(request));
+    const outcome_codec<executor_response> codec{&encoded, &decoded};
+    result<executor_response> done =
+        co_await perform_once(std::move(part), codec, std::move(which), context);
     co_return done;
 }
 

@@ -1,13 +1,12 @@
 #include "tasks/run/kept_tool.hpp"
 
 #include "tasks/run/kept_end.hpp"
-#include "tasks/run/kept_failure.hpp"
+#include "tasks/run/kept_outcome.hpp"
 #include "tasks/run/part_digest.hpp"
 #include "tasks/run/subtasks.hpp"
 #include "tasks/run/task_runner.hpp"
 
 #include <heddle/lang/value_codec.hpp>
-#include <heddle/ports/step_memory.hpp>
 
 #include <string>
 #include <utility>
@@ -21,13 +20,16 @@ namespace {
     return part_digest::of("tool " + asked.id + '\0' + asked.name + '\0' + asked.arguments_json);
 }
 
-/// The result as it is kept; nothing: it is not data, or bound to this execution.
-[[nodiscard]] std::optional<std::string> encoded(const result<lang::value>& ended,
-                                                 const task_time& time) {
-    if (!ended) return encode_failure(ended.error(), time);
-    auto body = lang::encode_value(*ended);
+/// Nothing: it is not data, or bound to this execution.
+[[nodiscard]] std::optional<std::string> encoded(lang::heap& /*memory*/, const lang::value& ended) {
+    auto body = lang::encode_value(ended);
     if (!body) return std::nullopt;
     return *std::move(body);
+}
+
+[[nodiscard]] std::optional<result<lang::value>> decoded(lang::heap& memory, std::string_view body,
+                                                         const task_time& time) {
+    return decode_outcome(memory, body, time);
 }
 
 } // namespace
@@ -61,16 +63,13 @@ coro::task<result<lang::value>> run_kept_tool(task_runner* runner,
         }
         co_return ended;
     }
-    const ports::digest128 content = digest_of(*asked);
-    const std::optional<ports::kept_part> before = co_await context.step->take(content, context);
-    if (before) co_return decode_outcome(runner->session().memory(), before->body, *time);
-    std::string name = one->declared.name;
-    result<lang::value> ended = co_await run_tool(*runner, std::move(one), std::move(call));
-    std::optional<std::string> body = encoded(ended, *time);
-    if (!body) co_return ended;
-    result<void> kept =
-        co_await context.step->keep_result(content, std::move(name), *std::move(body), context);
-    if (!kept) co_return std::move(kept).error();
+    // run_tool asks itself: not every tool does.
+    part_identity which{digest_of(*asked), one->declared.name, false, &runner->session().memory(),
+                        time};
+    coro::task<result<lang::value>> part = run_tool(*runner, std::move(one), std::move(call));
+    const outcome_codec<lang::value> codec{&encoded, &decoded};
+    result<lang::value> ended =
+        co_await perform_once(std::move(part), codec, std::move(which), context);
     co_return ended;
 }
 

@@ -14,7 +14,7 @@ turn_places::place::~place() {
     place* const next = of_.waiting_.front();
     of_.waiting_.pop_front();
     next->has_place_ = true;
-    of_.step_->note_parts(1); // before this one is not part any more
+    of_.step_->note_parts(1); // before this one is not a part any more
     next->given_.notify();
 }
 

@@ -2,13 +2,13 @@
 
 #include "tasks/context/context_lookup.hpp"
 #include "tasks/output/message_json.hpp"
+#include "tasks/output/shown_value.hpp"
 
 #include <heddle/host/session.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 
 namespace heddle::tasks {
@@ -35,19 +35,6 @@ constexpr std::string_view input_schema = R"({
   },
   "required": ["query"]
 })";
-
-[[nodiscard]] std::string shown(const value& v) {
-    lang::print_options options;
-    options.max_bytes = 80;
-    return lang::print_value(v, options);
-}
-
-[[nodiscard]] error wrong_value(std::string_view tool, std::string_view clause,
-                                std::string_view wanted, const value& given) {
-    return error(lang::errc::evaluation, std::string(tool) + ": " + std::string(clause) +
-                                             " must be " + std::string(wanted) + ", not " +
-                                             shown(given));
-}
 
 /// A string as it is, any other data as JSON.
 [[nodiscard]] result<std::string> text_of(const value& v) {

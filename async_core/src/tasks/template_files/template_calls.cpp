@@ -155,8 +155,7 @@ private:
                 const std::size_t end = path.find(']', at);
                 const string_view index =
                     end == string_view::npos ? string_view() : path.substr(at + 1, end - at - 1);
-                const bool whole = !index.empty() && index.size() < 10 &&
-                                   index.find_first_not_of("0123456789") == string_view::npos;
+                const bool whole = index.size() < 10 && ascii::is_all_digits(index);
                 if (!whole) return {};
                 text = "(nth " + text + " " + std::string(index) + ")";
                 at = end + 1;

@@ -8,6 +8,7 @@
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
+#include <heddle/tasks/output/task_failure_reason.hpp>
 
 namespace heddle::tasks {
 
@@ -125,7 +126,7 @@ coro::task<result<value>> read_several(tool_call call) {
     notes = lang::map_put(memory, std::move(notes), "errors", std::move(errors));
     const bool none = count == 0 && paths.length() != 0;
     co_return tool_result(memory, lang::make_string(memory, all), std::move(notes),
-                          none ? "tool_execution_error" : "",
+                          none ? to_string(task_failure_reason::tool_execution_error) : "",
                           none ? "none of the files could be read" : "");
 }
 

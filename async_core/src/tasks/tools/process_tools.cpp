@@ -1,5 +1,6 @@
 #include "tasks/tools/process_tools.hpp"
 
+#include "tasks/output/shown_value.hpp"
 #include "tasks/tools/process_result_value.hpp"
 
 #include <heddle/host/session.hpp>
@@ -7,7 +8,6 @@
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/map.hpp>
 #include <heddle/lang/objects.hpp>
-#include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
 #include <heddle/tasks/output/task_failure_reason.hpp>
 
@@ -81,11 +81,7 @@ private:
 
     [[nodiscard]] error wrong(std::string_view clause, std::string_view wanted,
                               const value& given) const {
-        lang::print_options options;
-        options.max_bytes = 80;
-        return error(lang::errc::evaluation, tool_ + ": " + std::string(clause) + " must be " +
-                                                 std::string(wanted) + ", not " +
-                                                 lang::print_value(given, options));
+        return wrong_value(tool_, clause, wanted, given);
     }
 
     result<void> read_command(ports::process_request& request) const {
@@ -156,7 +152,7 @@ private:
     std::string said = failure.message();
     if (!failure.info().hint.empty()) said += " (" + failure.info().hint + ")";
     return tool_result(memory, lang::make_string(memory, ""), std::move(notes),
-                       "tool_execution_error", said);
+                       to_string(task_failure_reason::tool_execution_error), said);
 }
 
 coro::task<result<value>> run_script(ports::process_port* processes, std::string name,

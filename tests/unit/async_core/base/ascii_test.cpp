@@ -54,6 +54,12 @@ TEST(ascii, blanks_are_those_of_json_and_xml) {
     for (const char c : ascii::blanks) EXPECT_TRUE(ascii::is_blank(c)) << static_cast<int>(c);
 }
 
+TEST(ascii, digits_alone_are_at_least_one) {
+    EXPECT_TRUE(ascii::is_all_digits(ascii::digits));
+    for (const std::string_view wrong : {"", "-1", "+1", "1 ", "1.0", "1a", "\xC2\xB2"})
+        EXPECT_FALSE(ascii::is_all_digits(wrong)) << wrong;
+}
+
 TEST(ascii, hex_digits_have_their_value_in_either_case) {
     constexpr std::string_view digits = "0123456789abcdef";
     for (int byte = 0; byte < 256; ++byte) {

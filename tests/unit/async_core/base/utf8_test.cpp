@@ -39,6 +39,7 @@ TEST(utf8_append, every_code_point_is_decoded_again) {
         const utf8::code_point found = utf8::decode(bytes, 0);
         ASSERT_TRUE(found.valid) << static_cast<unsigned>(point);
         ASSERT_EQ(found.bytes, bytes.size()) << static_cast<unsigned>(point);
+        ASSERT_EQ(utf8::size_of(point), bytes.size()) << static_cast<unsigned>(point);
         const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
         ASSERT_EQ(found.value, surrogate ? 0xFFFD : point);
         ASSERT_TRUE(utf8::is_valid(bytes));

@@ -144,7 +144,7 @@ TEST(check_types, texts_with_named_places) {
     EXPECT_EQ(problems("(define (g row) (format \"{a b}\" row))").size(), 1U);
     EXPECT_EQ(problems("(define (g x row) (format \"{a}\" x row))").size(), 1U);
     EXPECT_EQ(problems("(format \"{a}\" 5)"),
-              (lines{"wrong-type 1:1 format: place {a} needs a map as the last value"}));
+              (lines{"wrong-type 1:1 format: placeholder {a} needs a map as the last value"}));
     EXPECT_EQ(problems("(define (g xs) (format \"{a}\" (map first xs)))").size(), 1U);
 }
 

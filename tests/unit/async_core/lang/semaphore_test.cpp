@@ -156,7 +156,7 @@ TEST(semaphore, a_wait_below_many_branches_is_found) {
                             "(map (lambda (x) (if (= x 0) (progn (pause 1) (with-permit s 1)) "
                             "(pause 90))) (range 900))"),
               refused);
-    // Those that wait for another semaphore are not reason to look further up.
+    // Those that wait for another semaphore are not a reason to look further up.
     EXPECT_EQ(awaited_after("(define other (semaphore 1)) "
                             "(define h (spawn (with-permit other (pause 50)))) (pause 0) ",
                             "(map (lambda (x) (if (= x 0) (progn (pause 1) (with-permit s 1)) "

@@ -3,6 +3,7 @@
 // asked.
 #include "context_testing.hpp"
 
+#include <heddle/host/import_port.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/lang/text.hpp>
@@ -10,7 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::tasks::testing {
@@ -18,6 +22,25 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+
+/// Imports from a file port. Names of files are the names of sources: a path is relative to the
+/// folder of the importing file. `files` outlives it.
+class file_imports final : public host::import_port {
+public:
+    explicit file_imports(ports::file_port& files) : files_(files) {}
+
+    coro::task<result<host::imported_source>> load(std::string path, std::string from,
+                                                   coro::call_context context) override {
+        const std::filesystem::path folder = std::filesystem::path(from).parent_path();
+        const std::string name = (folder / path).lexically_normal().string();
+        result<std::string> text = co_await files_.read(name, context);
+        if (!text) co_return std::move(text).error();
+        co_return host::imported_source{name, *std::move(text)};
+    }
+
+private:
+    ports::file_port& files_;
+};
 
 /// A program with something to lose, on ports that keep what they are asked.
 class guarded {
@@ -30,7 +53,7 @@ public:
         tasks.models = &models;
         tasks.processes = &processes;
         files = fs::make_workspace_files(folder.path.string(), runner.loop).value();
-        imports = host::make_file_imports(*files);
+        imports = std::make_unique<file_imports>(*files);
         folder.file("secret.txt", "of the disk");
         folder.file("lib.heddle", "(define imported 1)");
         host::engine_parts parts;

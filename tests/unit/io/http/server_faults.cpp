@@ -311,10 +311,10 @@ std::vector<fault> body_faults() {
          brief::none,
          "",
          where::tls},
-        {"bytes that are no TLS record",
+        {"bytes that are not a TLS record",
          {broken},
          [](peer_type& peer) {
-             (void)!::write(peer.descriptor(), "this is no record of TLS at all", 31);
+             (void)!::write(peer.descriptor(), "this is not a TLS record at all", 31);
              return waits(peer);
          },
          brief::none,

@@ -68,7 +68,7 @@ TEST_F(row_reading, numbers_that_no_program_can_hold_name_their_place) {
     EXPECT_EQ(all.rows[7], R"({"value":18446744073709551616})");
 }
 
-// They were no JSON.
+// They were not JSON.
 TEST_F(row_reading, exponents_of_any_length_are_read) {
     const auto all =
         read_file("a.jsonl",

@@ -114,7 +114,7 @@ service anthropic() {
                    std::string(of.arguments.empty() ? "" : ",") +
                    joined(of,
                           [](const std::string& i, const std::string& arguments) {
-                              // No text in a whole response: what is no JSON cannot stand there.
+                              // No text in a whole response: what is not JSON cannot stand there.
                               return R"({"type":"tool_use","id":"c)" + i +
                                      R"(","name":"look","input":)" + quoted(arguments) + "}";
                           }) +

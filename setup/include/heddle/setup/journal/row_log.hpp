@@ -117,8 +117,7 @@ private:
     void note_request(const ports::step_record& record) {
         using ports::step_kind;
         if (record.kind == step_kind::sent) under_way_.push_back(record);
-        const bool ends_step =
-            record.kind == step_kind::answer || record.kind == step_kind::composed;
+        const bool ends_step = ends_a_step(record);
         // A response has counted the attempts before it.
         std::uint32_t attempts = 0;
         if (record.kind == step_kind::unpaid) attempts = 1;
