@@ -4,7 +4,8 @@
 
 #include <heddle/lang/printer.hpp>
 
-#include <set>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace heddle::lang {
@@ -36,8 +37,10 @@ void check_condition(const rule_context& context, const ast::node& n) {
         break;
     case origin::clause:
         if (holds) {
-            context.add(severity::warning, "unreachable", n.children[2]->span,
-                        "this clause is never reached: the one before it always holds");
+            // A clause of a macro may follow what another call of the macro leaves open.
+            if (n.children[2]->text == test.text)
+                context.add(severity::warning, "unreachable", n.children[2]->span,
+                            "this clause is never reached: the one before it always holds");
             break;
         }
         [[fallthrough]];
@@ -69,7 +72,7 @@ void check_predicate(const rule_context& context, const ast::node& test) {
 
 void check_case(const rule_context& context, const ast::node& n) {
     if (n.from != origin::case_scope) return;
-    std::set<std::string> seen;
+    std::map<std::string, ast::written> seen;
     const ast::node* clause = n.children.back();
     while (clause->kind == node_kind::branch_if && clause->children.size() == 3) {
         for (const ast::node* key : clause->children[0]->children) {
@@ -83,7 +86,9 @@ void check_case(const rule_context& context, const ast::node& n) {
                             "leave out the quote");
                 continue;
             }
-            if (seen.insert(print_value(constant.constant)).second) continue;
+            const auto [first, fresh] = seen.emplace(print_value(constant.constant), constant.text);
+            // A call of a macro may take over a clause that the macro has for the others.
+            if (fresh || first->second != constant.text) continue;
             context.add(severity::warning, "unreachable", constant.span,
                         "the key " + shown(constant.constant) +
                             " appears twice: the first clause takes it");

@@ -260,9 +260,13 @@ bool analyzer::enter(const form& f) {
         ++depth_;
         return true;
     }
+    fail_too_deep(f);
+    return false;
+}
+
+void analyzer::fail_too_deep(const form& f) {
     fail(f.span, "code nested deeper than " + std::to_string(max_depth_) + " levels", "",
          errc::limit);
-    return false;
 }
 
 /// The forms from `from` on, in order; the last one's value counts.

@@ -212,6 +212,8 @@ private:
     // names
     node* fail_outside(std::string_view name, source_span span);
     void declare_binds_of(const form& f, seen_lists& seen);
+    void declare_binds_of_first_values(const form& f, seen_lists& seen);
+    void fail_too_deep(const form& f);
     void collect_toplevel(const form& f, seen_lists& seen);
     [[nodiscard]] bool imports(const form& f) const;
     node* rest_of_program(std::span<const datum> forms);
@@ -224,6 +226,7 @@ private:
     compile_work work_;
     std::size_t max_depth_;
     std::size_t depth_ = 0;
+    std::size_t declaring_ = 0;  ///< levels of declare_binds_of
     std::size_t expansions_ = 0; ///< macros being expanded inside each other
     bool has_macros_ = false;    ///< the program defines some
     bool defining_early_ = false;

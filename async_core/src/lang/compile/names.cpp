@@ -15,11 +15,12 @@ using ast::node_kind;
 
 namespace {
 
-/// The row of the special form at the head of a list, or one that binds nothing.
+constexpr special_form plain_call{}; ///< binds nothing
+
+/// The row of the special form at the head of a list, or that of a call.
 [[nodiscard]] const special_form& row_of(const form& f) noexcept {
-    static constexpr special_form call{};
     const special_form* row = f[0].is_symbol() ? find_special_form(f[0].name()) : nullptr;
-    return row ? *row : call;
+    return row ? *row : plain_call;
 }
 
 [[nodiscard]] bool has_head(const form& f, std::string_view name) noexcept {
@@ -129,7 +130,10 @@ void analyzer::declare_binds(const form& f, std::size_t from) {
 void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
     if (!f.is_list() || f.size() == 0 || failed()) return;
     spend(1 + f.size() / 16, 0);
-    const special_form& row = row_of(f);
+    const special_form& form_row = row_of(f);
+    const bool is_form = !form_row.name.empty() && !is_named_let(form_row.name);
+    const special_form& row = is_form ? form_row : plain_call;
+    if (row.name == "do") declare_binds_of_first_values(f, seen);
     if (row.encloses_from == 1 || row.quotes) return;
     if (row.name == "eval" && !is_local(row.name)) extras_here();
     std::size_t end = row.encloses_from == 0 ? f.size() : row.encloses_from;
@@ -152,15 +156,31 @@ void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
             return;
         }
     }
-    if (!enter(f)) return; // a macro may have made it
+    // A macro may have made it. The frames here are far smaller than those of the analysis.
+    constexpr std::size_t levels_of_an_expression = 4;
+    if (declaring_ >= (max_depth_ - depth_) * levels_of_an_expression) {
+        fail_too_deep(f);
+        return;
+    }
+    ++declaring_;
     const bool has_handlers = row.name == "try";
     const auto items = list_items(f.content).first(std::min(end, f.size()));
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (!items[i].is(kind::list) || !seen.first_time(items[i])) continue;
-        if (has_handlers && has_head(f[i], "catch")) continue;
-        declare_binds_of(f[i], seen);
+        const form part = f[i];
+        if (!has_handlers || !has_head(part, "catch")) declare_binds_of(part, seen);
+        else if (part.size() >= 2) declare_binds_of(part[1], seen); // the kind of the error
     }
-    leave();
+    --declaring_;
+}
+
+/// Of (do ((name first [next])…) …): the first values belong to the scope around it.
+void analyzer::declare_binds_of_first_values(const form& f, seen_lists& seen) {
+    if (f.size() < 2 || !f[1].is_list()) return;
+    for (std::size_t i = 0; i < f[1].size() && !failed(); ++i) {
+        const form variable = f[1][i];
+        if (variable.is_list() && variable.size() >= 2) declare_binds_of(variable[1], seen);
+    }
 }
 
 /// Names that the program defines at its top level, wherever it does so.

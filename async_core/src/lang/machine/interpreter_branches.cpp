@@ -97,7 +97,8 @@ interpreter::next interpreter::check_slice() {
         out_.kind = outcome_kind::out_of_steps;
         return next::leave;
     }
-    if (f_.first_call_ < 0) f_.give_back_spare();
+    // Not inside a sandbox: its limit would count as free what was charged before it began.
+    if (!bounds && f_.first_call_ < 0) f_.give_back_spare();
     // A safe point counts as one step, so a slice of n runs n of them.
     const auto refill = [&] {
         const bool borrowed = budget_.steps == 0 && f_.cancellation_masked();

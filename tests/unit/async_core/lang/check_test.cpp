@@ -137,7 +137,11 @@ TEST_F(check, is_silent_about_what_macros_put_together) {
          "(defmacro pick (a b) `(dict ,a 1 ,b 2)) (defmacro twice (k) `(pick ,k ,k)) (twice \"k\")",
          "(defmacro both (a b) `(progn ,a ,b)) (define (f x) (both x 1))",
          "(defmacro sure () ''yes) (if (sure) 1 2)", "(defmacro it () 'x) (define (f x) (it) 1)",
-         "(defmacro first-of (a b) `(race ,a ,b)) (define (g) 1) (first-of \"x\" (g))"})
+         "(defmacro first-of (a b) `(race ,a ,b)) (define (g) 1) (first-of \"x\" (g))",
+         "(defmacro my-cond (&rest cl) `(cond ,@cl (else 0))) (define (f x) (my-cond ((> x 1) 2) "
+         "(true 3)))",
+         "(defmacro sel (v &rest cl) `(case ,v ,@cl (none 0) (else 1))) (define (f x) (sel x (none "
+         "2)))"})
         EXPECT_EQ(problems(good), lines{}) << good;
 }
 

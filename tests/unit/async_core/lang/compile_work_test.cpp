@@ -90,6 +90,30 @@ TEST(compile_work, names_bound_in_a_branch_or_handler_stay_there) {
     EXPECT_EQ(shown("(define (f) (await (spawn (progn (eval '(bind x 5)) x)))) (f)"), "5");
     EXPECT_EQ(shown("(define (f) (hedge (progn (bind x 9) 1) 2) x) (f)"), "9");
     EXPECT_EQ(shown("(define (f) (bind y 1 (bind z 2) (+ y z))) (f)"), "3");
+    // The kind of a handler and the first values of a loop are outside of their scopes.
+    EXPECT_EQ(shown("(define (f) (define (g) k) (try (error \"x\") (catch (e (bind k 'UserError)) "
+                    "(g)))) (f)"),
+              "UserError");
+    EXPECT_EQ(shown("(define (f) (define (g) k) (do ((i (bind k 1) (+ i 1))) ((= i 3) (g)))) (f)"),
+              "1");
+    // A label is called, whatever form has its name.
+    for (const char* label : {"again", "retry", "race", "spawn", "let", "do"}) {
+        const std::string program =
+            std::string("(define k 'global) (define (f) (let ") + label +
+            " ((n 1) (m 0)) (define (g) k) (if (= n 0) 'end (progn (list (" + label +
+            " 0 (bind k 2))) (g))))) (f)";
+        EXPECT_EQ(shown(program.c_str()), "2") << label;
+    }
+}
+
+TEST(compile_work, counts_the_levels_of_made_code_as_those_of_written_code) {
+    lang_harness harness;
+    schedule how;
+    how.memory = std::size_t{1} << 30;
+    EXPECT_EQ(harness.shown("(defmacro m () (let ((a 'x)) (loop 1400 (set! a (list 'cond (list 1 "
+                            "a)))) (list 'lambda '(x) a))) (define (f) (m)) ((f) 7)",
+                            how),
+              "7");
 }
 
 } // namespace

@@ -409,6 +409,22 @@ TEST(memory, of_a_deep_recursion_is_there_again_after_its_end) {
         "5000000");
 }
 
+TEST(memory, of_a_deep_recursion_is_nothing_that_a_sandbox_gains) {
+    const std::string in_sandbox =
+        "(try (sandbox ((memory 1000000)) (loop 100000 1) (define (f n acc) (if (= n 0) (length "
+        "acc) (f (- n 1) (cons (number->string n) acc)))) (f 50000 '())) (catch (e) (get e 'kind)))";
+    lang_harness harness;
+    schedule how;
+    how.memory = std::size_t{1} << 30;
+    EXPECT_EQ(harness.shown("(define (deep n) (if (= n 0) 0 (+ 1 (deep (- n 1))))) (list " +
+                                in_sandbox + " (progn (deep 1000000) " + in_sandbox +
+                                ") (sandbox ((memory 500000000)) (define (down n) (if (= n 0) 0 (+ "
+                                "1 (down (- n 1))))) (down 1000000) " +
+                                in_sandbox + "))",
+                            how),
+              "(\"LimitError\" \"LimitError\" \"LimitError\")");
+}
+
 TEST(memory, places_of_lists_are_charged) {
     const heap_owner memory(heap::create());
     std::string text = "(";
