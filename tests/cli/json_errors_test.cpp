@@ -144,6 +144,12 @@ TEST_F(json_errors, of_a_command_line_that_cannot_be_read) {
     expect_json({"eval", "1", "--concurrency", "0"});
 }
 
+TEST_F(json_errors, name_the_shortest_time) {
+    const auto ended = run_heddle({"run", "good.heddle", "--timeout", "0.0004"}, options);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_NE(ended.err.find("from 0.001"), std::string::npos) << ended.err;
+}
+
 TEST_F(json_errors, of_a_store_of_consents_that_is_damaged) {
     scratch.file("home/.local/state/heddle/trusted.json", "{");
     expect_json({"trust"});

@@ -10,9 +10,10 @@ std::optional<std::string> read_seconds(const std::optional<double>& written,
     if (!written) return std::nullopt;
     constexpr double max_seconds = 365.0 * 24 * 3600;
     const bool zero_allowed = least == seconds_from::zero;
-    const bool large_enough = zero_allowed ? *written >= 0 : *written > 0;
-    if (!large_enough || !(*written <= max_seconds)) {
-        return option + " must be a number of seconds " + (zero_allowed ? "from 0" : "above 0") +
+    // What is less becomes no time at all.
+    const double min_seconds = zero_allowed ? 0 : 0.001;
+    if (!(*written >= min_seconds) || !(*written <= max_seconds)) {
+        return option + " must be a number of seconds from " + (zero_allowed ? "0" : "0.001") +
                ", at most a year";
     }
     into = std::chrono::milliseconds(std::llround(*written * 1000));

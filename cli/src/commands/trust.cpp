@@ -214,11 +214,6 @@ exit_code allow(const project_asks& asks, setup::consent_store& consents,
     return exit_code::done;
 }
 
-bool is_there(const std::string& place) {
-    std::error_code failed;
-    return fs::exists(place, failed);
-}
-
 exit_code report_missing(const trust_request& asked, console& output) {
     return report_usage_error(missing_directory(asked.place), asked.json, output);
 }
@@ -239,7 +234,7 @@ std::optional<std::string> file_to_revoke(const std::string& place,
             if (std::any_of(all.begin(), all.end(), known)) return file.string();
         }
     }
-    return is_there(place) ? setup::find_project_file(folder_of(place)) : std::nullopt;
+    return is_missing(place) ? std::nullopt : setup::find_project_file(folder_of(place));
 }
 
 exit_code revoke(setup::consent_store& consents, const trust_request& asked, console& output) {
@@ -247,7 +242,7 @@ exit_code revoke(setup::consent_store& consents, const trust_request& asked, con
         return report_usage_error(*problem, asked.json, output);
     }
     const auto file = file_to_revoke(asked.place, consents);
-    if (!file && !is_there(asked.place)) return report_missing(asked, output);
+    if (!file && is_missing(asked.place)) return report_missing(asked, output);
     result<std::size_t> count = std::size_t{0};
     if (file) count = consents.revoke(*file);
     if (!count) return report_usage_error(count.error(), asked.json, output);
@@ -293,7 +288,7 @@ static exit_code manage_trust(const trust_request& asked, const setup::environme
     if (const auto& problem = consents.problem()) {
         return report_usage_error(*problem, asked.json, output);
     }
-    if (!is_there(asked.place)) return report_missing(asked, output);
+    if (is_missing(asked.place)) return report_missing(asked, output);
     const auto asks = asks_of(asked.place, variables, consents);
     if (!asks) return report_usage_error(asks.error(), asked.json, output);
     return asked.what == trust_action::allow ? allow(*asks, consents, asked, output)

@@ -43,7 +43,7 @@ public:
     /// Never null on success. Errors: TaskError with reason input_validation_failure or
     /// configuration_error and SexpEvaluationError are raised in the workflow; every other
     /// TaskError makes the result FAILED with its reason; cancelled. Cancellation: at its next
-    /// wait.
+    /// wait. Nothing happens before the task is awaited, and it may be dropped unawaited.
     [[nodiscard]] virtual coro::task<result<std::shared_ptr<const assembled_context>>> prepare(
         context_request request) = 0;
 };

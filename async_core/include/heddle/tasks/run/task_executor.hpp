@@ -42,7 +42,7 @@ class task_executor {
 public:
     virtual ~task_executor() = default;
     /// Errors are raised in the workflow; failures that are data go into the result. Cancellation:
-    /// ends what it started, and returns cancelled.
+    /// ends what it started, and returns cancelled. Nothing happens before the task is awaited.
     [[nodiscard]] virtual coro::task<result<executor_response>> execute(
         executor_request request) = 0;
 };
