@@ -36,7 +36,8 @@ struct reason {
 };
 constexpr reason reasons[] = {
     {"uses patternProperties", "the work of a pattern for each member cannot be bounded"},
-    {"$ref that does not begin with \"#/\"", "other documents are not fetched, $id is not an address"},
+    {"$ref that does not begin with \"#/\"",
+     "other documents are not fetched, $id is not an address"},
     {"is referred to but does not exist", "a place that no keyword leads to holds no schema"},
     {"unknown schema", "true and false alone describe no answer"},
 };
